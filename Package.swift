@@ -1,0 +1,97 @@
+// swift-tools-version: 6.2
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import PackageDescription
+
+// Products of other packages, named once.
+let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
+let nioEmbedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio")
+let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
+let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+
+let package = Package(
+    name: "gatehouse",
+    products: [
+        // For realm authors.
+        .library(name: "RealmKit", targets: ["RealmKit"]),
+        .library(name: "RealmTesting", targets: ["RealmTesting"]),
+        // For executables of one's own: the built-in realms, the two commands, the server.
+        .library(name: "BuiltInRealms", targets: ["BuiltInRealms"]),
+        .library(name: "AuthcheckCommand", targets: ["AuthcheckCommand"]),
+        .library(name: "GatehouseCommand", targets: ["GatehouseCommand"]),
+        .library(name: "Gatehouse", targets: ["Gatehouse"]),
+        // For those who only want the parts.
+        .library(name: "LoginConf", targets: ["LoginConf"]),
+        .library(name: "RealmConfiguration", targets: ["RealmConfiguration"]),
+        .library(name: "OpenSSLKit", targets: ["OpenSSLKit"]),
+        .library(name: "NIOOpenSSL", targets: ["NIOOpenSSL"]),
+        .executable(name: "gatehouse", targets: ["gatehouse-server"]),
+        .executable(name: "authcheck", targets: ["authcheck"]),
+        .executable(name: "conformance", targets: ["conformance"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-http-types.git", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log.git", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.2"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
+        // No traits and only the product Hummingbird: it then compiles no second TLS library.
+        .package(url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.28.1", traits: []),
+    ],
+    targets: [
+        // The vocabulary and the engine.
+        .target(name: "RealmKit"),
+        .target(name: "LoginConf", dependencies: ["RealmKit"]),
+        .target(name: "RealmConfiguration", dependencies: ["LoginConf", "RealmKit"]),
+        .target(name: "RealmTesting", dependencies: ["RealmKit"]),
+
+        // One target per kind of realm; adding one is a target here and a line in BuiltInRealms.
+        .target(name: "RealmStack", dependencies: ["RealmKit"], path: "Sources/Realms/Stack"),
+        .target(name: "RealmStartWith", dependencies: ["RealmKit"], path: "Sources/Realms/StartWith"),
+        .target(name: "BuiltInRealms", dependencies: ["RealmKit", "RealmStack", "RealmStartWith"]),
+
+        // TLS by the system's OpenSSL.
+        .systemLibrary(
+            name: "COpenSSL",
+            path: "Sources/System/COpenSSL",
+            pkgConfig: "openssl",
+            providers: [.apt(["libssl-dev"])]
+        ),
+        .target(name: "OpenSSLKit", dependencies: ["COpenSSL"]),
+        .target(name: "NIOOpenSSL", dependencies: ["OpenSSLKit", nioCore]),
+
+        // The server and the commands.
+        .target(
+            name: "Gatehouse",
+            dependencies: [
+                "NIOOpenSSL", "OpenSSLKit", "RealmConfiguration", "RealmKit", hummingbird, httpTypes, lifecycle, logging,
+                nioCore, nioPosix,
+            ]
+        ),
+        .target(
+            name: "GatehouseCommand",
+            dependencies: ["Gatehouse", "RealmConfiguration", "RealmKit", arguments, lifecycle, logging]
+        ),
+        .target(name: "AuthcheckCommand", dependencies: ["LoginConf", "RealmConfiguration", "RealmKit", arguments]),
+        .executableTarget(name: "gatehouse-server", dependencies: ["BuiltInRealms", "GatehouseCommand"]),
+        .executableTarget(name: "authcheck", dependencies: ["AuthcheckCommand", "BuiltInRealms"]),
+        .executableTarget(name: "conformance", dependencies: ["LoginConf", "RealmConfiguration", "RealmKit", "RealmStack"]),
+    ],
+    swiftLanguageModes: [.v6]
+)
+
+for target in package.targets where target.type != .system {
+    target.swiftSettings = [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+        .strictMemorySafety(),
+        .treatAllWarnings(as: .error),
+    ]
+}

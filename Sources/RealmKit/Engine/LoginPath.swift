@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+/// What is kept of a step; names are looked up when somebody reads.
+struct StepRecord: Sendable {
+    var nanoseconds: UInt64 = 0
+    var entry: UInt16 = 0
+    var phase = LoginPhase.login
+    var outcome = Outcome.ignored
+    var action = Action.ignore
+    var state = LoginStep.State.undecided
+}
+
+/// The steps a login took. Eight fit without an allocation: a stack of four modules, login and commit.
+struct LoginPath: ~Copyable, Sendable {
+    private static let inlineCount = 8
+    private var inline = InlineArray<8, StepRecord>(repeating: StepRecord())
+    private var more: [StepRecord] = []
+    private var faults: [(step: Int, fault: LoginFault)] = []
+    private var count16: UInt16 = 0
+    private var reached16: UInt16 = 0
+    /// Why it was refused, if it was.
+    var refusal: Refusal?
+
+    var count: Int { Int(count16) }
+
+    /// How many steps the login phase took: those modules are committed, aborted and logged out, in that order.
+    var reachedCount: Int {
+        get { Int(reached16) }
+        set { reached16 = UInt16(truncatingIfNeeded: newValue) }
+    }
+
+    subscript(step: Int) -> StepRecord {
+        step < Self.inlineCount ? inline[step] : more[step - Self.inlineCount]
+    }
+
+    mutating func append(_ step: StepRecord, _ fault: LoginFault?) {
+        if let fault { faults.append((count, fault)) }
+        if count < Self.inlineCount { inline[count] = step } else { more.append(step) }
+        count16 += 1
+    }
+
+    /// Whether the round a contribution was made in succeeded, and the module's commit did too.
+    func counts(_ contribution: Contribution) -> Bool {
+        guard refusal == nil, contribution.round < count, self[contribution.round].outcome == .success else {
+            return false
+        }
+        switch self[contribution.round].phase {
+        case .commit: return true
+        case .abort, .logout: return false
+        case .login:
+            let committed = reachedCount + contribution.round
+            return committed < count && self[committed].outcome == .success
+        }
+    }
+
+    /// All steps, and what was thrown in them.
+    var all: [(step: StepRecord, fault: LoginFault?)] {
+        var all: [(StepRecord, LoginFault?)] = []
+        for position in 0..<count {
+            all.append((self[position], faults.first { $0.step == position }?.fault))
+        }
+        return all
+    }
+}

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+/// One login on its way through a stack: which call comes next, and what it all amounts to.
+///
+/// The phases are those of JAAS: login; if it grants, commit of every module reached, under the same tables; if either
+/// refuses, abort of every module reached. Modules that never wait are called here; for the others the run stops and is
+/// told the answer.
+struct LoginRun: ~Copyable {
+    let stack: LoginStack
+    let record: LoginRecord
+
+    private var phase: LoginPhase
+    private var position = 0
+    private var level = 0
+    private var walk = StackWalk()
+    private var hasEnded = false
+    private var path = LoginPath()
+    private var lastInstant: UInt64
+    // The modules to ask in a logout.
+    private let reached: [StepRecord]
+
+    /// A run that logs in.
+    init(_ stack: LoginStack, _ request: consuming LoginRequest, _ conversation: any Conversation) {
+        self.stack = stack
+        record = LoginRecord(request, conversation, stack)
+        phase = .login
+        reached = []
+        lastInstant = stack.clock.now
+    }
+
+    /// A run that ends a login.
+    init(_ stack: LoginStack, _ request: consuming LoginRequest, undoing login: LoginRecord) {
+        self.stack = stack
+        record = LoginRecord(request, PreparedConversation.silent, stack)
+        phase = .logout
+        reached = login.reached
+        lastInstant = stack.clock.now
+    }
+
+    /// Calls modules until one has to be waited for, or all is done.
+    ///
+    /// - Returns: The call to make and to ``settle(_:_:)``; nil at the end.
+    mutating func advance() -> ModuleCall? {
+        while let call = nextCall() {
+            switch stack.entries[call.entry].perform(call, record) {
+            case .answered(let answer): settle(call, answer)
+            case .nothingToDo: position += 1
+            case .mustWait: return call
+            }
+        }
+        return nil
+    }
+
+    @inline(__always)
+    private mutating func nextCall() -> ModuleCall? {
+        while !hasEnded {
+            switch phase {
+            case .login:
+                if position < stack.entries.count { return enterNext() }
+                path.reachedCount = path.count
+                walk.grants ? begin(.commit) : refuse(.login)
+            case .commit:
+                if position < path.reachedCount { return call(again: path[position]) }
+                if walk.grants { hasEnded = true } else { refuse(.commit) }
+            case .abort:
+                if position < path.reachedCount { return call(again: path[position]) }
+                hasEnded = true
+            case .logout:
+                if position < reached.count { return call(again: reached[position]) }
+                if !walk.grants { path.refusal = reason(.logout) }
+                hasEnded = true
+            }
+        }
+        return nil
+    }
+
+    private mutating func enterNext() -> ModuleCall {
+        let entryLevel = stack.entries[position].level
+        if entryLevel > level { walk.enter(level: entryLevel) }
+        level = entryLevel
+        return ModuleCall(entry: position, phase: .login, round: path.count, succeeded: false)
+    }
+
+    private func call(again step: StepRecord) -> ModuleCall {
+        ModuleCall(
+            entry: Int(step.entry),
+            phase: phase,
+            round: path.count,
+            succeeded: step.outcome == .success
+        )
+    }
+
+    private mutating func begin(_ next: LoginPhase) {
+        phase = next
+        position = 0
+        walk = StackWalk()
+    }
+
+    private mutating func refuse(_ phase: LoginPhase) {
+        path.refusal = reason(phase)
+        begin(.abort)
+    }
+
+    private func reason(_ phase: LoginPhase) -> Refusal {
+        if stack.entries.isEmpty { return .emptyStack }
+        guard let cause = walk.failure else { return .allIgnored }
+        // A table that counts a yes or an ignored as a no has no failure of its own to show.
+        let failure = cause.outcome.failure ?? .permissionDenied
+        return .module(index: cause.entry, phase: phase, failure: failure)
+    }
+
+    /// Takes the answer to a call and moves on.
+    @inline(__always)
+    mutating func settle(_ call: ModuleCall, _ answer: ModuleAnswer) {
+        let action: Action
+        let next: StackWalk.Next
+        switch call.phase {
+        case .login:
+            let entry = stack.entries[call.entry]
+            action = entry.table[answer.outcome]
+            next = walk.count(answer.outcome, of: call.entry, as: action, level: entry.level)
+            proceed(next)
+        case .commit:
+            action = stack.entries[call.entry].table[answer.outcome].withoutJump
+            next = walk.count(answer.outcome, of: call.entry, as: action, level: 0)
+            if case .leave = next { position = path.reachedCount } else { position += 1 }
+        case .abort:
+            action = .ignore
+            position += 1
+        case .logout:
+            action = stack.entries[call.entry].table[answer.outcome].withoutJump.withoutLeaving
+            _ = walk.count(answer.outcome, of: call.entry, as: action, level: 0)
+            position += 1
+        }
+        note(call, answer, action)
+    }
+
+    private mutating func proceed(_ next: StackWalk.Next) {
+        let current = position
+        position += 1
+        switch next {
+        case .on: break
+        case .leave(let left):
+            while position < stack.entries.count, stack.entries[position].level >= left { position += 1 }
+        case .skip(let count):
+            for _ in 0..<count where !skipOne(at: stack.entries[current].level) {
+                walk.countBadJump(of: current)
+                return
+            }
+        }
+    }
+
+    /// Passes over one entry, a sub-stack with all that is in it counting as one.
+    private mutating func skipOne(at level: Int) -> Bool {
+        guard position < stack.entries.count, stack.entries[position].level >= level else { return false }
+        position += 1
+        while position < stack.entries.count, stack.entries[position].level > level { position += 1 }
+        return true
+    }
+
+    @inline(__always)
+    private mutating func note(_ call: ModuleCall, _ answer: ModuleAnswer, _ action: Action) {
+        let step = StepRecord(
+            nanoseconds: elapsed(),
+            entry: UInt16(truncatingIfNeeded: call.entry),
+            phase: call.phase,
+            outcome: answer.outcome,
+            action: action,
+            state: call.phase == .abort ? .refusing : LoginStep.State(walk.impression)
+        )
+        path.append(step, answer.fault)
+    }
+
+    private mutating func elapsed() -> UInt64 {
+        let now = stack.clock.now
+        defer { lastInstant = now }
+        return now &- lastInstant
+    }
+
+    // MARK: The end
+
+    mutating func report() -> LoginReport {
+        let refusal = path.refusal
+        record.seal(&path)
+        let decision: LoginReport.Decision =
+            if let refusal { .refused(refusal) } else { .accepted(AuthenticatedIdentity(record: record)) }
+        return LoginReport(decision: decision, record: record)
+    }
+
+    mutating func logoutReport() -> LogoutReport {
+        record.seal(&path)
+        return LogoutReport(record: record)
+    }
+}
+
+extension Action {
+    /// In a second walk the path is already chosen, so a jump counts as the yes that chose it.
+    var withoutJump: Action {
+        if case .jump = self { .ok } else { self }
+    }
+
+    /// Every module is asked, so nothing leaves.
+    var withoutLeaving: Action {
+        switch self {
+        case .done: .ok
+        case .die: .bad
+        case .ok, .bad, .ignore, .reset, .jump: self
+        }
+    }
+}
+
+extension LoginStep.State {
+    init(_ impression: StackWalk.Impression) {
+        switch impression {
+        case .undecided: self = .undecided
+        case .good: self = .granting
+        case .bad: self = .refusing
+        }
+    }
+}

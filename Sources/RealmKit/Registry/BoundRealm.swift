@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+/// A realm as a configuration names it, bound to its stack.
+public struct BoundRealm: Sendable {
+    /// The name in realms.conf.
+    public let name: String
+    /// The name of its class, as realms.conf spells it.
+    public let className: String
+    /// The realm.
+    public let realm: any Realm
+    /// The modules that check its users.
+    public let stack: LoginStack
+    /// Groups that every user of the realm belongs to.
+    public let assignedGroups: [String]
+    /// Groups that follow from other groups.
+    public let groupMapping: GroupMapping
+
+    /// Binds a realm.
+    ///
+    /// - Parameters:
+    ///   - name: The name in realms.conf.
+    ///   - className: The name of its class.
+    ///   - realm: The realm.
+    ///   - stack: The modules that check its users.
+    ///   - assignedGroups: Groups that every user of the realm belongs to.
+    ///   - groupMapping: Groups that follow from other groups.
+    public init(
+        name: String,
+        className: String,
+        realm: any Realm,
+        stack: LoginStack,
+        assignedGroups: [String] = [],
+        groupMapping: GroupMapping = .none
+    ) {
+        self.name = name
+        self.className = className
+        self.realm = realm
+        self.stack = stack
+        self.assignedGroups = assignedGroups
+        self.groupMapping = groupMapping
+    }
+
+    /// Adds what follows from being a user of this realm.
+    func enrich(_ identity: AuthenticatedIdentity) -> AuthenticatedIdentity {
+        guard !assignedGroups.isEmpty || !groupMapping.isEmpty else { return identity }
+        var identity = identity
+        identity.following = assignedGroups
+        if !groupMapping.isEmpty { identity.following += groupMapping.following(from: identity.groups) }
+        return identity
+    }
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+/// One name that somebody is known by after a login: as a user, as a member of a group, in a role.
+///
+/// Two principals are the same when kind and name are. Source: `java.security.Principal` and the user, group and role
+/// principals that GlassFish and Tomcat derive from it.
+public struct Principal: Sendable, Hashable, CustomStringConvertible {
+    /// What a principal's name names.
+    public enum Kind: String, Sendable, Hashable, CaseIterable {
+        /// The person or program itself.
+        case user
+        /// A group of the realm.
+        case group
+        /// A role of the application, mapped from users and groups.
+        case role
+    }
+
+    /// What the name names.
+    public let kind: Kind
+    /// The name, as the realm spells it.
+    public let name: String
+
+    /// A principal of some kind.
+    ///
+    /// - Parameters:
+    ///   - kind: What the name names.
+    ///   - name: The name, as the realm spells it.
+    public init(_ kind: Kind, _ name: String) {
+        self.kind = kind
+        self.name = name
+    }
+
+    /// A user principal.
+    ///
+    /// - Parameter name: The name, as the realm spells it.
+    public static func user(_ name: String) -> Principal { Principal(.user, name) }
+
+    /// A group principal.
+    ///
+    /// - Parameter name: The name, as the realm spells it.
+    public static func group(_ name: String) -> Principal { Principal(.group, name) }
+
+    /// A role principal.
+    ///
+    /// - Parameter name: The name, as the application spells it.
+    public static func role(_ name: String) -> Principal { Principal(.role, name) }
+
+    /// Kind and name, as in `group User`.
+    public var description: String { "\(kind.rawValue) \(name)" }
+}
