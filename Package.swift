@@ -9,9 +9,12 @@ let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let nioEmbedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
+let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let signals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
 let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let mustache = Target.Dependency.product(name: "Mustache", package: "swift-mustache")
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 
 let package = Package(
@@ -40,6 +43,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log.git", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.2"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
+        .package(url: "https://github.com/hummingbird-project/swift-mustache.git", from: "2.1.1"),
         // No traits and only the product Hummingbird: it then compiles no second TLS library.
         .package(url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.28.1", traits: []),
     ],
@@ -69,13 +73,13 @@ let package = Package(
         .target(
             name: "Gatehouse",
             dependencies: [
-                "NIOOpenSSL", "OpenSSLKit", "RealmConfiguration", "RealmKit", hummingbird, httpTypes, lifecycle, logging,
-                nioCore, nioPosix,
+                "LoginConf", "NIOOpenSSL", "OpenSSLKit", "RealmConfiguration", "RealmKit", hummingbird, hummingbirdCore, httpTypes,
+                lifecycle, logging, mustache, nioCore, nioPosix, signals,
             ]
         ),
         .target(
             name: "GatehouseCommand",
-            dependencies: ["Gatehouse", "RealmConfiguration", "RealmKit", arguments, lifecycle, logging]
+            dependencies: ["Gatehouse", "LoginConf", "RealmConfiguration", "RealmKit", arguments, logging]
         ),
         .target(name: "AuthcheckCommand", dependencies: ["LoginConf", "RealmConfiguration", "RealmKit", arguments]),
         .executableTarget(name: "gatehouse-server", dependencies: ["BuiltInRealms", "GatehouseCommand"]),

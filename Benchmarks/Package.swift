@@ -1,0 +1,22 @@
+// swift-tools-version: 6.2
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import PackageDescription
+
+let package = Package(
+    name: "benchmarks",
+    dependencies: [.package(name: "gatehouse", path: "..")],
+    targets: [
+        .executableTarget(
+            name: "EngineBenchmarks",
+            dependencies: [
+                .product(name: "RealmKit", package: "gatehouse"),
+                .product(name: "BuiltInRealms", package: "gatehouse"),
+                .product(name: "LoginConf", package: "gatehouse"),
+                .product(name: "RealmConfiguration", package: "gatehouse"),
+            ]
+        )
+    ],
+    swiftLanguageModes: [.v6]
+)

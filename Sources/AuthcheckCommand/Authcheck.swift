@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import ArgumentParser
+internal import Glibc
+internal import LoginConf
+internal import RealmConfiguration
+public import RealmKit
+
+/// The command `authcheck`: asks a realm whether it would let somebody in.
+public enum Authcheck {
+    /// Runs the command with the process's arguments and ends the process.
+    ///
+    /// The exit status is 0 when the user is accepted, 1 when refused, 2 when the arguments are wrong, 3 when the
+    /// configuration is, 4 when the realm could not decide.
+    ///
+    /// - Parameter kinds: The types of realms and modules that are linked in.
+    public static func main(_ kinds: [RealmKind]) async -> Never {
+        exit(await run(Array(CommandLine.arguments.dropFirst()), kinds).rawValue)
+    }
+
+    static func run(_ arguments: [String], _ kinds: [RealmKind]) async -> ExitStatus {
+        let options: AuthcheckOptions
+        do {
+            options = try AuthcheckOptions.parse(arguments)
+        } catch {
+            let isHelp = AuthcheckOptions.exitCode(for: error) == .success
+            Output.write(AuthcheckOptions.fullMessage(for: error), to: isHelp ? STDOUT_FILENO : STDERR_FILENO)
+            return isHelp ? .accepted : .usage
+        }
+        let username: Username
+        do throws(BadUsername) {
+            username = try Username(options.user)
+        } catch {
+            Output.write("authcheck: \(error)", to: STDERR_FILENO)
+            return .usage
+        }
+        return await check(username, options, kinds)
+    }
+
+    private static func check(
+        _ username: Username,
+        _ options: AuthcheckOptions,
+        _ kinds: [RealmKind]
+    ) async -> ExitStatus {
+        let configuration: Configuration
+        do throws(ConfigurationErrors) {
+            let loader = ConfigurationLoader(
+                kinds,
+                files: .system,
+                clock: SystemClock(),
+                properties: SystemProperties.all.merging(options.properties) { _, given in given }
+            )
+            configuration = try loader.load(options.config ?? ConfigurationPath.standard)
+        } catch {
+            Output.write(error.description, to: STDERR_FILENO)
+            return .configuration
+        }
+        let request = LoginRequest(realm: options.realm, username: username, service: options.service)
+        let conversation = TerminalConversation(username, readsStandardInput: options.passwordStdin)
+        do throws(RealmError) {
+            let report = try await configuration.authenticator.login(request, asking: conversation)
+            if !options.quiet {
+                let text = options.json ? ReportJSON.text(report) : ReportText.text(report, trace: options.trace)
+                Output.write(text, to: STDOUT_FILENO)
+            }
+            return ExitStatus(report)
+        } catch {
+            let nearest = NearestName.suggest(options.realm, among: configuration.realms.map(\.name))
+            Output.write("authcheck: \(error)" + (nearest.map { "\n    hint: did you mean \($0)?" } ?? ""), to: STDERR_FILENO)
+            return .configuration
+        }
+    }
+}
+
+/// What the command's exit status says.
+enum ExitStatus: Int32 {
+    case accepted = 0
+    case refused = 1
+    case usage = 2
+    case configuration = 3
+    case undecided = 4
+
+    init(_ report: LoginReport) {
+        switch report.refusal?.failure {
+        case nil: self = .accepted
+        case .unavailable, .internalError: self = .undecided
+        case .wrongCredentials, .unknownUser, .missingCredential, .unusableCredential, .locked, .disabled,
+            .accountExpired, .credentialExpired, .permissionDenied:
+            self = .refused
+        }
+    }
+}

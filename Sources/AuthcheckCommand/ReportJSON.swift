@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import FoundationEssentials
+internal import RealmKit
+
+/// A report as a program reads it: one JSON object on one line.
+enum ReportJSON {
+    private struct Report: Encodable {
+        let realm: String
+        let user: String
+        let accepted: Bool
+        let reason: String?
+        let module: String?
+        let principals: [Principal]?
+        let steps: [Step]
+        let nanoseconds: Int64
+    }
+
+    private struct Principal: Encodable {
+        let kind: String
+        let name: String
+    }
+
+    private struct Step: Encodable {
+        let index: Int
+        let module: String
+        let control: String
+        let phase: String
+        let outcome: String
+        let action: String
+        let state: String
+        let nanoseconds: Int64
+        let fault: String?
+    }
+
+    static func text(_ report: LoginReport) -> String {
+        let steps = report.steps
+        var module: String?
+        if case .module(let index, _, _)? = report.refusal {
+            module = steps.first { $0.index == index }?.module
+        }
+        let object = Report(
+            realm: report.realm,
+            user: report.identity?.username.text ?? report.username.text,
+            accepted: report.identity != nil,
+            reason: report.refusal?.code,
+            module: module,
+            principals: report.identity?.subject.principals.map { Principal(kind: $0.kind.rawValue, name: $0.name) },
+            steps: steps.map { step in
+                Step(
+                    index: step.index,
+                    module: step.module,
+                    control: step.control,
+                    phase: step.phase.name,
+                    outcome: step.outcome.description,
+                    action: step.action.description,
+                    state: step.state.word,
+                    nanoseconds: step.duration.wholeNanoseconds,
+                    fault: step.fault?.log
+                )
+            },
+            nanoseconds: report.duration.wholeNanoseconds
+        )
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        do {
+            return String(decoding: try encoder.encode(object), as: UTF8.self)
+        } catch {
+            // Strings and numbers always encode; were it otherwise, the answer must still not be taken for a yes.
+            return #"{"accepted":false,"reason":"internal-error"}"#
+        }
+    }
+}
+
+extension Refusal {
+    /// The reason as programs read it.
+    var code: String {
+        switch self {
+        case .module(_, _, let failure): failure.code
+        case .allIgnored: "all-ignored"
+        case .emptyStack: "empty-stack"
+        }
+    }
+}
+
+extension Duration {
+    /// The whole nanoseconds, as many as fit.
+    var wholeNanoseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        return overflow ? .max : whole &+ attoseconds / 1_000_000_000
+    }
+}

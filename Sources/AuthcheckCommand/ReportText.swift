@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import RealmKit
+
+/// A report as a person reads it.
+enum ReportText {
+    static func text(_ report: LoginReport, trace: Bool) -> String {
+        var lines: [String] = []
+        if let identity = report.identity {
+            lines.append("accepted: \(identity.username) in realm \(report.realm)")
+            lines += Table.lines(identity.subject.principals.map { ["  " + $0.kind.rawValue, $0.name] })
+        } else if let refusal = report.refusal {
+            lines.append("refused: \(report.username) in realm \(report.realm): \(reason(refusal, report.steps))")
+        }
+        if trace { lines += ["", self.trace(report)] }
+        return lines.map(Printable.text).joined(separator: "\n")
+    }
+
+    private static func reason(_ refusal: Refusal, _ steps: [LoginStep]) -> String {
+        switch refusal {
+        case .module(let index, let phase, let failure):
+            let step = steps.first { $0.index == index && $0.phase == phase }
+            let detail = step?.fault.map { " (\($0.log))" } ?? ""
+            return "\(failure.words), says \(step?.module ?? "module \(index)")\(detail)"
+        case .allIgnored: return "no module had anything to say about this user"
+        case .emptyStack: return "its stack has no modules"
+        }
+    }
+
+    private static func trace(_ report: LoginReport) -> String {
+        let head = ["#", "module", "control", "phase", "outcome", "action", "state", "time"]
+        let rows = report.steps.map { step in
+            [
+                "\(step.index)", step.module, step.control, step.phase.name, step.outcome.description,
+                step.action.description, step.state.word, Self.time(step.duration),
+            ]
+        }
+        let faults = report.steps.compactMap { step in
+            step.fault.map { "\(step.index) \(step.module) \(step.phase.name): \($0.log)" }
+        }
+        return (Table.lines([head] + rows) + faults).joined(separator: "\n")
+    }
+
+    private static func time(_ duration: Duration) -> String {
+        let (seconds, attoseconds) = duration.components
+        let microseconds = seconds * 1_000_000 + attoseconds / 1_000_000_000_000
+        if microseconds < 10_000 { return "\(microseconds) us" }
+        return microseconds < 10_000_000 ? "\(microseconds / 1000) ms" : "\(microseconds / 1_000_000) s"
+    }
+}
+
+/// Rows with aligned columns.
+enum Table {
+    static func lines(_ rows: [[String]]) -> [String] {
+        let columns = rows.map(\.count).max() ?? 0
+        let widths = (0..<columns).map { column in
+            rows.map { $0.count > column ? $0[column].count : 0 }.max() ?? 0
+        }
+        return rows.map { row in
+            let cells = row.enumerated().map { column, cell in
+                column == row.count - 1 ? cell : cell + String(repeating: " ", count: widths[column] - cell.count)
+            }
+            return cells.joined(separator: "  ")
+        }
+    }
+}
+
+/// Text that cannot do anything to a terminal.
+enum Printable {
+    static func text(_ text: String) -> String {
+        var result = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            switch scalar.value {
+            case 0x00...0x09, 0x0B...0x1F, 0x7F...0x9F, 0x200E, 0x200F, 0x202A...0x202E, 0x2066...0x2069:
+                result.append("\u{FFFD}")
+            default:
+                result.append(scalar)
+            }
+        }
+        return String(result)
+    }
+}
+
+extension LoginStep.State {
+    var word: String {
+        switch self {
+        case .undecided: "undecided"
+        case .granting: "granting"
+        case .refusing: "refusing"
+        }
+    }
+}
+
+extension LoginFailure {
+    /// The kind in words, as in "wrong credentials".
+    var words: String { code.split(separator: "-").joined(separator: " ") }
+}

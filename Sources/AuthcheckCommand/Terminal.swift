@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import Glibc
+internal import RealmKit
+
+/// The person's terminal, whatever standard input and output are.
+@safe struct Terminal: ~Copyable {
+    /// Longer lines are refused.
+    static let maximumLine = 4096
+
+    private let descriptor: Int32
+
+    /// Opens it; nil if the process has none.
+    init?() {
+        let descriptor = unsafe open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        self.descriptor = descriptor
+    }
+
+    deinit { close(descriptor) }
+
+    func show(_ text: String) {
+        Output.writeBytes(Array(Printable.text(text).utf8), to: descriptor)
+    }
+
+    /// Reads a line without showing it.
+    ///
+    /// The terminal's own editing and its signals are off meanwhile: then no interrupt can leave it silent.
+    ///
+    /// - Returns: The line; nil if it was ended by an interrupt, an end of file, or is too long.
+    func readSecret() -> Secret? {
+        var before = termios()
+        guard unsafe tcgetattr(descriptor, &before) == 0 else { return nil }
+        var silent = before
+        silent.c_lflag &= ~tcflag_t(ECHO | ECHONL | ICANON | ISIG | IEXTEN)
+        guard unsafe tcsetattr(descriptor, TCSAFLUSH, &silent) == 0 else { return nil }
+        TerminalGuard.watch(descriptor, before)
+        defer {
+            TerminalGuard.release()
+            unsafe tcsetattr(descriptor, TCSAFLUSH, &before)
+            show("\n")
+        }
+        var line = LineBuffer(capacity: Self.maximumLine)
+        while let byte = nextByte() {
+            switch byte {
+            case 0x0A, 0x0D: return line.secret()
+            case 0x03, 0x1A, 0x1C: return nil
+            case 0x04: return line.isEmpty ? nil : line.secret()
+            case 0x08, 0x7F: line.removeLastCharacter()
+            case 0x15: line.clear()
+            default: if !line.append(byte) { return nil }
+            }
+        }
+        return nil
+    }
+
+    private func nextByte() -> UInt8? {
+        var byte: UInt8 = 0
+        while true {
+            let count = unsafe read(descriptor, &byte, 1)
+            if count == 1 { return byte }
+            if count < 0, errno == EINTR { continue }
+            return nil
+        }
+    }
+}
+
+/// Bytes of a line on their way into a ``Secret``; never grown, wiped at the end.
+@safe struct LineBuffer: ~Copyable {
+    private let storage: UnsafeMutableBufferPointer<UInt8>
+    private var count = 0
+
+    init(capacity: Int) {
+        unsafe storage = .allocate(capacity: capacity)
+        unsafe storage.initialize(repeating: 0)
+    }
+
+    deinit {
+        if let base = unsafe storage.baseAddress { unsafe explicit_bzero(base, storage.count) }
+        unsafe storage.deallocate()
+    }
+
+    var isEmpty: Bool { count == 0 }
+
+    /// Adds a byte; false if there is no room.
+    mutating func append(_ byte: UInt8) -> Bool {
+        guard unsafe count < storage.count else { return false }
+        unsafe storage[count] = byte
+        count += 1
+        return true
+    }
+
+    /// Takes back the last character, all its bytes.
+    mutating func removeLastCharacter() {
+        while count > 0 {
+            count -= 1
+            if unsafe storage[count] & 0xC0 != 0x80 { return }
+        }
+    }
+
+    mutating func clear() { count = 0 }
+
+    var endsWithCarriageReturn: Bool { unsafe count > 0 && storage[count - 1] == 0x0D }
+
+    func secret() -> Secret {
+        unsafe Secret(UnsafeMutableBufferPointer(rebasing: storage[..<count]))
+    }
+}
+
+/// Gives the terminal its echo back when the process is told to end while a password is being typed.
+enum TerminalGuard {
+    // Written only while no handler is installed; a handler reads them and ends the process.
+    private nonisolated(unsafe) static var descriptor: Int32 = -1
+    private nonisolated(unsafe) static var before = termios()
+    private static let signals = [SIGTERM, SIGHUP, SIGINT, SIGQUIT]
+
+    static func watch(_ descriptor: Int32, _ before: termios) {
+        unsafe self.descriptor = descriptor
+        unsafe self.before = before
+        for number in signals {
+            _ = signal(number) { number in
+                unsafe tcsetattr(TerminalGuard.descriptor, TCSANOW, &TerminalGuard.before)
+                _exit(128 + number)
+            }
+        }
+    }
+
+    static func release() {
+        for number in signals { _ = signal(number, SIG_DFL) }
+    }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import Dispatch
+internal import Glibc
+internal import RealmKit
+internal import Synchronization
+
+/// A conversation with the person at the terminal, or with what stands on standard input.
+final class TerminalConversation: Conversation {
+    private let username: Username
+    private let readsStandardInput: Bool
+    private let lines = Mutex<[Secret]?>(nil)
+
+    init(_ username: Username, readsStandardInput: Bool) {
+        self.username = username
+        self.readsStandardInput = readsStandardInput
+    }
+
+    func answer(_ callbacks: [Callback]) async throws(LoginFault) -> [Answer] {
+        var answers: [Answer] = []
+        for callback in callbacks {
+            switch callback {
+            case .name: answers.append(.name(username.text))
+            case .password(let prompt): answers.append(await secret(prompt, line: 0))
+            case .oneTimeCode(let prompt): answers.append(await secret(prompt, line: 1))
+            case .certificate: answers.append(.none)
+            case .message(let text):
+                Output.write(Printable.text(text), to: STDERR_FILENO)
+                answers.append(.none)
+            }
+        }
+        return answers
+    }
+
+    private func secret(_ prompt: String, line: Int) async -> Answer {
+        // Reading blocks, so it does not belong on the threads that tasks share.
+        let secret: Secret? = await withCheckedContinuation { continuation in
+            DispatchQueue.global().async { [self] in
+                continuation.resume(returning: readsStandardInput ? fromStandardInput(line) : fromTerminal(prompt))
+            }
+        }
+        return secret.map(Answer.secret) ?? .none
+    }
+
+    private func fromTerminal(_ prompt: String) -> Secret? {
+        guard let terminal = Terminal() else {
+            Output.write("authcheck: there is no terminal to ask on; use --password-stdin", to: STDERR_FILENO)
+            return nil
+        }
+        terminal.show("\(prompt) for \(username): ")
+        return terminal.readSecret()
+    }
+
+    private func fromStandardInput(_ line: Int) -> Secret? {
+        lines.withLock { lines in
+            let read = lines ?? Self.readLines(2)
+            lines = read
+            return line < read.count ? read[line] : nil
+        }
+    }
+
+    private static func readLines(_ count: Int) -> [Secret] {
+        var lines: [Secret] = []
+        while lines.count < count, let line = readLine() { lines.append(line) }
+        return lines
+    }
+
+    private static func readLine() -> Secret? {
+        var line = LineBuffer(capacity: Terminal.maximumLine)
+        var byte: UInt8 = 0
+        while true {
+            let count = unsafe read(STDIN_FILENO, &byte, 1)
+            if count < 0, errno == EINTR { continue }
+            guard count == 1 else { return line.isEmpty ? nil : line.secret() }
+            if byte == 0x0A {
+                line.removeCarriageReturn()
+                return line.secret()
+            }
+            guard line.append(byte) else { return nil }
+        }
+    }
+}
+
+extension LineBuffer {
+    /// A line that was ended as on Windows.
+    mutating func removeCarriageReturn() {
+        if endsWithCarriageReturn { removeLastCharacter() }
+    }
+}

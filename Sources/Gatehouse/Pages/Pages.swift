@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import HTTPTypes
+internal import RealmConfiguration
+internal import RealmKit
+
+/// What the server itself has to show.
+extension Page {
+    /// `/`: what is here.
+    static func index(_ rules: [ProtectRule]) -> Page {
+        Page(
+            title: "Gatehouse",
+            lines: ["Gatehouse is at the gate.", "Protected here:"] + rules.map { "\($0.path) (realm \($0.realm))" },
+            links: rules.map(\.path)
+        )
+    }
+
+    /// `/welcome`, and whatever else is protected and has no page of its own.
+    static func welcome(_ identity: AuthenticatedIdentity) -> Page {
+        let groups = identity.groups
+        return Page(
+            title: "Welcome \(identity.username)",
+            lines: ["Welcome \(identity.username)"],
+            facts: [("Signed in as", [identity.username.text]), ("Realm", [identity.realm])]
+                + (groups.isEmpty ? [] : [(groups.count == 1 ? "Group" : "Groups", groups)])
+        )
+    }
+
+    /// 401. Whatever was wrong with credentials, it says the same.
+    static func unauthorized(_ challenge: String, wasRefused: Bool) -> Page {
+        var page = Page(
+            status: .unauthorized,
+            title: wasRefused ? "Not accepted" : "Please sign in",
+            lines: [wasRefused ? "Invalid credentials." : "This page is for people who have signed in."]
+        )
+        page.headers[.wwwAuthenticate] = challenge
+        return page
+    }
+
+    /// 403.
+    static func forbidden(_ identity: AuthenticatedIdentity) -> Page {
+        Page(
+            status: .forbidden,
+            title: "Not for you",
+            lines: ["You are signed in as \(identity.username), who may not see this page."]
+        )
+    }
+
+    /// 400.
+    static func badRequest(_ reason: String) -> Page {
+        Page(status: .badRequest, title: "Bad request", lines: ["The request could not be understood: \(reason)."])
+    }
+
+    /// 404.
+    static let notFound = Page(status: .notFound, title: "Not found", lines: ["There is nothing here."])
+
+    /// 405.
+    static let methodNotAllowed: Page = {
+        var page = Page(status: .methodNotAllowed, title: "Method not allowed", lines: ["Use GET or HEAD here."])
+        page.headers[.allow] = "GET, HEAD"
+        return page
+    }()
+
+    /// 503.
+    static let unavailable: Page = {
+        var page = Page(
+            status: .serviceUnavailable,
+            title: "Try again later",
+            lines: ["It cannot be checked now who you are."]
+        )
+        page.headers[.retryAfter] = "5"
+        return page
+    }()
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import HTTPTypes
+internal import Hummingbird
+internal import Logging
+internal import RealmConfiguration
+internal import RealmKit
+
+/// A line for every request: who, what, how it was answered, how long it took.
+///
+/// The line never holds a query, a header field or anything else that may be a secret, and everything that came from
+/// outside is written so that it cannot forge another line.
+struct AccessLog {
+    private let logger: Logger
+    private let clock: SystemClock
+
+    init(_ logger: Logger, clock: SystemClock) {
+        self.logger = logger
+        self.clock = clock
+    }
+
+    var now: UInt64 { clock.now }
+
+    func note(
+        _ request: Request,
+        path: RequestPath?,
+        peer: String?,
+        report: LoginReport?,
+        _ response: Response,
+        since begin: UInt64
+    ) {
+        let user = report.map { "\(Self.quoted($0.username.text))@\(Self.quoted($0.realm))" } ?? "-"
+        let target = path.map { Self.quoted($0.text) } ?? "(doubtful path)"
+        let why = report?.refusal.map { " \(Self.reason($0))" } ?? ""
+        let length = response.headers[.contentLength] ?? "0"
+        let microseconds = (clock.now &- begin) / 1000
+        logger.info(
+            "\(peer ?? "-") \(user) \(Self.quoted(request.method.rawValue)) \(target) \(response.status.code) \(length) \(microseconds)us\(why)"
+        )
+    }
+
+    private static func reason(_ refusal: Refusal) -> String {
+        switch refusal {
+        case .module(let index, let phase, let failure): "\(failure.code) module=\(index) phase=\(phase.name)"
+        case .allIgnored: "all-ignored"
+        case .emptyStack: "empty-stack"
+        }
+    }
+
+    /// Text between quotes in which everything but plain characters is written by its number.
+    static func quoted(_ text: String) -> String {
+        var result = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"", "\\": result += "\\\(scalar)"
+            case " "..."~": result.unicodeScalars.append(scalar)
+            default: result += "\\u{\(String(scalar.value, radix: 16))}"
+            }
+        }
+        return result + "\""
+    }
+}

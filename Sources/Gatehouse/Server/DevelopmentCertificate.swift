@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import LoginConf
+internal import OpenSSLKit
+internal import RealmConfiguration
+
+/// A certificate signed by itself, so that a server speaks TLS before anybody has got it a real one.
+///
+/// It is for `localhost`, `127.0.0.1` and `::1`, is made once and kept in the state folder, and is made anew when it runs
+/// out or cannot be read.
+enum DevelopmentCertificate {
+    static let days = 365
+    private static let certificateName = "development-certificate.pem"
+    private static let keyName = "development-key.pem"
+
+    static func load(_ settings: ServerSettings, files: ConfigurationFiles) throws(ConfigurationErrors) -> ServerCertificate {
+        let folder: StateFolder
+        let identity: TLSIdentity
+        do throws(StateFolder.Fault) {
+            folder = try StateFolder(settings.stateFolder.value)
+            if let kept = existing(folder, files) { identity = kept } else { identity = try make(in: folder) }
+        } catch {
+            throw settings.stateFolder.errors("the state folder cannot be used: \(error.reason)")
+        }
+        return ServerCertificate(identity, file: folder.path(certificateName), isDevelopment: true)
+    }
+
+    /// What an earlier start has left, if it is still good for a day.
+    private static func existing(_ folder: StateFolder, _ files: ConfigurationFiles) -> TLSIdentity? {
+        guard case .success(let certificate) = files.read(folder.path(certificateName)),
+            case .success(let key) = files.read(folder.path(keyName))
+        else { return nil }
+        do throws(OpenSSLError) {
+            let identity = try TLSIdentity(
+                certificateChain: try Certificate.chain(pem: certificate.bytes, name: certificateName),
+                privateKey: try PrivateKey(pem: key.bytes, name: keyName)
+            )
+            try identity.leaf.checkValidity(at: ServerCertificate.now + 86_400)
+            return identity
+        } catch {
+            return nil
+        }
+    }
+
+    private static func make(in folder: StateFolder) throws(StateFolder.Fault) -> TLSIdentity {
+        let identity: TLSIdentity
+        var keyText: [UInt8] = []
+        let certificateText: [UInt8]
+        defer { for index in keyText.indices { keyText[index] = 0 } }
+        do throws(OpenSSLError) {
+            let (certificate, key) = try SelfSignedCertificate.make(
+                dnsNames: ["localhost"],
+                ipAddresses: ["127.0.0.1", "::1"],
+                validFor: days,
+                now: ServerCertificate.now
+            )
+            identity = try TLSIdentity(certificateChain: [certificate], privateKey: key)
+            certificateText = Array(try certificate.pem().utf8)
+            keyText = try key.withPEM { span in span.indices.map { span[$0] } }
+        } catch {
+            throw StateFolder.Fault(reason: "no certificate can be made: \(error)")
+        }
+        try folder.write(keyText, to: keyName, mode: 0o600)
+        try folder.write(certificateText, to: certificateName, mode: 0o644)
+        return identity
+    }
+}

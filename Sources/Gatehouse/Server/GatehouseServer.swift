@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import Hummingbird
+internal import HummingbirdCore
+public import LoginConf
+public import Logging
+internal import NIOCore
+internal import NIOOpenSSL
+internal import NIOPosix
+internal import OpenSSLKit
+public import RealmConfiguration
+internal import ServiceLifecycle
+internal import UnixSignals
+
+/// A TLS server that protects web endpoints with realms.
+///
+/// Making one checks everything that can be checked and binds nothing; ``run()`` listens until SIGTERM or SIGINT, then
+/// lets requests that have begun finish.
+public struct GatehouseServer: Sendable {
+    /// How long requests that have begun may go on after a signal to stop: 10 seconds.
+    public static let drainTime = Duration.seconds(10)
+
+    /// How long a connection may be silent: 60 seconds.
+    public static let idleTime = Duration.seconds(60)
+
+    /// The certificate that is shown.
+    public let certificate: ServerCertificate
+    private let configuration: Configuration
+    private let context: TLSContext
+    private let logger: Logger
+    private let accessLogger: Logger
+    private let onListening: @Sendable (String) -> Void
+
+    /// A server for a configuration.
+    ///
+    /// - Parameters:
+    ///   - configuration: Realms, rules and settings.
+    ///   - files: Where the certificate's files come from.
+    ///   - logger: Where the server says what happens to it.
+    ///   - accessLogger: Where a line is written for every request.
+    ///   - onListening: Told each address when the server listens there, as in `https://127.0.0.1:8443`.
+    /// - Throws: ``ConfigurationErrors`` when the certificate, its key or the state folder cannot be used.
+    public init(
+        _ configuration: Configuration,
+        files: ConfigurationFiles,
+        logger: Logger,
+        accessLogger: Logger,
+        onListening: @escaping @Sendable (String) -> Void
+    ) throws(ConfigurationErrors) {
+        let settings = configuration.server
+        if let configured = try ServerCertificate.configured(settings, files: files) {
+            certificate = configured
+        } else {
+            certificate = try DevelopmentCertificate.load(settings, files: files)
+        }
+        do throws(OpenSSLError) {
+            let version: OpenSSLKit.TLSVersion =
+                switch settings.minimumVersion {
+                case .tls12: .tls12
+                case .tls13: .tls13
+                }
+            context = try TLSContext(
+                .server(certificate.identity, minimumVersion: version, applicationProtocols: ["http/1.1"])
+            )
+        } catch {
+            throw (settings.certificateFile ?? settings.stateFolder).errors("TLS cannot be set up: \(error)")
+        }
+        self.configuration = configuration
+        self.logger = logger
+        self.accessLogger = accessLogger
+        self.onListening = onListening
+    }
+
+    /// Listens until the process is told to stop.
+    ///
+    /// - Throws: ``ConfigurationErrors`` when an address cannot be listened on; then it listens on none.
+    public func run() async throws(ConfigurationErrors) {
+        let failures = ListenFailures()
+        let applications = configuration.server.listen.map { address in
+            Listener(application: application(address), address: address, failures: failures)
+        }
+        var group = ServiceGroupConfiguration(
+            services: applications,
+            gracefulShutdownSignals: [.sigterm, .sigint],
+            logger: Logger(label: "gatehouse.services") { _ in SwiftLogNoOpLogHandler() }
+        )
+        group.maximumGracefulShutdownDuration = Self.drainTime
+        do {
+            try await ServiceGroup(configuration: group).run()
+        } catch {
+            if let failure = failures.first { throw failure }
+            // The drain time was over; connections that were still open have been closed.
+            logger.notice("not every request ended in time", metadata: ["error": "\(error)"])
+        }
+    }
+
+    private func application(_ address: Placed<ServerSettings.Address>) -> some Service {
+        let responder = GatehouseResponder(configuration, isTrusted: !certificate.isDevelopment, logger: accessLogger)
+        let context = context
+        let onListening = onListening
+        var quiet = logger
+        quiet.logLevel = max(quiet.logLevel, .notice)
+        return Application(
+            responder: responder,
+            server: HTTPServerBuilder { responder in
+                OpenSSLChannel(
+                    base: HTTP1Channel(
+                        responder: responder,
+                        configuration: .init(idleTimeout: .nanoseconds(Self.idleTime.nanoseconds))
+                    ),
+                    context: context,
+                    configuration: OpenSSLHandlerConfiguration()
+                )
+            },
+            configuration: ApplicationConfiguration(address: .hostname(address.host, port: address.port)),
+            onServerRunning: { channel in
+                let port = channel.localAddress?.port ?? address.port
+                onListening("https://\(ServerSettings.Address(host: address.host, port: port))")
+            },
+            logger: quiet
+        )
+    }
+}
+
+extension Duration {
+    fileprivate var nanoseconds: Int64 {
+        components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000
+    }
+}

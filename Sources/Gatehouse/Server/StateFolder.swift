@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import Glibc
+
+/// The folder in which the server keeps what it makes itself; for its owner only.
+struct StateFolder {
+    /// A system call failed.
+    struct Fault: Error {
+        let reason: String
+
+        init(reason: String) { self.reason = reason }
+
+        /// - Parameter what: What was tried; the system's reason is added.
+        init(_ what: String) {
+            let number = errno
+            reason = "\(what): \(unsafe String(cString: strerror(number)))"
+        }
+    }
+
+    let path: String
+
+    /// Opens the folder, making it and those above it if they are not there.
+    init(_ path: String) throws(Fault) {
+        self.path = path
+        var made = path.hasPrefix("/") ? "/" : ""
+        for part in path.split(separator: "/") {
+            made += made.isEmpty || made.hasSuffix("/") ? String(part) : "/\(part)"
+            guard unsafe mkdir(made, 0o700) != 0, errno != EEXIST else { continue }
+            throw Fault("cannot make \(made)")
+        }
+        guard unsafe access(path, R_OK | W_OK | X_OK) == 0 else { throw Fault("cannot use \(path)") }
+    }
+
+    func path(_ name: String) -> String { "\(path)/\(name)" }
+
+    /// Writes a file that is either there with all its bytes or not there at all.
+    ///
+    /// The mode is that of a new file from its first moment, so nobody can open a key before it is closed to them.
+    func write(_ bytes: [UInt8], to name: String, mode: mode_t) throws(Fault) {
+        let temporary = path(".\(name).\(getpid())")
+        unsafe unlink(temporary)
+        let descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
+        guard descriptor >= 0 else { throw Fault("cannot make \(temporary)") }
+        do throws(Fault) {
+            defer { close(descriptor) }
+            guard fchmod(descriptor, mode) == 0 else { throw Fault("cannot set the mode of \(temporary)") }
+            try writeAll(bytes, descriptor)
+            guard fsync(descriptor) == 0 else { throw Fault("cannot write \(temporary)") }
+        } catch {
+            unsafe unlink(temporary)
+            throw error
+        }
+        guard unsafe rename(temporary, path(name)) == 0 else {
+            let fault = Fault("cannot rename \(temporary)")
+            unsafe unlink(temporary)
+            throw fault
+        }
+    }
+
+    private func writeAll(_ bytes: [UInt8], _ descriptor: Int32) throws(Fault) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let written = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if written < 0, errno == EINTR { continue }
+            guard written > 0 else { throw Fault("cannot write") }
+            rest = rest.dropFirst(written)
+        }
+    }
+}

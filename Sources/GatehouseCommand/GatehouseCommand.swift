@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import ArgumentParser
+internal import Gatehouse
+internal import Glibc
+internal import LoginConf
+internal import Logging
+internal import RealmConfiguration
+public import RealmKit
+
+/// The command `gatehouse`: serves, and checks configurations.
+public enum GatehouseCommand {
+    /// Runs the command with the process's arguments and ends the process.
+    ///
+    /// The exit status is 0 when all went well, 2 when the arguments are wrong, 3 when the configuration is, or when
+    /// something it names cannot be had.
+    ///
+    /// - Parameter kinds: The types of realms and modules that are linked in.
+    public static func main(_ kinds: [RealmKind]) async -> Never {
+        exit(await run(Array(CommandLine.arguments.dropFirst()), kinds))
+    }
+
+    static func run(_ arguments: [String], _ kinds: [RealmKind]) async -> Int32 {
+        let command: any ParsableCommand
+        do {
+            command = try GatehouseOptions.parseAsRoot(arguments)
+        } catch {
+            let isHelp = GatehouseOptions.exitCode(for: error) == .success
+            print(GatehouseOptions.fullMessage(for: error), on: isHelp ? STDOUT_FILENO : STDERR_FILENO)
+            return isHelp ? 0 : 2
+        }
+        do throws(ConfigurationErrors) {
+            switch command {
+            case let command as GatehouseOptions.Serve: try await serve(command.options, kinds)
+            case let command as GatehouseOptions.Check: try check(command.options, kinds)
+            default: print(GatehouseOptions.helpMessage(), on: STDOUT_FILENO)
+            }
+            return 0
+        } catch {
+            print(error.description, on: STDERR_FILENO)
+            return 3
+        }
+    }
+
+    private static func load(
+        _ options: ConfigurationOptions,
+        _ kinds: [RealmKind]
+    ) throws(ConfigurationErrors) -> Configuration {
+        let loader = ConfigurationLoader(
+            kinds,
+            files: .system,
+            clock: SystemClock(),
+            properties: SystemProperties.all.merging(options.properties) { _, given in given }
+        )
+        let configuration = try loader.load(options.config ?? ConfigurationPath.standard)
+        for warning in configuration.warnings { print(warning.rendered, on: STDERR_FILENO) }
+        return configuration
+    }
+
+    private static func check(_ options: ConfigurationOptions, _ kinds: [RealmKind]) throws(ConfigurationErrors) {
+        let configuration = try load(options, kinds)
+        let certificate = try ServerCertificate.configured(configuration.server, files: .system)
+        print(Outline.text(configuration, certificate: certificate), on: STDOUT_FILENO)
+    }
+
+    private static func serve(_ options: ConfigurationOptions, _ kinds: [RealmKind]) async throws(ConfigurationErrors) {
+        let configuration = try load(options, kinds)
+        LoggingSystem.bootstrap { label in LineLogHandler(label: label) }
+        let server = try GatehouseServer(
+            configuration,
+            files: .system,
+            logger: Logger(label: "gatehouse"),
+            accessLogger: Logger(label: "access"),
+            onListening: { address in print("listening on \(address)", on: STDOUT_FILENO) }
+        )
+        print(Outline.text(configuration, certificate: server.certificate), on: STDOUT_FILENO)
+        try await server.run()
+        print("stopped", on: STDOUT_FILENO)
+    }
+
+    /// Writes a line at once, so that whoever reads a pipe sees it.
+    static func print(_ text: String, on descriptor: Int32) {
+        var rest = Array((text + "\n").utf8)[...]
+        while !rest.isEmpty {
+            let written = unsafe rest.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, $0.count) }
+            if written < 0, errno == EINTR { continue }
+            guard written > 0 else { return }
+            rest = rest.dropFirst(written)
+        }
+    }
+}

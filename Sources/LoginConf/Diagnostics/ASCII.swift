@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+extension UInt8 {
+    static let tab = UInt8(ascii: "\t")
+    static let lineFeed = UInt8(ascii: "\n")
+    static let carriageReturn = UInt8(ascii: "\r")
+    static let space = UInt8(ascii: " ")
+    static let quote = UInt8(ascii: "\"")
+    static let apostrophe = UInt8(ascii: "'")
+    static let hash = UInt8(ascii: "#")
+    static let dollar = UInt8(ascii: "$")
+    static let asterisk = UInt8(ascii: "*")
+    static let comma = UInt8(ascii: ",")
+    static let slash = UInt8(ascii: "/")
+    static let semicolon = UInt8(ascii: ";")
+    static let equals = UInt8(ascii: "=")
+    static let backslash = UInt8(ascii: "\\")
+    static let openBrace = UInt8(ascii: "{")
+    static let closeBrace = UInt8(ascii: "}")
+
+    /// Whether this byte is one of the trailing bytes of a multi-byte UTF-8 sequence.
+    var isContinuation: Bool { self & 0xC0 == 0x80 }
+    /// Whether this byte ends a line.
+    var isLineEnd: Bool { self == .lineFeed || self == .carriageReturn }
+}

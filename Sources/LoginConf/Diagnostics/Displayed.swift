@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+/// Text of a configuration made fit for a terminal or a log.
+enum Displayed {
+    /// A line of a file: tabs kept, other characters that draw nothing or move the cursor replaced.
+    static func line(_ bytes: ArraySlice<UInt8>) -> String {
+        var shown = String.UnicodeScalarView()
+        for scalar in String(decoding: bytes, as: UTF8.self).unicodeScalars {
+            shown.append(scalar == "\t" ? scalar : replacement(of: scalar))
+        }
+        return String(shown)
+    }
+
+    /// A message or a name.
+    static func text(_ text: String) -> String {
+        var shown = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars { shown.append(replacement(of: scalar)) }
+        return String(shown)
+    }
+
+    /// A word of the file within a message: in back quotes, cut if long.
+    static func word(_ text: String) -> String {
+        let limit = 60
+        let isLong = text.unicodeScalars.count > limit
+        return "`" + Self.text(String(text.unicodeScalars.prefix(limit))) + (isLong ? "..." : "") + "`"
+    }
+
+    private static func replacement(of scalar: Unicode.Scalar) -> Unicode.Scalar {
+        switch scalar.value {
+        case 0x20...0x7E: return scalar
+        // The pictures of control characters stand in the same order.
+        case 0..<0x20: return Unicode.Scalar(0x2400 + scalar.value) ?? "?"
+        case 0x7F: return "\u{2421}"
+        default: break
+        }
+        switch scalar.properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate: return "?"
+        default: return scalar
+        }
+    }
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+extension SourceText {
+    /// An error at a place of this text.
+    ///
+    /// - Parameters:
+    ///   - range: The place; only its part on the first line is underlined.
+    ///   - message: What is wrong, in one line.
+    ///   - hint: What would help, in one line.
+    /// - Returns: The diagnostic, ready to be shown.
+    public func error(at range: SourceRange, _ message: String, hint: String? = nil) -> Diagnostic {
+        diagnostic(.error, at: range, message, hint: hint)
+    }
+
+    /// A warning at a place of this text.
+    ///
+    /// - Parameters:
+    ///   - range: The place; only its part on the first line is underlined.
+    ///   - message: What is doubtful, in one line.
+    ///   - hint: What would help, in one line.
+    /// - Returns: The diagnostic, ready to be shown.
+    public func warning(at range: SourceRange, _ message: String, hint: String? = nil) -> Diagnostic {
+        diagnostic(.warning, at: range, message, hint: hint)
+    }
+
+    /// A place of this text for use within a message, as `login.conf:3:5`.
+    public func place(of range: SourceRange) -> String {
+        let location = location(of: range.start)
+        return "\(Displayed.text(name)):\(location.line):\(location.column)"
+    }
+
+    @inline(never)
+    private func diagnostic(
+        _ severity: Diagnostic.Severity,
+        at range: SourceRange,
+        _ message: String,
+        hint: String?
+    ) -> Diagnostic {
+        let line = line(around: Int(range.start))
+        let excerpt = LineExcerpt(bytes, line, end: Int(range.end))
+        return Diagnostic(
+            severity: severity,
+            message: Displayed.text(message),
+            hint: hint.map(Displayed.text),
+            file: Displayed.text(name),
+            line: line.number,
+            column: bytes[line.start..<line.offset].count { !$0.isContinuation } + 1,
+            lineText: excerpt.text,
+            indent: excerpt.indent,
+            length: excerpt.length
+        )
+    }
+}
+
+/// The part of a line that is shown under a message.
+private struct LineExcerpt {
+    /// The most columns shown.
+    private static let width = 100
+    private static let ellipsis = "..."
+
+    let text: String
+    let indent: Int
+    let length: Int
+
+    init(_ bytes: [UInt8], _ line: SourceText.Line, end: Int) {
+        // Long lines are looked at near the place only; a scalar has at most four bytes.
+        let reach = 4 * Self.width
+        var first = max(line.start, line.offset - reach)
+        while first < line.offset, bytes[first].isContinuation { first += 1 }
+        var last = min(line.end, line.offset + reach)
+        while last > line.offset, last < line.end, bytes[last].isContinuation { last -= 1 }
+
+        let before = Array(Displayed.line(bytes[first..<line.offset]).unicodeScalars)
+        let after = Array(Displayed.line(bytes[line.offset..<max(last, line.offset)]).unicodeScalars)
+        let marked = Displayed.line(bytes[line.offset..<min(max(end, line.offset), last)]).unicodeScalars.count
+
+        let isWhole = first == line.start && last == line.end && before.count + after.count <= Self.width
+        let room = isWhole ? Self.width : Self.width - 2 * Self.ellipsis.count
+        let keptBefore = isWhole ? before.count : min(before.count, max(room / 3, room - after.count))
+        let keptAfter = min(after.count, room - keptBefore)
+        let isCutBefore = first > line.start || keptBefore < before.count
+        let isCutAfter = last < line.end || keptAfter < after.count
+
+        var shown = String.UnicodeScalarView()
+        if isCutBefore { shown.append(contentsOf: Self.ellipsis.unicodeScalars) }
+        shown.append(contentsOf: before.suffix(keptBefore))
+        indent = shown.count
+        shown.append(contentsOf: after.prefix(keptAfter))
+        if isCutAfter { shown.append(contentsOf: Self.ellipsis.unicodeScalars) }
+        text = String(shown)
+        length = max(1, min(marked, keptAfter))
+    }
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+/// Replaces the `${...}` of a value, once and from left to right, as the JDK does for option values of login.conf.
+///
+/// `${{...}}` is left as it is, so is everything after a `${` or `${{` that is never closed; results are not expanded
+/// again. Source: OpenJDK 17 `sun.security.util.PropertyExpander`, observed by running it.
+struct Expander {
+    /// What can be referred to, and how strict a value is read.
+    enum Syntax {
+        /// Properties only; `env:X` is a property's name.
+        case jdk
+        /// Also `env:` and `file:`.
+        case jdkWithSources
+        /// Also `env:` and `file:`, and an unclosed `${` is an error.
+        case strict
+    }
+
+    /// A `${...}` that cannot be replaced, or a value of which nothing is left.
+    struct Fault: Error {
+        /// The `${...}` as written, nil if the whole value is meant.
+        var reference: String?
+        var message: String
+        var hint: String?
+    }
+
+    let syntax: Syntax
+    let expansion: Expansion
+
+    /// The value with every reference replaced; files may make it something else than UTF-8.
+    func bytes(of value: String) throws(Fault) -> [UInt8] {
+        let source = Array(value.utf8)
+        var result: [UInt8] = []
+        var copied = 0
+        while let open = Self.index(of: .dollar, .openBrace, in: source, from: copied) {
+            result += source[copied..<open]
+            let inside = open + 2
+            if inside < source.count, source[inside] == .openBrace {
+                guard let close = Self.index(of: .closeBrace, .closeBrace, in: source, from: inside) else {
+                    copied = try rest(of: source, from: open, into: &result)
+                    break
+                }
+                result += source[open..<close + 2]
+                copied = close + 2
+            } else {
+                guard let close = source[inside...].firstIndex(of: .closeBrace) else {
+                    copied = try rest(of: source, from: open, into: &result)
+                    break
+                }
+                let name = String(decoding: source[inside..<close], as: UTF8.self)
+                result += try replacement(of: name)
+                copied = close + 1
+            }
+        }
+        result += source[copied...]
+        guard !result.isEmpty || source.isEmpty else {
+            throw Fault(
+                message: "\(Displayed.word(value)) expands to nothing",
+                hint: "write \"\" if an empty value is meant"
+            )
+        }
+        return result
+    }
+
+    /// The value as a string.
+    func string(of value: String) throws(Fault) -> String {
+        let bytes = try bytes(of: value)
+        guard let string = String(validating: bytes, as: UTF8.self) else {
+            throw Fault(message: "\(Displayed.word(value)) gives bytes that are not UTF-8")
+        }
+        return string
+    }
+
+    private func rest(of source: [UInt8], from open: Int, into result: inout [UInt8]) throws(Fault) -> Int {
+        if syntax == .strict {
+            throw Fault(
+                reference: String(decoding: source[open...], as: UTF8.self),
+                message: "this `${` is not closed",
+                hint: "close it with `}`"
+            )
+        }
+        result += source[open...]
+        return source.count
+    }
+
+    private func replacement(of name: String) throws(Fault) -> [UInt8] {
+        if name == "/" { return [.slash] }
+        let source = syntax == .jdk ? nil : Source(name)
+        guard !(source?.name ?? name).isEmpty else {
+            throw Fault(reference: "${\(name)}", message: "`${\(name)}` names nothing")
+        }
+        switch source {
+        case .environment(let variable)?:
+            guard let value = expansion.environment(variable) else {
+                throw Fault(reference: "${\(name)}", message: "no environment variable \(Displayed.word(variable))")
+            }
+            return Array(value.utf8)
+        case .file(let path)?:
+            switch expansion.file(path) {
+            case .success(let content): return content.withoutLastLineEnd
+            case .failure(let fault):
+                let message = "cannot read the file \(Displayed.word(path)): \(fault.reason)"
+                throw Fault(reference: "${\(name)}", message: message)
+            }
+        case nil:
+            guard let value = expansion.property(name) else {
+                throw Fault(
+                    reference: "${\(name)}",
+                    message: "no property \(Displayed.word(name))",
+                    hint: hint(for: name)
+                )
+            }
+            return Array(value.utf8)
+        }
+    }
+
+    private func hint(for name: String) -> String? {
+        guard syntax == .jdk, Source(name) != nil else { return nil }
+        return "`${env:...}` and `${file:...}` exist in realms.conf only"
+    }
+
+    /// Where two bytes stand one after the other.
+    static func index(of first: UInt8, _ second: UInt8, in bytes: [UInt8], from start: Int) -> Int? {
+        var index = start
+        while index + 1 < bytes.count {
+            if bytes[index] == first, bytes[index + 1] == second { return index }
+            index += 1
+        }
+        return nil
+    }
+}
+
+/// A reference to something other than a property.
+private enum Source {
+    case environment(String)
+    case file(String)
+
+    init?(_ name: String) {
+        if name.hasPrefix("env:") {
+            self = .environment(String(name.dropFirst(4)))
+        } else if name.hasPrefix("file:") {
+            self = .file(String(name.dropFirst(5)))
+        } else {
+            return nil
+        }
+    }
+
+    var name: String {
+        switch self {
+        case .environment(let name), .file(let name): name
+        }
+    }
+}
+
+extension [UInt8] {
+    /// A file's content as a value: editors end the last line, too.
+    fileprivate var withoutLastLineEnd: [UInt8] {
+        guard last == .lineFeed else { return self }
+        let kept = dropLast()
+        return Array(kept.last == .carriageReturn ? kept.dropLast() : kept)
+    }
+}

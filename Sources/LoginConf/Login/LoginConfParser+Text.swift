@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import RealmKit
+
+extension LoginConfParser {
+    /// The text of a word or string, escapes resolved.
+    @inline(__always)
+    func string(of token: LoginConfToken) -> String {
+        if token.content.rawValue >= LoginConfToken.Content.escapes.rawValue { return decoded(token) }
+        let quotes = token.kind == .string ? 1 : 0
+        let range = Int(token.start) + quotes..<max(Int(token.end) - quotes, Int(token.start) + quotes)
+        // The text was found to be UTF-8 before parsing began, and a token that the scanner made begins and ends at
+        // whole characters: with a quote, or next to a byte that continues none.
+        return unsafe String(copying: UTF8Span(unchecked: scanner.bytes.span.extracting(range)))
+    }
+
+    /// The value of an option: expanded where that is due.
+    @inline(__always)
+    mutating func value(of token: LoginConfToken) -> String {
+        let value = string(of: token)
+        return token.content == .plain ? value : expanded(value, at: token)
+    }
+
+    /// A control flag in any case of ASCII letters; the JDK takes some other letters for these, too.
+    @inline(__always)
+    func controlFlag(of token: LoginConfToken) -> ControlFlag? {
+        guard token.isText else { return nil }
+        if token.content != .plain { return escapedFlag(of: token) }
+        let quotes: UInt32 = token.kind == .string ? 1 : 0
+        return Self.controlFlag(scanner.bytes.span, Int(token.start + quotes), token.length - Int(2 * quotes))
+    }
+
+    @inline(__always)
+    private static func controlFlag(_ bytes: Span<UInt8>, _ start: Int, _ count: Int) -> ControlFlag? {
+        guard 8...10 ~= count else { return nil }
+        // Setting 0x20 makes a lower case letter of a letter, and of nothing else.
+        var letters: UInt64 = 0
+        for index in start..<start + 8 { letters = letters << 8 | UInt64(bytes[index] | 0x20) }
+        let ninth = count > 8 ? bytes[start + 8] | 0x20 : 0
+        let tenth = count > 9 ? bytes[start + 9] | 0x20 : 0
+        switch (letters, ninth, tenth) {
+        case (0x7265_7175_6972_6564, 0, 0): return .required
+        case (0x7265_7175_6973_6974, 0x65, 0): return .requisite
+        case (0x7375_6666_6963_6965, 0x6E, 0x74): return .sufficient
+        case (0x6F70_7469_6F6E_616C, 0, 0): return .optional
+        default: return nil
+        }
+    }
+
+    @inline(never)
+    private func escapedFlag(of token: LoginConfToken) -> ControlFlag? {
+        let bytes = Array(string(of: token).utf8)
+        return Self.controlFlag(bytes.span, 0, bytes.count)
+    }
+
+    @inline(never)
+    private mutating func expanded(_ value: String, at token: LoginConfToken) -> String {
+        guard case .file(let expansion) = dialect, token.content != .mended, !diagnoses.isFull else { return value }
+        do throws(Expander.Fault) {
+            return try Expander(syntax: .jdk, expansion: expansion).string(of: value)
+        } catch {
+            diagnoses.add(text.diagnostic(of: error, in: token.range), at: token.range)
+            return value
+        }
+    }
+
+    @inline(never)
+    private func decoded(_ token: LoginConfToken) -> String {
+        var content = scanner.bytes[Int(token.start)..<min(Int(token.end), scanner.bytes.count)]
+        if token.kind == .string, let quote = content.popFirst(), content.last == quote { content.removeLast() }
+        guard token.content == .escapes else { return String(decoding: content, as: UTF8.self) }
+        return LoginConfEscapes.resolved(in: content)
+    }
+}
+
+/// The escapes of strings in login.conf.
+enum LoginConfEscapes {
+    /// The content of a string with its escapes resolved.
+    ///
+    /// `\n \r \t \b \f \a \v`; up to three octal digits, two if the first is above 3; any other character stands for
+    /// itself. Source: `java.io.StreamTokenizer`.
+    static func resolved(in content: ArraySlice<UInt8>) -> String {
+        var result: [UInt8] = []
+        var rest = content
+        while let byte = rest.popFirst() {
+            guard byte == .backslash, let escaped = rest.popFirst() else {
+                result.append(byte)
+                continue
+            }
+            guard var value = octal(escaped) else {
+                result.append(character(for: escaped))
+                continue
+            }
+            for _ in 0..<(escaped <= UInt8(ascii: "3") ? 2 : 1) {
+                guard let digit = rest.first.flatMap(octal) else { break }
+                value = value << 3 | digit
+                rest.removeFirst()
+            }
+            result += Array(String(Unicode.Scalar(value)).utf8)
+        }
+        return String(decoding: result, as: UTF8.self)
+    }
+
+    private static func octal(_ byte: UInt8) -> UInt8? {
+        UInt8(ascii: "0")...UInt8(ascii: "7") ~= byte ? byte - UInt8(ascii: "0") : nil
+    }
+
+    private static func character(for escaped: UInt8) -> UInt8 {
+        switch escaped {
+        case UInt8(ascii: "a"): 0x07
+        case UInt8(ascii: "b"): 0x08
+        case UInt8(ascii: "t"): 0x09
+        case UInt8(ascii: "n"): 0x0A
+        case UInt8(ascii: "v"): 0x0B
+        case UInt8(ascii: "f"): 0x0C
+        case UInt8(ascii: "r"): 0x0D
+        default: escaped
+        }
+    }
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+public import NIOCore
+internal import OpenSSLKit
+
+extension OpenSSLHandler {
+    // An alert record in plain: fatal, unexpected_message (RFC 8446 5 and 6.2). OpenSSL has none for a peer whose first
+    // record is none.
+    private static let unexpectedMessage: [UInt8] = [0x15, 0x03, 0x03, 0x00, 0x02, 0x02, 0x0a]
+
+    /// Closes with close_notify, both directions or the outgoing one.
+    ///
+    /// What was written and not flushed fails.
+    public func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+        switch mode {
+        case .all: closeAll(context, promise)
+        case .output: closeOutput(context, promise)
+        case .input:
+            hasReceivedEnd = true
+            transport.dropInput()
+            context.close(mode: .input, promise: promise)
+        }
+    }
+
+    private func closeAll(_ context: ChannelHandlerContext, _ promise: EventLoopPromise<Void>?) {
+        switch state {
+        case .idle, .closed:
+            context.close(mode: .all, promise: promise)
+        case .handshaking:
+            // There is no close_notify before there are keys.
+            closePromise = promise
+            finishClose(context)
+        case .closing:
+            // Who closes twice does not want to wait.
+            if let promise {
+                if let closePromise {
+                    closePromise.futureResult.cascade(to: promise)
+                } else {
+                    closePromise = promise
+                }
+            }
+            finishClose(context)
+        case .open:
+            closePromise = promise
+            state = .closing
+            sendEnd(context)
+            guard let time = configuration.closeTimeout, !hasReceivedEnd else { return finishClose(context) }
+            guard case .closing = state else { return }
+            schedule(context, in: time) { handler, context in handler.finishClose(context) }
+            context.read()
+        }
+    }
+
+    private func closeOutput(_ context: ChannelHandlerContext, _ promise: EventLoopPromise<Void>?) {
+        switch state {
+        case .idle: context.close(mode: .output, promise: promise)
+        case .closing, .closed: promise?.fail(ChannelError.ioOnClosedChannel)
+        case .handshaking, .open:
+            guard !hasSentEnd, outputClose == nil else {
+                promise?.fail(ChannelError.outputClosed)
+                return
+            }
+            outputClose = OutputClose(promise: promise)
+            finishOutputClose(context)
+        }
+    }
+
+    /// Closes the outgoing direction if that was asked for and everything flushed before is encrypted.
+    func finishOutputClose(_ context: ChannelHandlerContext) {
+        guard case .open = state, let close = outputClose, !pendingWrites.hasFlushed else { return }
+        outputClose = nil
+        for promise in pendingWrites.removeAll() { promise.fail(ChannelError.outputClosed) }
+        sendEnd(context)
+        guard case .open = state else {
+            close.promise?.fail(ChannelError.ioOnClosedChannel)
+            return
+        }
+        if hasReceivedEnd {
+            closePromise = close.promise
+            finishClose(context)
+        } else {
+            if let time = configuration.halfCloseTimeout {
+                schedule(context, in: time) { handler, context in handler.finishClose(context) }
+            }
+            context.close(mode: .output, promise: close.promise)
+        }
+    }
+
+    /// Sends close_notify, once.
+    private func sendEnd(_ context: ChannelHandlerContext) {
+        guard !hasSentEnd, let connection else { return }
+        hasSentEnd = true
+        do throws(OpenSSLError) {
+            try connection.shutdown()
+        } catch {
+            return fail(context, NIOOpenSSLError(.connectionFailed, cause: error))
+        }
+        sendCiphertext(context)
+        flushIfNeeded(context)
+    }
+
+    /// Closes the channel without further ado.
+    func finishClose(_ context: ChannelHandlerContext) {
+        switch state {
+        case .closed: return
+        case .idle, .handshaking, .open, .closing: state = .closed
+        }
+        cancelDeadline()
+        let promise = closePromise
+        closePromise = nil
+        failPending(ChannelError.ioOnClosedChannel)
+        context.close(mode: .all, promise: promise)
+    }
+
+    /// Ends the connection because of a fault: alert, error, promises, close, in this order and once.
+    ///
+    /// - Parameters:
+    ///   - context: The handler's context.
+    ///   - error: What to tell the application.
+    ///   - needsAlert: Whether to send an alert even if OpenSSL has none.
+    func fail(_ context: ChannelHandlerContext, _ error: any Error, needsAlert: Bool = false) {
+        switch state {
+        case .closed: return
+        case .idle, .handshaking, .open, .closing: state = .closed
+        }
+        cancelDeadline()
+        var alert = transport.takeOutput()
+        if needsAlert && alert.readableBytes == 0 { alert.writeBytes(Self.unexpectedMessage) }
+        if alert.readableBytes > 0 {
+            context.writeAndFlush(wrapOutboundOut(alert), promise: nil)
+        } else {
+            flushIfNeeded(context)
+        }
+        transport.dropInput()
+        let promise = closePromise
+        closePromise = nil
+        failPending(error)
+        context.fireErrorCaught(error)
+        context.close(mode: .all, promise: promise)
+    }
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import COpenSSL
+
+/// An X.509 certificate (RFC 5280), immutable; usable from any thread.
+@safe
+public final class Certificate: @unchecked Sendable {
+    // Unchecked because of the pointer: OpenSSL's X509 is not changed after it is read, its caches have their own lock.
+    private let x509: OpaquePointer
+
+    /// The subject's distinguished name as RFC 2253 writes it: "CN=localhost,O=Gatehouse".
+    public let subject: String
+    /// The issuer's distinguished name as RFC 2253 writes it.
+    public let issuer: String
+    /// The first second in which it is valid, counted from 1970-01-01 00:00 UTC.
+    public let notBefore: Int64
+    /// The last second in which it is valid, counted from 1970-01-01 00:00 UTC.
+    public let notAfter: Int64
+    /// The DNS names it was made for (RFC 5280 4.2.1.6), as they stand in it.
+    public let dnsNames: [String]
+    /// The IP addresses it was made for, in text form.
+    public let ipAddresses: [String]
+    /// The SHA-256 digest of its DER form.
+    public let digest: Digest
+
+    /// The SHA-256 fingerprint: upper-case hexadecimal pairs with colons between, as `openssl x509` prints it.
+    public var fingerprint: String { digest.fingerprint }
+
+    /// Takes over an X509 of which the caller owns one reference; it is freed even if this throws.
+    init(owning x509: OpaquePointer, context: String) throws(OpenSSLError) {
+        do throws(OpenSSLError) {
+            let names = try unsafe SubjectAlternativeNames(of: x509, context: context)
+            subject = try unsafe Self.text(of: X509_get_subject_name(x509), context: context)
+            issuer = try unsafe Self.text(of: X509_get_issuer_name(x509), context: context)
+            notBefore = try unsafe Self.seconds(of: X509_get0_notBefore(x509), context: context)
+            notAfter = try unsafe Self.seconds(of: X509_get0_notAfter(x509), context: context)
+            dnsNames = names.dnsNames
+            ipAddresses = names.ipAddresses
+            digest = try unsafe Digest { output throws(OpenSSLError) in
+                guard unsafe X509_digest(x509, Algorithms.shared.sha256, output, nil) == 1 else {
+                    throw .draining(.malformedCertificate, context: context)
+                }
+            }
+            unsafe self.x509 = x509
+        } catch {
+            unsafe X509_free(x509)
+            throw error
+        }
+    }
+
+    deinit { unsafe X509_free(x509) }
+
+    /// Lends the X509, which must not be changed or freed.
+    func withX509<R>(_ body: (OpaquePointer) throws(OpenSSLError) -> R) throws(OpenSSLError) -> R {
+        defer { withExtendedLifetime(self) {} }
+        return try unsafe body(x509)
+    }
+
+    /// Refuses a certificate that is not valid at a point of time.
+    ///
+    /// - Parameter now: Seconds since 1970-01-01 00:00 UTC.
+    /// - Throws: ``OpenSSLError`` with code `certificateExpired` or `certificateNotYetValid`.
+    public func checkValidity(at now: Int64) throws(OpenSSLError) {
+        if now > notAfter { throw OpenSSLError(.certificateExpired, context: "certificate \(subject)") }
+        if now < notBefore { throw OpenSSLError(.certificateNotYetValid, context: "certificate \(subject)") }
+    }
+
+    private static func text(of name: OpaquePointer?, context: String) throws(OpenSSLError) -> String {
+        let bio = try MemoryBIO(context: context)
+        guard unsafe X509_NAME_print_ex(bio.pointer, name, 0, gatehouse_name_flags) >= 0 else {
+            throw .draining(.malformedCertificate, context: context)
+        }
+        return try bio.string()
+    }
+
+    private static func seconds(
+        of time: UnsafePointer<ASN1_TIME>?,
+        context: String
+    ) throws(OpenSSLError) -> Int64 {
+        let epoch = unsafe ASN1_TIME_set(nil, 0)
+        defer { unsafe ASN1_STRING_free(epoch) }
+        var days: Int32 = 0
+        var seconds: Int32 = 0
+        guard unsafe ASN1_TIME_diff(&days, &seconds, epoch, time) == 1 else {
+            throw .draining(.malformedCertificate, context: context)
+        }
+        return Int64(days) * 86_400 + Int64(seconds)
+    }
+}
+
+extension Certificate: Hashable {
+    /// Two certificates are the same if their DER bytes are.
+    public static func == (left: Certificate, right: Certificate) -> Bool { left.digest == right.digest }
+
+    /// Feeds the digest.
+    public func hash(into hasher: inout Hasher) { hasher.combine(digest) }
+}

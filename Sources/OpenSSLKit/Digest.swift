@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import COpenSSL
+
+/// A SHA-256 digest or an HMAC-SHA-256 tag: 32 bytes, no allocation (FIPS 180-4, RFC 2104).
+///
+/// Equality takes the same time wherever two digests differ, so tags may be compared with `==`.
+public struct Digest: Sendable {
+    /// The length of a digest in bytes.
+    public static let byteCount = 32
+
+    // Four words rather than an array: a digest is a key of caches and must not allocate.
+    private var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+
+    /// Computes the SHA-256 digest of bytes.
+    ///
+    /// - Throws: ``OpenSSLError`` with code `libraryFailure` if no provider offers SHA-256.
+    public static func sha256(_ bytes: Span<UInt8>) throws(OpenSSLError) -> Digest {
+        ErrorQueue.clear()
+        return try unsafe Digest { output throws(OpenSSLError) in
+            let done = unsafe bytes.withUnsafeBufferPointer { input in
+                unsafe EVP_Digest(input.baseAddress, input.count, output, nil, Algorithms.shared.sha256, nil)
+            }
+            guard done == 1 else { throw .draining(.libraryFailure, context: "SHA-256") }
+        }
+    }
+
+    /// Computes the SHA-256 digest of bytes.
+    ///
+    /// - Throws: ``OpenSSLError`` with code `libraryFailure` if no provider offers SHA-256.
+    public static func sha256(_ bytes: [UInt8]) throws(OpenSSLError) -> Digest { try sha256(bytes.span) }
+
+    /// Makes a digest of 32 bytes that `fill` writes.
+    init(fill: (UnsafeMutablePointer<UInt8>) throws(OpenSSLError) -> Void) throws(OpenSSLError) {
+        try unsafe withUnsafeMutableBytes(of: &words) { raw throws(OpenSSLError) in
+            guard let start = unsafe raw.assumingMemoryBound(to: UInt8.self).baseAddress else { return }
+            try unsafe fill(start)
+        }
+    }
+
+    /// The 32 bytes.
+    public var bytes: [UInt8] {
+        unsafe withUnsafeBytes(of: words) { unsafe Array($0) }
+    }
+
+    /// The bytes as 64 lower-case hexadecimal digits.
+    public var hex: String { bytes.map(Self.hexByte).joined() }
+
+    /// The bytes as upper-case hexadecimal pairs with colons between, as `openssl x509 -fingerprint` prints them.
+    public var fingerprint: String { bytes.map { Self.hexByte($0).uppercased() }.joined(separator: ":") }
+
+    private static func hexByte(_ byte: UInt8) -> String {
+        let digits = String(byte, radix: 16)
+        return byte < 16 ? "0" + digits : digits
+    }
+}
+
+extension Digest: Hashable {
+    /// Compares all 32 bytes in constant time.
+    public static func == (left: Digest, right: Digest) -> Bool {
+        (left.words.0 ^ right.words.0) | (left.words.1 ^ right.words.1)
+            | (left.words.2 ^ right.words.2) | (left.words.3 ^ right.words.3) == 0
+    }
+
+    /// Feeds the first word: it is as good as random.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(words.0)
+    }
+}
+
+/// The algorithms fetched once, because OpenSSL 3 otherwise looks each up by name at every call.
+@safe
+struct Algorithms: @unchecked Sendable {
+    // Unchecked because of the pointers: fetched method tables are immutable and live as long as the process.
+    static let shared = Algorithms()
+
+    let sha256: OpaquePointer?
+    let hmac: OpaquePointer?
+
+    private init() {
+        unsafe sha256 = EVP_MD_fetch(nil, "SHA256", nil)
+        unsafe hmac = EVP_MAC_fetch(nil, "HMAC", nil)
+    }
+}

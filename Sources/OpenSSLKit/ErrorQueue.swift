@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import COpenSSL
+
+/// The calling thread's OpenSSL error queue.
+///
+/// OpenSSL reports through it what a return code cannot say. It is cleared before a call whose result is read from
+/// it, because SSL_get_error(3) looks at it too, and drained where a call has failed.
+enum ErrorQueue {
+    struct Entry {
+        let library: Int32
+        let reason: Int32
+        let text: String
+    }
+
+    static func clear() {
+        ERR_clear_error()
+    }
+
+    /// Takes all entries out, oldest first.
+    static func drain() -> [Entry] {
+        var entries: [Entry] = []
+        while true {
+            var data: UnsafePointer<CChar>?
+            var flags: Int32 = 0
+            let code = unsafe ERR_get_error_all(nil, nil, nil, &data, &flags)
+            guard code != 0 else { return entries }
+            var text = "error \(code)"
+            if let reason = unsafe ERR_reason_error_string(code) { text = unsafe String(cString: reason) }
+            if flags & ERR_TXT_STRING != 0, let data = unsafe data {
+                let detail = unsafe String(cString: data)
+                if !detail.isEmpty { text += ": \(detail)" }
+            }
+            entries.append(
+                Entry(library: gatehouse_ERR_GET_LIB(code), reason: gatehouse_ERR_GET_REASON(code), text: text)
+            )
+        }
+    }
+}

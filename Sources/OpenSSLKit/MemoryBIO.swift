@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import COpenSSL
+
+/// A BIO that collects what OpenSSL prints; wiped and freed at the end of its scope.
+@safe
+struct MemoryBIO: ~Copyable {
+    let pointer: OpaquePointer
+
+    init(context: String) throws(OpenSSLError) {
+        // The secure variant is wiped when it grows and when it is freed.
+        guard let pointer = unsafe BIO_new(BIO_s_secmem()) else {
+            throw .draining(.libraryFailure, context: context)
+        }
+        unsafe self.pointer = pointer
+    }
+
+    deinit { _ = unsafe BIO_free(pointer) }
+
+    /// Lends the bytes collected up to now.
+    func withBytes<R>(_ body: (Span<UInt8>) throws(OpenSSLError) -> R) throws(OpenSSLError) -> R {
+        var start: UnsafeMutablePointer<CChar>?
+        let count = unsafe gatehouse_BIO_get_mem_data(pointer, &start)
+        let raw = unsafe UnsafeRawBufferPointer(start: start, count: max(0, count))
+        return try body(unsafe Span(_unsafeBytes: raw))
+    }
+
+    /// Copies the bytes collected up to now into a string, repairing what is not UTF-8.
+    func string() throws(OpenSSLError) -> String {
+        try withBytes { bytes throws(OpenSSLError) in
+            unsafe bytes.withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
+        }
+    }
+}
+
+/// Lends OpenSSL a read-only BIO over bytes that stay where they are, so that a key is not copied once more.
+func withReadBIO<R>(
+    over bytes: Span<UInt8>,
+    context: String,
+    _ body: (OpaquePointer) throws(OpenSSLError) -> R
+) throws(OpenSSLError) -> R {
+    try unsafe bytes.withUnsafeBufferPointer { buffer throws(OpenSSLError) in
+        guard let count = Int32(exactly: buffer.count), count > 0,
+            let bio = unsafe BIO_new_mem_buf(buffer.baseAddress, count)
+        else { throw .draining(.libraryFailure, context: context) }
+        defer { _ = unsafe BIO_free(bio) }
+        return try unsafe body(bio)
+    }
+}

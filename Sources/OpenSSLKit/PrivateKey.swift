@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import COpenSSL
+
+/// A private key, kept by OpenSSL and wiped when it is let go; usable from any thread.
+///
+/// It has no description: nothing of it can get into a log.
+@safe
+public final class PrivateKey: @unchecked Sendable {
+    // Unchecked because of the pointer: an EVP_PKEY is not changed after it is made, its reference count is atomic.
+    private let key: OpaquePointer
+
+    private init(owning key: OpaquePointer) {
+        unsafe self.key = key
+    }
+
+    deinit { unsafe EVP_PKEY_free(key) }
+
+    /// Makes a new key on the curve P-256 (FIPS 186-4 D.1.2.3).
+    ///
+    /// - Throws: ``OpenSSLError`` with code `libraryFailure`.
+    public static func makeP256() throws(OpenSSLError) -> PrivateKey {
+        ErrorQueue.clear()
+        guard let key = unsafe gatehouse_EVP_EC_gen_P256() else {
+            throw .draining(.libraryFailure, context: "P-256 key")
+        }
+        return unsafe PrivateKey(owning: key)
+    }
+
+    /// Reads the first private key of a PEM text; other blocks are skipped.
+    ///
+    /// The caller wipes the text.
+    ///
+    /// - Parameters:
+    ///   - pem: The text: PKCS#8 (RFC 5958) or one of the older forms of RSA and EC keys.
+    ///   - name: Where it came from, for messages: a file name.
+    /// - Throws: ``OpenSSLError`` with code `noPrivateKey`, `malformedPrivateKey` or `encryptedPrivateKey`.
+    public init(pem: Span<UInt8>, name: String) throws(OpenSSLError) {
+        let context = "private key file \(name)"
+        guard !pem.isEmpty else { throw OpenSSLError(.noPrivateKey, context: context) }
+        ErrorQueue.clear()
+        unsafe key = try unsafe withReadBIO(over: pem, context: context) { bio throws(OpenSSLError) in
+            var asked = false
+            // Without a callback of our own OpenSSL would ask at the terminal for a pass phrase.
+            let key = unsafe withUnsafeMutablePointer(to: &asked) { asked in
+                unsafe PEM_read_bio_PrivateKey(
+                    bio,
+                    nil,
+                    { _, _, _, asked in
+                        unsafe asked?.assumingMemoryBound(to: Bool.self).pointee = true
+                        return -1
+                    },
+                    asked
+                )
+            }
+            if let key = unsafe key { return unsafe key }
+            let entries = ErrorQueue.drain()
+            let noStart = entries.contains { $0.library == ERR_LIB_PEM && $0.reason == PEM_R_NO_START_LINE }
+            let unsupported = entries.contains { $0.library == ERR_LIB_OSSL_DECODER }
+            let code: OpenSSLError.Code =
+                if asked {
+                    .encryptedPrivateKey
+                } else if noStart || (unsupported && !Self.mentionsPrivateKey(pem)) {
+                    .noPrivateKey
+                } else {
+                    .malformedPrivateKey
+                }
+            throw OpenSSLError(code, context: context, reasons: entries.map(\.text))
+        }
+    }
+
+    /// Reads the first private key of a PEM text; other blocks are skipped.
+    ///
+    /// The caller wipes the text.
+    ///
+    /// - Throws: ``OpenSSLError`` with code `noPrivateKey`, `malformedPrivateKey` or `encryptedPrivateKey`.
+    public convenience init(pem: [UInt8], name: String) throws(OpenSSLError) {
+        try self.init(pem: pem.span, name: name)
+    }
+
+    /// Lends the key as a PEM block in PKCS#8 form, not encrypted; the bytes are wiped when `body` returns.
+    ///
+    /// - Throws: ``OpenSSLError`` with code `libraryFailure`, or what `body` throws.
+    public func withPEM<R>(_ body: (Span<UInt8>) throws(OpenSSLError) -> R) throws(OpenSSLError) -> R {
+        ErrorQueue.clear()
+        let bio = try MemoryBIO(context: "private key")
+        guard unsafe PEM_write_bio_PKCS8PrivateKey(bio.pointer, key, nil, nil, 0, nil, nil) == 1 else {
+            throw .draining(.libraryFailure, context: "private key")
+        }
+        return try bio.withBytes(body)
+    }
+
+    /// Says whether this is the key that a certificate was made for.
+    public func belongs(to certificate: Certificate) throws(OpenSSLError) -> Bool {
+        ErrorQueue.clear()
+        defer { ErrorQueue.clear() }
+        return try unsafe certificate.withX509 { x509 throws(OpenSSLError) in
+            unsafe X509_check_private_key(x509, key) == 1
+        }
+    }
+
+    /// Lends the EVP_PKEY, which must not be changed or freed.
+    func withKey<R>(_ body: (OpaquePointer) throws(OpenSSLError) -> R) throws(OpenSSLError) -> R {
+        defer { withExtendedLifetime(self) {} }
+        return try unsafe body(key)
+    }
+
+    private static func mentionsPrivateKey(_ pem: Span<UInt8>) -> Bool {
+        unsafe pem.withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self).contains("PRIVATE KEY-----") }
+    }
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import COpenSSL
+
+/// Bytes nobody can guess, from OpenSSL's generator (RAND_bytes(3)).
+public enum RandomBytes {
+    /// Makes `count` random bytes.
+    ///
+    /// - Throws: ``OpenSSLError`` with code `libraryFailure` if the generator has no entropy; there is no fall-back.
+    public static func make(_ count: Int) throws(OpenSSLError) -> [UInt8] {
+        guard let length = Int32(exactly: count), length >= 0 else {
+            throw OpenSSLError(.invalidConfiguration, context: "\(count) random bytes")
+        }
+        var bytes = [UInt8](repeating: 0, count: count)
+        ErrorQueue.clear()
+        guard unsafe RAND_bytes(&bytes, length) == 1 else {
+            throw .draining(.libraryFailure, context: "random bytes")
+        }
+        return bytes
+    }
+}
+
+/// Says whether two byte strings are equal, in a time that depends on their lengths only.
+public func constantTimeEqual(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
+    guard left.count == right.count else { return false }
+    return unsafe left.withUnsafeBufferPointer { left in
+        unsafe right.withUnsafeBufferPointer { right in
+            unsafe CRYPTO_memcmp(left.baseAddress, right.baseAddress, left.count) == 0
+        }
+    }
+}
+
+/// Says whether two byte strings are equal, in a time that depends on their lengths only.
+public func constantTimeEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool {
+    constantTimeEqual(left.span, right.span)
+}

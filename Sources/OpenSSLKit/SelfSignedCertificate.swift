@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import COpenSSL
+
+/// Makes the certificate a server starts with before it is given one: for development, signed by itself.
+public enum SelfSignedCertificate {
+    /// Makes a P-256 key and a version 3 certificate for it.
+    ///
+    /// Serial number of 128 random bits; subjectAltName; basicConstraints CA:FALSE, critical; keyUsage
+    /// digitalSignature; extendedKeyUsage serverAuth; subjectKeyIdentifier. Valid from five minutes before `now`, for
+    /// clients whose clock is late. A client trusts it by taking it as its CA file.
+    ///
+    /// - Parameters:
+    ///   - dnsNames: Host names (RFC 1123), `*.` in front allowed.
+    ///   - ipAddresses: IPv4 and IPv6 addresses in text form.
+    ///   - days: Days of validity, 1 to 825.
+    ///   - now: Seconds since 1970-01-01 00:00 UTC.
+    /// - Returns: The certificate and its key.
+    /// - Throws: ``OpenSSLError``: `invalidName`, `invalidConfiguration` or `libraryFailure`.
+    public static func make(
+        dnsNames: [String],
+        ipAddresses: [String],
+        validFor days: Int,
+        now: Int64
+    ) throws(OpenSSLError) -> (certificate: Certificate, key: PrivateKey) {
+        guard let commonName = dnsNames.first ?? ipAddresses.first else {
+            throw OpenSSLError(.invalidConfiguration, context: "self-signed certificate without a name")
+        }
+        // 825 days is the longest that clients of Apple accept of any server certificate.
+        guard (1...825).contains(days) else {
+            throw OpenSSLError(.invalidConfiguration, context: "self-signed certificate for \(days) days")
+        }
+        ErrorQueue.clear()
+        let key = try PrivateKey.makeP256()
+        let draft = try CertificateDraft()
+        try draft.setVersion3()
+        try draft.setSerial(RandomBytes.make(16))
+        // RFC 5280 appendix A.1: a common name has at most 64 characters.
+        try draft.setName(commonName: commonName.utf8.count <= 64 ? commonName : "Gatehouse")
+        try draft.setValidity(from: now - 300, to: now + Int64(days) * 86_400)
+        try draft.setKey(key)
+        try draft.add(NID_basic_constraints, "critical,CA:FALSE")
+        try draft.add(NID_key_usage, "critical,digitalSignature")
+        try draft.add(NID_ext_key_usage, "serverAuth")
+        try draft.add(NID_subject_key_identifier, "hash")
+        try draft.addNames(dnsNames: dnsNames, ipAddresses: ipAddresses)
+        return (try draft.sign(with: key), key)
+    }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import COpenSSL
+
+/// The names of a certificate's subjectAltName extension (RFC 5280 4.2.1.6): DNS names and IP addresses.
+struct SubjectAlternativeNames {
+    private(set) var dnsNames: [String] = []
+    private(set) var ipAddresses: [String] = []
+
+    /// Reads them; a certificate without the extension has none.
+    init(of x509: OpaquePointer, context: String) throws(OpenSSLError) {
+        var critical: Int32 = 0
+        guard let found = unsafe X509_get_ext_d2i(x509, NID_subject_alt_name, &critical, nil) else {
+            // -1: there is no such extension. Anything else: it cannot be decoded or stands there twice.
+            guard critical == -1 else { throw .draining(.malformedCertificate, context: context) }
+            return
+        }
+        let names = OpaquePointer(found)
+        defer { unsafe GENERAL_NAMES_free(names) }
+        for index in 0..<(unsafe gatehouse_sk_GENERAL_NAME_num(names)) {
+            var type: Int32 = 0
+            guard let name = unsafe gatehouse_sk_GENERAL_NAME_value(names, index),
+                let value = unsafe GENERAL_NAME_get0_value(name, &type)
+            else { continue }
+            if type == GEN_DNS {
+                let text = unsafe Self.bytes(of: value.assumingMemoryBound(to: ASN1_STRING.self))
+                // A zero byte inside has been used to pass for another name; such a name is left out.
+                if !text.contains(0) { dnsNames.append(String(decoding: text, as: UTF8.self)) }
+            } else if type == GEN_IPADD {
+                let address = unsafe Self.bytes(of: value.assumingMemoryBound(to: ASN1_STRING.self))
+                if let text = Self.address(address) { ipAddresses.append(text) }
+            }
+        }
+    }
+
+    private static func bytes(of string: UnsafePointer<ASN1_STRING>) -> [UInt8] {
+        let count = Int(unsafe ASN1_STRING_length(string))
+        return unsafe Array(UnsafeBufferPointer(start: ASN1_STRING_get0_data(string), count: count))
+    }
+
+    /// Writes four or sixteen bytes as an address; RFC 5952's shortening of zeros is left out.
+    private static func address(_ bytes: [UInt8]) -> String? {
+        switch bytes.count {
+        case 4:
+            bytes.map { String($0) }.joined(separator: ".")
+        case 16:
+            stride(from: 0, to: 16, by: 2)
+                .map { String(UInt16(bytes[$0]) << 8 | UInt16(bytes[$0 + 1]), radix: 16) }
+                .joined(separator: ":")
+        default:
+            nil
+        }
+    }
+}

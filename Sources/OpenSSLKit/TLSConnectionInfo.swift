@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import COpenSSL
+
+/// What the two sides of a connection have agreed on.
+public struct TLSConnectionInfo: Sendable, Hashable {
+    /// The version; nil before the handshake.
+    public let version: TLSVersion?
+    /// The cipher suite by its name in the IANA registry: "TLS_AES_128_GCM_SHA256"; nil before the handshake.
+    public let cipherSuite: String?
+    /// The application protocol (RFC 7301); nil if none was negotiated.
+    public let applicationProtocol: String?
+    /// Whether a session was resumed, so that no certificate was shown on this connection.
+    public let isResumed: Bool
+
+    init(of ssl: OpaquePointer) {
+        switch unsafe SSL_version(ssl) {
+        case TLS1_2_VERSION: version = .tls12
+        case TLS1_3_VERSION: version = .tls13
+        case _: version = nil
+        }
+        if let cipher = unsafe SSL_get_current_cipher(ssl), let name = unsafe SSL_CIPHER_standard_name(cipher) {
+            cipherSuite = unsafe String(cString: name)
+        } else {
+            cipherSuite = nil
+        }
+        var start: UnsafePointer<UInt8>?
+        var count: UInt32 = 0
+        unsafe SSL_get0_alpn_selected(ssl, &start, &count)
+        let selected = unsafe UnsafeBufferPointer(start: start, count: Int(count))
+        applicationProtocol = selected.isEmpty ? nil : unsafe String(decoding: selected, as: UTF8.self)
+        isResumed = unsafe SSL_session_reused(ssl) == 1
+    }
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import LoginConf
+
+/// The statements of one block by keyword; unknown and repeated ones are reported.
+struct Block {
+    private let linker: Linker
+    private let statements: [Statement]
+
+    /// Statements that may stand more than once.
+    private static let repeatable: Set<String> = ["login-config", "login", "realm", "protect", "require", "listen"]
+
+    init(_ statements: [Statement], of place: String, _ keywords: [String], in linker: Linker) {
+        self.linker = linker
+        self.statements = statements
+        var first: [String: Statement] = [:]
+        for statement in statements {
+            let keyword = statement.keyword
+            guard keywords.contains(keyword.text) else {
+                let hint = Linker.hint(keyword.text, among: keywords)
+                linker.error(keyword.range, "\(place) knows no \(keyword.text)", hint: hint)
+                continue
+            }
+            guard let earlier = first[keyword.text] else {
+                first[keyword.text] = statement
+                continue
+            }
+            guard !Self.repeatable.contains(keyword.text) else { continue }
+            let hint = "the first one is at \(linker.text.place(of: earlier.keyword.range))"
+            linker.error(keyword.range, "a second \(keyword.text)", hint: hint)
+        }
+    }
+
+    func all(_ keyword: String) -> [Statement] {
+        statements.filter { $0.keyword.text == keyword }
+    }
+
+    func once(_ keyword: String) -> Statement? {
+        all(keyword).first
+    }
+
+    /// The one word of a statement that has one and no block.
+    func word(_ keyword: String) -> Word? {
+        once(keyword).flatMap { linker.oneWord($0) }
+    }
+}
+
+extension Linker {
+    /// The one word of a statement without a block.
+    func oneWord(_ statement: Statement) -> Word? {
+        guard hasNoBlock(statement) else { return nil }
+        guard let word = statement.arguments.first, statement.arguments.count == 1 else {
+            reportCount(statement, "one word")
+            return nil
+        }
+        return word
+    }
+
+    /// The words of a statement without a block, at least one.
+    func words(_ statement: Statement) -> [Word] {
+        guard hasNoBlock(statement) else { return [] }
+        if statement.arguments.isEmpty { reportCount(statement, "at least one word") }
+        return statement.arguments
+    }
+
+    /// The one word and the block of a statement that has both.
+    func named(_ statement: Statement) -> (word: Word, block: [Statement])? {
+        guard case .block(let block) = statement.body else {
+            error(statement.keyword.range, "\(statement.keyword.text) needs a block in { }")
+            return nil
+        }
+        guard let word = statement.arguments.first, statement.arguments.count == 1 else {
+            reportCount(statement, "one word before its block")
+            return nil
+        }
+        return (word, block)
+    }
+
+    private func hasNoBlock(_ statement: Statement) -> Bool {
+        if case .none = statement.body { return true }
+        error(statement.keyword.range, "\(statement.keyword.text) takes no block", hint: "end it with ;")
+        return false
+    }
+
+    private func reportCount(_ statement: Statement, _ wanted: String) {
+        let keyword = statement.keyword
+        // A word at the beginning of a line is most likely the next statement.
+        if let next = statement.arguments.dropFirst().first(where: \.beginsLine) {
+            error(next.range, "a ; is missing before \(next.text)", hint: "\(keyword.text) takes \(wanted)")
+        } else {
+            let place = statement.arguments.dropFirst().first?.range ?? keyword.range
+            error(place, "\(keyword.text) takes \(wanted)", hint: "quote a value that holds blanks")
+        }
+    }
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import LoginConf
+internal import RealmKit
+
+/// All entries of login.conf, from whichever file, by name.
+struct ContextTable {
+    /// One entry and the text it stands in.
+    struct Entry {
+        let name: String
+        let nameRange: SourceRange
+        let modules: [ModuleEntry]
+        let text: SourceText
+        let isInline: Bool
+
+        var place: String { text.place(of: nameRange) }
+    }
+
+    private let linker: Linker
+    private(set) var entries: [Entry] = []
+    private var names = LoginNames()
+    private(set) var files: [String] = []
+    /// Whether every file could be read and parsed.
+    private(set) var isComplete = true
+
+    init(files statements: [Statement], inline: [Statement], in linker: Linker) {
+        self.linker = linker
+        for statement in statements {
+            for word in linker.words(statement) { addFile(word) }
+        }
+        for statement in inline { addInline(statement) }
+    }
+
+    private mutating func addFile(_ word: Word) {
+        guard let name = linker.expanded(word) else { return }
+        let path = FilePath.resolve(name, beside: linker.text.name)
+        switch linker.loader.files.read(path) {
+        case .failure(let fault):
+            linker.error(word.range, "\(path) cannot be read: \(fault.reason)")
+            isComplete = false
+        case .success(let contents):
+            let text = SourceText(name: path, bytes: contents.bytes)
+            if contents.isWritableByAll { linker.log.warnWritable(text) }
+            let parsed = LoginConf.parse(text, expansion: linker.loader.expansion(for: linker.text.name), names: &names)
+            linker.log.add(parsed.diagnostics)
+            if parsed.hasErrors { isComplete = false }
+            files.append(path)
+            entries += parsed.partial.entries.map { entry in
+                Entry(name: entry.name, nameRange: entry.nameRange, modules: entry.modules, text: text, isInline: false)
+            }
+        }
+    }
+
+    private mutating func addInline(_ statement: Statement) {
+        guard case .login(let modules) = statement.body, let word = statement.arguments.first,
+            statement.arguments.count == 1
+        else {
+            let hint = "as in: login myContext { StartWithLoginModule required; }"
+            linker.error(statement.keyword.range, "login takes a name and a block of modules", hint: hint)
+            return
+        }
+        if let duplicate = names.add(word.text, at: word.range, in: linker.text) { linker.log.add(duplicate) }
+        entries.append(
+            Entry(name: word.text, nameRange: word.range, modules: modules, text: linker.text, isInline: true)
+        )
+    }
+
+    /// The entry of that name, else the one called `other`, as in JAAS.
+    func entry(_ name: String) -> Entry? {
+        entries.first { $0.name == name } ?? entries.first { $0.name == "other" }
+    }
+
+    /// Why there is no entry of that name.
+    func hint(_ name: String) -> String {
+        let read = files.isEmpty ? "no login-config file is named" : "read: \(files.joined(separator: ", "))"
+        guard !entries.isEmpty else { return "there are no login contexts; \(read)" }
+        return [Linker.hint(name, among: entries.map(\.name)), read].compactMap(\.self).joined(separator: "; ")
+    }
+
+    /// A file may hold entries for other programs; their modules need not be known here.
+    func warnAboutUnknownModules(known kinds: [RealmKind], unlessUsedBy realms: [BoundRealm]) {
+        let known = Set(kinds.flatMap(\.modules).flatMap(\.names))
+        for entry in entries where !realms.contains(where: { $0.stack.name == entry.name }) {
+            for module in entry.modules where !known.contains(module.className) {
+                let message = "there is no login module \(module.className); no realm uses this entry"
+                linker.log.add(entry.text.warning(at: module.classRange, message))
+            }
+        }
+    }
+
+    func summary(_ realms: [BoundRealm]) -> [Configuration.Context] {
+        entries.map { entry in
+            Configuration.Context(
+                name: entry.name,
+                place: entry.place,
+                modules: entry.modules.map { Configuration.Context.Module(name: $0.className, flag: $0.flag) },
+                realms: realms.filter { $0.stack.name == entry.name }.map(\.name)
+            )
+        }
+    }
+}

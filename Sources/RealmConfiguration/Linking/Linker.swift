@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import LoginConf
+internal import RealmKit
+
+/// Makes a configuration of the statements of a realms.conf, reporting everything that is wrong with them.
+struct Linker {
+    let text: SourceText
+    let expansion: Expansion
+    let loader: ConfigurationLoader
+    let log: DiagnosticLog
+
+    static let keywords = ["default-realm", "login-config", "login", "realm", "server", "protect"]
+
+    init(_ text: SourceText, expansion: Expansion, loader: ConfigurationLoader, log: DiagnosticLog) {
+        self.text = text
+        self.expansion = expansion
+        self.loader = loader
+        self.log = log
+    }
+
+    func link(_ statements: [Statement]) -> Configuration {
+        let block = Block(statements, of: "realms.conf", Self.keywords, in: self)
+        let contexts = ContextTable(
+            files: block.all("login-config"),
+            inline: block.all("login"),
+            in: self
+        )
+        let realmLinker = RealmLinker(linker: self, contexts: contexts)
+        let realms = realmLinker.link(block.all("realm"))
+        // A realm that could not be made has had its error; naming it is none of its own.
+        let names = realmLinker.names(block.all("realm"))
+        let defaultRealm = defaultRealm(block, among: names)
+        let rules = RuleReader(linker: self, realms: names, defaultRealm: defaultRealm).read(block.all("protect"))
+        contexts.warnAboutUnknownModules(known: loader.kinds, unlessUsedBy: realms)
+        return Configuration(
+            file: text.name,
+            defaultRealm: defaultRealm,
+            realms: realms,
+            contexts: contexts.summary(realms),
+            server: ServerReader(linker: self).read(block.once("server")),
+            rules: rules,
+            warnings: log.diagnostics.filter { $0.severity == .warning },
+            authenticator: Authenticator(realms)
+        )
+    }
+
+    private func defaultRealm(_ block: Block, among names: [String]) -> String? {
+        guard let word = block.word("default-realm") else { return nil }
+        return known(word, "realm", among: names)
+    }
+
+    /// The name a word gives, if there is such a thing; an error with the nearest name if not.
+    func known(_ word: Word, _ thing: String, among names: [String]) -> String? {
+        guard let name = expanded(word) else { return nil }
+        if names.contains(name) { return name }
+        error(word.range, "there is no \(thing) \(name)", hint: Self.hint(name, among: names))
+        return nil
+    }
+
+    func expanded(_ word: Word) -> String? {
+        do throws(Diagnostic) {
+            return try word.expanded(by: expansion, in: text)
+        } catch {
+            log.add(error)
+            return nil
+        }
+    }
+
+    func error(_ range: SourceRange, _ message: String, hint: String? = nil) {
+        log.add(text.error(at: range, message, hint: hint))
+    }
+
+    static func hint(_ name: String, among names: [String]) -> String? {
+        if let nearest = NearestName.suggest(name, among: names) { return "did you mean \(nearest)?" }
+        return names.isEmpty ? "there are none" : "there are \(names.sorted().joined(separator: ", "))"
+    }
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import LoginConf
+
+/// Reads the `server` block.
+struct ServerReader {
+    let linker: Linker
+
+    func read(_ statement: Statement?) -> ServerSettings {
+        var settings = ServerSettings(
+            listen: [Placed(ServerSettings.Address(host: "127.0.0.1", port: 8443), in: linker.text)],
+            stateFolder: Placed(FilePath.resolve("var", beside: linker.text.name), in: linker.text)
+        )
+        guard let statement else { return settings }
+        guard case .block(let statements) = statement.body, statement.arguments.isEmpty else {
+            linker.error(statement.keyword.range, "server takes a block and no words", hint: "as in: server { listen 127.0.0.1:8443; }")
+            return settings
+        }
+        let block = Block(statements, of: "server", ["listen", "state", "tls", "trusted-proxies"], in: linker)
+        let addresses = block.all("listen").flatMap { linker.words($0) }.compactMap(address)
+        if !addresses.isEmpty { settings.listen = addresses }
+        if let folder = file(block, "state") { settings.stateFolder = folder }
+        onlyNone(block, "trusted-proxies")
+        if let tls = block.once("tls") { readTLS(tls, into: &settings) }
+        return settings
+    }
+
+    private func readTLS(_ statement: Statement, into settings: inout ServerSettings) {
+        guard case .block(let statements) = statement.body, statement.arguments.isEmpty else {
+            linker.error(statement.keyword.range, "tls takes a block and no words")
+            return
+        }
+        let keywords = ["certificate", "key", "minimum-version", "client-certificates"]
+        let block = Block(statements, of: "tls", keywords, in: linker)
+        settings.certificateFile = file(block, "certificate")
+        settings.keyFile = file(block, "key")
+        if (settings.certificateFile == nil) != (settings.keyFile == nil) {
+            linker.error(statement.keyword.range, "certificate and key go together", hint: "name both, or neither")
+        }
+        if let word = block.word("minimum-version"), let text = linker.expanded(word) {
+            if let version = ServerSettings.TLSVersion(rawValue: text) {
+                settings.minimumVersion = version
+            } else {
+                linker.error(word.range, "minimum-version is 1.2 or 1.3, not \(text)")
+            }
+        }
+        onlyNone(block, "client-certificates")
+    }
+
+    /// A setting whose other values are not built yet must not be taken for having an effect.
+    private func onlyNone(_ block: Block, _ keyword: String) {
+        guard let word = block.word(keyword), let text = linker.expanded(word), text != "none" else { return }
+        linker.error(word.range, "\(keyword) can only be none in this version")
+    }
+
+    private func file(_ block: Block, _ keyword: String) -> Placed<String>? {
+        guard let word = block.word(keyword), let path = linker.expanded(word) else { return nil }
+        return Placed(FilePath.resolve(path, beside: linker.text.name), in: linker.text, at: word.range)
+    }
+
+    private func address(_ word: Word) -> Placed<ServerSettings.Address>? {
+        guard let text = linker.expanded(word) else { return nil }
+        guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
+            linker.error(word.range, "listen takes HOST:PORT, not \(text)", hint: "as in 127.0.0.1:8443 or [::1]:8443")
+            return nil
+        }
+        var host = text[..<colon]
+        if host.hasPrefix("["), host.hasSuffix("]") {
+            host = host.dropFirst().dropLast()
+        } else if host.contains(":") {
+            linker.error(word.range, "an IPv6 address stands in brackets", hint: "[\(host)]:\(port)")
+            return nil
+        }
+        if host == "*" { host = "0.0.0.0" }
+        guard !host.isEmpty else {
+            linker.error(word.range, "listen takes HOST:PORT, and the host is missing", hint: "*:\(port) for all addresses")
+            return nil
+        }
+        let address = ServerSettings.Address(host: String(host), port: Int(port))
+        return Placed(address, in: linker.text, at: word.range)
+    }
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+public import LoginConf
+
+/// Where a configuration's files and variables come from.
+public struct ConfigurationFiles: Sendable {
+    /// What a file holds, and who may change it.
+    public struct Contents: Sendable {
+        /// All of it.
+        public let bytes: [UInt8]
+        /// Whether anybody on the machine may write to it.
+        public let isWritableByAll: Bool
+
+        /// A file's contents.
+        ///
+        /// - Parameters:
+        ///   - bytes: All of it.
+        ///   - isWritableByAll: Whether anybody on the machine may write to it.
+        public init(bytes: [UInt8], isWritableByAll: Bool = false) {
+            self.bytes = bytes
+            self.isWritableByAll = isWritableByAll
+        }
+    }
+
+    /// The most bytes of a file that are read: 16 MiB.
+    public static let maximumSize = 16 << 20
+
+    /// Reads a whole file.
+    public let read: @Sendable (_ path: String) -> Result<Contents, Expansion.UnreadableFile>
+    /// Looks up an environment variable.
+    public let environment: @Sendable (_ name: String) -> String?
+
+    /// Files and variables from anywhere.
+    ///
+    /// - Parameters:
+    ///   - read: Reads a whole file.
+    ///   - environment: Looks up an environment variable.
+    public init(
+        read: @escaping @Sendable (_ path: String) -> Result<Contents, Expansion.UnreadableFile>,
+        environment: @escaping @Sendable (_ name: String) -> String?
+    ) {
+        self.read = read
+        self.environment = environment
+    }
+
+    /// The system's.
+    public static let system = ConfigurationFiles(
+        read: { path in
+            do throws(Expansion.UnreadableFile) {
+                return .success(try SystemFile.contents(of: path))
+            } catch {
+                return .failure(error)
+            }
+        },
+        environment: { name in unsafe getenv(name).map { unsafe String(cString: $0) } }
+    )
+}
+
+private enum SystemFile {
+    static func contents(of path: String) throws(Expansion.UnreadableFile) -> ConfigurationFiles.Contents {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+        guard descriptor >= 0 else { throw fault() }
+        defer { close(descriptor) }
+        // Looked at on the open descriptor, so that the file cannot be exchanged in between.
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0 else { throw fault() }
+        guard status.st_mode & S_IFMT != S_IFDIR else { throw Expansion.UnreadableFile("it is a directory") }
+        return ConfigurationFiles.Contents(
+            bytes: try bytes(of: descriptor),
+            isWritableByAll: status.st_mode & S_IFMT == S_IFREG && status.st_mode & S_IWOTH != 0
+        )
+    }
+
+    private static func bytes(of descriptor: Int32) throws(Expansion.UnreadableFile) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = unsafe chunk.withUnsafeMutableBytes { unsafe Glibc.read(descriptor, $0.baseAddress, $0.count) }
+            if count == 0 { return bytes }
+            if count < 0 {
+                if errno == EINTR { continue }
+                throw fault()
+            }
+            bytes += chunk[..<count]
+            guard bytes.count <= ConfigurationFiles.maximumSize else {
+                throw Expansion.UnreadableFile("it is longer than \(ConfigurationFiles.maximumSize >> 20) MiB")
+            }
+        }
+    }
+
+    private static func fault() -> Expansion.UnreadableFile {
+        let number = errno
+        return Expansion.UnreadableFile(unsafe String(cString: strerror(number)))
+    }
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+public import RealmKit
+
+/// The system's clock, for executables.
+public struct SystemClock: LoginClock {
+    /// A clock; all of them show the same time.
+    public init() {}
+
+    /// Nanoseconds of the system's monotonic clock.
+    public var now: UInt64 {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+        return UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec)
+    }
+
+    /// Waits until ``now`` has reached a moment.
+    public func sleep(until deadline: UInt64) async throws(CancellationError) {
+        let begin = now
+        guard deadline > begin else { return }
+        do {
+            try await Task.sleep(nanoseconds: deadline - begin)
+        } catch {
+            throw CancellationError()
+        }
+    }
+}

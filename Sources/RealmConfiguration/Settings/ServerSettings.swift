@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+/// What the `server` block of realms.conf says.
+public struct ServerSettings: Sendable {
+    /// An address to listen on.
+    public struct Address: Sendable, Hashable, CustomStringConvertible {
+        /// A host name or an address; `0.0.0.0` or `::` for all.
+        public let host: String
+        /// A port from 0 to 65535; 0 lets the system choose.
+        public let port: Int
+
+        /// An address.
+        ///
+        /// - Parameters:
+        ///   - host: A host name or an address.
+        ///   - port: A port from 0 to 65535.
+        public init(host: String, port: Int) {
+            self.host = host
+            self.port = port
+        }
+
+        /// As realms.conf spells it: `127.0.0.1:8443`, `[::1]:8443`.
+        public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+    }
+
+    /// The oldest version of TLS that is spoken.
+    public enum TLSVersion: String, Sendable, Hashable, CaseIterable {
+        /// TLS 1.2.
+        case tls12 = "1.2"
+        /// TLS 1.3.
+        case tls13 = "1.3"
+    }
+
+    /// Where to listen. The default is `127.0.0.1:8443`.
+    public var listen: [Placed<Address>]
+    /// The folder for what the server keeps. The default is `var` beside realms.conf.
+    public var stateFolder: Placed<String>
+    /// The file with the certificate chain in PEM; nil for a development certificate of the server's own.
+    public var certificateFile: Placed<String>?
+    /// The file with the private key in PEM; nil exactly when ``certificateFile`` is.
+    public var keyFile: Placed<String>?
+    /// The oldest version of TLS that is spoken. The default is 1.2.
+    public var minimumVersion = TLSVersion.tls12
+
+    /// The defaults.
+    ///
+    /// - Parameters:
+    ///   - listen: Where to listen.
+    ///   - stateFolder: The folder for what the server keeps.
+    public init(listen: [Placed<Address>], stateFolder: Placed<String>) {
+        self.listen = listen
+        self.stateFolder = stateFolder
+    }
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+#pragma once
+#if !__has_include(<openssl/ssl.h>)
+#error "Gatehouse needs OpenSSL 3: apt-get install libssl-dev"
+#endif
+#include <openssl/bio.h>
+#include <openssl/core_names.h>
+#include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+#include <openssl/rand.h>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+#if OPENSSL_VERSION_NUMBER < 0x30000000L
+#error "Gatehouse needs OpenSSL 3.0 or newer"
+#endif
+
+/* Swift sees functions and plain constants only: the macros and variadic functions that it needs follow. */
+
+/* RFC 2253 with UTF-8 as it is instead of escapes; control characters and separators stay escaped. */
+static const unsigned long gatehouse_name_flags = XN_FLAG_RFC2253 & ~ASN1_STRFLGS_ESC_MSB;
+
+/* RFC 9325 3.5 and 3.3: no renegotiation, no compression. */
+static inline void gatehouse_SSL_CTX_set_options(SSL_CTX *context) {
+    SSL_CTX_clear_options(context, SSL_OP_LEGACY_SERVER_CONNECT | SSL_OP_IGNORE_UNEXPECTED_EOF
+                                       | SSL_OP_ALLOW_UNSAFE_LEGACY_RENEGOTIATION);
+    SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_NO_SSLv3
+                                     | SSL_OP_CLEANSE_PLAINTEXT);
+}
+
+/* The write buffer may move because a write that waited is tried again from another ByteBuffer. */
+static inline void gatehouse_SSL_CTX_set_mode(SSL_CTX *context) {
+    SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_AUTO_RETRY);
+}
+
+static inline int gatehouse_SSL_CTX_set_min_proto_version(SSL_CTX *context, int version) {
+    return (int)SSL_CTX_set_min_proto_version(context, version);
+}
+
+static inline int gatehouse_SSL_CTX_set1_groups_list(SSL_CTX *context, const char *groups) {
+    return (int)SSL_CTX_set1_groups_list(context, (char *)groups);
+}
+
+static inline void gatehouse_SSL_CTX_session_cache_off(SSL_CTX *context) {
+    SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+}
+
+static inline int gatehouse_SSL_CTX_add1_chain_cert(SSL_CTX *context, X509 *certificate) {
+    return (int)SSL_CTX_add1_chain_cert(context, certificate);
+}
+
+static inline int gatehouse_SSL_set_tlsext_host_name(SSL *ssl, const char *name) {
+    return (int)SSL_set_tlsext_host_name(ssl, (char *)name);
+}
+
+static inline EVP_PKEY *gatehouse_EVP_EC_gen_P256(void) {
+    return EVP_EC_gen("P-256");
+}
+
+/* In C because an OSSL_PARAM points at its name, which must outlive the call that makes it. */
+static inline int gatehouse_EVP_MAC_init_SHA256(EVP_MAC_CTX *mac, const unsigned char *key, size_t count) {
+    char digest[] = "SHA256";
+    const OSSL_PARAM parameters[] = {
+        OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, digest, 0),
+        OSSL_PARAM_construct_end(),
+    };
+    return EVP_MAC_init(mac, key, count, parameters);
+}
+
+static inline long gatehouse_BIO_get_mem_data(BIO *bio, char **bytes) {
+    return BIO_get_mem_data(bio, bytes);
+}
+
+static inline void gatehouse_BIO_set_retry_read(BIO *bio) {
+    BIO_set_retry_read(bio);
+}
+
+static inline void gatehouse_BIO_clear_retry_flags(BIO *bio) {
+    BIO_clear_retry_flags(bio);
+}
+
+static inline int gatehouse_ERR_GET_REASON(unsigned long code) {
+    return ERR_GET_REASON(code);
+}
+
+static inline int gatehouse_ERR_GET_LIB(unsigned long code) {
+    return ERR_GET_LIB(code);
+}
+
+static inline int gatehouse_sk_GENERAL_NAME_num(const GENERAL_NAMES *names) {
+    return sk_GENERAL_NAME_num(names);
+}
+
+static inline GENERAL_NAME *gatehouse_sk_GENERAL_NAME_value(const GENERAL_NAMES *names, int index) {
+    return sk_GENERAL_NAME_value(names, index);
+}
+
+static inline int gatehouse_sk_GENERAL_NAME_push(GENERAL_NAMES *names, GENERAL_NAME *name) {
+    return sk_GENERAL_NAME_push(names, name);
+}

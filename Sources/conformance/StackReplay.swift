@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import RealmConfiguration
+internal import RealmKit
+internal import RealmStack
+
+/// A login context with scripted modules, called as a case says.
+enum StackReplay {
+    struct Case: Decodable, Sendable {
+        let id: String
+        let subject: String?
+        let modules: [Module]
+        let calls: [String]?
+    }
+
+    struct Module: Decodable, Sendable {
+        let flag: String
+        let login, commit, abort, logout: Outcomes?
+        let `init`: String?
+    }
+
+    /// One outcome, or a list of them for successive calls.
+    struct Outcomes: Decodable, Sendable {
+        let words: [String]
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            do {
+                words = [try container.decode(String.self)]
+            } catch {
+                words = try container.decode([String].self)
+            }
+        }
+    }
+
+    struct Answer: Encodable {
+        let id: String
+        let calls: [Call]
+    }
+
+    struct Call: Encodable {
+        let call: String
+        var result = "ok"
+        var exception: String?
+        var module: Int?
+        var phase: String?
+        var subject: [String]?
+        var trace: [String] = []
+
+        enum CodingKeys: String, CodingKey {
+            case call, result, exception, module, phase, subject, trace
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(call, forKey: .call)
+            try container.encode(result, forKey: .result)
+            try container.encodeIfPresent(exception, forKey: .exception)
+            try container.encodeIfPresent(module, forKey: .module)
+            try container.encodeIfPresent(phase, forKey: .phase)
+            // No subject is an answer of its own.
+            try container.encode(subject, forKey: .subject)
+            try container.encode(trace, forKey: .trace)
+        }
+    }
+
+    static let brokenMark = "cannot be made: "
+
+    struct Malformed: Error {
+        let what: String
+    }
+
+    static func answer(_ test: Case) async throws -> Answer {
+        let stack = LoginStack(name: test.id, try test.modules.enumerated().map(entry), clock: SystemClock())
+        let context = LoginContext(stack, subject: test.subject == nil ? nil : Subject())
+        var calls: [Call] = []
+        for name in test.calls ?? ["login"] {
+            var call = Call(call: name)
+            switch name {
+            case "login":
+                let request = LoginRequest(realm: "replay", username: try Username("u"))
+                let report = await context.login(request, asking: PreparedConversation.silent)
+                call.describe(report.refusal, report.steps)
+            case "logout":
+                if let report = await context.logout() {
+                    call.describe(report.refusal, report.steps)
+                } else {
+                    call.result = "error"
+                    call.exception = "LoginException"
+                }
+            default: throw Malformed(what: "unknown call \(name)")
+            }
+            call.subject = context.subject.map { $0.users }
+            calls.append(call)
+        }
+        return Answer(id: test.id, calls: calls)
+    }
+
+    private static func entry(_ index: Int, _ module: Module) throws -> LoginStack.Entry {
+        guard let flag = ControlFlag(rawValue: module.flag) else { throw Malformed(what: "unknown flag \(module.flag)") }
+        if let fault = module.`init`, fault != "ok" {
+            // Here a module that cannot be made is an error at load; what a stack would make of it is replayed.
+            return .broken("m\(index)", flag, fault: .internalError(brokenMark + fault))
+        }
+        var options: [String: PropertyValue] = ["principal": .string("m\(index)")]
+        let outcomes = ["login": module.login, "commit": module.commit, "abort": module.abort, "logout": module.logout]
+        for case (let name, let outcomes?) in outcomes {
+            options[name] = .string(try outcomes.words.map(script).joined(separator: ","))
+        }
+        let scripted = try ScriptedLoginModule(
+            realm: try StackRealm(RealmProperties(["jaas-context": .string("x")], schema: StackRealm.properties, realmName: "x")),
+            options: try ModuleOptions(options, schema: ScriptedLoginModule.options, realmName: "x")
+        )
+        return LoginStack.Entry(scripted, flag, name: "m\(index)")
+    }
+
+    private static func script(_ word: String) throws -> String {
+        guard word.hasPrefix("throw:") else { return word }
+        let name = String(word.dropFirst(6))
+        return "throw:\(JavaException.failure(name).code)"
+    }
+}
+
+extension StackReplay.Call {
+    mutating func describe(_ refusal: Refusal?, _ steps: [LoginStep]) {
+        // A module that could not be made has not been called.
+        trace = steps.filter { !$0.isBroken }.map { step in
+            let call = "\(step.index).\(step.phase.name)"
+            if let failure = step.outcome.failure { return "\(call)!\(JavaException.name(failure))" }
+            return "\(call)=\(step.outcome == .success)"
+        }
+        guard let refusal else { return }
+        result = "error"
+        exception = JavaException.name(refusal.failure)
+        if case .module(let index, let phase, _) = refusal {
+            module = index
+            self.phase = phase.name
+        }
+    }
+}
+
+extension LoginStep {
+    /// Whether the module could not be made, so that its failure is no call.
+    var isBroken: Bool { fault?.log.hasPrefix(StackReplay.brokenMark) ?? false }
+}
+
+/// The failure kinds and the exceptions they stand for.
+enum JavaException {
+    static func failure(_ name: String) -> LoginFailure {
+        LoginFailure.allCases.first { self.name($0) == name && $0 != .unavailable && $0 != .internalError }
+            ?? .internalError
+    }
+
+    static func name(_ failure: LoginFailure) -> String {
+        switch failure {
+        case .wrongCredentials: "FailedLoginException"
+        case .unknownUser: "AccountNotFoundException"
+        case .missingCredential: "CredentialNotFoundException"
+        case .unusableCredential: "CredentialException"
+        case .locked: "AccountLockedException"
+        case .disabled: "AccountException"
+        case .accountExpired: "AccountExpiredException"
+        case .credentialExpired: "CredentialExpiredException"
+        // Whatever is no LoginException arrives as one.
+        case .permissionDenied, .unavailable, .internalError: "LoginException"
+        }
+    }
+}

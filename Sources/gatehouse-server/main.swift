@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import BuiltInRealms
+import GatehouseCommand
+
+await GatehouseCommand.main(builtInRealms)
