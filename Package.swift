@@ -73,7 +73,8 @@ let package = Package(
         .target(
             name: "Gatehouse",
             dependencies: [
-                "LoginConf", "NIOOpenSSL", "OpenSSLKit", "RealmConfiguration", "RealmKit", hummingbird, hummingbirdCore, httpTypes,
+                "LoginConf", "NIOOpenSSL", "OpenSSLKit", "RealmConfiguration", "RealmKit", hummingbird, hummingbirdCore,
+                httpTypes,
                 lifecycle, logging, mustache, nioCore, nioPosix, signals,
             ]
         ),
@@ -84,7 +85,27 @@ let package = Package(
         .target(name: "AuthcheckCommand", dependencies: ["LoginConf", "RealmConfiguration", "RealmKit", arguments]),
         .executableTarget(name: "gatehouse-server", dependencies: ["BuiltInRealms", "GatehouseCommand"]),
         .executableTarget(name: "authcheck", dependencies: ["AuthcheckCommand", "BuiltInRealms"]),
-        .executableTarget(name: "conformance", dependencies: ["LoginConf", "RealmConfiguration", "RealmKit", "RealmStack"]),
+        .executableTarget(
+            name: "conformance",
+            dependencies: ["LoginConf", "RealmConfiguration", "RealmKit", "RealmStack"]
+        ),
+
+        // Tests.
+        .testTarget(name: "LoginConfTests", dependencies: ["LoginConf", "RealmKit"], exclude: ["Oracle"]),
+        .testTarget(name: "OpenSSLKitTests", dependencies: ["OpenSSLKit"]),
+        .testTarget(
+            name: "NIOOpenSSLTests",
+            dependencies: ["NIOOpenSSL", "OpenSSLKit", nioCore, nioEmbedded, nioPosix]
+        ),
+        .testTarget(
+            name: "GatehouseTests",
+            dependencies: [
+                "BuiltInRealms", "Gatehouse", "LoginConf", "RealmConfiguration", "RealmKit", hummingbird,
+                hummingbirdCore,
+                httpTypes, logging, nioCore,
+            ]
+        ),
+        .testTarget(name: "EndToEndTests"),
     ],
     swiftLanguageModes: [.v6]
 )

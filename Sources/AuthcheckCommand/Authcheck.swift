@@ -67,7 +67,10 @@ public enum Authcheck {
             return ExitStatus(report)
         } catch {
             let nearest = NearestName.suggest(options.realm, among: configuration.realms.map(\.name))
-            Output.write("authcheck: \(error)" + (nearest.map { "\n    hint: did you mean \($0)?" } ?? ""), to: STDERR_FILENO)
+            Output.write(
+                "authcheck: \(error)" + (nearest.map { "\n    hint: did you mean \($0)?" } ?? ""),
+                to: STDERR_FILENO
+            )
             return .configuration
         }
     }

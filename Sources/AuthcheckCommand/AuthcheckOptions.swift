@@ -15,13 +15,25 @@ struct AuthcheckOptions: ParsableCommand {
             """
     )
 
-    @Option(name: .long, help: ArgumentHelp("The configuration. Default: realms.conf here, else /etc/gatehouse/realms.conf.", valueName: "file"))
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "The configuration. Default: realms.conf here, else /etc/gatehouse/realms.conf.",
+            valueName: "file"
+        )
+    )
     var config: String?
 
-    @Option(name: .customShort("D"), help: ArgumentHelp("What ${name} stands for in the configuration.", valueName: "name=value"))
+    @Option(
+        name: .customShort("D"),
+        help: ArgumentHelp("What ${name} stands for in the configuration.", valueName: "name=value")
+    )
     var property: [String] = []
 
-    @Flag(name: .long, help: "Read the password from the first line of standard input, a one-time code from the second.")
+    @Flag(
+        name: .long,
+        help: "Read the password from the first line of standard input, a one-time code from the second."
+    )
     var passwordStdin = false
 
     @Option(name: .long, help: ArgumentHelp("What is signed in to, as modules see it.", valueName: "name"))

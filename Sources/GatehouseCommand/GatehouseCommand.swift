@@ -4,8 +4,8 @@
 internal import ArgumentParser
 internal import Gatehouse
 internal import Glibc
-internal import LoginConf
 internal import Logging
+internal import LoginConf
 internal import RealmConfiguration
 public import RealmKit
 

@@ -98,7 +98,9 @@ enum StackReplay {
     }
 
     private static func entry(_ index: Int, _ module: Module) throws -> LoginStack.Entry {
-        guard let flag = ControlFlag(rawValue: module.flag) else { throw Malformed(what: "unknown flag \(module.flag)") }
+        guard let flag = ControlFlag(rawValue: module.flag) else {
+            throw Malformed(what: "unknown flag \(module.flag)")
+        }
         if let fault = module.`init`, fault != "ok" {
             // Here a module that cannot be made is an error at load; what a stack would make of it is replayed.
             return .broken("m\(index)", flag, fault: .internalError(brokenMark + fault))
@@ -109,7 +111,9 @@ enum StackReplay {
             options[name] = .string(try outcomes.words.map(script).joined(separator: ","))
         }
         let scripted = try ScriptedLoginModule(
-            realm: try StackRealm(RealmProperties(["jaas-context": .string("x")], schema: StackRealm.properties, realmName: "x")),
+            realm: try StackRealm(
+                RealmProperties(["jaas-context": .string("x")], schema: StackRealm.properties, realmName: "x")
+            ),
             options: try ModuleOptions(options, schema: ScriptedLoginModule.options, realmName: "x")
         )
         return LoginStack.Entry(scripted, flag, name: "m\(index)")

@@ -3,6 +3,7 @@
 
 internal import Foundation
 internal import LoginConf
+internal import RealmKit
 
 /// A text of login.conf through the real parser.
 enum TextReplay {
@@ -64,6 +65,10 @@ enum TextReplay {
                 }
             )
         }
-        return Answer(id: test.id, ok: true, entries: entries.sorted { $0.name.utf16.lexicographicallyPrecedes($1.name.utf16) })
+        return Answer(
+            id: test.id,
+            ok: true,
+            entries: entries.sorted { $0.name.utf16.lexicographicallyPrecedes($1.name.utf16) }
+        )
     }
 }

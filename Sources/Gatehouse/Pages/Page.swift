@@ -22,10 +22,12 @@ struct Page {
         headers[.contentType] = asHTML ? "text/html; charset=utf-8" : "text/plain; charset=utf-8"
         headers[.vary] = "Accept, Authorization"
         headers[.cacheControl] = "no-store"
-        let body = ByteBuffer(string: asHTML ? html : text)
+        let body = ByteBuffer(string: body(asHTML: asHTML))
         headers[.contentLength] = String(body.readableBytes)
         return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: body))
     }
+
+    func body(asHTML: Bool) -> String { asHTML ? html : text }
 
     private var text: String {
         ([lines.isEmpty ? title : ""] + lines).filter { !$0.isEmpty }.joined(separator: "\n") + "\n"
@@ -33,10 +35,12 @@ struct Page {
 
     private var html: String {
         let facts = facts.map { ["name": $0.name, "values": $0.values] as [String: Any] }
-        return Self.template.render([
-            "title": title, "lines": lines.filter { $0 != title }, "hasFacts": !facts.isEmpty, "facts": facts,
-            "links": links, "status": status.code >= 400 ? ["\(status.code)"] : [],
-        ] as [String: Any])
+        return Self.template.render(
+            [
+                "title": title, "lines": lines.filter { $0 != title }, "hasFacts": !facts.isEmpty, "facts": facts,
+                "links": links, "status": status.code >= 400 ? ["\(status.code)"] : [],
+            ] as [String: Any]
+        )
     }
 
     private static let template: MustacheTemplate = PageTemplate.compiled

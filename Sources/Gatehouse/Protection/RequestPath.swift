@@ -21,7 +21,9 @@ public struct RequestPath: Sendable, Hashable {
     /// - Parameter target: The target in origin or absolute form, as it stands in the request line.
     public init?(target: String) {
         guard target.utf8.count <= 8192, let path = Self.path(of: target[...]) else { return nil }
-        guard path.utf8.allSatisfy({ (0x21...0x7E).contains($0) && !"\\;\"<>^`{|}#".utf8.contains($0) }) else { return nil }
+        guard path.utf8.allSatisfy({ (0x21...0x7E).contains($0) && !"\\;\"<>^`{|}#".utf8.contains($0) }) else {
+            return nil
+        }
         var parts = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
         endsInSlash = parts.last?.isEmpty ?? true
         if endsInSlash { parts.removeLast() }

@@ -14,7 +14,10 @@ enum DevelopmentCertificate {
     private static let certificateName = "development-certificate.pem"
     private static let keyName = "development-key.pem"
 
-    static func load(_ settings: ServerSettings, files: ConfigurationFiles) throws(ConfigurationErrors) -> ServerCertificate {
+    static func load(
+        _ settings: ServerSettings,
+        files: ConfigurationFiles
+    ) throws(ConfigurationErrors) -> ServerCertificate {
         let folder: StateFolder
         let identity: TLSIdentity
         do throws(StateFolder.Fault) {

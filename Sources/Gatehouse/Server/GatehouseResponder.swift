@@ -64,7 +64,8 @@ public struct GatehouseResponder: HTTPResponder {
         return (answer(request, path, decision, asHTML), path, report)
     }
 
-    private func answer(_ request: Request, _ path: RequestPath, _ decision: Gate.Decision, _ asHTML: Bool) -> Response {
+    private func answer(_ request: Request, _ path: RequestPath, _ decision: Gate.Decision, _ asHTML: Bool) -> Response
+    {
         switch decision {
         case .challenge(let challenge, let wasRefused):
             return Page.unauthorized(challenge, wasRefused: wasRefused).response(asHTML: asHTML)

@@ -3,8 +3,8 @@
 
 internal import Hummingbird
 internal import HummingbirdCore
-public import LoginConf
 public import Logging
+public import LoginConf
 internal import NIOCore
 internal import NIOOpenSSL
 internal import NIOPosix
@@ -110,7 +110,11 @@ public struct GatehouseServer: Sendable {
                         configuration: .init(idleTimeout: .nanoseconds(Self.idleTime.nanoseconds))
                     ),
                     context: context,
-                    configuration: OpenSSLHandlerConfiguration()
+                    // Requests are framed by length, so a peer that leaves without a goodbye cuts nothing short.
+                    configuration: OpenSSLHandlerConfiguration(
+                        halfCloseTimeout: .seconds(5),
+                        toleratesUncleanShutdown: true
+                    )
                 )
             },
             configuration: ApplicationConfiguration(address: .hostname(address.host, port: address.port)),

@@ -26,13 +26,19 @@ struct Listener<Base: Service>: Service {
     private static func errors(_ error: any Error, _ address: Placed<ServerSettings.Address>) -> ConfigurationErrors {
         switch error {
         case let error as IOError where error.errnoCode == EADDRINUSE:
-            address.errors("cannot listen on \(address.value): another program does", hint: "stop it, or choose another port")
+            address.errors(
+                "cannot listen on \(address.value): another program does",
+                hint: "stop it, or choose another port"
+            )
         case let error as IOError where error.errnoCode == EACCES:
             address.errors("cannot listen on \(address.value): not permitted", hint: "ports below 1024 are for root")
         case let error as IOError:
             address.errors("cannot listen on \(address.value): \(error)")
         default:
-            address.errors("cannot listen on \(address.value): \(error)", hint: "HOST is a name or an address of this machine")
+            address.errors(
+                "cannot listen on \(address.value): \(error)",
+                hint: "HOST is a name or an address of this machine"
+            )
         }
     }
 }

@@ -17,8 +17,8 @@ struct OpenSSLChannel<Base: ServerChildChannel>: ServerChildChannel {
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
         channel.eventLoop.makeCompletedFuture {
-            let handler = try OpenSSLServerHandler(context: context, configuration: configuration)
-            try channel.pipeline.syncOperations.addHandler(handler)
+            let handler = try makeServerHandler(context: context, configuration: configuration)
+            try channel.pipeline.syncOperations.addHandlers([handler, TLSErrorLog(logger)])
         }.flatMap {
             base.setup(channel: channel, logger: logger)
         }

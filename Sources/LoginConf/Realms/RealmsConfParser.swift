@@ -52,7 +52,7 @@ struct RealmsConfParser {
         while true {
             switch token.kind {
             case .word, .string, .openString:
-                guard let statement = parseStatement() else { break }
+                let statement = parseStatement()
                 statements.append(statement)
                 isAfterBlock = statement.body != .none
                 continue
@@ -71,7 +71,7 @@ struct RealmsConfParser {
         }
     }
 
-    private mutating func parseStatement() -> Statement? {
+    private mutating func parseStatement() -> Statement {
         let start = token.start
         let keyword = takeWord()
         checkKeyword(keyword)

@@ -50,7 +50,11 @@ struct RuleReader {
         if let word = block.word("realm") {
             realm = linker.known(word, "realm", among: realms)
         } else if block.once("realm") == nil, realm == nil {
-            linker.error(word.range, "the rule for \(path) names no realm", hint: "realm NAME;  or default-realm NAME; at the top")
+            linker.error(
+                word.range,
+                "the rule for \(path) names no realm",
+                hint: "realm NAME;  or default-realm NAME; at the top"
+            )
         }
         guard let realm, !requirements.isEmpty, !schemes.isEmpty else { return nil }
         return ProtectRule(path: path, realm: realm, schemes: schemes, requirements: requirements)

@@ -14,7 +14,11 @@ struct ServerReader {
         )
         guard let statement else { return settings }
         guard case .block(let statements) = statement.body, statement.arguments.isEmpty else {
-            linker.error(statement.keyword.range, "server takes a block and no words", hint: "as in: server { listen 127.0.0.1:8443; }")
+            linker.error(
+                statement.keyword.range,
+                "server takes a block and no words",
+                hint: "as in: server { listen 127.0.0.1:8443; }"
+            )
             return settings
         }
         let block = Block(statements, of: "server", ["listen", "state", "tls", "trusted-proxies"], in: linker)
@@ -74,7 +78,11 @@ struct ServerReader {
         }
         if host == "*" { host = "0.0.0.0" }
         guard !host.isEmpty else {
-            linker.error(word.range, "listen takes HOST:PORT, and the host is missing", hint: "*:\(port) for all addresses")
+            linker.error(
+                word.range,
+                "listen takes HOST:PORT, and the host is missing",
+                hint: "*:\(port) for all addresses"
+            )
             return nil
         }
         let address = ServerSettings.Address(host: String(host), port: Int(port))

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+public import LoginConf
+
 #if canImport(Glibc)
 internal import Glibc
 #elseif canImport(Musl)
@@ -8,7 +10,6 @@ internal import Musl
 #elseif canImport(Darwin)
 internal import Darwin
 #endif
-public import LoginConf
 
 /// Where a configuration's files and variables come from.
 public struct ConfigurationFiles: Sendable {

@@ -44,7 +44,12 @@ public struct ConfigurationLoader: Sendable {
         case .failure(let fault):
             text = SourceText(name: path, bytes: [])
             let hint = "name another file with --config FILE"
-            throw ConfigurationErrors("the configuration cannot be read: \(fault.reason)", at: .none, in: text, hint: hint)
+            throw ConfigurationErrors(
+                "the configuration cannot be read: \(fault.reason)",
+                at: .none,
+                in: text,
+                hint: hint
+            )
         }
     }
 

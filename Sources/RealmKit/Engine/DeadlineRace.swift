@@ -45,7 +45,9 @@ enum DeadlineRace {
                 return
             }
         }
-        finish.take(ModuleAnswer(.unavailable("the module did not answer within \(Duration.nanoseconds(Int64(limit)))")))
+        finish.take(
+            ModuleAnswer(.unavailable("the module did not answer within \(Duration.nanoseconds(Int64(limit)))"))
+        )
     }
 
     /// Takes the first answer and drops the others.

@@ -40,7 +40,9 @@ struct ModuleAnswer: Sendable {
         switch verdict {
         case .success(let token):
             guard token.record === record, token.round == call.round else {
-                self.init(LoginFault.internalError("the module returned a success that it did not commit in this login"))
+                self.init(
+                    LoginFault.internalError("the module returned a success that it did not commit in this login")
+                )
                 return
             }
             self.init(Outcome.success)

@@ -63,7 +63,7 @@ public enum PropertyValue: Sendable {
         let digits = word.prefix { $0.isASCII && $0.isNumber }
         let units: [Substring: Int] = ["ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000]
         guard let number = Int(digits), let unit = units[word.dropFirst(digits.count)],
-            case let (milliseconds, overflow) = number.multipliedReportingOverflow(by: unit), !overflow
+            case (let milliseconds, let overflow) = number.multipliedReportingOverflow(by: unit), !overflow
         else {
             throw BadValue("is a time such as 250ms, 30s, 5m, 12h or 7d, not \(word)")
         }

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+# Gatehouse
+
+CONFIG ?= realms.conf
+CONFIGURATION ?= debug
+SWIFT_FILES = Package.swift Sources Tests Examples Benchmarks
+# What a build needs, and what the tests need besides, as Debian packages.
+BUILD_PACKAGES = libssl-dev pkg-config
+TEST_PACKAGES = curl openssl
+
+.PHONY: help serve check test lint format bench examples smoke deps test-deps clean
+
+help:
+	@echo "make serve     build, and serve https://localhost:8443/welcome as $(CONFIG) says"
+	@echo "make check     say what is wrong with $(CONFIG), or what it comes to"
+	@echo "make test      run all tests"
+	@echo "make lint      check format and documentation comments"
+	@echo "make format    format all Swift files"
+	@echo "make bench     measure the engine and the parser, beside the JDK if java is there"
+	@echo "make examples  build and test the examples"
+	@echo "make smoke     start the built server and sign in over TLS with curl"
+	@echo "make deps      install the Debian packages that are missing"
+
+serve: deps
+	swift build -c $(CONFIGURATION) --product gatehouse
+	exec "$$(swift build -c $(CONFIGURATION) --show-bin-path)/gatehouse" serve --config $(CONFIG)
+
+check: deps
+	swift build -c $(CONFIGURATION) --product gatehouse
+	"$$(swift build -c $(CONFIGURATION) --show-bin-path)/gatehouse" check --config $(CONFIG)
+
+test: deps test-deps
+	swift test
+
+lint:
+	swift format lint --strict --parallel --recursive $(SWIFT_FILES)
+
+format:
+	swift format format --in-place --parallel --recursive $(SWIFT_FILES)
+
+bench: deps
+	Scripts/bench.sh
+
+examples: deps
+	swift build --package-path Examples/CustomRealm
+	swift test --package-path Examples/CustomRealm
+
+smoke: deps test-deps
+	swift build --product gatehouse
+	swift build --product authcheck
+	Scripts/smoke.sh "$$(swift build --show-bin-path)"
+
+deps:
+	@Scripts/install.sh $(BUILD_PACKAGES)
+
+test-deps:
+	@Scripts/install.sh $(TEST_PACKAGES)
+
+clean:
+	rm -rf .build Examples/*/.build Benchmarks/.build

@@ -1,0 +1,50 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Gatehouse
+#
+# Starts the server in the folder given, on a port of the system's choice, and does what the README promises:
+# zed is welcomed, bob is refused, nobody is asked to sign in; authcheck says the same; a signal stops it.
+set -eu
+
+bin=$1
+work=$(mktemp -d)
+server=""
+finish() {
+    [ -z "$server" ] || kill "$server" 2>/dev/null || true
+    rm -rf "$work"
+}
+trap finish EXIT
+fail() {
+    echo "smoke: $1" >&2
+    cat "$work/log" >&2
+    exit 1
+}
+
+sed 's/127\.0\.0\.1:8443/127.0.0.1:0/' realms.conf >"$work/realms.conf"
+"$bin/gatehouse" check --config "$work/realms.conf" >/dev/null || fail "check refuses the sample configuration"
+"$bin/gatehouse" serve --config "$work/realms.conf" >"$work/log" 2>&1 &
+server=$!
+
+tries=0
+until grep -q '^listening on ' "$work/log"; do
+    tries=$((tries + 1))
+    [ "$tries" -lt 100 ] || fail "the server does not listen"
+    kill -0 "$server" 2>/dev/null || fail "the server has ended"
+    sleep 0.1
+done
+url=$(sed -n 's/^listening on //p' "$work/log")
+ask() {
+    curl -sS --max-time 10 --cacert "$work/var/development-certificate.pem" "$@"
+}
+
+[ "$(ask -u zed:any "$url/welcome")" = "Welcome zed" ] || fail "zed is not welcomed"
+[ "$(ask -o /dev/null -w '%{http_code}' -u bob:any "$url/welcome")" = 401 ] || fail "bob is not refused"
+[ "$(ask -o /dev/null -w '%{http_code}' "$url/welcome")" = 401 ] || fail "nobody is let in"
+ask -u zed:any -H 'Accept: text/html' "$url/welcome" | grep -q '<h1>Welcome zed</h1>' || fail "no page for browsers"
+"$bin/authcheck" --config "$work/realms.conf" --quiet xtech zed || fail "authcheck refuses zed"
+if "$bin/authcheck" --config "$work/realms.conf" --quiet xtech bob; then fail "authcheck accepts bob"; fi
+
+kill -TERM "$server"
+wait "$server" || fail "the server did not stop well"
+server=""
+echo "smoke: the server at $url welcomed zed, refused bob and stopped"

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import Foundation
+import Testing
+
+/// What is wrong with a configuration is said once, with its place, and nothing starts.
+@Suite struct RefusedConfigurationTests {
+    private static let login = "login xtechMyRealm { StartWithLoginModule required; }\n"
+    private static let realm = "realm xtech { class StartWithRealm; }\n"
+
+    struct Case: Sendable, CustomTestStringConvertible {
+        let configuration: String
+        let place: String
+        let words: [String]
+
+        var testDescription: String { "\(place): \(words.joined(separator: ", "))" }
+    }
+
+    static let cases = [
+        Case(configuration: "relm xtech { }", place: "realms.conf:1:1", words: ["relm", "realm"]),
+        Case(
+            configuration: login + "realm xtech { class StartWithRelm; }",
+            place: "realms.conf:2:21",
+            words: ["StartWithRealm"]
+        ),
+        Case(
+            configuration: login + "realm xtech { class StartWithRealm; startwith z; }",
+            place: "realms.conf:2:37",
+            words: ["startWith"]
+        ),
+        Case(configuration: realm, place: "realms.conf:1:7", words: ["xtechMyRealm"]),
+        Case(
+            configuration: "login xtechMyRealm { StartWithLoginModul required; }\n" + realm,
+            place: "realms.conf:1:22",
+            words: ["StartWithLoginModule"]
+        ),
+        Case(
+            configuration: "login xtechMyRealm { StartWithLoginModule required debug=\"x\"; }\n" + realm,
+            place: "realms.conf:1:52",
+            words: ["debug"]
+        ),
+        Case(
+            configuration: "login xtechMyRealm { StartWithLoginModule require; }\n" + realm,
+            place: "realms.conf:1:43",
+            words: ["required"]
+        ),
+        Case(
+            configuration: "login xtechMyRealm { StartWithLoginModule required }\n" + realm,
+            place: "realms.conf:1:51",
+            words: [";"]
+        ),
+        Case(
+            configuration: "login-config missing.conf;",
+            place: "realms.conf:1:14",
+            words: ["missing.conf", "No such file"]
+        ),
+        Case(
+            configuration: login + realm + "protect /welcome { realm xtec; require any; }",
+            place: "realms.conf:3:26",
+            words: ["xtech"]
+        ),
+        Case(
+            configuration: login + realm + "protect /welcome { realm xtech; }",
+            place: "realms.conf:3:9",
+            words: ["require"]
+        ),
+        Case(configuration: "server { listen localhost; }", place: "realms.conf:1:17", words: ["HOST:PORT"]),
+        Case(
+            configuration: "server { tls { certificate a.pem; } }",
+            place: "realms.conf:1:10",
+            words: ["certificate and key"]
+        ),
+        Case(
+            configuration: "server { tls { certificate a.pem; key b.pem; } }",
+            place: "realms.conf:1:28",
+            words: ["a.pem", "No such file"]
+        ),
+        Case(configuration: "server { trusted-proxies 10.0.0.1; }", place: "realms.conf:1:26", words: ["none"]),
+    ]
+
+    @Test(arguments: cases)
+    func `a broken configuration is refused with its place by every command`(test: Case) async throws {
+        let folder = try TemporaryFolder()
+        try folder.write(test.configuration, to: "realms.conf")
+        var commands = [("gatehouse", ["serve"]), ("gatehouse", ["check"])]
+        if !test.configuration.contains("a.pem; key") { commands.append(("authcheck", ["xtech", "zed"])) }
+        for (name, arguments) in commands {
+            let finished = try await Program.run(Program.built(name), arguments, in: folder.url)
+            #expect(finished.status == 3, "\(name): \(finished.errors)")
+            #expect(finished.errors.hasPrefix(test.place + ": error: "), "\(name): \(finished.errors)")
+            for word in test.words { #expect(finished.errors.contains(word), "\(name): \(finished.errors)") }
+            #expect(finished.errors.components(separatedBy: ": error: ").count == 2, "\(name): \(finished.errors)")
+            #expect(!finished.output.contains("listening"))
+        }
+        #expect(!FileManager.default.fileExists(atPath: folder.url.appendingPathComponent("var").path))
+    }
+
+    @Test func `a configuration that is not there is an error, not an empty one`() async throws {
+        let folder = try TemporaryFolder()
+        let finished = try await Program.run(
+            Program.built("gatehouse"),
+            ["serve", "--config", "none.conf"],
+            in: folder.url
+        )
+        #expect(finished.status == 3)
+        #expect(finished.errors.contains("none.conf") && finished.errors.contains("No such file"))
+    }
+
+    @Test func `a port in use is an error at the place that names it`() async throws {
+        let first = try await RunningServer("server { listen 127.0.0.1:0; }")
+        let folder = try TemporaryFolder()
+        try folder.write("server {\n    listen 127.0.0.1:0 127.0.0.1:\(first.port);\n}", to: "realms.conf")
+        let second = try await Program.run(Program.built("gatehouse"), ["serve"], in: folder.url)
+        #expect(second.status == 3)
+        #expect(
+            second.errors.contains("realms.conf:2:24: error: cannot listen on 127.0.0.1:\(first.port)"),
+            "\(second.errors)"
+        )
+    }
+
+    @Test func `a key of another certificate, an unreadable one and a folder are refused`() async throws {
+        let openssl = try #require(Program.system("openssl"))
+        let folder = try TemporaryFolder()
+        for name in ["a", "b"] {
+            let arguments = [
+                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj",
+                "/CN=localhost",
+                "-keyout", "\(name).key", "-out", "\(name).pem",
+            ]
+            #expect(try await Program.run(openssl, arguments, in: folder.url).status == 0)
+        }
+        try FileManager.default.createDirectory(
+            at: folder.url.appendingPathComponent("c.key"),
+            withIntermediateDirectories: false
+        )
+        try folder.write("-----BEGIN PRIVATE KEY-----\nnonsense\n-----END PRIVATE KEY-----\n", to: "d.key")
+        for (key, word) in [
+            ("b", "does not belong"), ("c", "directory"), ("d", "cannot be read"), ("e", "No such file"),
+        ] {
+            try folder.write(
+                "server { listen 127.0.0.1:0; tls { certificate a.pem; key \(key).key; } }",
+                to: "realms.conf"
+            )
+            let finished = try await Program.run(Program.built("gatehouse"), ["serve"], in: folder.url)
+            #expect(finished.status == 3)
+            #expect(
+                finished.errors.contains("realms.conf:1:59: error: ") && finished.errors.contains(word),
+                "\(finished.errors)"
+            )
+        }
+        try folder.write("server { listen 127.0.0.1:0; tls { certificate a.pem; key a.key; } }", to: "realms.conf")
+        #expect(try await Program.run(Program.built("gatehouse"), ["check"], in: folder.url).status == 0)
+    }
+
+    @Test func `the development key is for its owner only and is kept`() async throws {
+        let server = try await RunningServer("server { listen 127.0.0.1:0; }")
+        let state = server.folder.url.appendingPathComponent("var")
+        let key = state.appendingPathComponent("development-key.pem").path
+        #expect(try FileManager.default.attributesOfItem(atPath: key)[.posixPermissions] as? Int == 0o600)
+        #expect(try FileManager.default.attributesOfItem(atPath: state.path)[.posixPermissions] as? Int == 0o700)
+        let before = try Data(contentsOf: URL(fileURLWithPath: server.certificate))
+        #expect(await server.end() == 0)
+        let again = try await Program.run(
+            URL(fileURLWithPath: "/bin/sh"),
+            ["-c", "'\(Program.built("gatehouse").path)' serve & sleep 1; kill $!; wait $!"],
+            in: server.folder.url
+        )
+        #expect(again.output.contains("SHA-256"))
+        #expect(try Data(contentsOf: URL(fileURLWithPath: server.certificate)) == before)
+    }
+
+    @Test func `wrong arguments are told from everything else`() async throws {
+        for arguments in [["nonsense"], ["serve", "--port", "1"], ["check", "-D", "x"]] {
+            #expect(try await Program.run(Program.built("gatehouse"), arguments).status == 2)
+        }
+        #expect(try await Program.run(Program.built("gatehouse"), ["--help"]).status == 0)
+    }
+}

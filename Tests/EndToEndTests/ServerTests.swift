@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import Foundation
+import Testing
+
+/// The built server, with curl as its client.
+@Suite(.enabled(if: Program.hasCurl, "curl is not installed"))
+struct ServerTests {
+    static let configuration = """
+        default-realm xtech;
+        login xtechMyRealm { org.xtech.examples.gfloginmodule.MyLoginModule required; }
+        login slow { ScriptedLoginModule required delay="600ms" groups="User"; }
+        login stuck { ScriptedLoginModule required login="never" deadline="200ms"; }
+        login stuckButOptional { ScriptedLoginModule optional login="never" deadline="200ms"; PermitLoginModule required; }
+        login broken { ScriptedLoginModule required login="throw:internal-error"; }
+        login ignoring { ScriptedLoginModule required login="ignored"; }
+        login forging { ScriptedLoginModule required login="forged"; }
+        login down { ScriptedLoginModule required login="unavailable"; }
+        realm xtech    { class StartWithRealm; }
+        realm staff    { class StartWithRealm; startWith a; assign-groups Staff; }
+        realm slow     { class StackRealm; jaas-context slow; }
+        realm stuck    { class StackRealm; jaas-context stuck; }
+        realm optional { class StackRealm; jaas-context stuckButOptional; }
+        realm broken   { class StackRealm; jaas-context broken; }
+        realm ignoring { class StackRealm; jaas-context ignoring; }
+        realm forging  { class StackRealm; jaas-context forging; }
+        realm down     { class StackRealm; jaas-context down; }
+        server { listen 127.0.0.1:0; }
+        protect /welcome   { require group User; }
+        protect /ann       { realm staff; require user ann; }
+        protect /staff     { realm staff; require group Nobody; require group Staff; }
+        protect /any       { realm staff; require any; }
+        protect /slow      { realm slow; require any; }
+        protect /stuck     { realm stuck; require any; }
+        protect /optional  { realm optional; require any; }
+        protect /broken    { realm broken; require any; }
+        protect /ignoring  { realm ignoring; require any; }
+        protect /forging   { realm forging; require any; }
+        protect /down      { realm down; require any; }
+        """
+
+    @Test func `zed is welcomed, bob and strangers are not`() async throws {
+        let server = try await RunningServer(Self.configuration)
+        #expect(try await server.ask("/welcome", "-u", "zed:any") == (200, "Welcome zed\n"))
+        #expect(try await server.ask("/welcome", "-u", "bob:any").status == 401)
+        #expect(try await server.ask("/welcome").status == 401)
+        #expect(try await server.ask("/welcome/below", "-u", "zed:any").status == 200)
+        #expect(try await server.ask("/Welcome").status == 404)
+        #expect(try await server.ask("/").body.contains("/welcome"))
+    }
+
+    @Test func `a rule asks for users, groups or anybody of its own realm`() async throws {
+        let server = try await RunningServer(Self.configuration)
+        #expect(try await server.ask("/ann", "-u", "ann:x").status == 200)
+        #expect(try await server.ask("/ann", "-u", "alf:x").status == 403)
+        #expect(try await server.ask("/staff", "-u", "alf:x").status == 200)
+        #expect(try await server.ask("/any", "-u", "alf:x").status == 200)
+        #expect(try await server.ask("/any", "-u", "zed:x").status == 401)
+        let forbidden = try await server.ask("/ann", "-u", "alf:x", "-D", "-")
+        #expect(!forbidden.body.lowercased().contains("www-authenticate"))
+    }
+
+    @Test(arguments: ["broken", "ignoring", "forging"])
+    func `a stack that cannot say yes refuses`(path: String) async throws {
+        let server = try await RunningServer(Self.configuration)
+        for _ in 0..<3 { #expect(try await server.ask("/\(path)", "-u", "zed:x").status == 401) }
+    }
+
+    @Test func `a module that never answers refuses by its deadline, or is passed over if it is optional`() async throws
+    {
+        let server = try await RunningServer(Self.configuration)
+        #expect(try await server.ask("/stuck", "-u", "zed:x").status == 503)
+        #expect(try await server.ask("/optional", "-u", "zed:x").status == 200)
+        #expect(try await server.ask("/down", "-u", "zed:x").status == 503)
+    }
+
+    @Test(
+        arguments: [
+            "Basic", "Basic ", "Basic =", "Basic emVkOng", "Basic emVkOng=x", "Basic emVk Ong=", "Basic emVkOng=,x",
+            "Basic\temVkOng=",
+            "Basic ////", "Basic AAAA", "Basic Og==", "Basic OjpA", "Basic /////w==", "Basic AAA6AAA=",
+            "Bearer emVkOng=",
+            "Digest username=\"zed\"", "=", ",", "\u{7f}", "basic", "Basic\u{a0}emVkOng=", "é",
+            "Basic " + String(repeating: "A", count: 60_000),
+        ]
+    )
+    func `no malformed Authorization is more than 400 or 401`(field: String) async throws {
+        let server = try await RunningServer(Self.configuration)
+        let status = try await server.ask("/welcome", "-H", "Authorization: \(field)").status
+        #expect([400, 401].contains(status), "\(field.prefix(40)): \(status)")
+        #expect(try await server.ask("/welcome", "-u", "zed:any").status == 200)
+    }
+
+    @Test func `two Authorization fields are 400 even where one of them would do`() async throws {
+        let server = try await RunningServer(Self.configuration)
+        let good = "Authorization: Basic emVkOng="
+        #expect(try await server.ask("/welcome", "-H", good).status == 200)
+        #expect(try await server.ask("/welcome", "-H", good, "-H", good).status == 400)
+        #expect(try await server.ask("/welcome", "-H", "Authorization: Bearer x", "-H", good).status == 400)
+    }
+
+    @Test func `HEAD says the length of GET and sends nothing, other methods are refused`() async throws {
+        let server = try await RunningServer(Self.configuration)
+        let head = try await server.ask("/welcome", "-I", "-u", "zed:any")
+        #expect(head.status == 200)
+        #expect(head.body.contains("Content-Length: 12"))
+        #expect(try await server.ask("/welcome", "-X", "POST", "-d", "a=b", "-u", "zed:any").status == 405)
+        #expect(try await server.ask("/welcome", "-X", "POST", "-d", "a=b").status == 401)
+        #expect(try await server.ask("/", "-X", "DELETE").status == 405)
+    }
+
+    @Test func `doubtful paths are 400, whatever they lead to`() async throws {
+        let server = try await RunningServer(Self.configuration)
+        for path in ["/%2e/welcome", "//welcome", "/x/../welcome", "/welcome%2f", "/wel;come", "/%00", "/a%5cb"] {
+            #expect(try await server.ask(path, "-u", "zed:x").status == 400, "\(path)")
+        }
+    }
+
+    @Test func `both versions of TLS are spoken, older ones and plain HTTP are not`() async throws {
+        let server = try await RunningServer(Self.configuration)
+        #expect(try await server.ask("/", "--tlsv1.2", "--tls-max", "1.2").status == 200)
+        #expect(try await server.ask("/", "--tlsv1.3").status == 200)
+        #expect(try await server.ask("/", "--tls-max", "1.1").status == 0)
+        let curl = try #require(Program.system("curl"))
+        let plain = try await Program.run(curl, ["-sS", "--max-time", "10", "http://localhost:\(server.port)/"])
+        #expect(plain.status != 0)
+        #expect(try await server.ask("/").status == 200)
+    }
+
+    @Test func `one client's requests follow each other on one connection`() async throws {
+        let server = try await RunningServer(Self.configuration)
+        let curl = try #require(Program.system("curl"))
+        let urls = ["/welcome", "/", "/nothing"].flatMap { ["-o", "/dev/null", server.url + $0] }
+        let options = ["-sS", "--cacert", server.certificate, "-u", "zed:x", "-w", "%{http_code} %{num_connects}\n"]
+        let finished = try await Program.run(curl, options + urls)
+        #expect(finished.output == "200 1\n200 0\n404 0\n")
+    }
+
+    @Test func `a request that has begun is answered although the server is told to stop`() async throws {
+        let server = try await RunningServer(Self.configuration)
+        async let slow = server.ask("/slow", "-u", "zed:x")
+        // The handshake of the slow request has to be over before the signal; a whole request after it shows that.
+        async let quick = server.ask("/", "-o", "/dev/null")
+        _ = try await quick
+        let status = await server.end()
+        let answer = try await slow
+        #expect(answer.status == 200 || answer.status == 0, "0 if the signal came before the connection")
+        #expect(status == 0)
+        #expect(server.log.hasSuffix("stopped\n"))
+    }
+
+    @Test func `no secret and no query is in the log`() async throws {
+        let server = try await RunningServer(Self.configuration)
+        _ = try await server.ask("/welcome?token=querysecret", "-u", "zed:hunter2secret")
+        _ = try await server.ask("/welcome", "-u", "bob:hunter2secret")
+        _ = try await server.ask("/welcome", "-H", "Authorization: Basic hunter2secret!")
+        _ = await server.end()
+        #expect(server.log.contains("\"bob\"@\"xtech\""))
+        #expect(!server.log.contains("secret"))
+        #expect(!server.log.contains("aHVudGVyMnNlY3JldA"))
+    }
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import HTTPTypes
+import Hummingbird
+import HummingbirdCore
+import NIOCore
+import Testing
+
+@testable import Gatehouse
+
+@Suite struct PageTests {
+    @Test func `what comes from outside is escaped`() {
+        let page = Page(
+            title: "<b>\"x\" & 'y'</b>",
+            lines: ["<script>"],
+            facts: [("<i>", ["<u>"])],
+            links: ["/a\"><b>"]
+        )
+        let html = page.body(asHTML: true)
+        for tag in ["<b>", "<script>", "<i>", "<u>"] { #expect(!html.contains(tag)) }
+        #expect(html.contains("&lt;script&gt;"))
+    }
+
+    @Test func `a page without a failure shows no status, one with a failure does`() {
+        #expect(!Page(title: "Hello", lines: []).body(asHTML: true).contains("class=\"status\""))
+        #expect(Page.notFound.body(asHTML: true).contains("<p class=\"status\">404</p>"))
+    }
+
+    @Test func `as text it is the lines alone`() {
+        #expect(Page(title: "Welcome zed", lines: ["Welcome zed"]).body(asHTML: false) == "Welcome zed\n")
+    }
+
+    @Test(
+        arguments: [
+            ("text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", true), ("*/*", false), ("", false),
+            ("text/plain", false), ("TEXT/HTML", true), ("text/html;q=0", false), ("text/html; q=0.0, */*", false),
+            ("application/json, text/html;q=0.1", true), ("text/htmlx", false),
+        ]
+    )
+    func `a browser is one that asks for HTML`(accept: String, expected: Bool) {
+        var head = HTTPRequest(method: .get, scheme: "https", authority: "h", path: "/")
+        head.headerFields[.accept] = accept
+        #expect(Request(head: head, body: RequestBody(buffer: ByteBuffer())).prefersHTML == expected)
+    }
+
+    @Test func `log lines cannot be forged by a name`() {
+        #expect(AccessLog.quoted("zed\r\nx \"y\" \\ é\u{202E}") == #""zed\u{d}\u{a}x \"y\" \\ \u{e9}\u{202e}""#)
+    }
+}

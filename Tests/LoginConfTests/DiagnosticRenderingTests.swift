@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import LoginConf
+import Testing
+
+/// Diagnostics as people see them, to the character.
+@Suite struct DiagnosticRenderingTests {
+    private func error(_ text: String, _ start: UInt32, _ end: UInt32, hint: String? = nil) -> Diagnostic {
+        SourceText(name: "realms.conf", text).error(at: SourceRange(start, end), "message", hint: hint)
+    }
+
+    @Test func `place, line, underline and hint stand below each other`() {
+        let diagnostic = error("a;\nb;\nrealm xtech {\n", 12, 17, hint: "a hint")
+        #expect(
+            diagnostic.rendered == """
+                realms.conf:3:7: error: message
+                    realm xtech {
+                          ^~~~~
+                    hint: a hint
+                """
+        )
+        #expect(diagnostic.description == diagnostic.rendered)
+    }
+
+    @Test func `without a hint the underline is the end`() {
+        #expect(error("abc", 1, 2).rendered == "realms.conf:1:2: error: message\n    abc\n     ^")
+    }
+
+    @Test func `a warning says so`() {
+        let warning = SourceText(name: "f", "abc").warning(at: SourceRange(0, 3), "message")
+        #expect(warning.rendered == "f:1:1: warning: message\n    abc\n    ^~~")
+    }
+
+    @Test func `tabs stay tabs so that the underline is below its word`() {
+        #expect(error("\ta\tbc;", 3, 5).rendered == "realms.conf:1:4: error: message\n    \ta\tbc;\n    \t \t^~")
+    }
+
+    @Test func `lines end at LF, CRLF and CR`() {
+        let text = "a\r\nb\rc\nd"
+        #expect(error(text, 3, 4).rendered == "realms.conf:2:1: error: message\n    b\n    ^")
+        #expect(error(text, 5, 6).rendered == "realms.conf:3:1: error: message\n    c\n    ^")
+        #expect(error(text, 7, 8).rendered == "realms.conf:4:1: error: message\n    d\n    ^")
+    }
+
+    @Test func `the end of the file is after its last character, or on a line of its own`() {
+        #expect(error("abc", 3, 3).rendered == "realms.conf:1:4: error: message\n    abc\n       ^")
+        #expect(error("abc\n", 4, 4).rendered == "realms.conf:2:1: error: message\n    \n    ^")
+        #expect(error("", 0, 0).rendered == "realms.conf:1:1: error: message\n    \n    ^")
+        #expect(error("abc", 99, 120).rendered == "realms.conf:1:4: error: message\n    abc\n       ^")
+    }
+
+    @Test func `columns and underlines count scalars, not bytes`() {
+        let diagnostic = error("é中😀x", 9, 10)
+        #expect(diagnostic.column == 4)
+        #expect(diagnostic.rendered == "realms.conf:1:4: error: message\n    é中😀x\n       ^")
+        #expect(error("é中😀x", 0, 9).length == 3)
+    }
+
+    @Test func `an underline ends with its line`() {
+        #expect(error("a bcd\nef", 2, 8).rendered == "realms.conf:1:3: error: message\n    a bcd\n      ^~~")
+    }
+
+    @Test func `control characters are shown, not sent`() {
+        #expect(
+            error("a\u{1B}[2J\u{7F}\u{85}\u{202E}b\0", 1, 2).rendered
+                == "realms.conf:1:2: error: message\n    a\u{241B}[2J\u{2421}??b\u{2400}\n     ^"
+        )
+    }
+
+    @Test func `names and messages cannot break a line either`() {
+        let diagnostic = SourceText(name: "a\nb", "x").error(at: SourceRange(0, 1), "m\u{1B}", hint: "h\r")
+        #expect(diagnostic.rendered == "a\u{240A}b:1:1: error: m\u{241B}\n    x\n    ^\n    hint: h\u{240D}")
+    }
+
+    @Test func `malformed bytes are replaced`() {
+        let text = SourceText(name: "f", bytes: [0x61, 0xFF, 0x62])
+        #expect(text.error(at: SourceRange(1, 2), "m").rendered == "f:1:2: error: m\n    a\u{FFFD}b\n     ^")
+    }
+
+    @Test func `a long line is cut around the place`() {
+        let line = String(repeating: "a", count: 300) + "HERE" + String(repeating: "b", count: 300)
+        let diagnostic = error(line, 300, 304)
+        let shown = "..." + String(repeating: "a", count: 31) + "HERE" + String(repeating: "b", count: 59) + "..."
+        #expect(diagnostic.lineText == shown)
+        #expect(diagnostic.lineText.count == 100)
+        #expect(diagnostic.column == 301)
+        #expect(diagnostic.rendered.hasSuffix("\n    " + String(repeating: " ", count: 34) + "^~~~"))
+    }
+
+    @Test func `a long line is cut at one end only where the place is near the other`() {
+        let line = "HERE" + String(repeating: "b", count: 300)
+        #expect(error(line, 0, 4).lineText == "HERE" + String(repeating: "b", count: 90) + "...")
+        let other = String(repeating: "b", count: 300) + "HERE"
+        let last = error(other, 300, 304)
+        #expect(last.lineText == "..." + String(repeating: "b", count: 90) + "HERE")
+        #expect(last.rendered.hasSuffix("\n    " + String(repeating: " ", count: 93) + "^~~~"))
+    }
+
+    @Test func `a very long line of wide characters is cut at whole characters`() {
+        let text = SourceText(name: "f", String(repeating: "中", count: 5000))
+        let diagnostic = text.error(at: SourceRange(6000, 6003), "m")
+        #expect(diagnostic.column == 2001)
+        #expect(diagnostic.lineText.unicodeScalars.count == 100)
+        #expect(!diagnostic.lineText.contains("\u{FFFD}"))
+    }
+
+    @Test func `an underline longer than what is shown ends with it`() {
+        let diagnostic = error(String(repeating: "a", count: 300), 0, 300)
+        #expect(diagnostic.length == 94)
+        #expect(diagnostic.rendered.hasSuffix("\n    ^" + String(repeating: "~", count: 93)))
+    }
+
+    @Test func `true lines count also within comments and strings`() {
+        let text = SourceText(name: "login.conf", "/*\n\n*/\nA {\n M required a=\"x\\\ny\"\n b; };")
+        let diagnostics = LoginConf.parse(text, expansion: .none).diagnostics
+        #expect(diagnostics.map { [$0.line, $0.column] } == [[7, 2]])
+    }
+
+    @Test func `configuration errors need an error, and show all remarks`() {
+        let text = SourceText(name: "f", "ab")
+        let warning = text.warning(at: SourceRange(0, 1), "w")
+        let error = text.error(at: SourceRange(1, 2), "e")
+        #expect(ConfigurationErrors([]) == nil)
+        #expect(ConfigurationErrors([warning]) == nil)
+        let errors = ConfigurationErrors([warning, error])
+        #expect(errors?.description == "f:1:1: warning: w\n    ab\n    ^\nf:1:2: error: e\n    ab\n     ^")
+        #expect(ConfigurationErrors("e", at: SourceRange(1, 2), in: text).diagnostics == [error])
+    }
+}

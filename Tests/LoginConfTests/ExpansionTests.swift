@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import LoginConf
+import Testing
+
+@Suite struct ExpansionTests {
+    private static let expansion = Expansion(
+        property: { ["a": "x", "empty": "", "nested": "${a}", "env:HOME": "property"][$0] },
+        environment: { ["HOME": "/root", "EMPTY": ""][$0] },
+        file: { path in
+            switch path {
+            case "secret": .success(Array("s3cret\n".utf8))
+            case "crlf": .success(Array("two\n\r\n".utf8))
+            case "cr": .success(Array("x\r".utf8))
+            case "bytes": .success([0xFF, 0x0A])
+            case "newline": .success([0x0A])
+            default: .failure(Expansion.UnreadableFile("no such file"))
+            }
+        }
+    )
+
+    private func option(_ value: String) -> Parsed<LoginConfFile> {
+        LoginConf.parse(SourceText(name: "f", "A { M required k=\"\(value)\"; };"), expansion: Self.expansion)
+    }
+
+    @Test(arguments: [
+        ("${a}", "x"), ("b${a}c${a}", "bxcx"), ("${/}", "/"), ("${nested}", "${a}"), ("a${empty}b", "ab"), ("", ""),
+        ("$a", "$a"), ("$${a}", "$x"), ("\\${a}", "x"), ("${{a}}", "${{a}}"), ("${{a}} ${a}", "${{a}} x"),
+        ("${{a} ${a}", "${{a} ${a}"), ("${a", "${a"), ("${a} ${b", "x ${b"), ("${env:HOME}", "property"),
+        ("\\44{a}", "x"),
+    ])
+    func `login.conf expands option values as the JDK does`(_ value: String, _ expected: String) throws {
+        #expect(try option(value).get().entries[0].modules[0].options[0].value == expected)
+    }
+
+    @Test(arguments: [
+        ("${nope}", "1:19+7 no property `nope`"),
+        ("${ a }", "1:19+6 no property ` a `"),
+        ("${}", "1:19+3 `${}` names nothing"),
+        ("${empty}", "1:18+10 `${empty}` expands to nothing | write \"\" if an empty value is meant"),
+        ("x${env:X}", "1:20+8 no property `env:X` | `${env:...}` and `${file:...}` exist in realms.conf only"),
+        ("\\44{nope}", "1:18+11 no property `nope`"),
+    ])
+    func `what cannot be expanded is an error at the reference`(_ value: String, _ expected: String) {
+        #expect(option(value).diagnostics.map(Mistake.summary) == [expected])
+    }
+
+    @Test func `names, classes and keys are not expanded`() throws {
+        let text = SourceText(name: "f", "\"${a}\" { \"${a}\" required \"${a}\"=b; };")
+        let entry = try LoginConf.parse(text, expansion: Self.expansion).get().entries[0]
+        #expect(entry.name == "${a}")
+        #expect(entry.modules[0].className == "${a}")
+        #expect(entry.modules[0].options[0].key == "${a}")
+    }
+
+    private func word(_ text: String) throws -> (Word, SourceText) {
+        let source = SourceText(name: "realms.conf", "k \"\(text)\";")
+        return (try RealmsConf.parse(source).get()[0].arguments[0], source)
+    }
+
+    @Test(arguments: [
+        ("plain", "plain"), ("${a}-${/}", "x-/"), ("${env:HOME}/x", "/root/x"), ("${file:secret}", "s3cret"),
+        ("${file:crlf}", "two\n"), ("${file:cr}", "x\r"), ("a${env:EMPTY}b", "ab"), ("${{a}}", "${{a}}"), ("", ""),
+        ("a${file:newline}b", "ab"),
+    ])
+    func `words of realms.conf expand from properties, environment and files`(_ text: String, _ expected: String) throws
+    {
+        let (word, source) = try word(text)
+        #expect(try word.expanded(by: Self.expansion, in: source) == expected)
+        #expect(try word.expandedBytes(by: Self.expansion, in: source) == Array(expected.utf8))
+    }
+
+    @Test(arguments: [
+        ("x${env:NOPE}", "1:5+11 no environment variable `NOPE`"),
+        ("${file:nope}", "1:4+12 cannot read the file `nope`: no such file"),
+        ("${env:}", "1:4+7 `${env:}` names nothing"),
+        ("${file:}", "1:4+8 `${file:}` names nothing"),
+        ("${file:newline}", "1:3+17 `${file:newline}` expands to nothing | write \"\" if an empty value is meant"),
+        ("${env:EMPTY}", "1:3+14 `${env:EMPTY}` expands to nothing | write \"\" if an empty value is meant"),
+        ("a ${env:HOME", "1:6+10 this `${` is not closed | close it with `}`"),
+        ("a ${{x", "1:6+4 this `${` is not closed | close it with `}`"),
+        ("${nope}", "1:4+7 no property `nope`"),
+    ])
+    func `a word that cannot be expanded is an error at the reference`(_ text: String, _ expected: String) throws {
+        let (word, source) = try word(text)
+        let error = #expect(throws: Diagnostic.self) { try word.expanded(by: Self.expansion, in: source) }
+        #expect(error.map(Mistake.summary) == expected)
+        #expect(throws: Diagnostic.self) { try word.expandedBytes(by: Self.expansion, in: source) }
+    }
+
+    @Test func `bytes that are no text can be had as bytes only`() throws {
+        let (word, source) = try word("${file:bytes}")
+        #expect(try word.expandedBytes(by: Self.expansion, in: source) == [0xFF])
+        let error = #expect(throws: Diagnostic.self) { try word.expanded(by: Self.expansion, in: source) }
+        #expect(error?.message == "`${file:bytes}` gives bytes that are not UTF-8")
+    }
+
+    @Test func `options of an inline block are expanded in a step of their own`() throws {
+        let text = "login a { M required x=\"${env:HOME}\" y=\"${a}\" z=\"${open\" p=\"${file:secret}\"; }"
+        let source = SourceText(name: "realms.conf", text)
+        let statement = try RealmsConf.parse(source).get()[0]
+        guard case .login(let modules) = statement.body else {
+            Issue.record("no login block")
+            return
+        }
+        #expect(modules[0].options.map(\.value) == ["${env:HOME}", "${a}", "${open", "${file:secret}"])
+        let module = try modules[0].expanded(by: Self.expansion, in: source)
+        #expect(module.options.map(\.value) == ["/root", "x", "${open", "s3cret"])
+        #expect(module.options.map(\.valueRange) == modules[0].options.map(\.valueRange))
+        #expect(try modules[0].options[3].expandedBytes(by: Self.expansion, in: source) == Array("s3cret".utf8))
+    }
+
+    @Test func `every option of an inline block that cannot be expanded is reported`() throws {
+        let source = SourceText(name: "realms.conf", "login a { M required x=\"${env:NOPE}\" y=\"${nope}\" z=ok; }")
+        guard case .login(let modules) = try RealmsConf.parse(source).get()[0].body else {
+            Issue.record("no login block")
+            return
+        }
+        let errors = #expect(throws: ConfigurationErrors.self) {
+            try modules[0].expanded(by: Self.expansion, in: source)
+        }
+        #expect(errors?.diagnostics.map(\.column) == [25, 41])
+    }
+}

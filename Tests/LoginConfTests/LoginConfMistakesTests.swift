@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import LoginConf
+import Testing
+
+/// What is said about the mistakes people make in login.conf: place, underline, message, hint.
+@Suite struct LoginConfMistakesTests {
+    @Test(arguments: mistakes)
+    func `a mistake is told once, at its place, with what helps`(_ mistake: Mistake) {
+        let parsed = LoginConf.parse(SourceText(name: "login.conf", mistake.text), expansion: .none)
+        #expect(parsed.diagnostics.map(Mistake.summary) == mistake.diagnostics)
+    }
+
+    static let mistakes = [
+        Mistake(
+            "A { M \"é\n; };",
+            "1:7+2 this string is not closed | close it with `\"`"
+        ),
+        Mistake(
+            "A { M required a=\"",
+            "1:18+1 this string is not closed | close it with `\"`"
+        ),
+        Mistake(
+            "A { M required a=\"é",
+            "1:18+2 this string is not closed | close it with `\"`"
+        ),
+        Mistake(
+            "A {\n M required;\n}\nB { N required; };",
+            "3:2+1 missing `;` after `}` | write `};`"
+        ),
+        Mistake(
+            "A { M required; }",
+            "1:18+1 missing `;` after `}` | write `};`"
+        ),
+        Mistake(
+            "A {\n M required\n N required;\n};",
+            "2:12+1 missing `;` after the module | every module ends with `;`, and here `N` begins the next one"
+        ),
+        Mistake(
+            "A {\n M required a=b\n N optional c=d;\n};",
+            "2:16+1 missing `;` after the module | every module ends with `;`, and here `N` begins the next one"
+        ),
+        Mistake(
+            "A { M required debug=\"true\"; refresh=\"60\"; x=1; };",
+            "1:30+7 the option `refresh` comes after the end of its module | remove the `;` before it: a `;` ends the module, white space stands between options",
+            "1:46+1 an unquoted option value cannot begin with `1` | write \"1\""
+        ),
+        Mistake(
+            "A { M required url=ldap://h:389; };",
+            "1:20+12 `:` cannot stand in an unquoted option value | write \"ldap://h:389\""
+        ),
+        Mistake(
+            "A { M required port=8080; };",
+            "1:21+4 an unquoted option value cannot begin with `8` | write \"8080\""
+        ),
+        Mistake(
+            "A { M required p=C:\\x; };",
+            "1:18+4 `:` cannot stand in an unquoted option value | write \"C:\\\\x\""
+        ),
+        Mistake(
+            "A { M required mail=u@R; };",
+            "1:21+3 `@` cannot stand in an unquoted option value | write \"u@R\""
+        ),
+        Mistake(
+            "A { M required base=ou=people,dc=x; };",
+            "1:21+14 `=` cannot stand in an unquoted option value | write \"ou=people,dc=x\""
+        ),
+        Mistake(
+            "A { M required list=a,b; };",
+            "1:21+3 `,` cannot stand in an unquoted option value | write \"a,b\""
+        ),
+        Mistake(
+            "A { M required file=/etc/passwd; };",
+            "1:21+11 an unquoted option value cannot begin with `/` | write \"/etc/passwd\""
+        ),
+        Mistake(
+            "A { M required file=etc/passwd; };",
+            "1:21+10 `/` cannot stand in an unquoted option value | write \"etc/passwd\""
+        ),
+        Mistake(
+            "A { M required a=b, c=d; };",
+            "1:19+1 unexpected `,` | only white space stands between options"
+        ),
+        Mistake(
+            "A { M requierd; };",
+            "1:7+8 `requierd` is no control flag | did you mean `required`?"
+        ),
+        Mistake(
+            "A { M mandatory x=y; };",
+            "1:7+9 `mandatory` is no control flag | the flags are required, requisite, sufficient, optional"
+        ),
+        Mistake(
+            "A { M debug=true; };",
+            "1:6+1 the control flag of `M` is missing | the flags are required, requisite, sufficient, optional"
+        ),
+        Mistake(
+            "A { M ; };",
+            "1:6+1 the control flag of `M` is missing | the flags are required, requisite, sufficient, optional"
+        ),
+        Mistake(
+            "A { M };",
+            "1:6+1 the control flag of `M` is missing | the flags are required, requisite, sufficient, optional"
+        ),
+        Mistake(
+            "# c\nA { # d\n M required; };",
+            "1:1+1 `#` begins no comment here | comments are `// ...` and `/* ... */`, as in login.conf",
+            "2:5+1 `#` begins no comment here | comments are `// ...` and `/* ... */`, as in login.conf"
+        ),
+        Mistake(
+            "A { M required a='b'; };\n'B c' { M required; };",
+            "1:18+3 single quotes around the option value | write \"b\"",
+            "2:1+5 single quotes around the context name | write \"B c\""
+        ),
+        Mistake(
+            "A { M required; };;",
+            "1:19+1 unexpected `;` | one `;` after `}` is enough"
+        ),
+        Mistake(
+            "A { M required;; };",
+            "1:16+1 unexpected `;` | one `;` ends a module"
+        ),
+        Mistake(
+            "A { M include; };",
+            "1:7+7 `include` is no control flag | `include` is a word of PAM, not of JAAS; the flags are required, requisite, sufficient, optional"
+        ),
+        Mistake(
+            "A { M substack common; };",
+            "1:7+8 `substack` is no control flag | `substack` is a word of PAM, not of JAAS; the flags are required, requisite, sufficient, optional"
+        ),
+        Mistake(
+            "A M required; };",
+            "1:2+1 missing `{` after the context name `A` | write `A {`"
+        ),
+        Mistake(
+            "A;",
+            "1:2+1 missing `{` after the context name `A` | write `A {`"
+        ),
+        Mistake(
+            "A",
+            "1:2+1 missing `{` after the context name `A` | write `A {`"
+        ),
+        Mistake(
+            "A {\n M required;\n",
+            "2:13+1 the block of `A` is not closed | the block begins at login.conf:1:3; close it with `};`"
+        ),
+        Mistake(
+            "A {\n M required;\n ;",
+            "3:2+1 the block of `A` is not closed | the block begins at login.conf:1:3; close it with `};`"
+        ),
+        Mistake(
+            "A {\n M required;\nB {\n N required;\n};",
+            "3:1+1 the block of `A` is not closed | the block begins at login.conf:1:3; close it with `};`"
+        ),
+        Mistake(
+            "A {\n M required a=b\nB {\n N required;\n};",
+            "3:1+1 the block of `A` is not closed | the block begins at login.conf:1:3; close it with `};`"
+        ),
+        Mistake(
+            "A { { M required; }; };",
+            "1:5+1 unexpected `{` | a block holds modules only"
+        ),
+        Mistake(
+            "A { M required x=${t.x}; };",
+            "1:18+6 `{` cannot stand in an unquoted option value | write \"${t.x}\""
+        ),
+        Mistake(
+            "A { M required x=\"${t.x}\"; };",
+            "1:19+6 no property `t.x`"
+        ),
+        Mistake(
+            "A { M required x=\"${env:HOME}\"; };",
+            "1:19+11 no property `env:HOME` | `${env:...}` and `${file:...}` exist in realms.conf only"
+        ),
+        Mistake(
+            "A { M required x=\"${}\"; };",
+            "1:19+3 `${}` names nothing"
+        ),
+        Mistake(
+            "A { M required a=\"x;\n N optional;\n };",
+            "1:18+3 this string is not closed | close it with `\"`"
+        ),
+        Mistake(
+            "A { M required a=\"x\n y\"; };",
+            "1:18+2 this string is not closed on its line | a string ends with its line; write \\n for a new line in it"
+        ),
+        Mistake(
+            "A { M required a=\"x",
+            "1:18+2 this string is not closed | close it with `\"`"
+        ),
+        Mistake(
+            "A { M required; }; /* c",
+            "1:20+2 this comment is not closed | close it with `*/`"
+        ),
+        Mistake(
+            "﻿A { M required; };\nB﻿ { M required; };",
+            "1:1+1 a byte order mark (U+FEFF) | save the file as UTF-8 without a byte order mark",
+            "2:2+1 a byte order mark (U+FEFF) | save the file as UTF-8 without a byte order mark"
+        ),
+        Mistake(
+            "A { M requıred; };",
+            "1:7+8 `requıred` is no control flag | write `required` in ASCII letters"
+        ),
+        Mistake(
+            "A { };",
+            "1:1+1 the context `A` has no modules | to the JDK this context does not exist, and `other` is asked; remove it or add a module"
+        ),
+        Mistake(
+            "A { \"\" required; };",
+            "1:5+2 the class name is empty"
+        ),
+        Mistake(
+            "A { com . foo . M required; };",
+            "1:9+1 `.` is no control flag | the flags are required, requisite, sufficient, optional"
+        ),
+        Mistake(
+            "A { com/foo/M required; };",
+            "1:5+9 `/` cannot stand in an unquoted class name | write \"com/foo/M\""
+        ),
+        Mistake(
+            "include \"x.conf\";\nA { M required; };",
+            "1:1+7 login.conf has no `include` | name each file in a `login-config` statement of realms.conf"
+        ),
+        Mistake(
+            "my app { M required; };",
+            "1:1+6 a context name with a space needs double quotes | write \"my app\""
+        ),
+        Mistake(
+            "my:app { M required; };",
+            "1:1+6 `:` cannot stand in an unquoted context name | write \"my:app\""
+        ),
+        Mistake(
+            "1app { M required; };",
+            "1:1+4 an unquoted context name cannot begin with `1` | write \"1app\""
+        ),
+        Mistake(
+            "{ M required; };",
+            "1:1+1 a login context needs a name before `{` | write `NAME { ... };`"
+        ),
+        Mistake(
+            "auth required pam_unix.so\naccount required pam_unix.so\n",
+            "1:5+1 missing `{` after the context name `auth` | write `auth {`"
+        ),
+        Mistake(
+            "A { M required debug; };",
+            "1:16+5 the option `debug` has no value | write debug=\"true\", for example"
+        ),
+        Mistake(
+            "A { M required debug=; };",
+            "1:22+1 the option `debug` has no value | write debug=\"\" if an empty value is meant"
+        ),
+        Mistake(
+            "A { M required a b; };",
+            "1:17+1 missing `=` after the option key `a` | an option is KEY=VALUE"
+        ),
+        Mistake(
+            "A { M required a=b\"c\"; };",
+            "1:19+3 two option values in a row | a value is one word or one string: put all of it in double quotes"
+        ),
+        Mistake(
+            "A { M required 5=\"x\"; };",
+            "1:16+1 an unquoted option key cannot begin with `5` | write \"5\""
+        ),
+        Mistake(
+            "A { M required; / c\n };",
+            "1:17+1 a lone `/` | write `//` for a comment; a text with `/` in it needs double quotes"
+        ),
+        Mistake(
+            "A { refresh=\"60\"; };",
+            "1:5+7 the option `refresh` belongs to no module | a module begins with its class name and its control flag"
+        ),
+        Mistake(
+            "A { M\n N required;\n};",
+            "1:6+1 the control flag of `M` is missing | the flags are required, requisite, sufficient, optional"
+        ),
+        Mistake(
+            "A { M required; };\nB { M required; };\n\"A\" { M required; };",
+            "3:1+3 a second login context `A` | the first one is at login.conf:1:1"
+        ),
+        Mistake(
+            "A { M required a=b x=y a=c; };",
+            "1:24+1 warning: the option `a` stands twice in this module | the last one counts; the one before is at login.conf:1:16"
+        ),
+        Mistake(
+            "A { M required a=(x); };",
+            "1:18+3 an unquoted option value cannot begin with `(` | write \"(x)\""
+        ),
+        Mistake(
+            "A { M required } ;",
+            "1:15+1 missing `;` after the module | every module ends with `;`"
+        ),
+        Mistake(
+            "A = { M required; };",
+            "1:2+1 missing `{` after the context name `A` | write `A {`"
+        ),
+        Mistake(
+            "A { M required; }; }",
+            "1:20+1 unexpected `}` | no block is open here"
+        ),
+        Mistake(
+            "A { M required a=b {c}; };",
+            "1:20+1 unexpected `{` | write the text in double quotes"
+        ),
+        Mistake(
+            "A { M required }\nB { N mandatory; };\nC { O required x=1 y=2; };",
+            "1:15+1 missing `;` after the module | every module ends with `;`",
+            "1:17+1 missing `;` after `}` | write `};`",
+            "2:7+9 `mandatory` is no control flag | the flags are required, requisite, sufficient, optional",
+            "3:18+1 an unquoted option value cannot begin with `1` | write \"1\"",
+            "3:22+1 an unquoted option value cannot begin with `2` | write \"2\""
+        ),
+        Mistake(
+            "A { M required key:1=x; };",
+            "1:16+5 `:` cannot stand in an unquoted option key | write \"key:1\""
+        ),
+        Mistake(
+            "A { M required don't=x; };",
+            "1:16+5 `'` cannot stand in an unquoted option key | write \"don't\""
+        ),
+        Mistake(
+            "A { M required x=don't; };",
+            "1:18+5 `'` cannot stand in an unquoted option value | write \"don't\""
+        ),
+        Mistake(
+            "A { M required x==y; };",
+            "1:18+2 an unquoted option value cannot begin with `=` | write \"=y\""
+        ),
+        Mistake(
+            "A { M required x={y}; };",
+            "1:18+3 an unquoted option value cannot begin with `{` | write \"{y}\""
+        ),
+        Mistake(
+            "<config>\n <a b=\"c\"/>\n</config>",
+            "1:1+8 an unquoted context name cannot begin with `<` | write \"<config>\""
+        ),
+    ]
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import LoginConf
+import Testing
+
+@Suite struct NearestNameTests {
+    private static let flags = ["required", "requisite", "sufficient", "optional"]
+    private static let classes = ["StartWithLoginModule", "com.example.FileLoginModule", "LDAPRealm", "SQLRealm"]
+
+    @Test(arguments: [
+        ("requierd", "required"), ("requird", "required"), ("requisit", "requisite"), ("OPTIONL", "optional"),
+        ("sufficent", "sufficient"), ("suficient", "sufficient"), ("Required", "required"),
+    ])
+    func `a misspelled flag has its neighbour`(_ name: String, _ expected: String) {
+        #expect(NearestName.suggest(name, among: Self.flags) == expected)
+    }
+
+    @Test(arguments: ["mandatory", "include", "x", "", "must", "req"])
+    func `what is far from all has none`(_ name: String) {
+        #expect(NearestName.suggest(name, among: Self.flags) == nil)
+    }
+
+    @Test(arguments: [
+        ("org.xtech.StartWithLoginModule", "StartWithLoginModule"),
+        ("FileLoginModule", "com.example.FileLoginModule"),
+        ("org.other.fileloginmodule", "com.example.FileLoginModule"),
+        ("StartWithLoginModul", "StartWithLoginModule"),
+        ("LdapRealm", "LDAPRealm"),
+        ("a.b.c.SQLRaelm", "SQLRealm"),
+    ])
+    func `class names are near by their last part, too`(_ name: String, _ expected: String) {
+        #expect(NearestName.suggest(name, among: Self.classes) == expected)
+    }
+
+    @Test func `the same letters in another case win over a smaller change`() {
+        #expect(NearestName.suggest("Realm", among: ["Realms", "REALM"]) == "REALM")
+    }
+
+    @Test func `of equally near names the first one wins`() {
+        #expect(NearestName.suggest("cat", among: ["car", "bat"]) == "car")
+    }
+
+    @Test func `names of any length are answered at once`() {
+        let long = String(repeating: "a", count: 100_000)
+        #expect(NearestName.suggest(long, among: [long]) == nil)
+        #expect(NearestName.suggest("abc", among: [long, "abd"]) == "abd")
+        #expect(NearestName.suggest("abc", among: []) == nil)
+    }
+}

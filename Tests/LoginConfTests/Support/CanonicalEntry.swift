@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import LoginConf
+import RealmKit
+
+/// A login context reduced to what the JDK tells about it, texts unit by unit.
+struct CanonicalEntry: Equatable {
+    /// Nil for a context that the JDK keeps under no name.
+    let name: [UInt16]?
+    let modules: [CanonicalModule]
+
+    init(name: [UInt16]?, modules: [CanonicalModule]) {
+        self.name = name
+        self.modules = modules
+    }
+
+    init(_ entry: LoginEntry) {
+        name = Array(entry.name.utf16)
+        modules = entry.modules.map(CanonicalModule.init)
+    }
+}
+
+struct CanonicalModule: Equatable {
+    let className: [UInt16]
+    /// In upper case, ASCII.
+    let flag: String
+    let options: [[UInt16]: [UInt16]]
+
+    init(className: [UInt16], flag: String, options: [[UInt16]: [UInt16]]) {
+        self.className = className
+        self.flag = flag
+        self.options = options
+    }
+
+    init(_ module: ModuleEntry) {
+        className = Array(module.className.utf16)
+        flag = module.flag.rawValue.uppercased()
+        let pairs = module.options.map { (Array($0.key.utf16), Array($0.value.utf16)) }
+        options = Dictionary(uniqueKeysWithValues: pairs)
+    }
+}
+
+extension [CanonicalEntry] {
+    /// In the order of the recorded answers.
+    var byName: [CanonicalEntry] {
+        sorted { ($0.name ?? []).lexicographicallyPrecedes($1.name ?? []) }
+    }
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import Foundation
+import LoginConf
+
+/// The recorded answers of the JDK for login.conf texts.
+enum RecordedCases {
+    struct Case: Decodable, Sendable {
+        let id: String
+        let text: String
+        let props: [String: String]?
+
+        /// The properties the JDK had, `user.home` among them.
+        var properties: [String: String] { (props ?? [:]).merging(["user.home": "/root"]) { own, _ in own } }
+
+        var expansion: Expansion {
+            let properties = properties
+            return Expansion(property: { properties[$0] })
+        }
+    }
+
+    struct Answer: Decodable, Sendable {
+        struct Entry: Decodable, Sendable {
+            let name: String?
+            let modules: [Module]?
+        }
+
+        struct Module: Decodable, Sendable {
+            let `class`: String
+            let flag: String
+            let options: [String: String]
+        }
+
+        let id: String
+        let ok: Bool
+        let entries: [Entry]?
+
+        var canonical: [CanonicalEntry]? {
+            entries?.map { entry in
+                CanonicalEntry(
+                    name: entry.name.map { Array($0.utf16) },
+                    modules: (entry.modules ?? []).map { module in
+                        let options = module.options.map { (Array($0.key.utf16), Array($0.value.utf16)) }
+                        return CanonicalModule(
+                            className: Array(module.class.utf16),
+                            flag: module.flag.uppercased(),
+                            options: Dictionary(uniqueKeysWithValues: options)
+                        )
+                    }
+                )
+            }
+        }
+    }
+
+    static let folder = URL(fileURLWithPath: #filePath).resolvingSymlinksInPath()
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent()
+        .appendingPathComponent("shared/conformance/jaas")
+
+    static var arePresent: Bool {
+        FileManager.default.fileExists(atPath: folder.appendingPathComponent("conf.cases.jsonl").path)
+    }
+
+    static func load() throws -> [(case: Case, answer: Answer)] {
+        let cases: [Case] = try lines(of: "conf.cases.jsonl")
+        let answers: [Answer] = try lines(of: "conf.answers.jsonl")
+        guard cases.map(\.id) == answers.map(\.id) else { throw CocoaError(.fileReadCorruptFile) }
+        return Array(zip(cases, answers))
+    }
+
+    private static func lines<Value: Decodable>(of name: String) throws -> [Value] {
+        let data = try Data(contentsOf: folder.appendingPathComponent(name))
+        return try data.split(separator: UInt8(ascii: "\n")).map { try JSONDecoder().decode(Value.self, from: $0) }
+    }
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import Foundation
+import NIOPosix
+
+enum Tool {
+    static let curl = "/usr/bin/curl"
+    static let openssl = "/usr/bin/openssl"
+
+    static func isThere(_ path: String) -> Bool { FileManager.default.isExecutableFile(atPath: path) }
+
+    /// Runs a command to its end, off the threads that tests share.
+    static func run(_ path: String, _ arguments: [String]) async throws -> (status: Int32, output: String) {
+        try await NIOThreadPool.singleton.runIfActive {
+            let dialogue = try Dialogue(path, arguments)
+            dialogue.endInput()
+            return dialogue.finish()
+        }
+    }
+}
+
+/// A command that is talked to: what it is sent next depends on what it has said.
+final class Dialogue {
+    private let process = Process()
+    private let input = Pipe()
+    private let output = Pipe()
+    private var said = ""
+    private var heard = 0
+
+    init(_ path: String, _ arguments: [String]) throws {
+        process.executableURL = URL(fileURLWithPath: path)
+        process.arguments = arguments
+        process.standardInput = input
+        process.standardOutput = output
+        process.standardError = output
+        try process.run()
+    }
+
+    func say(_ text: String) {
+        input.fileHandleForWriting.write(Data(text.utf8))
+    }
+
+    /// Waits until the command has said something since it was last heard; false if it ends before.
+    func hear(_ text: String) -> Bool {
+        while true {
+            let news = said.dropFirst(heard)
+            if let found = news.range(of: text) {
+                heard += news.distance(from: news.startIndex, to: found.upperBound)
+                return true
+            }
+            let data = output.fileHandleForReading.availableData
+            if data.isEmpty { return false }
+            said += String(decoding: data, as: UTF8.self)
+        }
+        return true
+    }
+
+    func endInput() {
+        try? input.fileHandleForWriting.close()
+    }
+
+    func finish() -> (status: Int32, output: String) {
+        endInput()
+        said += String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        return (process.terminationStatus, said)
+    }
+}

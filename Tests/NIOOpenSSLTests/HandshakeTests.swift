@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import NIOCore
+import NIOEmbedded
+import NIOOpenSSL
+import OpenSSLKit
+import Testing
+
+@Suite struct HandshakeTests {
+    @Test func `Both sides are told once what was negotiated`() throws {
+        let wire = try Wire.connected()
+        let expected = TLSHandshakeCompleted(
+            negotiatedProtocol: "http/1.1",
+            version: .tls13,
+            cipher: "TLS_AES_128_GCM_SHA256"
+        )
+        #expect(wire.client.application.handshakes == [expected])
+        #expect(wire.server.application.handshakes == [expected])
+        #expect(wire.server.application.errors.isEmpty && wire.client.application.errors.isEmpty)
+    }
+
+    @Test func `A handler added to an active channel shakes hands at once`() throws {
+        let fixture = try Fixture.shared.get()
+        let channel = EmbeddedChannel()
+        try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
+        try channel.pipeline.syncOperations.addHandler(
+            OpenSSLClientHandler(context: fixture.client, serverName: "localhost")
+        )
+        let hello = try #require(try channel.readOutbound(as: ByteBuffer.self))
+        #expect(hello.getInteger(at: 0, as: UInt8.self) == 0x16)
+        _ = try channel.finish(acceptAlreadyClosed: true)
+    }
+
+    @Test func `What is written before the handshake is delivered after it, promises in order`() throws {
+        let wire = try Wire()
+        var order: [Int] = []
+        for number in 0..<5 {
+            wire.client.channel.write(ByteBuffer(string: "\(number)")).assumeIsolated().whenSuccess {
+                order.append(number)
+            }
+        }
+        wire.client.channel.flush()
+        try wire.connect()
+        #expect(order.isEmpty)
+        try wire.pump()
+        #expect(wire.server.application.text == "01234")
+        #expect(order == [0, 1, 2, 3, 4])
+    }
+
+    @Test func `What is written and not flushed before the handshake stays`() throws {
+        let wire = try Wire()
+        wire.client.channel.write(ByteBuffer(string: "later"), promise: nil)
+        try wire.connect()
+        try wire.pump()
+        #expect(wire.server.application.text == "")
+        wire.client.channel.flush()
+        try wire.pump()
+        #expect(wire.server.application.text == "later")
+    }
+
+    @Test func `Every byte may come alone, in both directions`() throws {
+        let wire = try Wire()
+        wire.client.send("early")
+        try wire.connect()
+        try wire.pump(piece: { 1 })
+        wire.server.send("answer")
+        wire.client.send(" and more")
+        try wire.pump(piece: { 1 })
+        #expect(wire.server.application.text == "early and more")
+        #expect(wire.client.application.text == "answer")
+        #expect(wire.server.application.handshakes.count == 1)
+        try wire.client.channel.close().wait()
+        try wire.pump(piece: { 1 })
+        #expect(wire.server.application.isInactive)
+        #expect(wire.server.application.errors.isEmpty)
+    }
+
+    @Test func `A peer that says nothing is cut off at the deadline`() throws {
+        let wire = try Wire(server: .init(handshakeTimeout: .seconds(5)))
+        try wire.server.connect()
+        let written = wire.server.channel.writeAndFlush(ByteBuffer(string: "never"))
+        wire.loop.advanceTime(by: .milliseconds(4_999))
+        #expect(wire.server.channel.isActive)
+        wire.loop.advanceTime(by: .milliseconds(1))
+        #expect(!wire.server.channel.isActive)
+        #expect(wire.server.application.codes == [.handshakeTimeout])
+        #expect(throws: NIOOpenSSLError(.handshakeTimeout)) { try written.wait() }
+    }
+
+    @Test func `A peer that says a byte a second is cut off at the same deadline`() throws {
+        let wire = try Wire(server: .init(handshakeTimeout: .seconds(5)))
+        try wire.connect()
+        var hello = try wire.client.sent()
+        for _ in 0..<5 {
+            #expect(wire.server.channel.isActive)
+            let byte = hello.readSlice(length: 1)
+            try wire.server.take(#require(byte))
+            wire.loop.advanceTime(by: .seconds(1))
+        }
+        #expect(!wire.server.channel.isActive)
+        #expect(wire.server.application.codes == [.handshakeTimeout])
+    }
+
+    @Test func `A handshake that is done in time has no deadline any more`() throws {
+        let wire = try Wire.connected()
+        wire.loop.advanceTime(by: .hours(24))
+        #expect(wire.server.channel.isActive && wire.client.channel.isActive)
+        #expect(wire.server.application.errors.isEmpty)
+    }
+
+    @Test(arguments: [
+        "GET / HTTP/1.1\r\n\r\n", "HEAD / H", "POST /x", "PUT /x HTTP/1.1\r\n", "OPTIONS * HTTP/1.1\r\n",
+        "DELETE /a", "PATCH /a", "TRACE / HTTP/1.1", "CONNECT a:1 HTTP/1.1\r\n", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+    ])
+    func `A plain HTTP request is told apart and answered by an alert`(request: String) throws {
+        let wire = try Wire()
+        try wire.server.connect()
+        try wire.server.take(ByteBuffer(string: request))
+        #expect(wire.server.application.codes == [.plainHTTP])
+        #expect(!wire.server.channel.isActive)
+        // unexpected_message (RFC 8446 5).
+        #expect(try Array(buffer: wire.server.sent()) == [0x15, 3, 3, 0, 2, 2, 10])
+    }
+
+    @Test func `A plain HTTP request in single bytes is told apart too`() throws {
+        let wire = try Wire()
+        try wire.server.connect()
+        try wire.server.take(ByteBuffer(string: "GET / HTTP/1.1\r\n\r\n"), piece: { 1 })
+        #expect(wire.server.application.codes == [.plainHTTP])
+        #expect(!wire.server.channel.isActive)
+    }
+
+    @Test(arguments: ["SSH-2.0-OpenSSH_9.2\r\n", "GETTY", "\u{0}\u{0}\u{0}\u{0}\u{0}", "EHLO example.test\r\n"])
+    func `Bytes that are neither TLS nor HTTP are a failed handshake`(bytes: String) throws {
+        let wire = try Wire()
+        try wire.server.connect()
+        try wire.server.take(ByteBuffer(string: bytes))
+        #expect(wire.server.application.codes == [.handshakeFailed])
+        #expect(!wire.server.channel.isActive)
+        #expect(try wire.server.sent().readableBytes == 7)
+    }
+
+    // A ClientHello of RFC 2246/4346 without extensions: TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA and the SCSV.
+    // The answer is protocol_version (70), to SSL 3.0 handshake_failure (40), which is as good (RFC 7568 3).
+    @Test(arguments: [(UInt8(0), UInt8(40)), (1, 70), (2, 70)])
+    func `A client of TLS 1_1 or older is refused by an alert`(minor: UInt8, alert: UInt8) throws {
+        let hello: [UInt8] =
+            [3, minor] + [UInt8](repeating: 7, count: 32) + [0, 0, 4, 0xc0, 0x13, 0, 0xff, 1, 0]
+        let message: [UInt8] = [1, 0, 0, UInt8(hello.count)] + hello
+        let record: [UInt8] = [0x16, 3, 1, 0, UInt8(message.count)] + message
+        let wire = try Wire()
+        try wire.server.connect()
+        try wire.server.take(ByteBuffer(bytes: record))
+        #expect(wire.server.application.codes == [.handshakeFailed])
+        let error = wire.server.application.errors.first as? NIOOpenSSLError
+        #expect(error?.cause?.code == .unsupportedVersion)
+        #expect(try Array(buffer: wire.server.sent()).suffix(2) == [2, alert])
+        #expect(!wire.server.channel.isActive)
+    }
+
+    @Test func `A client refuses a server it does not trust, and both sides are told`() throws {
+        let made = try SelfSignedCertificate.make(
+            dnsNames: ["localhost"],
+            ipAddresses: [],
+            validFor: 1,
+            now: 1_700_000_000
+        )
+        let stranger = try TLSIdentity(certificateChain: [made.certificate], privateKey: made.key)
+        let wire = try Wire(serverContext: TLSContext(.server(stranger)))
+        let written = wire.client.channel.writeAndFlush(ByteBuffer(string: "secret"))
+        try wire.connect()
+        try wire.pump()
+        #expect(wire.client.application.codes == [.handshakeFailed])
+        #expect((wire.client.application.errors.first as? NIOOpenSSLError)?.cause?.code == .certificateRejected)
+        #expect((wire.server.application.errors.first as? NIOOpenSSLError)?.cause?.code == .alertReceived)
+        #expect(throws: NIOOpenSSLError(.handshakeFailed)) { try written.wait() }
+        #expect(wire.server.application.text == "")
+    }
+
+    @Test func `Closing during the handshake closes at once and fails what was written`() throws {
+        let wire = try Wire()
+        try wire.connect()
+        try wire.server.take(wire.client.sent())
+        let written = wire.server.channel.writeAndFlush(ByteBuffer(string: "x"))
+        try wire.server.channel.close().wait()
+        #expect(!wire.server.channel.isActive)
+        #expect(wire.server.application.errors.isEmpty)
+        #expect(throws: ChannelError.ioOnClosedChannel) { try written.wait() }
+        #expect(throws: ChannelError.ioOnClosedChannel) { try wire.server.send("y").wait() }
+        wire.loop.advanceTime(by: .hours(1))
+        #expect(wire.server.application.errors.isEmpty)
+    }
+
+    @Test func `A half-close asked for during the handshake happens after the data`() throws {
+        let wire = try Wire()
+        wire.server.channel.allowRemoteHalfClosure = true
+        try wire.connect()
+        wire.client.send("request")
+        let closed = wire.client.channel.close(mode: .output)
+        try wire.pump()
+        try closed.wait()
+        #expect(wire.server.application.text == "request")
+        #expect(wire.server.application.inputClosedCount == 1)
+    }
+
+    @Test func `A client may go away after any number of bytes of its handshake`() throws {
+        let full = try Wire()
+        try full.connect()
+        let hello = try full.client.sent()
+        try full.server.take(hello)
+        try full.client.take(full.server.sent())
+        let finished = try full.client.sent()
+        let total = hello.readableBytes + finished.readableBytes
+        for count in 0..<total {
+            let wire = try Wire()
+            try wire.connect()
+            let hello = try wire.client.sent()
+            try wire.server.take(#require(hello.getSlice(at: 0, length: min(count, hello.readableBytes))))
+            if count > hello.readableBytes {
+                try wire.client.take(wire.server.sent())
+                let finished = try wire.client.sent()
+                let rest = min(count - hello.readableBytes, finished.readableBytes)
+                try wire.server.take(#require(finished.getSlice(at: 0, length: rest)))
+            }
+            guard wire.server.application.handshakes.isEmpty else { continue }
+            let written = wire.server.send("x")
+            wire.server.network.drop()
+            #expect(wire.server.application.codes == [.closedDuringHandshake], "after \(count) bytes")
+            #expect(throws: NIOOpenSSLError(.closedDuringHandshake)) { try written.wait() }
+            #expect(wire.server.application.isInactive)
+            wire.loop.run()
+        }
+    }
+
+    @Test func `A network error during the handshake is the only one`() throws {
+        let wire = try Wire()
+        try wire.connect()
+        wire.server.network.fire(IOError(errnoCode: 104, reason: "reset"))
+        #expect(wire.server.application.errors.count == 1)
+        #expect(wire.server.application.errors.first is IOError)
+        #expect(!wire.server.channel.isActive)
+    }
+}

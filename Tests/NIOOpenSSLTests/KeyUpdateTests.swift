@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import NIOCore
+import NIOEmbedded
+import OpenSSLKit
+import Testing
+
+@testable import NIOOpenSSL
+
+@Suite struct KeyUpdateTests {
+    /// Makes the client change its keys and ask the server to.
+    private func updateKeys(_ wire: Wire) throws {
+        let handler = try wire.client.channel.pipeline.syncOperations.handler(type: OpenSSLClientHandler.self)
+        try #require(handler.connection).updateKeys(askingPeer: true)
+        wire.client.send(".")
+    }
+
+    @Test func `Key updates are answered and data goes on under the new keys`() throws {
+        let wire = try Wire.connected()
+        for _ in 0..<40 {
+            try updateKeys(wire)
+            try wire.pump()
+            wire.server.send("+")
+            try wire.pump()
+        }
+        #expect(wire.server.application.text == String(repeating: ".", count: 40))
+        #expect(wire.client.application.text == String(repeating: "+", count: 40))
+        #expect(wire.server.application.errors.isEmpty)
+    }
+
+    @Test func `A peer that asks for keys and reads nothing is cut off`() throws {
+        let wire = try Wire.connected()
+        wire.server.channel.isWritable = false
+        var rounds = 0
+        while wire.server.channel.isActive, rounds < 2_000 {
+            try updateKeys(wire)
+            try wire.server.take(wire.client.sent())
+            rounds += 1
+        }
+        #expect((100..<1_000).contains(rounds))
+        #expect(wire.server.application.codes == [.unreadAnswers])
+    }
+
+    @Test func `A peer that asks for keys and reads is not cut off`() throws {
+        let wire = try Wire.connected()
+        for _ in 0..<1_000 {
+            try updateKeys(wire)
+            try wire.pump()
+        }
+        #expect(wire.server.channel.isActive)
+        #expect(wire.server.application.errors.isEmpty)
+    }
+}

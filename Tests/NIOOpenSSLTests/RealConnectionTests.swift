@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import Foundation
+import NIOCore
+import NIOOpenSSL
+import NIOPosix
+import OpenSSLKit
+import Testing
+
+@Suite(.serialized) struct RealConnectionTests {
+    @Test func `Ten megabytes go to a real server and back`() async throws {
+        let fixture = try Fixture.shared.get()
+        var message = ByteBuffer()
+        var numbers = SeededNumbers(state: 9)
+        while message.readableBytes < 10 << 20 { message.writeInteger(numbers.next()) }
+        try await Server.run(application: { Echo() }) { server in
+            let group = MultiThreadedEventLoopGroup.singleton
+            let done = group.next().makePromise(of: Bool.self)
+            let bytes = message
+            _ = try await ClientBootstrap(group: group)
+                .channelInitializer { channel in
+                    channel.eventLoop.makeCompletedFuture {
+                        try channel.pipeline.syncOperations.addHandlers([
+                            OpenSSLClientHandler(context: fixture.client, serverName: "127.0.0.1"),
+                            Collector(bytes, done),
+                        ])
+                    }
+                }
+                .connect(host: "127.0.0.1", port: server.port)
+                .get()
+            #expect(try await done.futureResult.get())
+            #expect(server.events.all == ["handshake 1.3 http/1.1"])
+        }
+    }
+
+    @Test(
+        .enabled(if: Tool.isThere(Tool.curl), "needs curl"),
+        arguments: [("1.2", ["--tlsv1.2", "--tls-max", "1.2"]), ("1.3", ["--tlsv1.3"])]
+    )
+    func `curl takes the self-signed certificate and the page`(version: String, options: [String]) async throws {
+        let pem = try Fixture.shared.get().identity.leaf.pem()
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).pem")
+        try Data(pem.utf8).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        try await Server.run(application: { Page() }) { server in
+            for host in ["localhost", "127.0.0.1"] {
+                let result = try await Tool.run(
+                    Tool.curl,
+                    ["--silent", "--show-error", "--max-time", "20", "--http1.1", "--noproxy", "*", "--ipv4"]
+                        + ["--cacert", file.path, "--output", "/dev/null"]
+                        + ["--write-out", "%{http_code} %{size_download} %{ssl_verify_result}"]
+                        + options + ["https://\(host):\(server.port)/"]
+                )
+                #expect(result.output == "200 \(Page.size) 0")
+                #expect(result.status == 0)
+            }
+            #expect(server.events.all == ["handshake \(version) http/1.1", "handshake \(version) http/1.1"])
+        }
+    }
+
+    @Test(.enabled(if: Tool.isThere(Tool.curl), "needs curl"))
+    func `Plain HTTP to the port is told apart`() async throws {
+        try await Server.run(application: { Page() }) { server in
+            let result = try await Tool.run(
+                Tool.curl,
+                ["--silent", "--max-time", "20", "--noproxy", "*", "http://127.0.0.1:\(server.port)/"]
+            )
+            #expect(result.status != 0)
+            #expect(server.events.all == ["error plainHTTP"])
+        }
+    }
+
+    @Test(.enabled(if: Tool.isThere(Tool.openssl), "needs the openssl command"), arguments: ["-tls1", "-tls1_1"])
+    func `openssl s_client of an old version is refused`(option: String) async throws {
+        try await Server.run(application: { Echo() }) { server in
+            let result = try await Tool.run(
+                Tool.openssl,
+                ["s_client", "-connect", "127.0.0.1:\(server.port)", option, "-cipher", "ALL:@SECLEVEL=0"]
+            )
+            #expect(result.output.contains("alert protocol version"), "\(result.output)")
+            #expect(server.events.all == ["error handshakeFailed"])
+        }
+    }
+
+    @Test(.enabled(if: Tool.isThere(Tool.openssl), "needs the openssl command"))
+    func `TLS 1_2 is refused where 1_3 is the minimum`() async throws {
+        try await Server.run(minimumVersion: .tls13, application: { Echo() }) { server in
+            let result = try await Tool.run(
+                Tool.openssl,
+                ["s_client", "-connect", "127.0.0.1:\(server.port)", "-tls1_2"]
+            )
+            #expect(result.output.contains("alert protocol version"), "\(result.output)")
+        }
+    }
+
+    @Test(
+        .enabled(if: Tool.isThere(Tool.openssl), "needs the openssl command"),
+        arguments: ["AES128-GCM-SHA256", "ECDHE-ECDSA-AES128-SHA256", "ECDHE-ECDSA-AES256-SHA", "NULL-SHA256"]
+    )
+    func `Ciphers without forward secrecy or AEAD are refused`(cipher: String) async throws {
+        try await Server.run(application: { Echo() }) { server in
+            let result = try await Tool.run(
+                Tool.openssl,
+                ["s_client", "-connect", "127.0.0.1:\(server.port)", "-tls1_2", "-cipher", cipher + ":@SECLEVEL=0"]
+            )
+            #expect(result.output.contains("alert handshake failure"), "\(result.output)")
+            #expect(server.events.all == ["error handshakeFailed"])
+        }
+    }
+
+    @Test(.enabled(if: Tool.isThere(Tool.openssl), "needs the openssl command"))
+    func `Renegotiation is refused`() async throws {
+        try await Server.run(application: { Echo() }) { server in
+            let port = server.port
+            let result = try await NIOThreadPool.singleton.runIfActive {
+                let client = try Dialogue(Tool.openssl, ["s_client", "-connect", "127.0.0.1:\(port)", "-tls1_2"])
+                #expect(client.hear("Verify return code"))
+                client.say("R\n")
+                #expect(client.hear("RENEGOTIATING"))
+                return client.finish()
+            }
+            #expect(result.output.contains("no renegotiation"), "\(result.output)")
+            #expect(server.events.all.filter { $0.hasPrefix("handshake") } == ["handshake 1.2 -"])
+        }
+    }
+
+    @Test(
+        .enabled(if: Tool.isThere(Tool.openssl), "needs the openssl command"),
+        arguments: ["k", "K"]
+    )
+    func `KeyUpdate is followed, asked back or not`(command: String) async throws {
+        try await Server.run(application: { Echo() }) { server in
+            let port = server.port
+            let result = try await NIOThreadPool.singleton.runIfActive {
+                let client = try Dialogue(Tool.openssl, ["s_client", "-connect", "127.0.0.1:\(port)", "-tls1_3"])
+                #expect(client.hear("Verify return code"))
+                for round in 1...3 {
+                    client.say("\(command)\n")
+                    #expect(client.hear("KEYUPDATE"))
+                    client.say("round \(round) of the echo\n")
+                    #expect(client.hear("round \(round) of the echo"))
+                }
+                client.say("Q\n")
+                return client.finish()
+            }
+            #expect(result.status == 0)
+            #expect(server.events.all == ["handshake 1.3 -"])
+        }
+    }
+
+    @Test(
+        .enabled(if: Tool.isThere(Tool.openssl), "needs the openssl command"),
+        arguments: ["X25519", "P-256", "P-384"]
+    )
+    func `Every group of the configuration is accepted`(group: String) async throws {
+        try await Server.run(application: { Echo() }) { server in
+            let result = try await Tool.run(
+                Tool.openssl,
+                ["s_client", "-connect", "127.0.0.1:\(server.port)", "-groups", group, "-alpn", "http/1.1", "-brief"]
+            )
+            #expect(result.output.contains("CONNECTION ESTABLISHED"), "\(result.output)")
+            #expect(server.events.all.first == "handshake 1.3 http/1.1")
+        }
+    }
+
+    @Test(.enabled(if: Tool.isThere(Tool.openssl), "needs the openssl command"))
+    func `A client with no protocol in common gets its alert`() async throws {
+        try await Server.run(application: { Echo() }) { server in
+            let result = try await Tool.run(
+                Tool.openssl,
+                ["s_client", "-connect", "127.0.0.1:\(server.port)", "-alpn", "h2", "-brief"]
+            )
+            #expect(result.output.contains("no application protocol"), "\(result.output)")
+            #expect(server.events.all == ["error handshakeFailed"])
+        }
+    }
+
+    @Test(.enabled(if: Tool.isThere(Tool.openssl), "needs the openssl command"), arguments: ["-tls1_2", "-tls1_3"])
+    func `Sessions are resumed by ticket on the same server`(version: String) async throws {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).session").path
+        defer { try? FileManager.default.removeItem(atPath: file) }
+        try await Server.run(application: { Echo() }) { server in
+            let port = server.port
+            try await NIOThreadPool.singleton.runIfActive {
+                for (option, expected) in [("-sess_out", "New, "), ("-sess_in", "Reused, ")] {
+                    let client = try Dialogue(
+                        Tool.openssl,
+                        ["s_client", "-connect", "127.0.0.1:\(port)", version, option, file]
+                    )
+                    // An echo comes after the tickets, so that they are there when the session is saved.
+                    #expect(client.hear(expected))
+                    client.say("hello again\n")
+                    #expect(client.hear("hello again"))
+                    client.say("Q\n")
+                    #expect(client.finish().status == 0)
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import Foundation
+import NIOCore
+import NIOEmbedded
+import NIOOpenSSL
+import OpenSSLKit
+
+/// A certificate for localhost and the contexts of both sides, made once.
+struct Fixture: Sendable {
+    static let shared = Result { try Fixture() }
+
+    let identity: TLSIdentity
+    let server: TLSContext
+    let client: TLSContext
+
+    private init() throws {
+        let made = try SelfSignedCertificate.make(
+            dnsNames: ["localhost"],
+            ipAddresses: ["127.0.0.1"],
+            validFor: 30,
+            now: Int64(Date().timeIntervalSince1970)
+        )
+        identity = try TLSIdentity(certificateChain: [made.certificate], privateKey: made.key)
+        server = try TLSContext(.server(identity, applicationProtocols: ["http/1.1"]))
+        client = try TLSContext(
+            .client(trusting: .authorities([identity.leaf]), applicationProtocols: ["h2", "http/1.1"])
+        )
+    }
+}
+
+/// The application's end of a channel: remembers everything that comes up.
+final class Application: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+
+    private(set) var received = ByteBuffer()
+    private(set) var handshakes: [TLSHandshakeCompleted] = []
+    private(set) var errors: [any Error] = []
+    private(set) var readCount = 0
+    private(set) var readCompleteCount = 0
+    private(set) var inputClosedCount = 0
+    private(set) var isInactive = false
+    /// Called with each piece of plaintext.
+    var onRead: ((ChannelHandlerContext, ByteBuffer) -> Void)?
+    /// Called when the handshake is done.
+    var onHandshake: ((ChannelHandlerContext) -> Void)?
+
+    var text: String { String(buffer: received) }
+    var codes: [NIOOpenSSLError.Code?] { errors.map { ($0 as? NIOOpenSSLError)?.code } }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let data = unwrapInboundIn(data)
+        readCount += 1
+        received.writeImmutableBuffer(data)
+        onRead?(context, data)
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        readCompleteCount += 1
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if let event = event as? TLSHandshakeCompleted {
+            handshakes.append(event)
+            onHandshake?(context)
+        }
+        if case ChannelEvent.inputClosed = event { inputClosedCount += 1 }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        errors.append(error)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        isInactive = true
+    }
+}
+
+/// The network's end of a channel: counts what reaches it, and plays the peer that goes away.
+final class Network: ChannelOutboundHandler {
+    typealias OutboundIn = ByteBuffer
+
+    private(set) var readCount = 0
+    private(set) var flushCount = 0
+    private(set) var writeCount = 0
+    private(set) var isOutputClosed = false
+    private var context: ChannelHandlerContext?
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        self.context = nil
+    }
+
+    func read(context: ChannelHandlerContext) {
+        readCount += 1
+        context.read()
+    }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        writeCount += 1
+        context.write(data, promise: promise)
+    }
+
+    func flush(context: ChannelHandlerContext) {
+        flushCount += 1
+        context.flush()
+    }
+
+    func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+        guard case .output = mode else { return context.close(mode: mode, promise: promise) }
+        isOutputClosed = true
+        promise?.succeed(())
+    }
+
+    /// Ends the connection from below, as a lost peer does.
+    func drop() {
+        context?.close(promise: nil)
+    }
+
+    func fire(_ error: any Error) {
+        context?.fireErrorCaught(error)
+    }
+}
+
+/// One end of a connection.
+struct Side {
+    let channel: EmbeddedChannel
+    let network = Network()
+    let application = Application()
+
+    init(_ loop: EmbeddedEventLoop, _ tls: OpenSSLHandler) throws {
+        channel = EmbeddedChannel(loop: loop)
+        try channel.pipeline.syncOperations.addHandlers([network, tls, application])
+    }
+
+    func connect() throws {
+        try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
+    }
+
+    /// Takes out everything that was sent.
+    func sent() throws -> ByteBuffer {
+        var all = ByteBuffer()
+        while let part = try channel.readOutbound(as: ByteBuffer.self) { all.writeImmutableBuffer(part) }
+        return all
+    }
+
+    /// Brings bytes in, in pieces; asks for them first as autoRead does.
+    func take(_ bytes: ByteBuffer, asking: Bool = true, piece: () -> Int = { .max }) throws {
+        var bytes = bytes
+        while bytes.readableBytes > 0, channel.isActive {
+            guard let part = bytes.readSlice(length: min(max(1, piece()), bytes.readableBytes)) else { return }
+            if asking { channel.read() }
+            try channel.writeInbound(part)
+        }
+    }
+
+    @discardableResult
+    func send(_ text: String) -> EventLoopFuture<Void> {
+        channel.writeAndFlush(ByteBuffer(string: text))
+    }
+}
+
+/// A client and a server with nothing between them.
+final class Wire {
+    let loop = EmbeddedEventLoop()
+    let client: Side
+    let server: Side
+
+    init(
+        server: OpenSSLHandlerConfiguration = .init(),
+        client: OpenSSLHandlerConfiguration = .init(),
+        serverContext: TLSContext? = nil
+    ) throws {
+        let fixture = try Fixture.shared.get()
+        self.server = try Side(
+            loop,
+            makeServerHandler(context: serverContext ?? fixture.server, configuration: server)
+        )
+        self.client = try Side(
+            loop,
+            OpenSSLClientHandler(context: fixture.client, serverName: "localhost", configuration: client)
+        )
+    }
+
+    // Channels hold on to their pipelines until they are closed; what a leak checker finds afterwards is a leak.
+    deinit {
+        client.network.drop()
+        server.network.drop()
+        loop.run()
+    }
+
+    func connect() throws {
+        try server.connect()
+        try client.connect()
+    }
+
+    /// Carries bytes to and fro until neither side has any; gives how many it has carried.
+    @discardableResult
+    func pump(piece: () -> Int = { .max }) throws -> Int {
+        var carried = 0
+        while true {
+            let up = try client.sent()
+            try server.take(up, piece: piece)
+            let down = try server.sent()
+            try client.take(down, piece: piece)
+            carried += up.readableBytes + down.readableBytes
+            if up.readableBytes + down.readableBytes == 0 { return carried }
+        }
+    }
+
+    static func connected(
+        server: OpenSSLHandlerConfiguration = .init(),
+        client: OpenSSLHandlerConfiguration = .init()
+    ) throws -> Wire {
+        let wire = try Wire(server: server, client: client)
+        try wire.connect()
+        try wire.pump()
+        return wire
+    }
+}
+
+/// A generator whose numbers are the same in every run (SplitMix64).
+struct SeededNumbers: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var word = state
+        word = (word ^ (word >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        word = (word ^ (word >> 27)) &* 0x94d0_49bb_1331_11eb
+        return word ^ (word >> 31)
+    }
+
+    mutating func bytes(_ count: Int) -> [UInt8] {
+        (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &self) }
+    }
+}
