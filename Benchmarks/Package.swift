@@ -9,12 +9,12 @@ let package = Package(
     dependencies: [.package(name: "gatehouse", path: "..")],
     targets: [
         .executableTarget(
-            name: "EngineBenchmarks",
+            name: "Benchmarks",
             dependencies: [
-                .product(name: "RealmKit", package: "gatehouse"),
                 .product(name: "BuiltInRealms", package: "gatehouse"),
                 .product(name: "LoginConf", package: "gatehouse"),
                 .product(name: "RealmConfiguration", package: "gatehouse"),
+                .product(name: "RealmKit", package: "gatehouse"),
             ]
         )
     ],

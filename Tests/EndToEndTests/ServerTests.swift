@@ -138,16 +138,17 @@ struct ServerTests {
     }
 
     @Test func `a request that has begun is answered although the server is told to stop`() async throws {
-        let server = try await RunningServer(Self.configuration)
-        async let slow = server.ask("/slow", "-u", "zed:x")
-        // The handshake of the slow request has to be over before the signal; a whole request after it shows that.
-        async let quick = server.ask("/", "-o", "/dev/null")
-        _ = try await quick
-        let status = await server.end()
-        let answer = try await slow
-        #expect(answer.status == 200 || answer.status == 0, "0 if the signal came before the connection")
-        #expect(status == 0)
-        #expect(server.log.hasSuffix("stopped\n"))
+        // Whether the signal comes after the request cannot be arranged from outside, so there are some tries.
+        for _ in 0..<10 {
+            let server = try await RunningServer(Self.configuration)
+            async let slow = server.ask("/slow", "-u", "zed:x")
+            try await Task.sleep(for: .milliseconds(200))
+            let status = await server.end()
+            #expect(status == 0)
+            #expect(server.log.hasSuffix("stopped\n"))
+            if try await slow.status == 200 { return }
+        }
+        Issue.record("no request outlived the signal")
     }
 
     @Test func `no secret and no query is in the log`() async throws {

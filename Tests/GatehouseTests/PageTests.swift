@@ -14,8 +14,7 @@ import Testing
         let page = Page(
             title: "<b>\"x\" & 'y'</b>",
             lines: ["<script>"],
-            facts: [("<i>", ["<u>"])],
-            links: ["/a\"><b>"]
+            facts: [Page.Fact(name: "\"><i>", values: ["<u>"], isLink: true)]
         )
         let html = page.body(asHTML: true)
         for tag in ["<b>", "<script>", "<i>", "<u>"] { #expect(!html.contains(tag)) }

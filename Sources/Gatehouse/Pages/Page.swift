@@ -13,9 +13,16 @@ struct Page {
     /// The text after the title; for other clients than browsers this is all.
     let lines: [String]
     /// Names and values under the text.
-    var facts: [(name: String, values: [String])] = []
-    var links: [String] = []
+    var facts: [Fact] = []
     var headers = HTTPFields()
+
+    /// A name and what belongs to it.
+    struct Fact {
+        let name: String
+        let values: [String]
+        /// Whether the name is a path to go to.
+        var isLink = false
+    }
 
     func response(asHTML: Bool) -> Response {
         var headers = headers
@@ -30,15 +37,18 @@ struct Page {
     func body(asHTML: Bool) -> String { asHTML ? html : text }
 
     private var text: String {
-        ([lines.isEmpty ? title : ""] + lines).filter { !$0.isEmpty }.joined(separator: "\n") + "\n"
+        let facts = facts.filter(\.isLink).map { "\($0.name)  \($0.values.joined(separator: ", "))" }
+        return (lines + facts).joined(separator: "\n") + "\n"
     }
 
     private var html: String {
-        let facts = facts.map { ["name": $0.name, "values": $0.values] as [String: Any] }
+        let facts = facts.map { fact in
+            ["name": fact.name, "values": fact.values, "isLink": fact.isLink] as [String: Any]
+        }
         return Self.template.render(
             [
                 "title": title, "lines": lines.filter { $0 != title }, "hasFacts": !facts.isEmpty, "facts": facts,
-                "links": links, "status": status.code >= 400 ? ["\(status.code)"] : [],
+                "status": status.code >= 400 ? ["\(status.code)"] : [],
             ] as [String: Any]
         )
     }

@@ -31,10 +31,10 @@ enum PageTemplate {
         {{/status}}<h1>{{title}}</h1>
         {{#lines}}<p>{{.}}</p>
         {{/lines}}{{#hasFacts}}<dl>
-        {{#facts}}<dt>{{name}}</dt>{{#values}}<dd>{{.}}</dd>{{/values}}
+        {{#facts}}<dt>{{#isLink}}<a href="{{name}}">{{name}}</a>{{/isLink}}{{^isLink}}{{name}}{{/isLink}}</dt>\
+        {{#values}}<dd>{{.}}</dd>{{/values}}
         {{/facts}}</dl>
-        {{/hasFacts}}{{#links}}<p><a href="{{.}}">{{.}}</a></p>
-        {{/links}}</main>
+        {{/hasFacts}}</main>
         <footer>Gatehouse</footer>
         </body>
         </html>

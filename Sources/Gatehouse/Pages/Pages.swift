@@ -11,20 +11,20 @@ extension Page {
     static func index(_ rules: [ProtectRule]) -> Page {
         Page(
             title: "Gatehouse",
-            lines: ["Gatehouse is at the gate.", "Protected here:"] + rules.map { "\($0.path) (realm \($0.realm))" },
-            links: rules.map(\.path)
+            lines: [rules.isEmpty ? "Nothing is protected here." : "Protected here:"],
+            facts: rules.map { Fact(name: $0.path, values: ["realm \($0.realm)"], isLink: true) }
         )
     }
 
     /// `/welcome`, and whatever else is protected and has no page of its own.
     static func welcome(_ identity: AuthenticatedIdentity) -> Page {
         let groups = identity.groups
-        return Page(
-            title: "Welcome \(identity.username)",
-            lines: ["Welcome \(identity.username)"],
-            facts: [("Signed in as", [identity.username.text]), ("Realm", [identity.realm])]
-                + (groups.isEmpty ? [] : [(groups.count == 1 ? "Group" : "Groups", groups)])
-        )
+        var page = Page(title: "Welcome \(identity.username)", lines: ["Welcome \(identity.username)"])
+        page.facts = [
+            Fact(name: "Signed in as", values: [identity.username.text]), Fact(name: "Realm", values: [identity.realm]),
+        ]
+        if !groups.isEmpty { page.facts.append(Fact(name: groups.count == 1 ? "Group" : "Groups", values: groups)) }
+        return page
     }
 
     /// 401. Whatever was wrong with credentials, it says the same.

@@ -74,7 +74,8 @@ public struct GatehouseResponder: HTTPResponder {
         case .unavailable: return Page.unavailable.response(asHTML: asHTML)
         case .allowed(let identity):
             guard request.isSafe else { return Page.methodNotAllowed.response(asHTML: asHTML) }
-            return Page.welcome(identity).response(asHTML: asHTML)
+            // Even where a rule protects everything, the pages it shows have their style.
+            return path.text == "/style.css" ? Self.stylesheet : Page.welcome(identity).response(asHTML: asHTML)
         case .open:
             guard request.isSafe else { return Page.methodNotAllowed.response(asHTML: asHTML) }
             switch path.text {

@@ -5,7 +5,8 @@ internal import Synchronization
 
 /// A call of a module against its deadline: whichever ends first is the answer.
 ///
-/// The module runs in a task that this race owns. If the deadline or a cancellation wins, that task is cancelled and no
+/// The module runs in a task that this race owns, on another thread if need be, so that even one that blocks is not waited
+/// for. If the deadline or a cancellation wins, that task is cancelled and no
 /// longer waited for, because a module that never answers would otherwise hold the login for ever. Whatever it still
 /// does counts for nothing: its round has failed.
 enum DeadlineRace {
@@ -17,10 +18,16 @@ enum DeadlineRace {
     ) async -> ModuleAnswer {
         let finish = Finish()
         let work = Task { finish.take(await call.perform(on: module, record)) }
-        let timer = Task { await time(call, record, within: limit.nanoseconds, finish) }
+        let limit = max(limit.nanoseconds, 1)
+        let begin = record.stack.clock.now
+        let ticket = record.stack.watch.add(at: begin &+ limit) { now in
+            let left = timeLeft(call, record, begin: begin, now: now, limit: limit)
+            if left == 0 { finish.take(late(limit)) }
+            return left == 0 ? nil : now &+ left
+        }
         defer {
+            record.stack.watch.forget(ticket)
             work.cancel()
-            timer.cancel()
         }
         return await withTaskCancellationHandler {
             await finish.answer()
@@ -29,25 +36,25 @@ enum DeadlineRace {
         }
     }
 
-    /// Waits until the module has used up its time, not counting what it spent waiting for the conversation.
-    private static func time(_ call: ModuleCall, _ record: LoginRecord, within limit: UInt64, _ finish: Finish) async {
-        let begin = record.stack.clock.now
-        while true {
-            let asking = record.asking(round: call.round)
-            let used = record.stack.clock.now &- begin
-            let working = used > asking.total ? used - asking.total : 0
-            if working >= limit, asking.since == nil { break }
-            // While the conversation has the word nothing is used up; look again a whole limit later.
-            let wait = asking.since == nil ? limit - working : limit
-            do throws(CancellationError) {
-                try await record.stack.clock.sleep(until: record.stack.clock.now &+ max(wait, 1))
-            } catch {
-                return
-            }
-        }
-        finish.take(
-            ModuleAnswer(.unavailable("the module did not answer within \(Duration.nanoseconds(Int64(limit)))"))
-        )
+    /// How long to wait until looking again; 0 when the module has used up its time.
+    ///
+    /// What it spends waiting for the conversation does not count: while the other end has the word, nothing is used up.
+    private static func timeLeft(
+        _ call: ModuleCall,
+        _ record: LoginRecord,
+        begin: UInt64,
+        now: UInt64,
+        limit: UInt64
+    ) -> UInt64 {
+        let asking = record.asking(round: call.round, now: now)
+        guard asking.since == nil else { return limit }
+        let used = now &- begin
+        let working = used > asking.total ? used - asking.total : 0
+        return working >= limit ? 0 : limit - working
+    }
+
+    private static func late(_ limit: UInt64) -> ModuleAnswer {
+        ModuleAnswer(.unavailable("the module did not answer within \(Duration.nanoseconds(Int64(clamping: limit)))"))
     }
 
     /// Takes the first answer and drops the others.

@@ -38,7 +38,7 @@ public final class LoginContext {
         let report = await stack.login(request, asking: conversation)
         isAuthenticated = report.identity != nil
         last = report.record
-        for step in report.record.reached { current.remove(module: Int(step.entry)) }
+        current.removeModules()
         if let identity = report.identity { current.merge(identity.subject) }
         return report
     }

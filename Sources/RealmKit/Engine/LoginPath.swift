@@ -11,10 +11,10 @@ struct StepRecord: Sendable {
     var state = LoginStep.State.undecided
 }
 
-/// The steps a login took. Eight fit without an allocation: a stack of four modules, login and commit.
+/// The steps a login took. Four fit without an allocation: a stack of two modules, login and commit.
 struct LoginPath: ~Copyable, Sendable {
-    private static let inlineCount = 8
-    private var inline = InlineArray<8, StepRecord>(repeating: StepRecord())
+    private static let inlineCount = 4
+    private var inline = InlineArray<4, StepRecord>(repeating: StepRecord())
     private var more: [StepRecord] = []
     private var faults: [(step: Int, fault: LoginFault)] = []
     private var count16: UInt16 = 0

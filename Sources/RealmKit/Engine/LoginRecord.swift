@@ -6,8 +6,8 @@ internal import Synchronization
 /// The memory of one login: who asked, what the modules have committed and share, and, once it is decided, how it went.
 ///
 /// Every call of a module is a round with a number of its own, and whatever a module commits bears that number. When the
-/// engine has stopped waiting for a module, that round did not succeed, so nothing the module does later can count. When
-/// the login is decided the conversation is let go: a report that is kept keeps no secret.
+/// engine has taken an answer the round is closed, so nothing the module does later can count. When the login is decided
+/// the conversation and what the modules share are let go: a report that is kept keeps no secret.
 final class LoginRecord: Sendable {
     let request: LoginRequest
     let stack: LoginStack
@@ -16,6 +16,8 @@ final class LoginRecord: Sendable {
     struct Asking {
         var total: UInt64 = 0
         var since: UInt64?
+        /// How many questions are open: a module may ask several at the same time.
+        var questions = 0
     }
 
     private struct State: ~Copyable {
@@ -37,6 +39,10 @@ final class LoginRecord: Sendable {
         init(_ conversation: any Conversation) {
             self.conversation = conversation
         }
+
+        mutating func forgetShared() {
+            if !box.isEmpty { box[0].shared = SharedState() }
+        }
     }
 
     /// What few logins have.
@@ -47,6 +53,8 @@ final class LoginRecord: Sendable {
     }
 
     private let state: Mutex<State>
+    /// The round that is going on; what belongs to an earlier one comes too late.
+    private let openRound = Atomic(0)
 
     init(_ request: consuming LoginRequest, _ conversation: any Conversation, _ stack: LoginStack) {
         self.request = request
@@ -54,10 +62,17 @@ final class LoginRecord: Sendable {
         state = Mutex(State(conversation))
     }
 
+    /// Keeps a contribution, unless its round is closed.
     func add(_ contribution: Contribution) {
         state.withLock { state in
+            guard contribution.round == openRound.load(ordering: .acquiring) else { return }
             if state.first == nil { state.first = contribution } else { state.rare.more.append(contribution) }
         }
+    }
+
+    /// Notes that a round has had its answer.
+    func close(round: Int) {
+        openRound.store(round + 1, ordering: .releasing)
     }
 
     func withShared<Result: Sendable>(_ body: (inout SharedState) -> Result) -> Result {
@@ -75,23 +90,27 @@ final class LoginRecord: Sendable {
 
     func beginAsking(round: Int) {
         let now = stack.clock.now
-        state.withLock { $0.rare.asked[round, default: Asking()].since = now }
+        state.withLock { state in
+            state.rare.asked[round, default: Asking()].questions += 1
+            if state.rare.asked[round]?.questions == 1 { state.rare.asked[round]?.since = now }
+        }
     }
 
     func endAsking(round: Int) {
         let now = stack.clock.now
         state.withLock { state in
-            guard let since = state.rare.asked[round]?.since else { return }
-            state.rare.asked[round]?.total += now - since
+            state.rare.asked[round]?.questions -= 1
+            guard let asking = state.rare.asked[round], asking.questions == 0, let since = asking.since else { return }
+            // Another thread may have looked at the clock after this one, and been here before.
+            state.rare.asked[round]?.total += now &- min(since, now)
             state.rare.asked[round]?.since = nil
         }
     }
 
     /// How long a round has waited for its conversation up to now, and whether it still does.
-    func asking(round: Int) -> Asking {
-        let now = stack.clock.now
+    func asking(round: Int, now: UInt64) -> Asking {
         var asking = state.withLock { $0.rare.asked[round] } ?? Asking()
-        if let since = asking.since { asking.total += now - since }
+        if let since = asking.since { asking.total += now &- min(since, now) }
         return asking
     }
 
@@ -102,6 +121,7 @@ final class LoginRecord: Sendable {
         state.withLock { state in
             swap(&state.path, &path)
             state.conversation = nil
+            state.forgetShared()
         }
     }
 

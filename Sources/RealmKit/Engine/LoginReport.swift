@@ -12,6 +12,9 @@ public enum LoginPhase: UInt8, Sendable, Hashable {
     /// ``LoginModule/logout(_:)``.
     case logout
 
+    /// Whether what comes of it decides about the login.
+    var decides: Bool { self == .login || self == .commit }
+
     /// The phase's name, as JAAS has it.
     public var name: String {
         switch self {
@@ -49,7 +52,8 @@ public struct LoginStep: Sendable {
     public let action: Action
     /// Where the phase stood after it.
     public let state: State
-    /// How long the call took, the engine's own work since the call before included.
+    /// How long the call took, the engine's own work since the call before included; zero where an immediate module was
+    /// committed, aborted or logged out, which is not timed.
     public let duration: Duration
     /// What the module threw, if it threw.
     public let fault: LoginFault?

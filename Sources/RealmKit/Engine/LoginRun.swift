@@ -44,7 +44,8 @@ struct LoginRun: ~Copyable {
     mutating func advance() -> ModuleCall? {
         while let call = nextCall() {
             switch stack.entries[call.entry].perform(call, record) {
-            case .answered(let answer): settle(call, answer)
+            // Timing what an immediate module does after the login would cost more than doing it.
+            case .answered(let answer): settle(call, answer, isTimed: call.phase == .login)
             case .nothingToDo: position += 1
             case .mustWait: return call
             }
@@ -61,7 +62,7 @@ struct LoginRun: ~Copyable {
                 path.reachedCount = path.count
                 walk.grants ? begin(.commit) : refuse(.login)
             case .commit:
-                if position < path.reachedCount { return call(again: path[position]) }
+                if position < path.reachedCount { return commitNext() }
                 if walk.grants { hasEnded = true } else { refuse(.commit) }
             case .abort:
                 if position < path.reachedCount { return call(again: path[position]) }
@@ -82,6 +83,20 @@ struct LoginRun: ~Copyable {
         return ModuleCall(entry: position, phase: .login, round: path.count, succeeded: false)
     }
 
+    /// The next module to commit; sub-stacks are entered as they were in the login.
+    private mutating func commitNext() -> ModuleCall {
+        let step = path[position]
+        if !stack.isFlat {
+            let entry = Int(step.entry)
+            let last = position > 0 ? Int(path[position - 1].entry) + 1 : 0
+            for between in stack.entries[last..<entry] { level = min(level, between.level) }
+            let entryLevel = stack.entries[entry].level
+            if entryLevel > level { walk.enter(level: entryLevel) }
+            level = entryLevel
+        }
+        return call(again: step)
+    }
+
     private func call(again step: StepRecord) -> ModuleCall {
         ModuleCall(
             entry: Int(step.entry),
@@ -94,6 +109,7 @@ struct LoginRun: ~Copyable {
     private mutating func begin(_ next: LoginPhase) {
         phase = next
         position = 0
+        level = 0
         walk = StackWalk()
     }
 
@@ -112,7 +128,7 @@ struct LoginRun: ~Copyable {
 
     /// Takes the answer to a call and moves on.
     @inline(__always)
-    mutating func settle(_ call: ModuleCall, _ answer: ModuleAnswer) {
+    mutating func settle(_ call: ModuleCall, _ answer: ModuleAnswer, isTimed: Bool = true) {
         let action: Action
         let next: StackWalk.Next
         switch call.phase {
@@ -122,18 +138,36 @@ struct LoginRun: ~Copyable {
             next = walk.count(answer.outcome, of: call.entry, as: action, level: entry.level)
             proceed(next)
         case .commit:
-            action = stack.entries[call.entry].table[answer.outcome].withoutJump
-            next = walk.count(answer.outcome, of: call.entry, as: action, level: 0)
-            if case .leave = next { position = path.reachedCount } else { position += 1 }
+            let entry = stack.entries[call.entry]
+            action = entry.actionInCommit(answer.outcome)
+            next = walk.count(answer.outcome, of: call.entry, as: action, level: entry.level)
+            position += 1
+            if case .leave(let left) = next { leaveCommit(of: call.entry, level: left) }
         case .abort:
             action = .ignore
             position += 1
         case .logout:
-            action = stack.entries[call.entry].table[answer.outcome].withoutJump.withoutLeaving
+            action = stack.entries[call.entry].actionInCommit(answer.outcome).withoutLeaving
             _ = walk.count(answer.outcome, of: call.entry, as: action, level: 0)
             position += 1
         }
-        note(call, answer, action)
+        record.close(round: call.round)
+        note(call, answer, action, isTimed)
+    }
+
+    /// Passes over what is left of a sub-stack, or of the stack, in the commit phase.
+    private mutating func leaveCommit(of entry: Int, level left: Int) {
+        let next = stack.entries[(entry + 1)...].firstIndex { $0.level < left } ?? stack.entries.count
+        while position < path.reachedCount, Int(path[position].entry) < next { position += 1 }
+    }
+
+    /// Refuses because nobody waits for the answer any more.
+    ///
+    /// - Parameter call: The call that was made last, or would have been next.
+    mutating func cancel(at call: ModuleCall) {
+        if call.phase == .login { path.reachedCount = path.count }
+        path.refusal = .module(index: call.entry, phase: call.phase, failure: .unavailable)
+        begin(.abort)
     }
 
     private mutating func proceed(_ next: StackWalk.Next) {
@@ -160,9 +194,9 @@ struct LoginRun: ~Copyable {
     }
 
     @inline(__always)
-    private mutating func note(_ call: ModuleCall, _ answer: ModuleAnswer, _ action: Action) {
+    private mutating func note(_ call: ModuleCall, _ answer: ModuleAnswer, _ action: Action, _ isTimed: Bool) {
         let step = StepRecord(
-            nanoseconds: elapsed(),
+            nanoseconds: isTimed ? elapsed() : 0,
             entry: UInt16(truncatingIfNeeded: call.entry),
             phase: call.phase,
             outcome: answer.outcome,
@@ -191,6 +225,14 @@ struct LoginRun: ~Copyable {
     mutating func logoutReport() -> LogoutReport {
         record.seal(&path)
         return LogoutReport(record: record)
+    }
+}
+
+extension LinkedEntry {
+    /// What an outcome of a second walk does: a module that had nothing to do is not counted, whatever its table says of
+    /// one that had nothing to say.
+    func actionInCommit(_ outcome: Outcome) -> Action {
+        outcome == .ignored ? .ignore : table[outcome].withoutJump
     }
 }
 

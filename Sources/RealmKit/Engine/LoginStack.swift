@@ -118,6 +118,9 @@ public final class LoginStack: Sendable {
     public let name: String
     let entries: ContiguousArray<LinkedEntry>
     let clock: any LoginClock
+    let watch: DeadlineWatch
+    /// Whether there are no sub-stacks.
+    let isFlat: Bool
 
     /// Whether no module of the stack ever waits, so that ``loginNow(_:)`` answers.
     public let isImmediate: Bool
@@ -133,6 +136,8 @@ public final class LoginStack: Sendable {
         self.name = name
         self.entries = ContiguousArray(entries.map(LinkedEntry.init))
         self.clock = clock
+        watch = DeadlineWatch(clock)
+        isFlat = entries.allSatisfy { $0.level == 0 }
         isImmediate = entries.allSatisfy { entry in
             if case .waiting = entry.kind { false } else { true }
         }
@@ -145,8 +150,9 @@ public final class LoginStack: Sendable {
 
     /// Walks the stack for one login.
     ///
-    /// It returns also when the task is cancelled (the login is then refused as unavailable, and no module that has not
-    /// been reached is called) and when a module never answers (its deadline makes that a failure of the module).
+    /// It returns also when the task is cancelled and when a module never answers (its deadline makes that a failure of
+    /// the module). A cancellation is noticed wherever the login waits: it is then refused as unavailable whatever the
+    /// flags say, no module that has not been reached is called, and those that have been are aborted.
     ///
     /// - Parameters:
     ///   - request: Who wants in, and where.
@@ -155,8 +161,14 @@ public final class LoginStack: Sendable {
     public func login(_ request: consuming LoginRequest, asking conversation: any Conversation) async -> LoginReport {
         var run = LoginRun(self, request, conversation)
         while let call = run.advance() {
+            // Before a call nobody is left to wait for, and after one that ended because nobody is.
+            if call.phase.decides, Task.isCancelled {
+                run.cancel(at: call)
+                continue
+            }
             let answer = await perform(call, run.record)
             run.settle(call, answer)
+            if call.phase.decides, Task.isCancelled { run.cancel(at: call) }
         }
         return run.report()
     }

@@ -48,6 +48,10 @@ public struct Subject: Sendable {
         parts.removeAll { $0.module == module }
     }
 
+    mutating func removeModules() {
+        parts.removeAll { $0.module != nil }
+    }
+
     mutating func merge(_ other: Subject) {
         parts += other.parts
     }

@@ -32,6 +32,16 @@ public struct Username: Sendable, Hashable, CustomStringConvertible {
     /// The name, unchanged.
     public var description: String { text }
 
+    /// Whether the names are the same, byte by byte; `String` would take an accent written in two ways for the same.
+    public static func == (left: Username, right: Username) -> Bool {
+        left.text.utf8.elementsEqual(right.text.utf8)
+    }
+
+    /// Hashes the bytes.
+    public func hash(into hasher: inout Hasher) {
+        for byte in text.utf8 { hasher.combine(byte) }
+    }
+
     /// Whether the name begins with these very bytes.
     ///
     /// Bytes are compared, not characters: an accent written as two scalars does not match one written as one. That is

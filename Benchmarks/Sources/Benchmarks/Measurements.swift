@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import BuiltInRealms
+import Foundation
+import LoginConf
+import RealmConfiguration
+import RealmKit
+
+enum Measurements {
+    static let names = [
+        ("login, 1 module", "M/s"), ("login, 4 modules", "M/s"), ("login, 1 module, refused", "M/s"),
+        ("login in a task, 1 module", "M/s"), ("login, 1 waiting module", "M/s"), ("parse login.conf", "MB/s"),
+    ]
+
+    static func all() async throws -> [(String, Double)] {
+        let zed = try Username("zed")
+        let bob = try Username("bob")
+        let one = try stack(1)
+        let four = try stack(4)
+        let waiting = try waitingStack()
+        let silent = PreparedConversation.silent
+        func request(_ user: Username) -> LoginRequest {
+            LoginRequest(realm: "xtech", username: user, service: "benchmark", peer: nil)
+        }
+        return [
+            ("login, 1 module", rate(1_000_000) { one.loginNow(request(zed))?.identity != nil }),
+            ("login, 4 modules", rate(300_000) { four.loginNow(request(zed))?.identity != nil }),
+            ("login, 1 module, refused", rate(1_000_000) { one.loginNow(request(bob))?.refusal != nil }),
+            (
+                "login in a task, 1 module",
+                await rate(1_000_000) { await one.login(request(zed), asking: silent).identity != nil }
+            ),
+            (
+                "login, 1 waiting module",
+                await rate(20_000) { await waiting.login(request(zed), asking: silent).identity != nil }
+            ),
+            ("parse login.conf", parse()),
+        ]
+    }
+
+    private static func rate(_ count: Int, _ body: () -> Bool) -> Double {
+        let begin = cpuTime()
+        for _ in 0..<count where !body() { fatalError("a login that must succeed did not") }
+        return Double(count) / (cpuTime() - begin) / 1e6
+    }
+
+    private static func rate(_ count: Int, _ body: () async -> Bool) async -> Double {
+        let begin = cpuTime()
+        for _ in 0..<count {
+            guard await body() else { fatalError("a login that must succeed did not") }
+        }
+        return Double(count) / (cpuTime() - begin) / 1e6
+    }
+
+    /// Seconds of processor time of this process, whose only busy thread is the one that measures.
+    private static func cpuTime() -> Double {
+        var time = timespec()
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+
+    private static func stack(_ count: Int) throws -> LoginStack {
+        try stack("StartWithRealm", "StartWithLoginModule", count)
+    }
+
+    private static func waitingStack() throws -> LoginStack {
+        try stack("StackRealm", "ScriptedLoginModule", 1)
+    }
+
+    private static func stack(_ realm: String, _ module: String, _ count: Int) throws -> LoginStack {
+        let modules = String(repeating: "\(module) required; ", count: count)
+        let text = "login x { \(modules) } realm xtech { class \(realm); jaas-context x; }"
+        let files = ConfigurationFiles(
+            read: { _ in .success(.init(bytes: Array(text.utf8))) },
+            environment: { _ in nil }
+        )
+        let loader = ConfigurationLoader(builtInRealms, files: files, clock: SystemClock())
+        return try loader.load("realms.conf").authenticator.realm("xtech").stack
+    }
+
+    private static func parse() -> Double {
+        let text = SourceText(name: "login.conf", bytes: Array(sampleText.utf8))
+        let count = 2000
+        let begin = cpuTime()
+        for _ in 0..<count {
+            guard LoginConf.parse(text, expansion: .none).value?.entries.count == 200 else { fatalError("not parsed") }
+        }
+        return Double(count * text.bytes.count) / (cpuTime() - begin) / 1e6
+    }
+
+    /// 200 contexts in about 20 kB, as the figures of the JDK in the research were measured.
+    static let sampleText: String = (0..<200).map { number in
+        "app\(number) {\n    com.example.auth.StartWithLoginModule required debug=\"true\" url=\"ldap://host:389/dc=example\";\n};\n"
+    }.joined()
+}

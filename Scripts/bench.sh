@@ -1,0 +1,9 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Gatehouse
+#
+# Measures the engine and the parser, beside the JDK in the same run if java and javac are there. $1: rounds (5).
+set -eu
+cd "$(dirname "$0")/.."
+swift build --package-path Benchmarks -c release --product Benchmarks
+exec "$(swift build --package-path Benchmarks -c release --show-bin-path)/Benchmarks" "${1:-5}"
