@@ -7,7 +7,8 @@
 /// and the walk has granted.
 public struct AuthenticatedIdentity: Sendable {
     let record: LoginRecord
-    var following: [String] = []
+    // Groups that the realm adds to what its modules have committed.
+    let following: [String]
 
     /// The name of the realm the user lives in.
     public var realm: String { record.request.realm }

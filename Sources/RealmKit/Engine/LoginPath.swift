@@ -19,6 +19,8 @@ struct LoginPath: ~Copyable, Sendable {
     private var faults: [(step: Int, fault: LoginFault)] = []
     private var count16: UInt16 = 0
     private var reached16: UInt16 = 0
+    /// Whether the login was granted: said once, where the commit walk grants, and never assumed.
+    var isGranted = false
     /// Why it was refused, if it was.
     var refusal: Refusal?
 
@@ -36,13 +38,18 @@ struct LoginPath: ~Copyable, Sendable {
 
     mutating func append(_ step: StepRecord, _ fault: LoginFault?) {
         if let fault { faults.append((count, fault)) }
-        if count < Self.inlineCount { inline[count] = step } else { more.append(step) }
+        if count < Self.inlineCount {
+            inline[count] = step
+        } else {
+            if more.isEmpty { more.reserveCapacity(8) }
+            more.append(step)
+        }
         count16 += 1
     }
 
     /// Whether the round a contribution was made in succeeded, and the module's commit did too.
     func counts(_ contribution: Contribution) -> Bool {
-        guard refusal == nil, contribution.round < count, self[contribution.round].outcome == .success else {
+        guard isGranted, contribution.round < count, self[contribution.round].outcome == .success else {
             return false
         }
         switch self[contribution.round].phase {

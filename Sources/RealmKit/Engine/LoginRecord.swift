@@ -24,6 +24,7 @@ final class LoginRecord: Sendable {
         var conversation: (any Conversation)?
         // Most logins are one contribution and share nothing; for them this is all there is.
         var first: Contribution?
+        var more: [Contribution] = []
         var path = LoginPath()
         // An array of none or one, so that a record is cheap to make and drop.
         private var box: [Rare] = []
@@ -47,7 +48,6 @@ final class LoginRecord: Sendable {
 
     /// What few logins have.
     private struct Rare {
-        var more: [Contribution] = []
         var shared = SharedState()
         var asked: [Int: Asking] = [:]
     }
@@ -66,7 +66,12 @@ final class LoginRecord: Sendable {
     func add(_ contribution: Contribution) {
         state.withLock { state in
             guard contribution.round == openRound.load(ordering: .acquiring) else { return }
-            if state.first == nil { state.first = contribution } else { state.rare.more.append(contribution) }
+            if state.first == nil {
+                state.first = contribution
+            } else {
+                if state.more.isEmpty { state.more.reserveCapacity(4) }
+                state.more.append(contribution)
+            }
         }
     }
 
@@ -173,7 +178,7 @@ final class LoginRecord: Sendable {
         state.withLock { state in
             var counting: [Contribution] = []
             if let first = state.first, state.path.counts(first) { counting.append(first) }
-            for contribution in state.rare.more where state.path.counts(contribution) { counting.append(contribution) }
+            for contribution in state.more where state.path.counts(contribution) { counting.append(contribution) }
             return counting
         }
     }

@@ -71,9 +71,22 @@ public struct LoginReport: Sendable {
         case refused(Refusal)
     }
 
-    /// The answer.
-    public internal(set) var decision: Decision
     let record: LoginRecord
+    /// Why not, if the answer was no.
+    public let refusal: Refusal?
+    // Groups that the realm adds to what its modules have committed.
+    var following: [String] = []
+
+    init(_ record: LoginRecord, _ refusal: Refusal?) {
+        self.record = record
+        self.refusal = refusal
+    }
+
+    /// The answer.
+    public var decision: Decision {
+        if let refusal { return .refused(refusal) }
+        return .accepted(AuthenticatedIdentity(record: record, following: following))
+    }
 
     /// The name of the realm that was asked.
     public var realm: String { record.request.realm }
@@ -86,14 +99,7 @@ public struct LoginReport: Sendable {
 
     /// Who has been established, if the answer was yes.
     public var identity: AuthenticatedIdentity? {
-        guard case .accepted(let identity) = decision else { return nil }
-        return identity
-    }
-
-    /// Why not, if the answer was no.
-    public var refusal: Refusal? {
-        guard case .refused(let refusal) = decision else { return nil }
-        return refusal
+        refusal == nil ? AuthenticatedIdentity(record: record, following: following) : nil
     }
 
     /// Every call of a module, in order.

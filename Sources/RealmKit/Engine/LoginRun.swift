@@ -63,7 +63,7 @@ struct LoginRun: ~Copyable {
                 walk.grants ? begin(.commit) : refuse(.login)
             case .commit:
                 if position < path.reachedCount { return commitNext() }
-                if walk.grants { hasEnded = true } else { refuse(.commit) }
+                if walk.grants { grant() } else { refuse(.commit) }
             case .abort:
                 if position < path.reachedCount { return call(again: path[position]) }
                 hasEnded = true
@@ -111,6 +111,11 @@ struct LoginRun: ~Copyable {
         position = 0
         level = 0
         walk = StackWalk()
+    }
+
+    private mutating func grant() {
+        path.isGranted = true
+        hasEnded = true
     }
 
     private mutating func refuse(_ phase: LoginPhase) {
@@ -215,11 +220,9 @@ struct LoginRun: ~Copyable {
     // MARK: The end
 
     mutating func report() -> LoginReport {
-        let refusal = path.refusal
+        let refusal = path.isGranted ? nil : path.refusal ?? .allIgnored
         record.seal(&path)
-        let decision: LoginReport.Decision =
-            if let refusal { .refused(refusal) } else { .accepted(AuthenticatedIdentity(record: record)) }
-        return LoginReport(decision: decision, record: record)
+        return LoginReport(record, refusal)
     }
 
     mutating func logoutReport() -> LogoutReport {

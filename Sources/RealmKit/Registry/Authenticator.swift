@@ -34,7 +34,9 @@ public struct Authenticator: Sendable {
         asking conversation: any Conversation
     ) async throws(RealmError) -> LoginReport {
         let realm = try realm(request.realm)
-        return await realm.stack.login(request, asking: conversation).enriched(by: realm)
+        var report = await realm.stack.login(request, asking: conversation)
+        realm.enrich(&report)
+        return report
     }
 
     /// Decides at once, if no module of the realm's stack ever has to wait.
@@ -44,7 +46,9 @@ public struct Authenticator: Sendable {
     /// - Throws: ``RealmError`` of code `noSuchRealm`.
     public func loginNow(_ request: consuming LoginRequest) throws(RealmError) -> LoginReport? {
         let realm = try realm(request.realm)
-        return realm.stack.loginNow(request)?.enriched(by: realm)
+        guard var report = realm.stack.loginNow(request) else { return nil }
+        realm.enrich(&report)
+        return report
     }
 
     /// Ends a login: the modules that were reached in it undo what they did.
@@ -54,14 +58,5 @@ public struct Authenticator: Sendable {
     /// - Parameter identity: What the login gave.
     public func logout(_ identity: AuthenticatedIdentity) async -> LogoutReport {
         await identity.record.stack.logout(identity)
-    }
-}
-
-extension LoginReport {
-    fileprivate consuming func enriched(by realm: BoundRealm) -> LoginReport {
-        guard case .accepted(let identity) = decision else { return self }
-        var report = self
-        report.decision = .accepted(realm.enrich(identity))
-        return report
     }
 }

@@ -41,12 +41,11 @@ public struct BoundRealm: Sendable {
         self.groupMapping = groupMapping
     }
 
-    /// Adds what follows from being a user of this realm.
-    func enrich(_ identity: AuthenticatedIdentity) -> AuthenticatedIdentity {
-        guard !assignedGroups.isEmpty || !groupMapping.isEmpty else { return identity }
-        var identity = identity
-        identity.following = assignedGroups
-        if !groupMapping.isEmpty { identity.following += groupMapping.following(from: identity.groups) }
-        return identity
+    /// Adds the groups that follow from being a user of this realm.
+    func enrich(_ report: inout LoginReport) {
+        guard !assignedGroups.isEmpty || !groupMapping.isEmpty, report.refusal == nil else { return }
+        report.following = assignedGroups
+        guard !groupMapping.isEmpty, let groups = report.identity?.groups else { return }
+        report.following += groupMapping.following(from: groups)
     }
 }
