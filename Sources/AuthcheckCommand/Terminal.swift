@@ -26,10 +26,19 @@ internal import RealmKit
 
     /// Reads a line without showing it.
     ///
-    /// The terminal's own editing and its signals are off meanwhile: then no interrupt can leave it silent.
+    /// The terminal's own editing and its signals are off meanwhile, so that no interrupt can leave it silent; an interrupt
+    /// that was typed is delivered when it is as it was before.
     ///
-    /// - Returns: The line; nil if it was ended by an interrupt, an end of file, or is too long.
+    /// - Returns: The line; nil if it was ended by an end of file, or is too long.
     func readSecret() -> Secret? {
+        var typed: Int32 = 0
+        let secret = readSilently(&typed)
+        // To the process: the thread that reads does not take signals.
+        if typed != 0 { kill(getpid(), typed) }
+        return secret
+    }
+
+    private func readSilently(_ typedSignal: inout Int32) -> Secret? {
         var before = termios()
         guard unsafe tcgetattr(descriptor, &before) == 0 else { return nil }
         var silent = before
@@ -45,7 +54,9 @@ internal import RealmKit
         while let byte = nextByte() {
             switch byte {
             case 0x0A, 0x0D: return line.secret()
-            case 0x03, 0x1A, 0x1C: return nil
+            case 0x03, 0x1C:
+                typedSignal = byte == 0x03 ? SIGINT : SIGQUIT
+                return nil
             case 0x04: return line.isEmpty ? nil : line.secret()
             case 0x08, 0x7F: line.removeLastCharacter()
             case 0x15: line.clear()

@@ -22,8 +22,8 @@ final class TerminalConversation: Conversation {
         for callback in callbacks {
             switch callback {
             case .name: answers.append(.name(username.text))
-            case .password(let prompt): answers.append(await secret(prompt, line: 0))
-            case .oneTimeCode(let prompt): answers.append(await secret(prompt, line: 1))
+            case .password(let prompt): answers.append(try await secret(prompt, line: 0))
+            case .oneTimeCode(let prompt): answers.append(try await secret(prompt, line: 1))
             case .certificate: answers.append(.none)
             case .message(let text):
                 Output.write(Printable.text(text), to: STDERR_FILENO)
@@ -33,23 +33,24 @@ final class TerminalConversation: Conversation {
         return answers
     }
 
-    private func secret(_ prompt: String, line: Int) async -> Answer {
+    private func secret(_ prompt: String, line: Int) async throws(LoginFault) -> Answer {
         // Reading blocks, so it does not belong on the threads that tasks share.
-        let secret: Secret? = await withCheckedContinuation { continuation in
+        let read: Result<Secret?, LoginFault> = await withCheckedContinuation { continuation in
             DispatchQueue.global().async { [self] in
-                continuation.resume(returning: readsStandardInput ? fromStandardInput(line) : fromTerminal(prompt))
+                continuation.resume(
+                    returning: readsStandardInput ? .success(fromStandardInput(line)) : fromTerminal(prompt)
+                )
             }
         }
-        return secret.map(Answer.secret) ?? .none
+        return try read.get().map(Answer.secret) ?? .none
     }
 
-    private func fromTerminal(_ prompt: String) -> Secret? {
+    private func fromTerminal(_ prompt: String) -> Result<Secret?, LoginFault> {
         guard let terminal = Terminal() else {
-            Output.write("authcheck: there is no terminal to ask on; use --password-stdin", to: STDERR_FILENO)
-            return nil
+            return .failure(.unavailable("there is no terminal to ask on; use --password-stdin"))
         }
         terminal.show("\(prompt) for \(username): ")
-        return terminal.readSecret()
+        return .success(terminal.readSecret())
     }
 
     private func fromStandardInput(_ line: Int) -> Secret? {

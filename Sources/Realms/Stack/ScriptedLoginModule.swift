@@ -8,7 +8,8 @@ internal import Synchronization
 ///
 /// Options: `login`, `commit`, `abort`, `logout`, each one answer or several separated by commas for one call after the
 /// other, the last of which repeats; `groups`, committed by a successful login; `principal`, a user principal added by a
-/// commit that is done; `delay`, how long a login takes. An answer is
+/// commit that is done; `delay`, how long a login takes; `password` and `code`, what the user has to give before anything
+/// else, asked for one after the other. An answer is
 ///
 /// * `auto`: as a well-behaved module would (login yes, commit and abort done if this login was, logout done);
 /// * `success` or `ignored`;
@@ -18,7 +19,7 @@ internal import Synchronization
 ///
 /// Source: pam_debug(8).
 public struct ScriptedLoginModule: LoginModule {
-    /// `login`, `commit`, `abort`, `logout`, `groups`, `principal`, `delay`.
+    /// `login`, `commit`, `abort`, `logout`, `groups`, `principal`, `delay`, `password`, `code`.
     public static let options: PropertySchema = [
         .string("login", default: "auto"),
         .string("commit", default: "auto"),
@@ -27,12 +28,16 @@ public struct ScriptedLoginModule: LoginModule {
         Property("groups", .list, default: ""),
         .optional("principal"),
         Property("delay", .duration, default: "0s"),
+        .optional("password", .secret),
+        .optional("code", .secret),
     ]
 
     private let login, commit, abort, logout: Script
     private let groups: [String]
     private let principals: [Principal]
     private let delay: Duration
+    private let password: Secret?
+    private let code: Secret?
 
     /// Makes the module.
     ///
@@ -48,11 +53,19 @@ public struct ScriptedLoginModule: LoginModule {
         groups = try options.list("groups")
         principals = options.has("principal") ? [.user(try options.string("principal"))] : []
         delay = try options.duration("delay")
+        password = options.has("password") ? try options.secret("password") : nil
+        code = options.has("code") ? try options.secret("code") : nil
     }
 
     /// What `login` says.
     public func authenticateUser(_ attempt: LoginAttempt) async throws(LoginFault) -> Verdict {
         if delay > .zero { try await pause(delay) }
+        if let password {
+            guard try await attempt.password().isEqual(to: password) else { return .failed(.wrongCredentials) }
+        }
+        if let code {
+            guard try await attempt.oneTimeCode().isEqual(to: code) else { return .failed(.wrongCredentials) }
+        }
         switch login.next() {
         case .auto, .success: return groups.isEmpty ? attempt.commit(only: []) : attempt.commit(groups: groups)
         case .ignored: return .ignored
