@@ -57,7 +57,7 @@ final class LoginRecord: Sendable {
     private let openRound = Atomic(0)
 
     init(_ request: consuming LoginRequest, _ conversation: any Conversation, _ stack: LoginStack) {
-        self.request = request
+        self.request = consume request
         self.stack = stack
         state = Mutex(State(conversation))
     }

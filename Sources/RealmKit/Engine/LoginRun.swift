@@ -23,7 +23,7 @@ struct LoginRun: ~Copyable {
     /// A run that logs in.
     init(_ stack: LoginStack, _ request: consuming LoginRequest, _ conversation: any Conversation) {
         self.stack = stack
-        record = LoginRecord(request, conversation, stack)
+        record = LoginRecord(consume request, conversation, stack)
         phase = .login
         reached = []
         lastInstant = stack.clock.now
@@ -32,7 +32,7 @@ struct LoginRun: ~Copyable {
     /// A run that ends a login.
     init(_ stack: LoginStack, _ request: consuming LoginRequest, undoing login: LoginRecord) {
         self.stack = stack
-        record = LoginRecord(request, PreparedConversation.silent, stack)
+        record = LoginRecord(consume request, PreparedConversation.silent, stack)
         phase = .logout
         reached = login.reached
         lastInstant = stack.clock.now
@@ -144,8 +144,11 @@ struct LoginRun: ~Copyable {
             proceed(next)
         case .commit:
             let entry = stack.entries[call.entry]
-            action = entry.actionInCommit(answer.outcome)
-            next = walk.count(answer.outcome, of: call.entry, as: action, level: entry.level)
+            // A module that did not succeed and has nothing to complete steers the walk as it did in the login.
+            let isAsBefore = answer.outcome == .ignored && !call.succeeded
+            let outcome = isAsBefore ? path[position].outcome : answer.outcome
+            action = isAsBefore ? path[position].action.withoutJumping : entry.actionInCommit(answer.outcome)
+            next = walk.count(outcome, of: call.entry, as: action, level: entry.level)
             position += 1
             if case .leave(let left) = next { leaveCommit(of: call.entry, level: left) }
         case .abort:
@@ -240,9 +243,14 @@ extension LinkedEntry {
 }
 
 extension Action {
-    /// In a second walk the path is already chosen, so a jump counts as the yes that chose it.
+    /// In a second walk the path is already chosen, so the jump of a module counts as the yes that chose it.
     var withoutJump: Action {
         if case .jump = self { .ok } else { self }
+    }
+
+    /// In a second walk the path is already chosen, so a jump of a module that did not succeed does nothing.
+    var withoutJumping: Action {
+        if case .jump = self { .ignore } else { self }
     }
 
     /// Every module is asked, so nothing leaves.

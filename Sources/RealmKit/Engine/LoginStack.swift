@@ -159,7 +159,7 @@ public final class LoginStack: Sendable {
     ///   - conversation: The other end, to be asked for whatever a module needs.
     /// - Returns: The decision and how it came about.
     public func login(_ request: consuming LoginRequest, asking conversation: any Conversation) async -> LoginReport {
-        var run = LoginRun(self, request, conversation)
+        var run = LoginRun(self, consume request, conversation)
         while let call = run.advance() {
             // Before a call nobody is left to wait for, and after one that ended because nobody is.
             if call.phase.decides, Task.isCancelled {
@@ -179,7 +179,7 @@ public final class LoginStack: Sendable {
     /// - Returns: The decision and how it came about; nil if a module of the stack may have to wait.
     public func loginNow(_ request: consuming LoginRequest) -> LoginReport? {
         guard isImmediate else { return nil }
-        var run = LoginRun(self, request, PreparedConversation.silent)
+        var run = LoginRun(self, consume request, PreparedConversation.silent)
         guard run.advance() == nil else { return nil }
         return run.report()
     }
@@ -198,7 +198,7 @@ public final class LoginStack: Sendable {
     }
 
     func logout(_ request: LoginRequest, after login: LoginRecord) async -> LogoutReport {
-        var run = LoginRun(self, request, undoing: login)
+        var run = LoginRun(self, consume request, undoing: login)
         while let call = run.advance() {
             let answer = await perform(call, run.record)
             run.settle(call, answer)
