@@ -52,6 +52,9 @@ public enum Authcheck {
                 properties: SystemProperties.all.merging(options.properties) { _, given in given }
             )
             configuration = try loader.load(options.config ?? ConfigurationPath.standard)
+            if !options.quiet {
+                for warning in configuration.warnings { Output.write(warning.rendered, to: STDERR_FILENO) }
+            }
         } catch {
             Output.write(error.description, to: STDERR_FILENO)
             return .configuration

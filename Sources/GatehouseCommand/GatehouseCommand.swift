@@ -22,9 +22,11 @@ public enum GatehouseCommand {
     }
 
     static func run(_ arguments: [String], _ kinds: [RealmKind]) async -> Int32 {
-        let command: any ParsableCommand
+        var command: any ParsableCommand
         do {
             command = try GatehouseOptions.parseAsRoot(arguments)
+            // Whatever is no command of ours is one of the parser's, such as help.
+            if !(command is GatehouseOptions.Serve || command is GatehouseOptions.Check) { try command.run() }
         } catch {
             let isHelp = GatehouseOptions.exitCode(for: error) == .success
             print(GatehouseOptions.fullMessage(for: error), on: isHelp ? STDOUT_FILENO : STDERR_FILENO)
@@ -34,7 +36,7 @@ public enum GatehouseCommand {
             switch command {
             case let command as GatehouseOptions.Serve: try await serve(command.options, kinds)
             case let command as GatehouseOptions.Check: try check(command.options, kinds)
-            default: print(GatehouseOptions.helpMessage(), on: STDOUT_FILENO)
+            default: break
             }
             return 0
         } catch {
@@ -60,7 +62,7 @@ public enum GatehouseCommand {
 
     private static func check(_ options: ConfigurationOptions, _ kinds: [RealmKind]) throws(ConfigurationErrors) {
         let configuration = try load(options, kinds)
-        let certificate = try ServerCertificate.configured(configuration.server, files: .system)
+        let certificate = try ServerCertificate.existing(configuration.server, files: .system)
         print(Outline.text(configuration, certificate: certificate), on: STDOUT_FILENO)
     }
 

@@ -174,6 +174,10 @@ import Testing
         for arguments in [["nonsense"], ["serve", "--port", "1"], ["check", "-D", "x"]] {
             #expect(try await Program.run(Program.built("gatehouse"), arguments).status == 2)
         }
-        #expect(try await Program.run(Program.built("gatehouse"), ["--help"]).status == 0)
+        for arguments in [["--help"], ["help", "serve"], ["check", "--help"], []] {
+            let help = try await Program.run(Program.built("gatehouse"), arguments)
+            #expect(help.status == 0)
+            #expect(help.output.contains("USAGE: gatehouse"))
+        }
     }
 }

@@ -73,6 +73,8 @@ struct ServerTests {
         #expect(try await server.ask("/stuck", "-u", "zed:x").status == 503)
         #expect(try await server.ask("/optional", "-u", "zed:x").status == 200)
         #expect(try await server.ask("/down", "-u", "zed:x").status == 503)
+        #expect(await server.end() == 0)
+        #expect(server.log.contains("unavailable module=0 phase=login \"the module did not answer within 0.2 seconds\""))
     }
 
     @Test(

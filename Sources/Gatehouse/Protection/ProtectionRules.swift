@@ -36,7 +36,8 @@ extension ProtectRule {
         return requirements.contains { requirement in
             switch requirement {
             case .any: true
-            case .users(let names): names.contains(identity.username.text)
+            // Byte by byte: two spellings that Unicode holds for the same are two names, as they are in a Username.
+            case .users(let names): names.contains { $0.utf8.elementsEqual(identity.username.text.utf8) }
             case .groups(let names): names.contains { identity.isMember(of: $0) }
             }
         }

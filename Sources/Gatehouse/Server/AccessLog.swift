@@ -32,7 +32,7 @@ struct AccessLog {
     ) {
         let user = report.map { "\(Self.quoted($0.username.text))@\(Self.quoted($0.realm))" } ?? "-"
         let target = path.map { Self.quoted($0.text) } ?? "(doubtful path)"
-        let why = report?.refusal.map { " \(Self.reason($0))" } ?? ""
+        let why = report.map { Self.reason($0) } ?? ""
         let length = response.headers[.contentLength] ?? "0"
         let microseconds = (clock.now &- begin) / 1000
         logger.info(
@@ -40,11 +40,15 @@ struct AccessLog {
         )
     }
 
-    private static func reason(_ refusal: Refusal) -> String {
-        switch refusal {
-        case .module(let index, let phase, let failure): "\(failure.code) module=\(index) phase=\(phase.name)"
-        case .allIgnored: "all-ignored"
-        case .emptyStack: "empty-stack"
+    /// Why somebody was refused; where a module broke or could not ask, what it said of that.
+    private static func reason(_ report: LoginReport) -> String {
+        switch report.refusal {
+        case nil: return ""
+        case .allIgnored: return " all-ignored"
+        case .emptyStack: return " empty-stack"
+        case .module(let index, let phase, let failure):
+            let fault = report.steps.first { $0.index == index && $0.phase == phase }?.fault
+            return " \(failure.code) module=\(index) phase=\(phase.name)" + (fault.map { " \(quoted($0.log))" } ?? "")
         }
     }
 

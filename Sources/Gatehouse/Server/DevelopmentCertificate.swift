@@ -22,17 +22,24 @@ enum DevelopmentCertificate {
         let identity: TLSIdentity
         do throws(StateFolder.Fault) {
             folder = try StateFolder(settings.stateFolder.value)
-            if let kept = existing(folder, files) { identity = kept } else { identity = try make(in: folder) }
+            if let kept = existing(in: folder.path, files) { identity = kept } else { identity = try make(in: folder) }
         } catch {
             throw settings.stateFolder.errors("the state folder cannot be used: \(error.reason)")
         }
         return ServerCertificate(identity, file: folder.path(certificateName), isDevelopment: true)
     }
 
-    /// What an earlier start has left, if it is still good for a day.
-    private static func existing(_ folder: StateFolder, _ files: ConfigurationFiles) -> TLSIdentity? {
-        guard case .success(let certificate) = files.read(folder.path(certificateName)),
-            case .success(let key) = files.read(folder.path(keyName))
+    /// What an earlier start has left, if it is still good for a day; makes nothing.
+    static func existing(_ settings: ServerSettings, files: ConfigurationFiles) -> ServerCertificate? {
+        let folder = settings.stateFolder.value
+        return existing(in: folder, files).map {
+            ServerCertificate($0, file: "\(folder)/\(certificateName)", isDevelopment: true)
+        }
+    }
+
+    private static func existing(in folder: String, _ files: ConfigurationFiles) -> TLSIdentity? {
+        guard case .success(let certificate) = files.read("\(folder)/\(certificateName)"),
+            case .success(let key) = files.read("\(folder)/\(keyName)")
         else { return nil }
         do throws(OpenSSLError) {
             let identity = try TLSIdentity(

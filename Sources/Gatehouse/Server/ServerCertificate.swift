@@ -53,6 +53,21 @@ public struct ServerCertificate: Sendable {
         return ServerCertificate(identity, file: certificate.value, isDevelopment: false)
     }
 
+    /// The certificate a server would show: the configured one, or the one for development if there is one; makes nothing.
+    ///
+    /// - Parameters:
+    ///   - settings: The server's settings.
+    ///   - files: Where files come from.
+    /// - Returns: The certificate; nil when the first start is to make one for development.
+    /// - Throws: ``ConfigurationErrors`` at the place that names the file.
+    public static func existing(
+        _ settings: ServerSettings,
+        files: ConfigurationFiles
+    ) throws(ConfigurationErrors) -> ServerCertificate? {
+        if let configured = try configured(settings, files: files) { return configured }
+        return DevelopmentCertificate.existing(settings, files: files)
+    }
+
     private static func parse<Result>(
         _ file: Placed<String>,
         _ files: ConfigurationFiles,

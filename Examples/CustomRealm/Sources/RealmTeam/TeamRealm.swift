@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+public import RealmKit
+
+/// A team: some people, one passphrase that they share, and a group for all of them.
+///
+/// Properties: `jaas-context` (`team`), `members` and `passphrase`, which must be set, `group` (`Team`).
+public struct TeamRealm: Realm {
+    /// `jaas-context`, `members`, `passphrase`, `group`.
+    public static let properties: PropertySchema = [
+        .jaasContext(default: "team"),
+        .required("members", .list),
+        .required("passphrase", .secret),
+        .string("group", default: "Team"),
+    ]
+
+    /// The entry of login.conf that checks this realm's users.
+    public let jaasContext: String
+
+    private let members: Set<Username>
+    private let passphrase: Secret
+    private let group: String
+
+    /// `Team`.
+    public var authType: String { "Team" }
+
+    /// Makes the realm.
+    ///
+    /// - Parameter properties: Checked against ``properties``.
+    /// - Throws: ``RealmKit/BadRealm`` when a member's name can be nobody's, or when the passphrase is empty.
+    public init(_ properties: RealmProperties) throws(BadRealm) {
+        jaasContext = try properties.jaasContext
+        group = try properties.string("group")
+        passphrase = try properties.secret("passphrase")
+        guard !passphrase.isEmpty else { throw BadRealm("is empty", setting: "passphrase") }
+        var members: Set<Username> = []
+        for name in try properties.list("members") {
+            do throws(BadUsername) {
+                members.insert(try Username(name))
+            } catch {
+                throw BadRealm("holds a name that nobody can have: \(error)", setting: "members")
+            }
+        }
+        self.members = members
+    }
+
+    /// The team's group, for its members.
+    public func groupNames(of user: Username) async throws(RealmError) -> [String] {
+        guard let groups = groups(of: user) else { throw .noSuchUser(user) }
+        return groups
+    }
+
+    /// The groups of a member; nil for everybody else.
+    func groups(of user: Username) -> [String]? {
+        members.contains(user) ? [group] : nil
+    }
+
+    /// Whether this is the team's passphrase.
+    func accepts(_ password: Secret) -> Bool {
+        passphrase.isEqual(to: password)
+    }
+}
+
+extension RealmKind {
+    /// The team realm and its module, for the list of realms that an executable is linked with.
+    public static let team = RealmKind(TeamRealm.self, modules: TeamLoginModule.self)
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import RealmKit
+import RealmTeam
+import RealmTesting
+import Testing
+
+struct TeamLoginModuleTests {
+    @Test func `the module keeps the contract of login modules`() async throws {
+        let conformance = LoginModuleConformance(
+            try Team.module(),
+            accepts: [.init("ann", password: "open sesame"), .init("zed", password: "open sesame")],
+            refuses: [
+                .init("ann", password: "open sesami"), .init("ann", password: ""), .init("ann"),
+                .init("bob", password: "open sesame"),
+            ]
+        )
+        let violations = await conformance.violations()
+        #expect(violations == [])
+    }
+
+    @Test func `a member with the passphrase is in the group`() async throws {
+        let report = await Team.stack([try Team.module()]).login(
+            try Team.request("ann"),
+            asking: RecordingConversation(password: "open sesame")
+        )
+        let identity = try #require(report.identity)
+        #expect(identity.subject.principals == [.user("ann"), .group("Crew")])
+    }
+
+    static let strangers: [(name: String, password: String?, failure: LoginFailure)] = [
+        ("ann", "open sesami", .wrongCredentials),
+        ("ann", "", .wrongCredentials),
+        ("bob", "open sesame", .unknownUser),
+        ("ann", nil, .missingCredential),
+    ]
+
+    @Test(arguments: strangers)
+    func `everybody else is told apart in the log`(name: String, password: String?, failure: LoginFailure) async throws
+    {
+        let report = await Team.stack([try Team.module()]).login(
+            try Team.request(name),
+            asking: RecordingConversation(password: password)
+        )
+        #expect(report.refusal?.failure == failure)
+    }
+
+    @Test func `a second module can use the passphrase that the first one has asked for`() async throws {
+        let stack = Team.stack([
+            try Team.module(["storePass": .boolean(true)]),
+            try Team.module(["useFirstPass": .boolean(true), "clearPass": .boolean(true)]),
+        ])
+        let conversation = RecordingConversation(password: "open sesame")
+        let report = await stack.login(try Team.request("ann"), asking: conversation)
+        #expect(report.identity != nil)
+        #expect(conversation.questions == [[.password(prompt: "Password")]])
+    }
+
+    @Test func `who takes an hour to type it is not too late`() async throws {
+        let clock = ManualClock()
+        let stack = Team.stack([try Team.module()], clock: clock)
+        let person = RecordingConversation([.held(PreparedConversation(password: Secret(utf8: "open sesame")))])
+        async let report = stack.login(try Team.request("ann"), asking: person)
+        await person.untilAsked()
+        clock.advance(by: .seconds(3600))
+        person.release()
+        #expect(try await report.identity != nil)
+    }
+}

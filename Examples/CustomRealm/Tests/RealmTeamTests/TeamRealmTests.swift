@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import RealmKit
+import RealmTeam
+import RealmTesting
+import Testing
+
+struct TeamRealmTests {
+    @Test func `the realm keeps the contract of realms`() async {
+        let conformance = RealmConformance(
+            TeamRealm.self,
+            properties: ["members": ["ann", "zed"], "passphrase": ["open sesame"], "group": ["Crew"]],
+            members: ["ann": ["Crew"], "zed": ["Crew"]],
+            strangers: ["bob", "Ann"]
+        )
+        let violations = await conformance.violations()
+        #expect(violations == [])
+    }
+
+    @Test func `an empty passphrase makes no realm`() {
+        #expect(throws: BadRealm("is empty", setting: "passphrase")) {
+            try Team.realm(passphrase: "")
+        }
+    }
+
+    @Test(arguments: ["", " ann", "ann\u{7}"])
+    func `a member's name that nobody can have makes no realm`(name: String) throws {
+        let error = try #require(throws: BadRealm.self) { try Team.realm(members: ["ann", name]) }
+        #expect(error.setting == "members")
+    }
+
+    @Test func `the group has a default`() async throws {
+        let realm = try Team.realm(group: nil)
+        #expect(try await realm.groupNames(of: Username("ann")) == ["Team"])
+    }
+}
