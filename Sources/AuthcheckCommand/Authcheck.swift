@@ -25,7 +25,8 @@ public enum Authcheck {
             options = try AuthcheckOptions.parse(arguments)
         } catch {
             let isHelp = AuthcheckOptions.exitCode(for: error) == .success
-            Output.write(AuthcheckOptions.fullMessage(for: error), to: isHelp ? STDOUT_FILENO : STDERR_FILENO)
+            let message = Printable.text(AuthcheckOptions.fullMessage(for: error))
+            Output.write(message, to: isHelp ? STDOUT_FILENO : STDERR_FILENO)
             return isHelp ? .accepted : .usage
         }
         let username: Username
@@ -71,7 +72,7 @@ public enum Authcheck {
         } catch {
             let nearest = NearestName.suggest(options.realm, among: configuration.realms.map(\.name))
             Output.write(
-                "authcheck: \(error)" + (nearest.map { "\n    hint: did you mean \($0)?" } ?? ""),
+                "authcheck: \(Printable.line("\(error)"))" + (nearest.map { "\n    hint: did you mean \($0)?" } ?? ""),
                 to: STDERR_FILENO
             )
             return .configuration

@@ -3,7 +3,9 @@
 
 internal import ArgumentParser
 
-/// The arguments of `authcheck`. There is no way to give a password in them: everybody on a machine can read arguments.
+/// The arguments of `authcheck`.
+///
+/// There is no way to give a password in them: everybody on a machine can read arguments.
 struct AuthcheckOptions: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "authcheck",

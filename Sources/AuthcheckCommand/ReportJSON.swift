@@ -65,11 +65,28 @@ enum ReportJSON {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         do {
-            return String(decoding: try encoder.encode(object), as: UTF8.self)
+            return escaped(String(decoding: try encoder.encode(object), as: UTF8.self))
         } catch {
             // Strings and numbers always encode; were it otherwise, the answer must still not be taken for a yes.
             return #"{"accepted":false,"reason":"internal-error"}"#
         }
+    }
+}
+
+extension ReportJSON {
+    /// The same JSON without characters that could do anything to a terminal; they stand in strings only.
+    private static func escaped(_ json: String) -> String {
+        var result = ""
+        for scalar in json.unicodeScalars {
+            let shown = Printable.text(String(scalar))
+            guard shown != String(scalar) else {
+                result += shown
+                continue
+            }
+            let code = String(scalar.value, radix: 16)
+            result += "\\u" + String(repeating: "0", count: 4 - code.count) + code
+        }
+        return result
     }
 }
 

@@ -21,7 +21,7 @@ enum ReportText {
         switch refusal {
         case .module(let index, let phase, let failure):
             let step = steps.first { $0.index == index && $0.phase == phase }
-            let detail = step?.fault.map { " (\($0.log))" } ?? ""
+            let detail = step?.fault.map { " (\(Printable.line($0.log)))" } ?? ""
             return "\(failure.words), says \(step?.module ?? "module \(index)")\(detail)"
         case .allIgnored: return "no module had anything to say about this user"
         case .emptyStack: return "its stack has no modules"
@@ -37,7 +37,7 @@ enum ReportText {
             ]
         }
         let faults = report.steps.compactMap { step in
-            step.fault.map { "\(step.index) \(step.module) \(step.phase.name): \($0.log)" }
+            step.fault.map { Printable.line("\(step.index) \(step.module) \(step.phase.name): \($0.log)") }
         }
         return (Table.lines([head] + rows) + faults).joined(separator: "\n")
     }
@@ -53,6 +53,7 @@ enum ReportText {
 /// Rows with aligned columns.
 enum Table {
     static func lines(_ rows: [[String]]) -> [String] {
+        let rows = rows.map { $0.map(Printable.line) }
         let columns = rows.map(\.count).max() ?? 0
         let widths = (0..<columns).map { column in
             rows.map { $0.count > column ? $0[column].count : 0 }.max() ?? 0
@@ -68,6 +69,11 @@ enum Table {
 
 /// Text that cannot do anything to a terminal.
 enum Printable {
+    /// Text that is one line: what a directory or a module says must not look like lines of ours.
+    static func line(_ text: String) -> String {
+        Self.text(String(text.unicodeScalars.map { $0 == "\n" ? "\u{FFFD}" : Character($0) }))
+    }
+
     static func text(_ text: String) -> String {
         var result = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {

@@ -5,7 +5,9 @@ public import RealmKit
 internal import RealmStack
 internal import RealmStartWith
 
-/// The realms that `gatehouse` and `authcheck` are linked with. A new one is a target and a line here.
+/// The realms that `gatehouse` and `authcheck` are linked with.
+///
+/// A new one is a target and a line here.
 public let builtInRealms: [RealmKind] = [
     RealmKind(StackRealm.self, modules: PermitLoginModule.self, DenyLoginModule.self, ScriptedLoginModule.self),
     RealmKind(StartWithRealm.self, modules: StartWithLoginModule.self),

@@ -74,7 +74,9 @@ struct ServerTests {
         #expect(try await server.ask("/optional", "-u", "zed:x").status == 200)
         #expect(try await server.ask("/down", "-u", "zed:x").status == 503)
         #expect(await server.end() == 0)
-        #expect(server.log.contains("unavailable module=0 phase=login \"the module did not answer within 0.2 seconds\""))
+        #expect(
+            server.log.contains("unavailable module=0 phase=login \"the module did not answer within 0.2 seconds\"")
+        )
     }
 
     @Test(

@@ -54,6 +54,7 @@ public struct Gate: Sendable {
     ///   - path: The request's path.
     ///   - authorization: The values of the request's `Authorization` fields.
     ///   - peer: The address the request came from.
+    /// - Returns: What is decided already, or the login that has to be made.
     public func begin(_ path: RequestPath, authorization: [String], peer: String?) -> Beginning {
         guard let rule = rules.rule(for: path) else { return .decided(.open) }
         switch BasicScheme.read(authorization) {
@@ -74,6 +75,7 @@ public struct Gate: Sendable {
     /// - Parameters:
     ///   - report: How the login went.
     ///   - rule: The rule it was made for.
+    /// - Returns: What becomes of the request.
     public func finish(_ report: LoginReport, _ rule: ProtectRule) -> Decision {
         switch report.decision {
         case .accepted(let identity):

@@ -22,6 +22,7 @@ public struct ProtectionRules: Sendable {
     /// The rule for a path; nil if the path is open to everybody.
     ///
     /// - Parameter path: The request's path.
+    /// - Returns: The rule that decides.
     public func rule(for path: RequestPath) -> ProtectRule? {
         rules.first { path.segments.starts(with: $0.segments) }?.rule
     }
@@ -31,6 +32,7 @@ extension ProtectRule {
     /// Whether somebody meets one of the requirements.
     ///
     /// - Parameter identity: Somebody the rule's realm has accepted.
+    /// - Returns: True if one of them is met and the identity is of the rule's realm.
     public func allows(_ identity: AuthenticatedIdentity) -> Bool {
         guard identity.realm == realm else { return false }
         return requirements.contains { requirement in

@@ -3,7 +3,9 @@
 
 public import RealmKit
 
-/// HTTP Basic authentication. Source: RFC 7617, RFC 9110 section 11.
+/// HTTP Basic authentication.
+///
+/// Source: RFC 7617, RFC 9110 section 11.
 public enum BasicScheme {
     /// What the `Authorization` fields of a request come to.
     public enum Presented: Sendable {
@@ -23,6 +25,7 @@ public enum BasicScheme {
     /// The value of a `WWW-Authenticate` field.
     ///
     /// - Parameter realm: The realm's name; it must not hold control characters.
+    /// - Returns: The whole value, quoted as RFC 9110 section 5.6.4 has it.
     public static func challenge(realm: String) -> String {
         var quoted = ""
         for character in realm.unicodeScalars {
@@ -35,6 +38,7 @@ public enum BasicScheme {
     /// Reads the `Authorization` fields of a request.
     ///
     /// - Parameter fields: The value of each such field, in order.
+    /// - Returns: What they come to; never more than one pair of credentials.
     public static func read(_ fields: [String]) -> Presented {
         guard let field = fields.first else { return .nothing }
         guard fields.count == 1 else { return .malformed("more than one Authorization field") }

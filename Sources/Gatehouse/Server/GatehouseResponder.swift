@@ -38,7 +38,9 @@ public struct GatehouseResponder: HTTPResponder {
         log = AccessLog(logger, clock: SystemClock())
     }
 
-    /// Answers a request. It never throws: whatever goes wrong is an answer.
+    /// Answers a request.
+    ///
+    /// It never throws: whatever goes wrong is an answer.
     public func respond(to request: Request, context: Context) async throws -> Response {
         let begin = log.now
         let (page, path, report) = await page(for: request, peer: context.peer)

@@ -31,6 +31,7 @@ public struct Placed<Value: Sendable>: Sendable {
     /// - Parameters:
     ///   - message: What is wrong.
     ///   - hint: What to do about it.
+    /// - Returns: One error.
     public func errors(_ message: String, hint: String? = nil) -> ConfigurationErrors {
         ConfigurationErrors(message, at: range, in: text, hint: hint)
     }

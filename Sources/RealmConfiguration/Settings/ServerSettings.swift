@@ -32,15 +32,21 @@ public struct ServerSettings: Sendable {
         case tls13 = "1.3"
     }
 
-    /// Where to listen. The default is `127.0.0.1:8443`.
+    /// Where to listen.
+    ///
+    /// The default is `127.0.0.1:8443`.
     public var listen: [Placed<Address>]
-    /// The folder for what the server keeps. The default is `var` beside realms.conf.
+    /// The folder for what the server keeps.
+    ///
+    /// The default is `var` beside realms.conf.
     public var stateFolder: Placed<String>
     /// The file with the certificate chain in PEM; nil for a development certificate of the server's own.
     public var certificateFile: Placed<String>?
     /// The file with the private key in PEM; nil exactly when ``certificateFile`` is.
     public var keyFile: Placed<String>?
-    /// The oldest version of TLS that is spoken. The default is 1.2.
+    /// The oldest version of TLS that is spoken.
+    ///
+    /// The default is 1.2.
     public var minimumVersion = TLSVersion.tls12
 
     /// The defaults.

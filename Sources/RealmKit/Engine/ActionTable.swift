@@ -12,6 +12,7 @@ public struct Outcome: Sendable, Hashable {
     /// The module said no, broke, or ran out of time.
     ///
     /// - Parameter failure: Why.
+    /// - Returns: The outcome.
     public static func failure(_ failure: LoginFailure) -> Outcome { Outcome(index: 2 + failure.rawValue) }
 
     /// How many there are.

@@ -30,5 +30,6 @@ public struct AuthenticatedIdentity: Sendable {
     /// Whether the user is a member of a group.
     ///
     /// - Parameter group: The group's name; upper and lower case differ.
+    /// - Returns: True if a module has committed the group, or the realm assigns it.
     public func isMember(of group: String) -> Bool { following.contains(group) || record.isMember(of: group) }
 }

@@ -29,11 +29,14 @@ public final class LoginContext {
     /// after one that failed.
     public var subject: Subject? { isAuthenticated || isGiven ? current : nil }
 
-    /// Logs in. On success the subject has the new principals, on refusal none of this or an earlier login's.
+    /// Logs in.
+    ///
+    /// On success the subject has the new principals, on refusal none of this or an earlier login's.
     ///
     /// - Parameters:
     ///   - request: Who wants in, and where.
     ///   - conversation: The other end, to be asked for whatever a module needs.
+    /// - Returns: The decision and how it came about.
     public func login(_ request: LoginRequest, asking conversation: any Conversation) async -> LoginReport {
         let report = await stack.login(request, asking: conversation)
         isAuthenticated = report.identity != nil
@@ -43,7 +46,9 @@ public final class LoginContext {
         return report
     }
 
-    /// Logs out: asks every module that the last login reached. Their principals go, but for those of modules that threw.
+    /// Logs out: asks every module that the last login reached.
+    ///
+    /// Their principals go, but for those of modules that threw.
     ///
     /// - Returns: How it went; nil if there has not been a login.
     public func logout() async -> LogoutReport? {

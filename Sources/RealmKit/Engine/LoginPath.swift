@@ -11,7 +11,9 @@ struct StepRecord: Sendable {
     var state = LoginStep.State.undecided
 }
 
-/// The steps a login took. Four fit without an allocation: a stack of two modules, login and commit.
+/// The steps a login took.
+///
+/// Four fit without an allocation: a stack of two modules, login and commit.
 struct LoginPath: ~Copyable, Sendable {
     private static let inlineCount = 4
     private var inline = InlineArray<4, StepRecord>(repeating: StepRecord())

@@ -87,12 +87,11 @@ struct LoginRun: ~Copyable {
     private mutating func commitNext() -> ModuleCall {
         let step = path[position]
         if !stack.isFlat {
-            let entry = Int(step.entry)
             let last = position > 0 ? Int(path[position - 1].entry) + 1 : 0
-            for between in stack.entries[last..<entry] { level = min(level, between.level) }
-            let entryLevel = stack.entries[entry].level
-            if entryLevel > level { walk.enter(level: entryLevel) }
-            level = entryLevel
+            for entry in stack.entries[last...Int(step.entry)] {
+                if entry.level > level { walk.enter(level: entry.level) }
+                level = entry.level
+            }
         }
         return call(again: step)
     }
@@ -146,8 +145,9 @@ struct LoginRun: ~Copyable {
             let entry = stack.entries[call.entry]
             // A module that did not succeed and has nothing to complete steers the walk as it did in the login.
             let isAsBefore = answer.outcome == .ignored && !call.succeeded
-            let outcome = isAsBefore ? path[position].outcome : answer.outcome
             action = isAsBefore ? path[position].action.withoutJumping : entry.actionInCommit(answer.outcome)
+            let counts = isAsBefore && action != .ignore
+            let outcome = counts ? path[position].outcome : answer.outcome
             next = walk.count(outcome, of: call.entry, as: action, level: entry.level)
             position += 1
             if case .leave(let left) = next { leaveCommit(of: call.entry, level: left) }

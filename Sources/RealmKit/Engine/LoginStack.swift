@@ -88,6 +88,7 @@ public final class LoginStack: Sendable {
         ///   - name: The module's name.
         ///   - flag: How much the failure counts.
         ///   - fault: Why it cannot be had.
+        /// - Returns: The place.
         public static func broken(_ name: String, _ flag: ControlFlag, fault: LoginFault) -> Entry {
             Entry(name: name, control: flag.rawValue, table: ActionTable(flag), level: 0, kind: .broken(fault))
         }
@@ -97,6 +98,7 @@ public final class LoginStack: Sendable {
         /// - Parameters:
         ///   - name: The sub-stack's name.
         ///   - level: The level of the marker itself.
+        /// - Returns: The marker.
         public static func substack(_ name: String, level: Int = 0) -> Entry {
             Entry(
                 name: name,

@@ -73,6 +73,7 @@ public struct LoginAttempt: Sendable {
     /// Reads and changes what the modules of this login share, in one step.
     ///
     /// - Parameter body: Does the reading and changing; it must not call back into this attempt.
+    /// - Returns: What `body` returns.
     public func updateShared<Result: Sendable>(_ body: (inout SharedState) -> Result) -> Result {
         record.withShared(body)
     }
@@ -97,6 +98,7 @@ public struct LoginAttempt: Sendable {
     /// Asks for the password.
     ///
     /// - Parameter prompt: What to show where a person is asked.
+    /// - Returns: The password; it may be empty.
     /// - Throws: ``LoginFault`` of kind `missingCredential` when there is none.
     public func password(prompt: String = "Password") async throws(LoginFault) -> Secret {
         guard case .secret(let secret) = try await ask([.password(prompt: prompt)])[0] else {
@@ -108,6 +110,7 @@ public struct LoginAttempt: Sendable {
     /// Asks for a code that is good once.
     ///
     /// - Parameter prompt: What to show where a person is asked.
+    /// - Returns: The code; it may be empty.
     /// - Throws: ``LoginFault`` of kind `missingCredential` when there is none.
     public func oneTimeCode(prompt: String = "One-time code") async throws(LoginFault) -> Secret {
         guard case .secret(let secret) = try await ask([.oneTimeCode(prompt: prompt)])[0] else {

@@ -45,18 +45,21 @@ public protocol LoginModule<RealmType>: Sendable {
     /// succeeded. What it answers counts under its flag once more: a required module that throws here spoils the login.
     ///
     /// - Parameter attempt: The login at hand; ``LoginAttempt/add(_:)`` adds principals to it.
+    /// - Returns: Whether there was anything to complete.
     /// - Throws: ``LoginFault`` when it cannot be completed.
     func commit(_ attempt: LoginAttempt) async throws(LoginFault) -> Completion
 
     /// Forgets about a login that the stack as a whole has refused.
     ///
     /// - Parameter attempt: The login at hand.
+    /// - Returns: Whether there was anything to forget.
     /// - Throws: ``LoginFault``, which is reported and changes nothing.
     func abort(_ attempt: LoginAttempt) async throws(LoginFault) -> Completion
 
     /// Ends what ``commit(_:)`` began. What this module gave to the subject is taken back unless it throws.
     ///
     /// - Parameter attempt: An attempt that knows who is leaving.
+    /// - Returns: Whether there was anything to end.
     /// - Throws: ``LoginFault`` when it could not be ended.
     func logout(_ attempt: LoginAttempt) async throws(LoginFault) -> Completion
 }
@@ -91,24 +94,28 @@ public protocol ImmediateLoginModule<RealmType>: LoginModule {
     /// Decides about one login at once; see ``LoginModule/authenticateUser(_:)``.
     ///
     /// - Parameter attempt: The login at hand.
+    /// - Returns: What ``LoginAttempt/commit(groups:)`` gave, or another verdict.
     /// - Throws: ``LoginFault`` when the question could not be decided.
     func authenticateUser(_ attempt: LoginAttempt) throws(LoginFault) -> Verdict
 
     /// Completes a login at once; see ``LoginModule/commit(_:)``.
     ///
     /// - Parameter attempt: The login at hand.
+    /// - Returns: Whether there was anything to complete.
     /// - Throws: ``LoginFault`` when it cannot be completed.
     func commit(_ attempt: LoginAttempt) throws(LoginFault) -> Completion
 
     /// Forgets about a login at once; see ``LoginModule/abort(_:)``.
     ///
     /// - Parameter attempt: The login at hand.
+    /// - Returns: Whether there was anything to forget.
     /// - Throws: ``LoginFault``, which is reported and changes nothing.
     func abort(_ attempt: LoginAttempt) throws(LoginFault) -> Completion
 
     /// Ends a login at once; see ``LoginModule/logout(_:)``.
     ///
     /// - Parameter attempt: An attempt that knows who is leaving.
+    /// - Returns: Whether there was anything to end.
     /// - Throws: ``LoginFault`` when it could not be ended.
     func logout(_ attempt: LoginAttempt) throws(LoginFault) -> Completion
 }

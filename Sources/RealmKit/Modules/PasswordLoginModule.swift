@@ -15,6 +15,7 @@ public protocol PasswordLoginModule<RealmType>: LoginModule {
     /// - Parameters:
     ///   - attempt: The login at hand.
     ///   - password: The password to check; it may be empty, which most realms must refuse.
+    /// - Returns: What ``LoginAttempt/commit(groups:)`` gave, or another verdict.
     /// - Throws: ``LoginFault`` when the question could not be decided.
     func authenticate(_ attempt: LoginAttempt, password: Secret) async throws(LoginFault) -> Verdict
 }
@@ -46,7 +47,9 @@ extension PasswordLoginModule {
 /// Source: the options `tryFirstPass`, `useFirstPass`, `storePass` and `clearPass` of the JDK's LdapLoginModule and
 /// JndiLoginModule.
 public struct FirstPass: Sendable, Hashable {
-    /// Try the password that an earlier module has stored; if it is wrong or not there, ask. Wins over `useFirstPass`.
+    /// Try the password that an earlier module has stored; if it is wrong or not there, ask.
+    ///
+    /// Wins over `useFirstPass`.
     public let tries: Bool
     /// Use the password that an earlier module has stored; if it is wrong or not there, fail without asking.
     public let uses: Bool
@@ -118,6 +121,7 @@ extension PropertySchema {
     /// - Parameters:
     ///   - left: The first schema.
     ///   - right: The second one, which counts where both declare a name.
+    /// - Returns: A schema in which every name stands once.
     public static func + (left: PropertySchema, right: PropertySchema) -> PropertySchema {
         PropertySchema(left.properties + right.properties)
     }

@@ -45,6 +45,7 @@ public struct SharedState: Sendable {
     /// The secret under a key, if there is one.
     ///
     /// - Parameter key: The key.
+    /// - Returns: The secret; nil if there is none under the key.
     public func secret(_ key: Key) -> Secret? {
         guard case .secret(let secret) = values[key] else { return nil }
         return secret
@@ -53,6 +54,7 @@ public struct SharedState: Sendable {
     /// The text under a key, if there is one.
     ///
     /// - Parameter key: The key.
+    /// - Returns: The text; nil if there is none under the key.
     public func text(_ key: Key) -> String? {
         guard case .text(let text) = values[key] else { return nil }
         return text

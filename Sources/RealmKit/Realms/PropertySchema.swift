@@ -49,6 +49,7 @@ public struct Property: Sendable, Hashable {
     /// The entry of login.conf whose modules check the realm's users.
     ///
     /// - Parameter text: The entry's name when nobody sets it.
+    /// - Returns: The property `jaas-context`.
     public static func jaasContext(default text: String) -> Property {
         Property("jaas-context", .string, default: text)
     }
@@ -58,6 +59,7 @@ public struct Property: Sendable, Hashable {
     /// - Parameters:
     ///   - name: The name, as the configuration spells it.
     ///   - text: The value when nobody sets it.
+    /// - Returns: The property.
     public static func string(_ name: String, default text: String) -> Property {
         Property(name, .string, default: text)
     }
@@ -67,6 +69,7 @@ public struct Property: Sendable, Hashable {
     /// - Parameters:
     ///   - name: The name, as the configuration spells it.
     ///   - kind: What it may hold.
+    /// - Returns: The property.
     public static func required(_ name: String, _ kind: Kind = .string) -> Property {
         Property(name, kind, required: true)
     }
@@ -76,6 +79,7 @@ public struct Property: Sendable, Hashable {
     /// - Parameters:
     ///   - name: The name, as the configuration spells it.
     ///   - kind: What it may hold.
+    /// - Returns: The property.
     public static func optional(_ name: String, _ kind: Kind = .string) -> Property {
         Property(name, kind)
     }

@@ -48,6 +48,7 @@ public protocol Realm: Sendable {
     /// The default refuses: many realms know groups only at login.
     ///
     /// - Parameter user: Whose groups.
+    /// - Returns: The names of the groups, each once.
     /// - Throws: ``RealmError`` of code `noSuchUser`, `invalidOperation` or `unavailable`.
     func groupNames(of user: Username) async throws(RealmError) -> [String]
 }

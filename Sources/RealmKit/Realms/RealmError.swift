@@ -48,6 +48,7 @@ public struct RealmError: Error, Sendable, CustomStringConvertible {
     /// - Parameters:
     ///   - name: The name asked for.
     ///   - known: The names there are.
+    /// - Returns: The fault.
     public static func noSuchRealm(_ name: String, known: [String]) -> RealmError {
         let there = known.isEmpty ? "there are none" : "there are \(known.sorted().joined(separator: ", "))"
         return RealmError(code: .noSuchRealm, message: "no realm is called \(name); \(there)")
@@ -56,6 +57,7 @@ public struct RealmError: Error, Sendable, CustomStringConvertible {
     /// The realm has no such user.
     ///
     /// - Parameter user: The name asked for.
+    /// - Returns: The fault.
     public static func noSuchUser(_ user: Username) -> RealmError {
         RealmError(code: .noSuchUser, message: "there is no user \(user)")
     }
@@ -63,6 +65,7 @@ public struct RealmError: Error, Sendable, CustomStringConvertible {
     /// The realm does not do such a thing.
     ///
     /// - Parameter message: What it does not do, and why.
+    /// - Returns: The fault.
     public static func invalidOperation(_ message: String) -> RealmError {
         RealmError(code: .invalidOperation, message: message)
     }
@@ -70,6 +73,7 @@ public struct RealmError: Error, Sendable, CustomStringConvertible {
     /// Whoever knows could not be asked.
     ///
     /// - Parameter message: What happened.
+    /// - Returns: The fault.
     public static func unavailable(_ message: String) -> RealmError {
         RealmError(code: .unavailable, message: message)
     }

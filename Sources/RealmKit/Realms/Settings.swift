@@ -66,6 +66,7 @@ public struct Settings<Fault: SettingsFault>: Sendable {
     /// Whether there is a value, set or by default.
     ///
     /// - Parameter name: A name of the schema.
+    /// - Returns: Whether the others have something to return for it.
     public func has(_ name: String) -> Bool { values[name] != nil }
 
     /// The entry of login.conf whose modules check the realm's users.
@@ -76,6 +77,7 @@ public struct Settings<Fault: SettingsFault>: Sendable {
     /// A text, a path or one of a choice.
     ///
     /// - Parameter name: A name of the schema.
+    /// - Returns: The text.
     /// - Throws: The fault, when there is no such value.
     public func string(_ name: String) throws(Fault) -> String {
         guard case .string(let text) = values[name] else { throw missing(name, "text") }
@@ -85,6 +87,7 @@ public struct Settings<Fault: SettingsFault>: Sendable {
     /// A whole number.
     ///
     /// - Parameter name: A name of the schema.
+    /// - Returns: The number, within the bounds its schema declares.
     /// - Throws: The fault, when there is no such value.
     public func integer(_ name: String) throws(Fault) -> Int {
         guard case .integer(let number) = values[name] else { throw missing(name, "number") }
@@ -94,6 +97,7 @@ public struct Settings<Fault: SettingsFault>: Sendable {
     /// Yes or no.
     ///
     /// - Parameter name: A name of the schema.
+    /// - Returns: Yes or no.
     /// - Throws: The fault, when there is no such value.
     public func boolean(_ name: String) throws(Fault) -> Bool {
         guard case .boolean(let value) = values[name] else { throw missing(name, "true or false") }
@@ -103,6 +107,7 @@ public struct Settings<Fault: SettingsFault>: Sendable {
     /// A time.
     ///
     /// - Parameter name: A name of the schema.
+    /// - Returns: The time, not less than none.
     /// - Throws: The fault, when there is no such value.
     public func duration(_ name: String) throws(Fault) -> Duration {
         guard case .duration(let value) = values[name] else { throw missing(name, "time") }
@@ -112,6 +117,7 @@ public struct Settings<Fault: SettingsFault>: Sendable {
     /// Words.
     ///
     /// - Parameter name: A name of the schema.
+    /// - Returns: The words; there may be none.
     /// - Throws: The fault, when there is no such value.
     public func list(_ name: String) throws(Fault) -> [String] {
         guard case .list(let words) = values[name] else { throw missing(name, "list") }
@@ -121,6 +127,7 @@ public struct Settings<Fault: SettingsFault>: Sendable {
     /// Bytes nobody may see.
     ///
     /// - Parameter name: A name of the schema.
+    /// - Returns: The secret.
     /// - Throws: The fault, when there is no such value.
     public func secret(_ name: String) throws(Fault) -> Secret {
         guard case .secret(let secret) = values[name] else { throw missing(name, "secret") }

@@ -16,6 +16,7 @@ public struct Authenticator: Sendable {
     /// The realm of that name; never another in its place.
     ///
     /// - Parameter name: The name in realms.conf.
+    /// - Returns: The realm.
     /// - Throws: ``RealmError`` of code `noSuchRealm`.
     public func realm(_ name: String) throws(RealmError) -> BoundRealm {
         guard let realm = realms[name] else { throw .noSuchRealm(name, known: Array(realms.keys)) }
@@ -56,6 +57,7 @@ public struct Authenticator: Sendable {
     /// They are asked even if the configuration has changed since and the realm is gone.
     ///
     /// - Parameter identity: What the login gave.
+    /// - Returns: How it went.
     public func logout(_ identity: AuthenticatedIdentity) async -> LogoutReport {
         await identity.record.stack.logout(identity)
     }

@@ -44,6 +44,7 @@ public struct GroupMapping: Sendable {
     /// All groups that follow from these, directly or not, without the ones given.
     ///
     /// - Parameter groups: The groups to begin with.
+    /// - Returns: The groups that follow, each once.
     public func following(from groups: [String]) -> [String] {
         following(from: groups, skippingStart: true)
     }

@@ -28,6 +28,7 @@ public struct RealmKind: Sendable {
     /// Makes a realm.
     ///
     /// - Parameter properties: Its properties, checked against ``properties``.
+    /// - Returns: The realm.
     /// - Throws: ``BadRealm`` when they do not make sense together.
     public func makeRealm(_ properties: RealmProperties) throws(BadRealm) -> any Realm {
         try make(properties)
@@ -61,6 +62,7 @@ public struct ModuleKind: Sendable {
     /// - Parameters:
     ///   - realm: The realm whose stack it is.
     ///   - options: Its options, checked against ``options``.
+    /// - Returns: The module.
     /// - Throws: ``BadModule`` when it does not work with such a realm, or the options do not make sense together.
     public func makeModule(realm: any Realm, options: ModuleOptions) throws(BadModule) -> any LoginModule {
         try make(realm, options)

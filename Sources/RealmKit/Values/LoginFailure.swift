@@ -62,7 +62,9 @@ public enum LoginFailure: UInt8, Sendable, Hashable, CaseIterable {
 public struct LoginFault: Error, Sendable {
     /// What the fault counts as in a stack.
     public let kind: LoginFailure
-    /// What happened, for the log; without secrets. Nobody who tries to sign in gets to see it.
+    /// What happened, for the log; without secrets.
+    ///
+    /// Nobody who tries to sign in gets to see it.
     public let log: String
 
     /// A fault of some kind.
@@ -78,11 +80,13 @@ public struct LoginFault: Error, Sendable {
     /// Whoever knows could not be asked: a directory is down, a file cannot be read, time ran out.
     ///
     /// - Parameter log: What happened, for the log; without secrets.
+    /// - Returns: The fault.
     public static func unavailable(_ log: String) -> LoginFault { LoginFault(.unavailable, log: log) }
 
     /// A thing that must not happen has happened.
     ///
     /// - Parameter log: What happened, for the log; without secrets.
+    /// - Returns: The fault.
     public static func internalError(_ log: String) -> LoginFault { LoginFault(.internalError, log: log) }
 }
 

@@ -34,16 +34,19 @@ public struct Principal: Sendable, Hashable, CustomStringConvertible {
     /// A user principal.
     ///
     /// - Parameter name: The name, as the realm spells it.
+    /// - Returns: The principal.
     public static func user(_ name: String) -> Principal { Principal(.user, name) }
 
     /// A group principal.
     ///
     /// - Parameter name: The name, as the realm spells it.
+    /// - Returns: The principal.
     public static func group(_ name: String) -> Principal { Principal(.group, name) }
 
     /// A role principal.
     ///
     /// - Parameter name: The name, as the application spells it.
+    /// - Returns: The principal.
     public static func role(_ name: String) -> Principal { Principal(.role, name) }
 
     /// Kind and name, as in `group User`.

@@ -55,6 +55,7 @@ internal import Darwin
     ///
     /// - Parameter body: Reads the bytes; it must not keep a copy that outlives its use.
     /// - Returns: What `body` returns.
+    /// - Throws: What `body` throws.
     public func withBytes<Result: ~Copyable, Failure: Error>(
         _ body: (Span<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -64,6 +65,7 @@ internal import Darwin
     /// Whether two secrets hold the same bytes, in a time that depends on the length of `other` alone.
     ///
     /// - Parameter other: The secret to compare with, usually the one that was sent.
+    /// - Returns: True if they are the same.
     public func isEqual(to other: Secret) -> Bool {
         withBytes { mine in
             other.withBytes { theirs in

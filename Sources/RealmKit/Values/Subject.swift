@@ -32,6 +32,7 @@ public struct Subject: Sendable {
     /// Whether the subject is a member of a group.
     ///
     /// - Parameter group: The group's name; upper and lower case differ.
+    /// - Returns: True if one of the principals is that group.
     public func isMember(of group: String) -> Bool {
         parts.contains { $0.principals.contains(.group(group)) }
     }

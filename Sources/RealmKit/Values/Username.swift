@@ -48,6 +48,7 @@ public struct Username: Sendable, Hashable, CustomStringConvertible {
     /// what `String.startsWith` does in Java.
     ///
     /// - Parameter prefix: The text to look for; an empty one is the beginning of every name.
+    /// - Returns: True if the name has these bytes in front.
     public func starts(with prefix: String) -> Bool {
         let name = text.utf8Span.span
         let wanted = prefix.utf8Span.span

@@ -3,7 +3,9 @@
 
 public import RealmKit
 
-/// Accepts everybody. For trying stacks, and for a stack that ends "and whoever got here may come in".
+/// Accepts everybody.
+///
+/// For trying stacks, and for a stack that ends "and whoever got here may come in".
 ///
 /// Options: `groups`, the groups to commit. Source: pam_permit(8).
 public struct PermitLoginModule: ImmediateLoginModule {
