@@ -91,6 +91,18 @@ let package = Package(
         ),
 
         // Tests.
+        .testTarget(name: "RealmKitTests", dependencies: ["RealmKit", "RealmTesting"]),
+        .testTarget(
+            name: "RealmConfigurationTests",
+            dependencies: ["BuiltInRealms", "LoginConf", "RealmConfiguration", "RealmKit", "RealmTesting"]
+        ),
+        .testTarget(name: "RealmStartWithTests", dependencies: ["RealmKit", "RealmStartWith", "RealmTesting"]),
+        .testTarget(name: "RealmStackTests", dependencies: ["RealmKit", "RealmStack", "RealmTesting"]),
+        .testTarget(
+            name: "AuthcheckCommandTests",
+            dependencies: ["AuthcheckCommand", "BuiltInRealms", "RealmKit", "RealmTesting"]
+        ),
+        .testTarget(name: "ConformanceTests", dependencies: ["conformance", "LoginConf", "RealmKit"]),
         .testTarget(name: "LoginConfTests", dependencies: ["LoginConf", "RealmKit"], exclude: ["Oracle"]),
         .testTarget(name: "OpenSSLKitTests", dependencies: ["OpenSSLKit"]),
         .testTarget(

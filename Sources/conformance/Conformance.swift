@@ -7,27 +7,75 @@ internal import Foundation
 /// standard output in the same order.
 @main
 enum Conformance {
+    /// What is wrong with a line of the input.
+    private struct BadLine: Error {
+        let number: Int
+        let fault: String
+    }
+
+    private typealias Dialect = @Sendable (Data) async throws -> Data
+
+    private static let dialects: [String: Dialect] = [
+        "jaas": { line in
+            try encoded(try await StackReplay.answer(try JSONDecoder().decode(StackReplay.Case.self, from: line)))
+        },
+        "conf": { line in
+            try encoded(TextReplay.answer(try JSONDecoder().decode(TextReplay.Case.self, from: line)))
+        },
+    ]
+
     static func main() async {
-        let dialects: [String: @Sendable (Data) async throws -> any Encodable] = [
-            "jaas": { try await StackReplay.answer(try JSONDecoder().decode(StackReplay.Case.self, from: $0)) },
-            "conf": { TextReplay.answer(try JSONDecoder().decode(TextReplay.Case.self, from: $0)) },
-        ]
-        guard CommandLine.arguments.count == 2, let answer = dialects[CommandLine.arguments[1]] else {
+        guard CommandLine.arguments.count == 2, let dialect = dialects[CommandLine.arguments[1]] else {
             fail("usage: conformance \(dialects.keys.sorted().joined(separator: "|")) < cases > answers", 2)
         }
+        do throws(BadLine) {
+            var number = 1
+            while true {
+                let lines = readLines(512)
+                if lines.isEmpty { return }
+                FileHandle.standardOutput.write(try await answers(to: lines, from: number, dialect))
+                number += lines.count
+            }
+        } catch {
+            fail("line \(error.number): \(error.fault)", 1)
+        }
+    }
+
+    private static func readLines(_ count: Int) -> [String] {
+        var lines: [String] = []
+        while lines.count < count, let line = readLine() { lines.append(line) }
+        return lines
+    }
+
+    /// Answers lines at the same time, so that no thread sleeps while a module of one case is being waited for.
+    private static func answers(
+        to lines: [String],
+        from first: Int,
+        _ dialect: @escaping Dialect
+    ) async throws(BadLine) -> Data {
+        let answers = await withTaskGroup(of: (Int, Result<Data, BadLine>).self) { group in
+            for (index, line) in lines.enumerated() {
+                group.addTask {
+                    do {
+                        return (index, .success(try await dialect(Data(line.utf8))))
+                    } catch {
+                        return (index, .failure(BadLine(number: first + index, fault: "\(error)")))
+                    }
+                }
+            }
+            return await group.reduce(into: [Int: Result<Data, BadLine>]()) { $0[$1.0] = $1.1 }
+        }
+        var output = Data()
+        for index in lines.indices {
+            if let answer = answers[index] { output += try answer.get() }
+        }
+        return output
+    }
+
+    private static func encoded(_ answer: some Encodable) throws -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        var number = 0
-        while let line = readLine() {
-            number += 1
-            do {
-                var output = try encoder.encode(try await answer(Data(line.utf8)))
-                output.append(UInt8(ascii: "\n"))
-                FileHandle.standardOutput.write(output)
-            } catch {
-                fail("line \(number): \(error)", 1)
-            }
-        }
+        return try encoder.encode(answer) + [UInt8(ascii: "\n")]
     }
 
     private static func fail(_ message: String, _ status: Int32) -> Never {

@@ -12,6 +12,7 @@ struct Block {
     private static let repeatable: Set<String> = ["login-config", "login", "realm", "protect", "require", "listen"]
 
     init(_ statements: [Statement], of place: String, _ keywords: [String], in linker: Linker) {
+        let statements = Self.separated(statements, by: keywords, in: linker)
         self.linker = linker
         self.statements = statements
         var first: [String: Statement] = [:]
@@ -29,6 +30,24 @@ struct Block {
             guard !Self.repeatable.contains(keyword.text) else { continue }
             let hint = "the first one is at \(linker.text.place(of: earlier.keyword.range))"
             linker.error(keyword.range, "a second \(keyword.text)", hint: hint)
+        }
+    }
+
+    /// Statements with those taken apart whose `;` is missing, which is reported.
+    ///
+    /// A keyword at the beginning of a line is the next statement: a list would take it for one more of its words, and the
+    /// statement would be gone without a word.
+    static func separated(_ statements: [Statement], by keywords: [String], in linker: Linker) -> [Statement] {
+        statements.flatMap { statement -> [Statement] in
+            let arguments = statement.arguments
+            let place = arguments.firstIndex { $0.beginsLine && !$0.isQuoted && keywords.contains($0.text) }
+            guard let place else { return [statement] }
+            let next = arguments[place]
+            let hint = "quote it if it is meant as a word of \(statement.keyword.text)"
+            linker.error(next.range, "a ; is missing before \(next.text)", hint: hint)
+            let first = Statement(keyword: statement.keyword, arguments: Array(arguments[..<place]))
+            let second = Statement(keyword: next, arguments: Array(arguments[(place + 1)...]), body: statement.body)
+            return [first] + separated([second], by: keywords, in: linker)
         }
     }
 

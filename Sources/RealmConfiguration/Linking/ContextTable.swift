@@ -53,6 +53,11 @@ struct ContextTable {
     }
 
     private mutating func addInline(_ statement: Statement) {
+        if case .block = statement.body {
+            // Not read as modules, because the `;` before it is missing, which has been said.
+            isComplete = false
+            return
+        }
         guard case .login(let modules) = statement.body, let word = statement.arguments.first,
             statement.arguments.count == 1
         else {
@@ -68,7 +73,8 @@ struct ContextTable {
 
     /// The entry of that name, else the one called `other`, as in JAAS.
     func entry(_ name: String) -> Entry? {
-        entries.first { $0.name == name } ?? entries.first { $0.name == "other" }
+        // Byte by byte, as names are told apart when they are read.
+        entries.first { $0.name.utf8.elementsEqual(name.utf8) } ?? entries.first { $0.name == "other" }
     }
 
     /// Why there is no entry of that name.

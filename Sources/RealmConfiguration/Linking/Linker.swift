@@ -32,8 +32,16 @@ struct Linker {
         // A realm that could not be made has had its error; naming it is none of its own.
         let names = realmLinker.names(block.all("realm"))
         let defaultRealm = defaultRealm(block, among: names)
-        let rules = RuleReader(linker: self, realms: names, defaultRealm: defaultRealm).read(block.all("protect"))
-        contexts.warnAboutUnknownModules(known: loader.kinds, unlessUsedBy: realms)
+        let rules = RuleReader(
+            linker: self,
+            realms: names,
+            defaultRealm: defaultRealm,
+            hasDefault: block.once("default-realm") != nil
+        ).read(block.all("protect"))
+        // While a realm could not be made it is not known which entries are used.
+        if realms.count == block.all("realm").count {
+            contexts.warnAboutUnknownModules(known: loader.kinds, unlessUsedBy: realms)
+        }
         return Configuration(
             file: text.name,
             defaultRealm: defaultRealm,

@@ -44,7 +44,9 @@ struct RealmLinker {
         return name
     }
 
-    private func realm(_ name: String, _ nameWord: Word, _ block: [Statement]) -> BoundRealm? {
+    private func realm(_ name: String, _ nameWord: Word, _ statements: [Statement]) -> BoundRealm? {
+        let common = ["class", "assign-groups", "group-mapping"]
+        let block = Block.separated(statements, by: common, in: linker)
         guard let statement = block.first(where: { $0.keyword.text == "class" }) else {
             linker.error(nameWord.range, "realm \(name) has no class", hint: "as in: class StartWithRealm;")
             return nil
@@ -54,7 +56,6 @@ struct RealmLinker {
             let className = linker.known(classWord, "realm class", among: classNames),
             let kind = linker.loader.kinds.first(where: { $0.classNames.contains(className) })
         else { return nil }
-        let common = ["class", "assign-groups", "group-mapping"]
         let reader = Block(
             block,
             of: "a \(className)",

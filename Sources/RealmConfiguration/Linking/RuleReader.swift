@@ -8,6 +8,8 @@ struct RuleReader {
     let linker: Linker
     let realms: [String]
     let defaultRealm: String?
+    /// Whether one is named, be it wrong: that has been said then.
+    let hasDefault: Bool
 
     func read(_ statements: [Statement]) -> [ProtectRule] {
         var rules: [ProtectRule] = []
@@ -49,7 +51,7 @@ struct RuleReader {
         var realm = defaultRealm
         if let word = block.word("realm") {
             realm = linker.known(word, "realm", among: realms)
-        } else if block.once("realm") == nil, realm == nil {
+        } else if block.once("realm") == nil, !hasDefault {
             linker.error(
                 word.range,
                 "the rule for \(path) names no realm",

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import RealmKit
+
+extension LoginModuleConformance {
+    // MARK: Right and wrong
+
+    func decisions() async -> [String] {
+        var violations: [String] = []
+        for credential in accepted {
+            guard let report = await login(credential, credential.conversation()) else { continue }
+            let name = credential.username
+            guard let identity = report.identity else {
+                violations.append("\(name) should be accepted, and is refused: \(Self.reason(report))")
+                continue
+            }
+            guard report.steps.contains(where: { $0.phase == .commit && $0.outcome == .success }) else {
+                violations.append("the login of \(name) is not committed")
+                continue
+            }
+            violations += await logout(identity)
+        }
+        for credential in refused {
+            guard let report = await login(credential, credential.conversation()) else { continue }
+            if report.identity != nil { violations.append("\(credential.username) should be refused, and is accepted") }
+        }
+        return violations
+    }
+
+    private func logout(_ identity: AuthenticatedIdentity) async -> [String] {
+        let stack = LoginStack(
+            name: "conformance",
+            [LoginStack.Entry(module, .required, deadline: patience)],
+            clock: RealClock()
+        )
+        let faults = await stack.logout(identity).steps.compactMap(\.fault)
+        return faults.map { "the logout of \(identity.username) fails: \($0)" }
+    }
+
+    static func reason(_ report: LoginReport) -> String {
+        if let fault = report.steps.lazy.compactMap(\.fault).first { return "\(fault)" }
+        return report.refusal?.failure.code ?? "no reason"
+    }
+
+    // MARK: Refusals that look the same
+
+    /// What somebody outside can tell one refusal from another by, time aside.
+    private struct Look: Hashable {
+        let questions: [[Callback]]
+        let isThrown: Bool
+        let isUnavailable: Bool
+    }
+
+    func sameness() async -> [String] {
+        var looks: [Look: String] = [:]
+        for credential in refused {
+            let conversation = credential.conversation()
+            guard let report = await login(credential, conversation), let refusal = report.refusal else { continue }
+            // That nothing was presented is known to whoever presents nothing.
+            guard refusal.failure != .missingCredential else { continue }
+            let look = Look(
+                questions: conversation.questions,
+                isThrown: report.steps.contains { $0.phase == .login && $0.fault != nil },
+                isUnavailable: refusal.failure == .unavailable
+            )
+            if looks[look] == nil { looks[look] = credential.username }
+        }
+        guard looks.count > 1 else { return [] }
+        return ["refusals can be told apart from outside: \(looks.values.sorted().joined(separator: ", "))"]
+    }
+
+    // MARK: Conversations that do not help
+
+    func conversations() async -> [String] {
+        guard !isPasswordless, let credential = accepted.first else { return [] }
+        let nonsense: [Answer] = [.certificate([0]), .certificate([0]), .certificate([0])]
+        let table: [(what: String, reply: RecordingConversation.Reply)] = [
+            ("that has no answers", .like(.silent)),
+            ("that fails", .fault(.unavailable("the other end is gone"))),
+            ("that gives no answers at all", .answers([])),
+            ("that gives too many answers", .answers(nonsense)),
+            ("that gives a certificate for everything", .answers([.certificate([0])])),
+        ]
+        var violations: [String] = []
+        for (what, reply) in table {
+            let report = await login(credential, RecordingConversation([reply]))
+            if report?.identity != nil {
+                violations.append("\(credential.username) is accepted with a conversation \(what)")
+            }
+        }
+        return violations
+    }
+
+    // MARK: Many at once
+
+    func concurrency() async -> [String] {
+        let credentials = accepted + refused
+        var expected: [Set<Principal>?] = []
+        for credential in credentials { expected.append(await principals(credential)) }
+        let mixed = await withTaskGroup(of: String?.self) { group in
+            for number in 0..<200 {
+                let place = number % credentials.count
+                let wanted = expected[place]
+                group.addTask {
+                    let given = await principals(credentials[place])
+                    return given == wanted ? nil : credentials[place].username
+                }
+            }
+            return await group.reduce(into: Set<String>()) { names, name in
+                if let name { names.insert(name) }
+            }
+        }
+        return mixed.sorted().map { "among two hundred logins at once, \($0) gets another answer than alone" }
+    }
+
+    // MARK: Cancellation
+
+    func cancellation() async -> [String] {
+        // A module that asks nothing cannot be held here; the engine's own race is tested with the engine.
+        guard let credential = accepted.first else { return [] }
+        let usual = credential.conversation()
+        _ = await login(credential, usual)
+        guard !usual.questions.isEmpty else { return [] }
+
+        let conversation = RecordingConversation([.never])
+        let observed = ObservedModule(module)
+        let later = FaultInjector()
+        let task = Task { await login(credential, conversation, through: observed, before: [later]) }
+        await conversation.untilAsked()
+        task.cancel()
+        var violations: [String] = []
+        let report = await task.value
+        if report?.identity != nil { violations.append("a cancelled login is accepted") }
+        if later.phases.contains(.login) { violations.append("after a cancellation the next module is called") }
+        if await !Patience(patience).wait(until: { observed.ended.entries.contains(.login) }) {
+            violations.append("the module does not return when its login is cancelled")
+        }
+        return violations
+    }
+}
+
+/// A module that notes when the one it stands for has returned.
+private struct ObservedModule: LoginModule {
+    private let module: any LoginModule
+    let ended = Journal<LoginPhase>()
+
+    init(_ module: any LoginModule) {
+        self.module = module
+    }
+
+    init(realm: any Realm, options: ModuleOptions) throws(BadModule) {
+        throw BadModule("is made in code only")
+    }
+
+    func authenticateUser(_ attempt: LoginAttempt) async throws(LoginFault) -> Verdict {
+        defer { ended.add(.login) }
+        return try await module.authenticateUser(attempt)
+    }
+
+    func commit(_ attempt: LoginAttempt) async throws(LoginFault) -> Completion { try await module.commit(attempt) }
+
+    func abort(_ attempt: LoginAttempt) async throws(LoginFault) -> Completion { try await module.abort(attempt) }
+
+    func logout(_ attempt: LoginAttempt) async throws(LoginFault) -> Completion { try await module.logout(attempt) }
+}

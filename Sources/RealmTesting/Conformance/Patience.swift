@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import RealmKit
+
+/// How long to wait in real time for something that must not take long; only what is broken ever takes it up.
+struct Patience: Sendable {
+    let limit: Duration
+
+    init(_ limit: Duration) {
+        self.limit = limit
+    }
+
+    /// Waits until a condition holds; false if it does not in time.
+    func wait(until isSo: @Sendable () -> Bool) async -> Bool {
+        for _ in 0..<1000 {
+            if isSo() { return true }
+            await Task.yield()
+        }
+        let begin = ContinuousClock.now
+        while begin.duration(to: .now) < limit {
+            if isSo() { return true }
+            do {
+                try await Task.sleep(for: .milliseconds(1))
+            } catch {
+                return isSo()
+            }
+        }
+        return isSo()
+    }
+}
+
+/// The real time since it was made, for modules that work in real time.
+struct RealClock: LoginClock {
+    private let begin = ContinuousClock.now
+
+    var now: UInt64 {
+        let (seconds, attoseconds) = begin.duration(to: .now).components
+        return UInt64(max(0, seconds)) * 1_000_000_000 + UInt64(max(0, attoseconds)) / 1_000_000_000
+    }
+
+    func sleep(until deadline: UInt64) async throws(CancellationError) {
+        do {
+            try await ContinuousClock().sleep(until: begin.advanced(by: .nanoseconds(Int64(clamping: deadline))))
+        } catch {
+            throw CancellationError()
+        }
+    }
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+public import RealmKit
+internal import Synchronization
+
+/// A clock that moves only when it is told to, so that a test of a deadline takes no time.
+///
+/// ```swift
+/// let clock = ManualClock()
+/// async let report = stack.login(request, asking: conversation)
+/// await clock.untilAsleep(1)
+/// clock.advance(by: .seconds(30))
+/// ```
+///
+/// It may be used from any thread.
+public final class ManualClock: LoginClock {
+    private struct Sleeper {
+        let id: Int
+        let deadline: UInt64
+        let continuation: CheckedContinuation<Bool, Never>
+    }
+
+    private struct State {
+        var now: UInt64
+        var lastID = 0
+        var sleepers: [Sleeper] = []
+        var cancelled: Set<Int> = []
+        var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+    }
+
+    private let state: Mutex<State>
+
+    /// A clock that stands still.
+    ///
+    /// - Parameter now: The moment it shows, in nanoseconds.
+    public init(now: UInt64 = 0) {
+        state = Mutex(State(now: now))
+    }
+
+    /// The moment it shows, in nanoseconds.
+    public var now: UInt64 { state.withLock { $0.now } }
+
+    /// How many tasks are asleep on it.
+    public var sleepers: Int { state.withLock { $0.sleepers.count } }
+
+    /// Moves the clock on, and wakes those whose moment has come, the earliest first.
+    ///
+    /// - Parameter duration: How far; nothing happens for less than a nanosecond.
+    public func advance(by duration: Duration) {
+        let woken: [Sleeper] = state.withLock { state in
+            state.now += Self.nanoseconds(duration)
+            let now = state.now
+            let woken = state.sleepers.filter { $0.deadline <= now }
+            state.sleepers.removeAll { $0.deadline <= now }
+            return woken.sorted { ($0.deadline, $0.id) < ($1.deadline, $1.id) }
+        }
+        woken.forEach { $0.continuation.resume(returning: true) }
+    }
+
+    /// Waits until so many tasks are asleep on it.
+    ///
+    /// - Parameter count: How many, at least.
+    public func untilAsleep(_ count: Int = 1) async {
+        await withCheckedContinuation { continuation in
+            let areAsleep = state.withLock { state in
+                guard state.sleepers.count < count else { return true }
+                state.watchers.append((count, continuation))
+                return false
+            }
+            if areAsleep { continuation.resume() }
+        }
+    }
+
+    /// Waits until the clock has been moved to a moment.
+    ///
+    /// - Parameter deadline: The moment; one that has passed returns at once.
+    /// - Throws: `CancellationError` when the task is cancelled.
+    public func sleep(until deadline: UInt64) async throws(CancellationError) {
+        let id = state.withLock { state in
+            state.lastID += 1
+            return state.lastID
+        }
+        let isWoken = await withTaskCancellationHandler {
+            await withCheckedContinuation { lieDown(Sleeper(id: id, deadline: deadline, continuation: $0)) }
+        } onCancel: {
+            cancel(id)
+        }
+        state.withLock { _ = $0.cancelled.remove(id) }
+        guard isWoken else { throw CancellationError() }
+    }
+
+    private func lieDown(_ sleeper: Sleeper) {
+        let (answer, watchers): (Bool?, [CheckedContinuation<Void, Never>]) = state.withLock { state in
+            if state.cancelled.contains(sleeper.id) { return (false, []) }
+            if sleeper.deadline <= state.now { return (true, []) }
+            state.sleepers.append(sleeper)
+            let count = state.sleepers.count
+            let served = state.watchers.filter { $0.count <= count }
+            state.watchers.removeAll { $0.count <= count }
+            return (nil, served.map(\.continuation))
+        }
+        if let answer { sleeper.continuation.resume(returning: answer) }
+        watchers.forEach { $0.resume() }
+    }
+
+    private func cancel(_ id: Int) {
+        let sleeper: Sleeper? = state.withLock { state in
+            guard let place = state.sleepers.firstIndex(where: { $0.id == id }) else {
+                state.cancelled.insert(id)
+                return nil
+            }
+            return state.sleepers.remove(at: place)
+        }
+        sleeper?.continuation.resume(returning: false)
+    }
+
+    private static func nanoseconds(_ duration: Duration) -> UInt64 {
+        let (seconds, attoseconds) = duration.components
+        precondition(seconds >= 0 && attoseconds >= 0, "a clock never runs backwards")
+        return UInt64(seconds) * 1_000_000_000 + UInt64(attoseconds / 1_000_000_000)
+    }
+}

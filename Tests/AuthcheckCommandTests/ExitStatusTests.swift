@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import BuiltInRealms
+import Foundation
+import RealmKit
+import Testing
+
+@testable import AuthcheckCommand
+
+/// A folder that is gone when the last reference to it is.
+final class TemporaryFolder: Sendable {
+    let url: URL
+
+    init(_ files: [String: String]) throws {
+        url = FileManager.default.temporaryDirectory.appending(path: "authcheck-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+        for (name, text) in files { try Data(text.utf8).write(to: url.appending(path: name)) }
+    }
+
+    deinit { try? FileManager.default.removeItem(at: url) }
+
+    func path(_ name: String) -> String { url.appending(path: name).path() }
+}
+
+/// A realm with one password.
+struct PasswordRealm: Realm {
+    static let properties: PropertySchema = [.jaasContext(default: "password")]
+    let jaasContext: String
+    var authType: String { "Password" }
+
+    init(_ properties: RealmProperties) throws(BadRealm) { jaasContext = try properties.jaasContext }
+}
+
+/// Accepts `lilac` with the code `123`, if it is told to ask for a code.
+struct LilacLoginModule: LoginModule {
+    static let options: PropertySchema = [Property("code", .boolean, default: "no")]
+    private let asksForCode: Bool
+
+    init(realm: PasswordRealm, options: ModuleOptions) throws(BadModule) { asksForCode = try options.boolean("code") }
+
+    func authenticateUser(_ attempt: LoginAttempt) async throws(LoginFault) -> Verdict {
+        guard try await attempt.password().isEqual(to: Secret(utf8: "lilac")) else { return .failed(.wrongCredentials) }
+        if asksForCode, try await !attempt.oneTimeCode().isEqual(to: Secret(utf8: "123")) {
+            return .failed(.wrongCredentials)
+        }
+        return attempt.commit()
+    }
+}
+
+/// Swift Testing has an exit status of its own.
+typealias Status = AuthcheckCommand.ExitStatus
+
+let kinds = builtInRealms + [RealmKind(PasswordRealm.self, modules: LilacLoginModule.self)]
+
+let configuration = """
+    realm xtech { class StartWithRealm; assign-groups Staff; }
+    login xtechMyRealm { StartWithLoginModule required; }
+    realm down { class StackRealm; jaas-context down; }
+    login down { ScriptedLoginModule required login="throw:unavailable"; }
+    realm broken { class StackRealm; jaas-context broken; }
+    login broken { ScriptedLoginModule required login="throw:internal-error"; }
+    realm locked { class StackRealm; jaas-context locked; }
+    login locked { ScriptedLoginModule required login=locked; }
+    realm password { class PasswordRealm; }
+    login password { LilacLoginModule required; }
+    realm code { class PasswordRealm; jaas-context code; }
+    login code { LilacLoginModule required code=yes; }
+    """
+
+/// The command within this process; standard input is one for all, so one test at a time.
+@Suite(.serialized)
+struct ExitStatusTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder(["realms.conf": configuration, "bad.conf": "realm x { class Nothing; }"])
+    }
+
+    private func run(_ arguments: String..., input: String? = nil) async -> Status {
+        let all = ["--config", folder.path("realms.conf"), "--quiet"] + arguments
+        guard let input else { return await Authcheck.run(all, kinds) }
+        let pipe = Pipe()
+        pipe.fileHandleForWriting.write(Data(input.utf8))
+        try? pipe.fileHandleForWriting.close()
+        let before = dup(STDIN_FILENO)
+        dup2(pipe.fileHandleForReading.fileDescriptor, STDIN_FILENO)
+        defer {
+            dup2(before, STDIN_FILENO)
+            close(before)
+        }
+        return await Authcheck.run(all + ["--password-stdin"], kinds)
+    }
+
+    @Test(arguments: [("xtech", "zed", Status.accepted), ("xtech", "ann", .refused), ("locked", "ann", .refused)])
+    func `accepted is 0 and refused is 1`(realm: String, user: String, status: Status) async {
+        #expect(await run(realm, user) == status)
+        #expect([Status.accepted.rawValue, Status.refused.rawValue] == [0, 1])
+    }
+
+    @Test(arguments: ["down", "broken"]) func `a realm that could not decide is 4`(realm: String) async {
+        #expect(await run(realm, "ann") == .undecided)
+        #expect(Status.undecided.rawValue == 4)
+    }
+
+    @Test(arguments: [
+        ["xtech"], ["xtech", "zed", "more"], ["--no-such-option", "xtech", "zed"], ["-D", "name", "xtech", "zed"],
+        ["xtech", ""], ["xtech", " zed"], ["xtech", "zed\u{1B}[2J"],
+    ])
+    func `wrong arguments are 2`(arguments: [String]) async {
+        let all = ["--config", folder.path("realms.conf"), "--quiet"] + arguments
+        #expect(await Authcheck.run(all, kinds) == .usage)
+        #expect(Status.usage.rawValue == 2)
+    }
+
+    @Test func `a wrong configuration is 3`() async {
+        #expect(await run("nowhere", "zed") == .configuration)
+        let bad = ["--config", folder.path("bad.conf"), "x", "zed"]
+        let missing = ["--config", folder.path("missing.conf"), "x", "zed"]
+        #expect(await Authcheck.run(bad, kinds) == .configuration)
+        #expect(await Authcheck.run(missing, kinds) == .configuration)
+        #expect(Status.configuration.rawValue == 3)
+    }
+
+    @Test func `asking for help is no mistake`() async {
+        #expect(await Authcheck.run(["--help"], kinds) == .accepted)
+    }
+
+    @Test(arguments: [
+        ("password", "lilac\n", Status.accepted), ("password", "lilac", .accepted),
+        ("password", "lilac\r\n", .accepted),
+        ("password", "basil\n", .refused), ("password", "\n", .refused), ("password", "", .refused),
+        ("password", "lilac \n", .refused), ("password", "\nlilac\n", .refused),
+        ("code", "lilac\n123\n", .accepted), ("code", "lilac\n123", .accepted), ("code", "lilac\n124\n", .refused),
+        ("code", "lilac\n", .refused), ("code", "123\nlilac\n", .refused),
+    ])
+    func `the first line of standard input is the password, the second the code`(
+        realm: String,
+        input: String,
+        status: Status
+    ) async {
+        #expect(await run(realm, "ann", input: input) == status)
+    }
+
+    @Test func `a line that is too long is no password, nor is its end`() async {
+        let long = String(repeating: "x", count: 4096)
+        #expect(await run("password", "ann", input: long + "lilac\nlilac\n") == .refused)
+    }
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import Foundation
+import Testing
+
+/// The command that was built with these tests.
+private enum Built {
+    static let executable = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(
+        path: "authcheck"
+    )
+    static var isThere: Bool { FileManager.default.isExecutableFile(atPath: executable.path()) }
+}
+
+/// The command as a process of its own, where its output can be seen.
+@Suite(.enabled(if: Built.isThere, "the executable authcheck is not beside the tests"))
+struct SpawnTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder([
+            "realms.conf": """
+            realm xtech { class StartWithRealm; assign-groups Staff; }
+            login xtechMyRealm { org.xtech.examples.gfloginmodule.MyLoginModule required; }
+            realm down { class StackRealm; jaas-context down; }
+            login down { ScriptedLoginModule optional login="throw:unavailable"; DenyLoginModule required; }
+            """,
+            "bad.conf": "realm xtech { class StartWithRaelm; }\n",
+        ])
+    }
+
+    private struct Result: Equatable {
+        var status: Int32
+        var output = ""
+        var errors = ""
+    }
+
+    private func run(_ arguments: String..., config: String = "realms.conf") throws -> Result {
+        let process = Process()
+        process.executableURL = Built.executable
+        process.arguments = ["--config", folder.path(config)] + arguments
+        let (output, errors) = (Pipe(), Pipe())
+        process.standardOutput = output
+        process.standardError = errors
+        process.standardInput = FileHandle.nullDevice
+        try process.run()
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        let errorText = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        return Result(
+            status: process.terminationStatus,
+            // Times differ.
+            output: text.replacing(/[0-9]+ (us|ms|s)\n/, with: "T\n").replacing(/"nanoseconds":[0-9]+/, with: "T"),
+            errors: errorText.replacingOccurrences(of: folder.path(""), with: "")
+        )
+    }
+
+    @Test func `who is accepted is told so, with all principals`() throws {
+        let text = "accepted: zed in realm xtech\n  user   zed\n  group  User\n  group  Staff\n"
+        #expect(try run("xtech", "zed") == Result(status: 0, output: text))
+        #expect(try run("--quiet", "xtech", "zed") == Result(status: 0))
+    }
+
+    @Test func `who is refused is told why`() throws {
+        let text =
+            "refused: ann in realm xtech: wrong credentials, says org.xtech.examples.gfloginmodule.MyLoginModule\n"
+        #expect(try run("xtech", "ann") == Result(status: 1, output: text))
+        #expect(try run("xtech", "ann", "--quiet") == Result(status: 1))
+    }
+
+    @Test func `a trace shows every module that was asked`() throws {
+        let text = """
+            refused: ann in realm down: permission denied, says DenyLoginModule
+
+            #  module               control   phase  outcome            action  state      time
+            0  ScriptedLoginModule  optional  login  unavailable        ignore  undecided  T
+            1  DenyLoginModule      required  login  permission-denied  bad     refusing   T
+            0  ScriptedLoginModule  optional  abort  ignored            ignore  refusing   T
+            1  DenyLoginModule      required  abort  ignored            ignore  refusing   T
+            0 ScriptedLoginModule login: as scripted
+
+            """
+        #expect(try run("down", "ann", "--trace") == Result(status: 1, output: text))
+    }
+
+    @Test func `JSON is one object on one line`() throws {
+        let step = #""control":"required","index":0,"module":"org.xtech.examples.gfloginmodule.MyLoginModule",T,"#
+        let text =
+            #"{"accepted":true,T,"principals":[{"kind":"user","name":"zed"},{"kind":"group","name":"User"},"#
+            + #"{"kind":"group","name":"Staff"}],"realm":"xtech","steps":[{"action":"ok","# + step
+            + #""outcome":"success","phase":"login","state":"granting"},{"action":"ok","# + step
+            + #""outcome":"success","phase":"commit","state":"granting"}],"user":"zed"}"# + "\n"
+        #expect(try run("xtech", "zed", "--json") == Result(status: 0, output: text))
+    }
+
+    @Test func `a mistake goes to standard error, and standard output stays empty`() throws {
+        let realm = "authcheck: no realm is called xteck; there are down, xtech\n    hint: did you mean xtech?\n"
+        #expect(try run("xteck", "zed") == Result(status: 3, errors: realm))
+        let nasty = try run("x\u{1B}[2J\u{9B}", "zed")
+        #expect(nasty.status == 3)
+        #expect(
+            nasty.errors.unicodeScalars.allSatisfy {
+                $0 == "\n" || $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value)
+            }
+        )
+        let user = Result(status: 2, errors: "authcheck: the user name holds a control character\n")
+        #expect(try run("xtech", "zed\u{7}") == user)
+        let bad = """
+            bad.conf:1:21: error: there is no realm class StartWithRaelm
+                realm xtech { class StartWithRaelm; }
+                                    ^~~~~~~~~~~~~~
+                hint: did you mean StartWithRealm?
+
+            """
+        #expect(try run("xtech", "zed", config: "bad.conf") == Result(status: 3, errors: bad))
+    }
+}

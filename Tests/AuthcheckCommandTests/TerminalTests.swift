@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import RealmKit
+import RealmTesting
+import Testing
+
+@testable import AuthcheckCommand
+
+struct TerminalTests {
+    @Test func `the conversation of the command keeps the contract`() async throws {
+        let name = try Username("ann")
+        // Standard input is read only when a password is wanted, so that only the others are asked here.
+        let conversation = TerminalConversation(name, readsStandardInput: true)
+        let answers = try await conversation.answer([.name(prompt: "Name"), .certificate, .message("")])
+        #expect(answers.count == 3)
+        guard case .name("ann") = answers[0], case .none = answers[1], case .none = answers[2] else {
+            Issue.record("\(answers)")
+            return
+        }
+    }
+
+    /// What is in a line, as text.
+    private func text(_ line: borrowing LineBuffer) -> String {
+        line.secret().withBytes { bytes in String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self) }
+    }
+
+    /// A line of a text, as much of it as fits.
+    private func line(_ text: String, capacity: Int = 16) -> LineBuffer {
+        var line = LineBuffer(capacity: capacity)
+        for byte in text.utf8 where !line.append(byte) { break }
+        return line
+    }
+
+    @Test func `a line is edited by characters, not by bytes`() {
+        var line = line("aé€")
+        line.removeLastCharacter()
+        line.removeLastCharacter()
+        #expect(text(line) == "a")
+        line.removeLastCharacter()
+        line.removeLastCharacter()
+        #expect(text(line) == "")
+    }
+
+    @Test func `a line has an end`() {
+        var line = line("abc", capacity: 2)
+        #expect(text(line) == "ab")
+        let fits = line.append(0x63)
+        #expect(!fits)
+        line.clear()
+        #expect(text(line) == "")
+    }
+
+    @Test func `only a carriage return at the end is taken off`() {
+        var line = line("a\rb\r")
+        line.removeCarriageReturn()
+        #expect(text(line) == "a\rb")
+        line.removeCarriageReturn()
+        #expect(text(line) == "a\rb")
+    }
+}

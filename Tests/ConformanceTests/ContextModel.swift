@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+@testable import conformance
+
+/// The JDK's login context, written from its description and from nothing in this project, with two switches for what this
+/// project does otherwise on purpose.
+///
+/// With both off it gives the JDK's recorded answers, with both on this project's. So where the two differ, it is because
+/// of a switch and of nothing else.
+struct ContextModel {
+    /// What is done otherwise.
+    struct Deviations: OptionSet {
+        let rawValue: Int
+
+        /// Modules whose login was not reached get no commit, abort or logout, and a refused login leaves no principal.
+        static let onlyReached = Deviations(rawValue: 1)
+        /// A module that cannot be made, or breaks with an `Error`, fails like any other, whenever it is reached.
+        static let faultsAreFailures = Deviations(rawValue: 2)
+    }
+
+    private struct Thrown: Error {
+        var exception: String
+        var module: Int?
+        var phase: String?
+    }
+
+    private let test: StackReplay.Case
+    private let deviations: Deviations
+    private var done: [String: Int] = [:]
+    private var initialized: Set<Int> = []
+    private var lastLogin: [Int: Bool] = [:]
+    private var principals: [String] = []
+    private var reached: [Int] = []
+    private var hasSubject: Bool
+    private var isAuthenticated = false
+    private var hasLoggedIn = false
+    private var trace: [String] = []
+
+    init(_ test: StackReplay.Case, _ deviations: Deviations) {
+        self.test = test
+        self.deviations = deviations
+        hasSubject = test.subject != nil
+    }
+
+    mutating func run() -> [CallSummary] {
+        (test.calls ?? ["login"]).map { name in
+            trace = []
+            var summary = CallSummary(name)
+            do throws(Thrown) {
+                if name == "login" { try login() } else { try logout() }
+            } catch {
+                summary.exception = error.exception
+                summary.module = error.module
+                summary.phase = error.phase
+            }
+            summary.subject = isAuthenticated || test.subject != nil ? principals : nil
+            summary.calls = trace
+            return summary
+        }
+    }
+
+    // MARK: The context
+
+    private mutating func login() throws(Thrown) {
+        isAuthenticated = false
+        hasSubject = true
+        hasLoggedIn = true
+        reached = []
+        if deviations.contains(.onlyReached) { principals = [] }
+        do throws(Thrown) {
+            try phase("login", all)
+            try phase("commit", asked)
+            isAuthenticated = true
+        } catch {
+            do throws(Thrown) { try phase("abort", asked) } catch {}
+            if deviations.contains(.onlyReached) { principals = [] }
+            throw error
+        }
+    }
+
+    private mutating func logout() throws(Thrown) {
+        // Without a login nobody was reached, given subject or not.
+        guard hasSubject, hasLoggedIn || !deviations.contains(.onlyReached) else {
+            throw Thrown(exception: "LoginException")
+        }
+        try phase("logout", asked)
+    }
+
+    private var all: [Int] { Array(test.modules.indices) }
+    private var asked: [Int] { deviations.contains(.onlyReached) ? reached : all }
+
+    private mutating func phase(_ name: String, _ modules: [Int]) throws(Thrown) {
+        var required: Thrown?
+        var optional: Thrown?
+        var success = false
+        let decides = name == "login" || name == "commit"
+        for index in modules {
+            if name == "login" { reached.append(index) }
+            let flag = test.modules[index].flag
+            do throws(Thrown) {
+                guard try call(index, name) else { continue }
+                if flag == "sufficient", required == nil, decides { return }
+                success = true
+            } catch {
+                if flag == "requisite", decides { throw required ?? error }
+                if flag == "required" || flag == "requisite" {
+                    required = required ?? error
+                } else {
+                    optional = optional ?? error
+                }
+            }
+        }
+        if let required { throw required }
+        if !success, let optional { throw optional }
+        if !success { throw Thrown(exception: "LoginException") }
+    }
+
+    // MARK: The modules
+
+    private mutating func call(_ index: Int, _ phase: String) throws(Thrown) -> Bool {
+        try initialize(index, phase)
+        trace.append("\(index).\(phase)")
+        let word = word(index, phase)
+        if word.hasPrefix("throw:") {
+            if phase == "login" { lastLogin[index] = false }
+            throw thrown(String(word.dropFirst(6)), index, phase)
+        }
+        let isTrue: Bool
+        switch (word, phase) {
+        case ("auto", "login"), ("auto", "logout"): isTrue = true
+        case ("auto", _): isTrue = lastLogin[index] ?? false
+        default: isTrue = word == "true"
+        }
+        if phase == "login" { lastLogin[index] = isTrue }
+        if phase == "commit", isTrue, !principals.contains("m\(index)") { principals.append("m\(index)") }
+        if phase == "abort" || phase == "logout" { principals.removeAll { $0 == "m\(index)" } }
+        return isTrue
+    }
+
+    private mutating func initialize(_ index: Int, _ phase: String) throws(Thrown) {
+        guard let fault = test.modules[index].`init`, fault != "ok" else { return }
+        if deviations.contains(.faultsAreFailures) {
+            throw Thrown(exception: "LoginException", module: index, phase: phase)
+        }
+        guard fault.hasPrefix("throw:") else { throw Thrown(exception: "LoginException") }
+        // The instance stays and is never initialized again.
+        guard initialized.insert(index).inserted else { return }
+        throw thrown(String(fault.dropFirst(6)), index, "initialize")
+    }
+
+    private func thrown(_ name: String, _ index: Int, _ phase: String) -> Thrown {
+        let isLogin =
+            name.hasSuffix("Exception") && !["RuntimeException", "SecurityException", "IOException"].contains(name)
+        // The JDK hides where a SecurityException comes from.
+        let isHidden = name == "SecurityException"
+        return Thrown(
+            exception: isLogin ? name : "LoginException",
+            module: isHidden ? nil : index,
+            phase: isHidden ? nil : phase
+        )
+    }
+
+    private mutating func word(_ index: Int, _ phase: String) -> String {
+        let module = test.modules[index]
+        let outcomes =
+            switch phase {
+            case "login": module.login
+            case "commit": module.commit
+            case "abort": module.abort
+            default: module.logout
+            }
+        let number = done["\(index).\(phase)", default: 0]
+        done["\(index).\(phase)"] = number + 1
+        guard let words = outcomes?.words, let last = words.last else { return "auto" }
+        return number < words.count ? words[number] : last
+    }
+}

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import RealmConfiguration
+import RealmKit
+import RealmTesting
+import Testing
+
+struct ConfigurationTests {
+    private func login(
+        _ configuration: Configuration,
+        _ realm: String,
+        _ user: String
+    ) async throws -> LoginReport {
+        let request = LoginRequest(realm: realm, username: try Username(user))
+        return try await configuration.authenticator.login(request, asking: PreparedConversation.silent)
+    }
+
+    @Test func `a whole realms conf is read to all it says`() async throws {
+        let folder = Folder(
+            """
+            default-realm xtech;
+            login-config login.conf;
+            login local { PermitLoginModule required groups="a, b"; }
+            realm xtech {
+                class StartWithRealm;
+                startWith q;
+                assign-groups Staff Visitors;
+                group-mapping "Staff->Everybody" User->Person;
+            }
+            realm local { class StackRealm; jaas-context local; }
+            server {
+                listen 127.0.0.1:8443 [::1]:8444;
+                listen *:0;
+                state state;
+                tls { certificate tls/cert.pem; key /etc/key.pem; minimum-version 1.3; client-certificates none; }
+                trusted-proxies none;
+            }
+            protect /welcome/ { require group User Staff; require user ann; }
+            protect / { realm local; auth basic; require any; }
+            """,
+            ["etc/login.conf": "xtechMyRealm { org.xtech.examples.gfloginmodule.MyLoginModule required; };\n"]
+        )
+        let configuration = try folder.load()
+        #expect(configuration.file == "etc/realms.conf")
+        #expect(configuration.defaultRealm == "xtech")
+        #expect(configuration.realms.map(\.name) == ["xtech", "local"])
+        #expect(configuration.realms.map(\.className) == ["StartWithRealm", "StackRealm"])
+        #expect(configuration.warnings == [])
+        let contexts = configuration.contexts.map { context in
+            let modules = context.modules.map { "\($0.name) \($0.flag.rawValue)" }
+            return "\(context.name) \(context.place) \(modules) \(context.realms)"
+        }
+        #expect(
+            contexts == [
+                "xtechMyRealm etc/login.conf:1:1 [\"org.xtech.examples.gfloginmodule.MyLoginModule required\"] [\"xtech\"]",
+                "local etc/realms.conf:3:7 [\"PermitLoginModule required\"] [\"local\"]",
+            ]
+        )
+        let server = configuration.server
+        #expect(server.listen.map(\.value.description) == ["127.0.0.1:8443", "[::1]:8444", "0.0.0.0:0"])
+        #expect(server.stateFolder.value == "etc/state")
+        #expect(server.certificateFile?.value == "etc/tls/cert.pem")
+        #expect(server.keyFile?.value == "/etc/key.pem")
+        #expect(server.minimumVersion == .tls13)
+        #expect(
+            configuration.rules == [
+                ProtectRule(
+                    path: "/welcome",
+                    realm: "xtech",
+                    schemes: [.basic],
+                    requirements: [.groups(["User", "Staff"]), .users(["ann"])]
+                ),
+                ProtectRule(path: "/", realm: "local", schemes: [.basic], requirements: [.any]),
+            ]
+        )
+        let quentin = try #require(try await login(configuration, "xtech", "quentin").identity)
+        #expect(quentin.groups == ["User", "Staff", "Visitors"] + ["Everybody", "Person"])
+        #expect(try await login(configuration, "xtech", "zed").refusal?.failure == .wrongCredentials)
+        #expect(try await login(configuration, "local", "ann").identity?.groups == ["a", "b"])
+    }
+
+    @Test func `what is not said has its default`() throws {
+        let configuration = try Folder("").load()
+        #expect(configuration.realms.isEmpty && configuration.rules.isEmpty && configuration.contexts.isEmpty)
+        #expect(configuration.defaultRealm == nil)
+        #expect(configuration.server.listen.map(\.value.description) == ["127.0.0.1:8443"])
+        #expect(configuration.server.stateFolder.value == "etc/var")
+        #expect(configuration.server.certificateFile == nil && configuration.server.keyFile == nil)
+        #expect(configuration.server.minimumVersion == .tls12)
+    }
+
+    @Test(arguments: [
+        ("realms.conf", "x"), ("/realms.conf", "/x"), ("a/b/realms.conf", "a/b/x"), ("/a/realms.conf", "/a/x"),
+    ])
+    func `a relative path is beside the file that names it`(file: String, path: String) throws {
+        var folder = Folder("")
+        folder.files[file] = Array("server { state x; }".utf8)
+        #expect(try folder.load(file).server.stateFolder.value == path)
+    }
+
+    @Test func `a rule without a realm asks the default realm, whatever its place in the file`() throws {
+        let text =
+            "protect /a { require any; }\nrealm s { class StackRealm; jaas-context c; }\n"
+            + "login c { DenyLoginModule required; }\ndefault-realm s;"
+        #expect(try Folder(text).load().rules.map(\.realm) == ["s"])
+    }
+
+    @Test func `the entry called other stands in for one that is missing`() async throws {
+        let text = "login other { PermitLoginModule required groups=fallback; }\nrealm xtech { class StartWithRealm; }"
+        let configuration = try Folder(text).load()
+        #expect(try await login(configuration, "xtech", "ann").identity?.groups == ["fallback"])
+        #expect(configuration.contexts.map(\.realms) == [["xtech"]])
+    }
+
+    @Test func `a context of two realms is two stacks, each with its own realm`() async throws {
+        let text = """
+            login xtechMyRealm { StartWithLoginModule required; }
+            realm z { class StartWithRealm; }
+            realm a { class StartWithRealm; startWith a; }
+            """
+        let configuration = try Folder(text).load()
+        #expect(configuration.realms[0].stack !== configuration.realms[1].stack)
+        #expect(configuration.contexts.map(\.realms) == [["z", "a"]])
+        for (realm, user, isAccepted) in [
+            ("z", "zed", true), ("z", "ann", false), ("a", "ann", true), ("a", "zed", false),
+        ] {
+            #expect(try await (login(configuration, realm, user).identity != nil) == isAccepted)
+        }
+    }
+
+    @Test func `contexts are told apart byte by byte`() async throws {
+        let text =
+            "login \"caf\u{E9}\" { PermitLoginModule required groups=one; }\n"
+            + "login \"cafe\u{301}\" { PermitLoginModule required groups=two; }\n"
+            + "realm s { class StackRealm; jaas-context \"cafe\u{301}\"; }"
+        #expect(try await login(try Folder(text).load(), "s", "ann").identity?.groups == ["two"])
+    }
+
+    @Test func `the option deadline is the engine's, and a module of that name keeps its own`() async throws {
+        let text =
+            "login c { ScriptedLoginModule required login=never deadline=\"5s\"; }\n"
+            + "realm s { class StackRealm; jaas-context c; }"
+        let clock = ManualClock()
+        let configuration = try Folder(text).load(clock: clock)
+        let task = Task { try await login(configuration, "s", "ann") }
+        await clock.untilAsleep()
+        clock.advance(by: .seconds(5))
+        let report = try await task.value
+        #expect(report.steps[0].fault?.log == "the module did not answer within 5.0 seconds")
+    }
+
+    @Test func `a file that anybody may write to is warned of`() throws {
+        var folder = Folder("login-config a.conf;", ["etc/a.conf": ""])
+        folder.writable = ["etc/realms.conf", "etc/a.conf"]
+        #expect(
+            folder.remarks() == [
+                "etc/realms.conf:1:1: warning: anybody may write to this file, and so decide who comes in | chmod o-w",
+                "etc/a.conf:1:1: warning: anybody may write to this file, and so decide who comes in | chmod o-w",
+            ]
+        )
+    }
+
+    @Test func `a configuration that is not there is told so`() {
+        var folder = Folder("")
+        folder.files = [:]
+        #expect(
+            folder.remarks() == [
+                "etc/realms.conf:1:1: error: the configuration cannot be read: No such file or directory"
+                    + " | name another file with --config FILE"
+            ]
+        )
+    }
+
+    @Test func `an unknown realm is never answered by another`() async throws {
+        let text =
+            "default-realm s;\nrealm s { class StackRealm; jaas-context c; }\nlogin c { PermitLoginModule required; }"
+        let configuration = try Folder(text).load()
+        await #expect(throws: RealmError.noSuchRealm("S", known: [])) { try await login(configuration, "S", "ann") }
+        await #expect(throws: RealmError.noSuchRealm("", known: [])) { try await login(configuration, "", "ann") }
+    }
+}

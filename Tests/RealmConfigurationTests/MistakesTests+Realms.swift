@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+extension MistakesTests {
+    static let structure: [Row] = [
+        Row("relm x { }", "etc/realms.conf:1:1: error: realms.conf knows no relm | did you mean realm?"),
+        Row(
+            login + "relm xtech { class StartWithRealm; }",
+            "etc/realms.conf:2:1: error: realms.conf knows no relm | did you mean realm?"
+        ),
+        Row(
+            login + realm + "default-realm xtech;\ndefault-realm xtech;",
+            "etc/realms.conf:4:1: error: a second default-realm | the first one is at etc/realms.conf:3:1"
+        ),
+        Row(
+            login + realm + "default-realm xtec;",
+            "etc/realms.conf:3:15: error: there is no realm xtec | did you mean xtech?"
+        ),
+        Row(
+            login + realm + "default-realm xtec;\nprotect /a { require any; }",
+            "etc/realms.conf:3:15: error: there is no realm xtec | did you mean xtech?"
+        ),
+        Row(
+            login + realm + "default-realm;",
+            "etc/realms.conf:3:1: error: default-realm takes one word | quote a value that holds blanks"
+        ),
+        Row(
+            login + realm + "default-realm a b;",
+            "etc/realms.conf:3:17: error: default-realm takes one word | quote a value that holds blanks"
+        ),
+        Row(
+            login + realm + "default-realm { }",
+            "etc/realms.conf:3:1: error: default-realm takes no block | end it with ;"
+        ),
+        Row(
+            login + realm + "default-realm xtech\nprotect /a { require any; }",
+            "etc/realms.conf:4:1: error: a ; is missing before protect | quote it if it is meant as a word of default-realm"
+        ),
+        Row(
+            login + "default-realm xtech\n" + realm,
+            "etc/realms.conf:3:1: error: a ; is missing before realm | quote it if it is meant as a word of default-realm"
+        ),
+        Row(
+            "default-realm xtech\nlogin-config login.conf;\n" + realm,
+            files: ["etc/login.conf": "xtechMyRealm { StartWithLoginModule required; };"],
+            "etc/realms.conf:2:1: error: a ; is missing before login-config | quote it if it is meant as a word of default-realm"
+        ),
+        Row(
+            login + "realm xtech {\n  class StartWithRealm;\n  startWith z;\n  startWith y;\n}",
+            "etc/realms.conf:5:3: error: a second startWith | the first one is at etc/realms.conf:4:3"
+        ),
+        Row(
+            login + realm + realm,
+            "etc/realms.conf:3:7: error: a second realm xtech | the first one is at etc/realms.conf:2:7"
+        ),
+        Row(
+            login + "realm { class StartWithRealm; }",
+            "etc/realms.conf:2:1: error: realm takes one word before its block | quote a value that holds blanks"
+        ),
+        Row(
+            login + "realm \"\" { class StartWithRealm; }",
+            "etc/realms.conf:2:7: error: a realm\'s name is not empty and holds no control characters"
+        ),
+        Row(login + "realm xtech;", "etc/realms.conf:2:1: error: realm needs a block in { }"),
+        Row(
+            login + "realm \"caf\u{E9}\" { class StartWithRealm; }",
+            "etc/realms.conf:2:7: warning: the realm\'s name is not ASCII | RFC 7617 leaves open how clients read other characters in a challenge"
+        ),
+        Row(
+            "login a b { StartWithLoginModule required; }",
+            "etc/realms.conf:1:9: error: a `login` block has one name | write login NAME { ... }"
+        ),
+    ]
+
+    static let realms: [Row] = [
+        Row(
+            login + "realm xtech { startWith z; }",
+            "etc/realms.conf:2:7: error: realm xtech has no class | as in: class StartWithRealm;"
+        ),
+        Row(
+            login + "realm xtech { class StartWithRaelm; }\nprotect /a { realm xtech; require any; }",
+            "etc/realms.conf:2:21: error: there is no realm class StartWithRaelm | did you mean StartWithRealm?"
+        ),
+        Row(
+            login + "realm xtech { class Nonsense; }",
+            "etc/realms.conf:2:21: error: there is no realm class Nonsense | there are StackRealm, StartWithRealm, VaultRealm"
+        ),
+        Row(
+            login + "realm xtech { class StartWithRealm; startwith z; }",
+            "etc/realms.conf:2:37: error: a StartWithRealm knows no startwith | did you mean startWith?"
+        ),
+        Row(
+            login + "realm xtech { class StartWithRealm; nonsense z; }",
+            "etc/realms.conf:2:37: error: a StartWithRealm knows no nonsense | there are assign-groups, class, group-mapping, jaas-context, startWith"
+        ),
+        Row(
+            login + "realm xtech { class StartWithRealm; startWith; }",
+            "etc/realms.conf:2:37: error: startWith takes at least one word | quote a value that holds blanks"
+        ),
+        Row(
+            login + "realm xtech { class StartWithRealm; startWith a b; }",
+            "etc/realms.conf:2:47: error: startWith takes one value; quote it if it holds blanks"
+        ),
+        Row(
+            login + "realm xtech { class StartWithRealm; startWith \"\"; }",
+            "etc/realms.conf:2:47: error: realm xtech: startWith: is empty, so that every name starts with it"
+        ),
+        Row(
+            login + "realm xtech {\n  class StartWithRealm;\n  startWith z\n  assign-groups Staff;\n}",
+            "etc/realms.conf:5:3: error: a ; is missing before assign-groups | quote it if it is meant as a word of startWith"
+        ),
+        Row(
+            login + "realm xtech {\n  class StartWithRealm\n  startWith z;\n}",
+            "etc/realms.conf:4:3: error: a ; is missing before startWith | class takes one word"
+        ),
+        Row(
+            login + "realm xtech {\n  class StartWithRealm;\n  assign-groups Staff\n  startWith z;\n}",
+            "etc/realms.conf:5:3: error: a ; is missing before startWith | quote it if it is meant as a word of assign-groups"
+        ),
+        Row(
+            login + "realm xtech { class StartWithRealm; startWith { } }",
+            "etc/realms.conf:2:37: error: startWith takes no block | end it with ;"
+        ),
+        Row(
+            login + "realm xtech { class StartWithRealm; startWith \"${nope}\"; }",
+            "etc/realms.conf:2:48: error: no property `nope`"
+        ),
+        Row(
+            login + "realm xtech { class StartWithRealm; startWith \"${env:NOPE}\"; }",
+            "etc/realms.conf:2:48: error: no environment variable `NOPE`"
+        ),
+        Row(
+            login + "realm xtech { class StartWithRealm; startWith \"${file:nope}\"; }",
+            "etc/realms.conf:2:48: error: cannot read the file `nope`: No such file or directory"
+        ),
+        Row(
+            login + "realm xtech { class StartWithRealm; group-mapping a->b b->a; }",
+            "etc/realms.conf:2:51: error: group-mapping leads from a back to a"
+        ),
+        Row(
+            login + "realm xtech { class StartWithRealm; group-mapping ab; }",
+            "etc/realms.conf:2:51: error: group-mapping is made of rules such as a,b->c, and ab is none"
+        ),
+        Row(
+            "login vault { VaultLoginModule required; }\nrealm v { class VaultRealm; }",
+            "etc/realms.conf:2:7: error: realm v: key: must be set"
+        ),
+        Row(
+            "login vault { VaultLoginModule required; }\nrealm v { class VaultRealm; key k; tries 0; strict maybe; wait 5; colour blue; file a b; }",
+            "etc/realms.conf:2:42: error: tries is a whole number from 1 to 9, not 0",
+            "etc/realms.conf:2:52: error: strict is true or false, not maybe",
+            "etc/realms.conf:2:64: error: wait is a time such as 250ms, 30s, 5m, 12h or 7d, not 5",
+            "etc/realms.conf:2:85: error: file takes one value; quote it if it holds blanks",
+            "etc/realms.conf:2:74: error: colour is one of red, green, not blue"
+        ),
+        Row(
+            "login vault { VaultLoginModule required; }\nrealm v { class VaultRealm; key a b; }",
+            "etc/realms.conf:2:35: error: key takes one value | quote it if it holds blanks"
+        ),
+        Row(
+            "login vault { VaultLoginModule required; }\nrealm v { class VaultRealm; key k; note bad; }",
+            "etc/realms.conf:2:41: error: realm v: note: is bad"
+        ),
+        Row(
+            "login vault { VaultLoginModule required; }\nrealm v { class VaultRealm; key k; note worse; }",
+            "etc/realms.conf:2:7: error: realm v: nothing goes together"
+        ),
+        Row("realm s { class StackRealm; }", "etc/realms.conf:1:7: error: realm s: jaas-context: must be set"),
+    ]
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import RealmKit
+import RealmTesting
+import Testing
+
+struct CancellationTests {
+    @Test(arguments: ControlFlag.allCases)
+    func `a cancelled login refuses and calls no later module, whatever the flags`(flag: ControlFlag) async throws {
+        let held = FaultInjector(.hold())
+        let waiting = FaultInjector(.accept(groups: ["Admin"]))
+        let calls = Calls()
+        let stack = stack(
+            .optional(FaultInjector()),
+            LoginStack.Entry(held, flag),
+            .optional(Fixed(.success, calls: calls)),
+            .sufficient(waiting)
+        )
+        let task = Task { try await stack.login() }
+        await held.untilCalled()
+        task.cancel()
+        let report = try await task.value
+        #expect(report.refusal == .module(index: 1, phase: .login, failure: .unavailable))
+        #expect(calls.all == [])
+        #expect(waiting.calls == [])
+        #expect(report.steps.filter { $0.phase == .login }.map(\.index) == [0, 1])
+    }
+
+    @Test func `a login that is cancelled while it is committed refuses, and aborts`() async throws {
+        let held = FaultInjector(commit: .hold)
+        let other = FaultInjector()
+        let stack = stack(.optional(held), .required(other))
+        let task = Task { try await stack.login() }
+        await held.untilCalled(2)
+        task.cancel()
+        let report = try await task.value
+        #expect(report.refusal == .module(index: 0, phase: .commit, failure: .unavailable))
+        #expect(report.steps.filter { $0.phase == .abort }.map(\.index) == [0, 1])
+        #expect(!other.phases.contains(.commit))
+    }
+
+    @Test func `a login that is cancelled before it begins calls no module that waits`() async throws {
+        let module = FaultInjector()
+        let stack = stack(.required(module))
+        let begin = RecordingConversation([.held(.silent)])
+        let task = Task {
+            _ = try await begin.answer([])
+            return try await stack.login()
+        }
+        await begin.untilAsked()
+        task.cancel()
+        begin.release()
+        let report = try await task.value
+        #expect(report.refusal == .module(index: 0, phase: .login, failure: .unavailable))
+        #expect(module.calls == [])
+    }
+
+    @Test func `the module that was being asked is told, and aborted`() async throws {
+        let conversation = RecordingConversation([.never])
+        let ended = FaultInjector(
+            .run { (attempt) async throws(LoginFault) in
+                _ = try await attempt.password()
+                return attempt.commit()
+            }
+        )
+        let stack = stack(.required(ended))
+        let login = try request()
+        let task = Task { await stack.login(login, asking: conversation) }
+        await conversation.untilAsked()
+        task.cancel()
+        let report = await task.value
+        #expect(report.refusal?.failure == .unavailable)
+        await ended.untilCalled(2)
+        #expect(ended.phases == [.login, .abort])
+    }
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import RealmTesting
+import Synchronization
+import Testing
+
+@testable import RealmKit
+
+struct DeadlineTests {
+    /// A login whose first module never answers.
+    private func login(
+        _ flag: ControlFlag,
+        _ deadline: Duration,
+        advance: Duration
+    ) async throws -> (LoginReport, FaultInjector, FaultInjector) {
+        let clock = ManualClock()
+        let silent = FaultInjector(.hold())
+        let next = FaultInjector(.accept(groups: ["User"]))
+        let stack = stack(LoginStack.Entry(silent, flag, deadline: deadline), .required(next), clock: clock)
+        let task = Task { try await stack.login() }
+        await silent.untilCalled()
+        await clock.untilAsleep()
+        clock.advance(by: advance)
+        return (try await task.value, silent, next)
+    }
+
+    @Test func `a required module that never answers refuses`() async throws {
+        let (report, _, next) = try await login(.required, .seconds(5), advance: .seconds(5))
+        #expect(report.refusal == .module(index: 0, phase: .login, failure: .unavailable))
+        #expect(next.phases.contains(.login))
+        #expect(report.steps[0].fault?.log == "the module did not answer within 5.0 seconds")
+        #expect(report.steps[0].duration == .seconds(5))
+    }
+
+    @Test func `a requisite module that never answers refuses at once`() async throws {
+        let (report, _, next) = try await login(.requisite, .milliseconds(1), advance: .milliseconds(1))
+        #expect(report.refusal == .module(index: 0, phase: .login, failure: .unavailable))
+        #expect(next.phases == [])
+    }
+
+    @Test(arguments: [ControlFlag.sufficient, .optional])
+    func `a module that need not succeed and never answers is passed over`(flag: ControlFlag) async throws {
+        let (report, silent, _) = try await login(flag, .seconds(5), advance: .seconds(6))
+        #expect(report.groups == ["User"])
+        #expect(silent.phases == [.login, .commit])
+    }
+
+    @Test func `a module that answers just before its deadline counts`() async throws {
+        let clock = ManualClock()
+        let slow = FaultInjector(.hold(groups: ["User"]))
+        let stack = stack(LoginStack.Entry(slow, .required, deadline: .seconds(5)), clock: clock)
+        let task = Task { try await stack.login() }
+        await slow.untilCalled()
+        await clock.untilAsleep()
+        clock.advance(by: .seconds(5) - .nanoseconds(1))
+        slow.release()
+        #expect(try await task.value.groups == ["User"])
+    }
+
+    @Test func `a deadline of more time than there is does not end the process`() async throws {
+        // 120,000 days are more nanoseconds than fit into a signed number.
+        let (report, _, _) = try await login(.required, .seconds(86_400 * 120_000), advance: .seconds(10_400_000_000))
+        #expect(report.refusal == .module(index: 0, phase: .login, failure: .unavailable))
+    }
+
+    @Test func `the time a conversation takes does not count`() async throws {
+        let clock = ManualClock()
+        let conversation = RecordingConversation([.held(PreparedConversation(password: Secret(utf8: "lilac")))])
+        let module = FaultInjector(
+            .run { (attempt) async throws(LoginFault) in
+                _ = try await attempt.password()
+                return attempt.commit(groups: ["User"])
+            }
+        )
+        let stack = stack(LoginStack.Entry(module, .required, deadline: .seconds(5)), clock: clock)
+        let login = try request()
+        let task = Task { await stack.login(login, asking: conversation) }
+        await conversation.untilAsked()
+        for _ in 0..<20 {
+            await clock.untilAsleep()
+            clock.advance(by: .seconds(60))
+        }
+        await clock.untilAsleep()
+        conversation.release()
+        let report = await task.value
+        #expect(report.groups == ["User"])
+        #expect(report.steps[0].duration >= .seconds(60 * 20))
+    }
+
+    @Test func `a module that hangs after its conversation has used up no more than its own time`() async throws {
+        let clock = ManualClock()
+        let conversation = RecordingConversation([.held(PreparedConversation(password: Secret(utf8: "lilac")))])
+        let hung = RecordingConversation([.held(.silent)])
+        let asked = Kept<Bool>()
+        let module = FaultInjector(
+            .run { (attempt) async throws(LoginFault) in
+                _ = try await attempt.password()
+                asked.keep(true)
+                _ = try await hung.answer([])
+                return attempt.commit()
+            }
+        )
+        let stack = stack(LoginStack.Entry(module, .required, deadline: .seconds(5)), clock: clock)
+        let login = try request()
+        let task = Task { () async throws in await stack.login(login, asking: conversation) }
+        await conversation.untilAsked()
+        await clock.untilAsleep()
+        clock.advance(by: .seconds(3))
+        conversation.release()
+        await hung.untilAsked()
+        #expect(asked.value == true)
+        let report = try await value(of: task, moving: clock, by: .seconds(1))
+        #expect(report.refusal?.failure == .unavailable)
+    }
+
+    @Test func `a module that never ends its commit spoils the login, and one that never aborts does not hold it`()
+        async throws
+    {
+        let clock = ManualClock()
+        let module = FaultInjector(.accept(), commit: .hold, abort: .hold)
+        let stack = stack(LoginStack.Entry(module, .required, deadline: .seconds(5)), clock: clock)
+        let task = Task { try await stack.login() }
+        let report = try await value(of: task, moving: clock, by: .seconds(1))
+        #expect(report.refusal == .module(index: 0, phase: .commit, failure: .unavailable))
+        #expect(module.phases == [.login, .commit, .abort])
+    }
+
+    @Test func `two questions at the same time are both the conversation's time`() async throws {
+        let clock = ManualClock()
+        let record = LoginRecord(try request(), PreparedConversation.silent, stack(clock: clock))
+        record.beginAsking(round: 0)
+        clock.advance(by: .seconds(1))
+        record.beginAsking(round: 0)
+        clock.advance(by: .seconds(1))
+        record.endAsking(round: 0)
+        clock.advance(by: .seconds(1))
+        #expect(record.asking(round: 0, now: clock.now).total == 3_000_000_000)
+        #expect(record.asking(round: 0, now: clock.now).since != nil)
+        record.endAsking(round: 0)
+        clock.advance(by: .seconds(1))
+        #expect(record.asking(round: 0, now: clock.now).total == 3_000_000_000)
+        #expect(record.asking(round: 0, now: clock.now).since == nil)
+    }
+
+    /// The timer and the module look at the clock at the same time, and note what they saw in the other order.
+    @Test func `a question that begins while the timer looks does not end the process`() async throws {
+        let clock = HookedClock()
+        let record = LoginRecord(try request(), PreparedConversation.silent, stack(clock: clock))
+        let seen = clock.now
+        record.beginAsking(round: 0)
+        #expect(record.asking(round: 0, now: seen).total == 0)
+        record.endAsking(round: 0)
+        record.beginAsking(round: 1)
+        clock.onNextLook {
+            record.endAsking(round: 1)
+            record.beginAsking(round: 1)
+        }
+        record.endAsking(round: 1)
+        #expect(record.asking(round: 1, now: clock.now).total <= 10)
+    }
+
+    /// A clock on which something happens between a look at it and the use of what was seen.
+    private final class HookedClock: LoginClock {
+        private let hook = Mutex<(@Sendable () -> Void)?>(nil)
+        private let ticks = Mutex<UInt64>(0)
+
+        var now: UInt64 {
+            let seen = ticks.withLock { ticks in
+                ticks += 1
+                return ticks
+            }
+            let body = hook.withLock { hook in
+                defer { hook = nil }
+                return hook
+            }
+            body?()
+            return seen
+        }
+
+        func onNextLook(_ body: @escaping @Sendable () -> Void) { hook.withLock { $0 = body } }
+
+        func sleep(until deadline: UInt64) async throws(CancellationError) {}
+    }
+}

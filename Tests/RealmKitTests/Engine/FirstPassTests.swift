@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import RealmKit
+import RealmTesting
+import Testing
+
+struct FirstPassTests {
+    /// A module with one password that notes every one it was shown.
+    private struct Locked: PasswordLoginModule {
+        static let options: PropertySchema = .firstPass
+        let firstPass: FirstPass
+        let password: Secret
+        let shown = Calls()
+
+        init(_ password: String, _ options: [String]) throws {
+            self.password = Secret(utf8: password)
+            let values = Dictionary(uniqueKeysWithValues: options.map { ($0, PropertyValue.boolean(true)) })
+            firstPass = try FirstPass(ModuleOptions(values, schema: .firstPass, realmName: "town"))
+        }
+
+        init(realm: any Realm, options: ModuleOptions) throws(BadModule) { throw BadModule("is made in code only") }
+
+        func authenticate(_ attempt: LoginAttempt, password: Secret) async throws(LoginFault) -> Verdict {
+            shown.note(password.count)
+            return self.password.isEqual(to: password) ? attempt.commit() : .failed(.wrongCredentials)
+        }
+    }
+
+    /// `first` is the stored password (by its length), `asked` how often the person was asked.
+    struct Row: Sendable, CustomTestStringConvertible {
+        let options: [String]
+        let stored: String?
+        let typed: String?
+        let accepts: Bool
+        let shown: [Int]
+        let asked: Int
+        var failure: LoginFailure = .wrongCredentials
+
+        var testDescription: String { "\(options) stored \(stored ?? "-") typed \(typed ?? "-")" }
+    }
+
+    /// The right password is `right` (5); `wrong!` (6) and `other!!` (7) are not.
+    static let rows: [Row] = [
+        Row(options: [], stored: "right", typed: "wrong!", accepts: false, shown: [6], asked: 1),
+        Row(options: [], stored: "wrong!", typed: "right", accepts: true, shown: [5], asked: 1),
+        Row(options: [], stored: nil, typed: nil, accepts: false, shown: [], asked: 1, failure: .missingCredential),
+        Row(options: ["useFirstPass"], stored: "right", typed: "wrong!", accepts: true, shown: [5], asked: 0),
+        Row(options: ["useFirstPass"], stored: "wrong!", typed: "right", accepts: false, shown: [6], asked: 0),
+        Row(
+            options: ["useFirstPass"],
+            stored: nil,
+            typed: "right",
+            accepts: false,
+            shown: [],
+            asked: 0,
+            failure: .missingCredential
+        ),
+        Row(options: ["tryFirstPass"], stored: "right", typed: "wrong!", accepts: true, shown: [5], asked: 0),
+        Row(options: ["tryFirstPass"], stored: "wrong!", typed: "right", accepts: true, shown: [6, 5], asked: 1),
+        Row(options: ["tryFirstPass"], stored: "wrong!", typed: "other!!", accepts: false, shown: [6, 7], asked: 1),
+        Row(options: ["tryFirstPass"], stored: "wrong!", typed: "wrong!", accepts: false, shown: [6], asked: 1),
+        Row(options: ["tryFirstPass"], stored: nil, typed: "right", accepts: true, shown: [5], asked: 1),
+        Row(
+            options: ["tryFirstPass", "useFirstPass"],
+            stored: "wrong!",
+            typed: "right",
+            accepts: true,
+            shown: [6, 5],
+            asked: 1
+        ),
+        Row(
+            options: ["tryFirstPass", "useFirstPass"],
+            stored: nil,
+            typed: "right",
+            accepts: true,
+            shown: [5],
+            asked: 1
+        ),
+    ]
+
+    /// Puts a password where a module before would have stored it.
+    private static func store(_ password: String?) -> FaultInjector {
+        FaultInjector(
+            .run { attempt in
+                if let password { attempt.updateShared { $0[.password] = .secret(Secret(utf8: password)) } }
+                return .ignored
+            }
+        )
+    }
+
+    @Test(arguments: rows) func `the first password is tried, used or neither`(row: Row) async throws {
+        let module = try Locked("right", row.options)
+        let conversation = RecordingConversation(password: row.typed)
+        let stack = stack(.optional(Self.store(row.stored)), .required(module))
+        let report = await stack.login(try request(), asking: conversation)
+        #expect((report.identity != nil) == row.accepts)
+        #expect(report.refusal?.failure == (row.accepts ? nil : row.failure))
+        #expect(module.shown.all == row.shown)
+        #expect(conversation.questions == Array(repeating: [.password(prompt: "Password")], count: row.asked))
+    }
+
+    /// Every set of the four options against a stored right or wrong password.
+    @Test(arguments: 0..<16) func `every combination of the four options keeps their rules`(bits: Int) async throws {
+        let names = ["tryFirstPass", "useFirstPass", "storePass", "clearPass"]
+        let options = names.enumerated().filter { bits & 1 << $0.offset != 0 }.map(\.element)
+        for stored in [nil, "right", "wrong!"] {
+            let module = try Locked("right", options)
+            let afterLogin = Kept<[String]>()
+            let afterCommit = Kept<[String]>()
+            let witness = FaultInjector(
+                .run { attempt in
+                    afterLogin.keep(Self.look(attempt))
+                    return attempt.commit()
+                },
+                commit: .run { attempt in
+                    afterCommit.keep(Self.look(attempt))
+                    return .done
+                }
+            )
+            let stack = stack(.optional(Self.store(stored)), .optional(module), .required(witness))
+            _ = await stack.login(try request(), asking: RecordingConversation(password: "right"))
+            let passes = options.contains("tryFirstPass") || !options.contains("useFirstPass") || stored == "right"
+            let stores = options.contains("storePass") && passes && stored == nil
+            let there = stored.map { ["password \($0.utf8.count)"] } ?? (stores ? ["name ann", "password 5"] : [])
+            #expect(afterLogin.value == there, "\(options) \(stored ?? "-")")
+            #expect(afterCommit.value == (options.contains("clearPass") ? [] : there), "\(options) \(stored ?? "-")")
+        }
+    }
+
+    private static func look(_ attempt: LoginAttempt) -> [String] {
+        let shared = attempt.shared
+        return [
+            shared.text(.name).map { "name \($0)" }, shared.secret(.password).map { "password \($0.count)" },
+        ].compactMap(\.self)
+    }
+
+    @Test func `a module that fails leaves the shared password as it was for the next`() async throws {
+        let first = try Locked("right", ["storePass"])
+        let failing = try Locked("something else", ["useFirstPass", "clearPass"])
+        let last = try Locked("right", ["useFirstPass"])
+        let conversation = RecordingConversation(password: "right")
+        let stack = stack(.required(first), .optional(failing), .required(last))
+        #expect(await stack.login(try request(), asking: conversation).identity != nil)
+        #expect(conversation.questions.count == 1)
+    }
+
+    @Test func `a refused login clears the shared password too`() async throws {
+        let first = try Locked("right", ["storePass", "clearPass"])
+        let left = Kept<[String]>()
+        let last = FaultInjector(
+            .refuse(.permissionDenied),
+            abort: .run { attempt in
+                left.keep(Self.look(attempt))
+                return .done
+            }
+        )
+        _ = await stack(.required(first), .required(last)).login(
+            try request(),
+            asking: RecordingConversation(password: "right")
+        )
+        #expect(left.value == [])
+    }
+
+    @Test func `a fault is no reason to try another password`() async throws {
+        let down = FirstPassDown(
+            try FirstPass(ModuleOptions(["tryFirstPass": .boolean(true)], schema: .firstPass, realmName: "t"))
+        )
+        let conversation = RecordingConversation(password: "right")
+        let report = await stack(.optional(Self.store("wrong!")), .required(down)).login(
+            try request(),
+            asking: conversation
+        )
+        #expect(report.refusal?.failure == .unavailable)
+        #expect(conversation.questions == [])
+    }
+
+    private struct FirstPassDown: PasswordLoginModule {
+        let firstPass: FirstPass
+
+        init(_ firstPass: FirstPass) { self.firstPass = firstPass }
+        init(realm: any Realm, options: ModuleOptions) throws(BadModule) { throw BadModule("is made in code only") }
+
+        func authenticate(_ attempt: LoginAttempt, password: Secret) async throws(LoginFault) -> Verdict {
+            throw .unavailable("the directory is down")
+        }
+    }
+}

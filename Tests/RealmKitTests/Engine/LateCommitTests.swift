@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import RealmKit
+import RealmTesting
+import Testing
+
+struct LateCommitTests {
+    @Test func `what a module commits after its deadline never counts`() async throws {
+        let clock = ManualClock()
+        let slow = FaultInjector(.hold(groups: ["Admin"]))
+        let stack = stack(
+            LoginStack.Entry(slow, .optional, deadline: .seconds(5)),
+            .required(FaultInjector(.accept(groups: ["User"]))),
+            clock: clock
+        )
+        let login = Task { try await stack.login() }
+        await slow.untilCalled()
+        await clock.untilAsleep()
+        clock.advance(by: .seconds(5))
+        let report = try await login.value
+        #expect(report.groups == ["User"])
+        slow.release()
+        for _ in 0..<1000 { await Task.yield() }
+        #expect(report.groups == ["User"])
+    }
+
+    @Test func `what a module adds after the login is decided never counts`() async throws {
+        let kept = Kept<LoginAttempt>()
+        let stack = stack(
+            .required(
+                FaultInjector(
+                    .run { attempt in
+                        kept.keep(attempt)
+                        return attempt.commit(groups: ["User"])
+                    }
+                )
+            )
+        )
+        let report = try await stack.login()
+        let attempt = try #require(kept.value)
+        attempt.add([.group("Admin")])
+        _ = attempt.commit(groups: ["Staff"])
+        #expect(report.groups == ["User"])
+        #expect(report.identity?.isMember(of: "Admin") == false)
+    }
+
+    @Test func `what a module adds after it has answered never counts`() async throws {
+        let kept = Kept<LoginAttempt>()
+        let first = FaultInjector(
+            .run { attempt in
+                kept.keep(attempt)
+                return attempt.commit(groups: ["User"])
+            }
+        )
+        let second = FaultInjector(
+            .run { attempt in
+                kept.value?.add([.group("Admin")])
+                return attempt.commit(only: [])
+            }
+        )
+        #expect(try await stack(.required(first), .required(second)).login().groups == ["User"])
+    }
+
+    @Test func `what an immediate module adds after it has answered never counts`() async throws {
+        let kept = Kept<LoginAttempt>()
+        let second = FaultInjector(
+            .run { attempt in
+                kept.value?.add([.group("Admin")])
+                return attempt.commit(only: [])
+            }
+        )
+        #expect(try await stack(.required(Leaky(kept)), .required(second)).login().groups == ["User"])
+    }
+
+    @Test func `what a failed call has committed does not count, what the commit adds does`() async throws {
+        let confused = FaultInjector(
+            .run { attempt in
+                _ = attempt.commit(groups: ["Admin"])
+                return .ignored
+            }
+        )
+        let late = FaultInjector(
+            .accept(groups: ["User"]),
+            commit: .run { attempt in
+                attempt.add([.role("reader")])
+                return .done
+            }
+        )
+        let report = try await stack(.optional(confused), .required(late)).login()
+        #expect(report.identity?.subject.principals == [.user("ann"), .group("User"), .role("reader")])
+    }
+
+    @Test func `what a commit adds that then does nothing does not count`() async throws {
+        let shy = FaultInjector(
+            .accept(groups: ["User"]),
+            commit: .run { attempt in
+                attempt.add([.group("Admin")])
+                return .ignored
+            }
+        )
+        let report = try await stack(.required(FaultInjector()), .required(shy)).login()
+        #expect(report.identity?.subject.principals == [.user("ann")])
+    }
+
+    private struct Leaky: ImmediateLoginModule {
+        let kept: Kept<LoginAttempt>
+
+        init(_ kept: Kept<LoginAttempt>) { self.kept = kept }
+        init(realm: any Realm, options: ModuleOptions) throws(BadModule) { throw BadModule("is made in code only") }
+
+        func authenticateUser(_ attempt: LoginAttempt) throws(LoginFault) -> Verdict {
+            kept.keep(attempt)
+            return attempt.commit(groups: ["User"])
+        }
+    }
+}

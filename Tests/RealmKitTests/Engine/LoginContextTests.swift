@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import RealmKit
+import RealmTesting
+import Testing
+
+struct LoginContextTests {
+    /// Answers of successive logins.
+    private func module(_ name: String, _ answers: [Bool]) -> FaultInjector {
+        let count = Calls()
+        return FaultInjector(
+            .run { attempt in
+                let answer = answers[min(count.all.count, answers.count - 1)]
+                count.note(0)
+                return answer ? attempt.commit(only: [.user(name)]) : .failed(.wrongCredentials)
+            }
+        )
+    }
+
+    @Test func `a refused login leaves nothing of an earlier one, not even of modules it did not reach`() async throws {
+        let stack = stack(.requisite(module("a", [true, false])), .required(module("b", [true])))
+        let context = LoginContext(stack, subject: Subject([.user("given")]))
+        _ = await context.login(try request(), asking: PreparedConversation.silent)
+        #expect(context.subject?.users == ["given", "a", "b"])
+        _ = await context.login(try request(), asking: PreparedConversation.silent)
+        #expect(context.subject?.users == ["given"])
+    }
+
+    @Test func `a logout leaves nothing of an earlier login, not even of modules the last one did not reach`()
+        async throws
+    {
+        let stack = stack(.sufficient(module("a", [false, true])), .required(module("b", [true])))
+        let context = LoginContext(stack, subject: Subject())
+        _ = await context.login(try request(), asking: PreparedConversation.silent)
+        #expect(context.subject?.users == ["b"])
+        _ = await context.login(try request(), asking: PreparedConversation.silent)
+        #expect(context.subject?.users == ["a"])
+        _ = await context.logout()
+        #expect(context.subject?.users == [])
+    }
+
+    @Test func `there is no subject before a success and after a refusal, unless one is given`() async throws {
+        let stack = stack(.required(module("a", [false, true, false])))
+        let context = LoginContext(stack)
+        #expect(context.subject == nil)
+        #expect(await context.logout() == nil)
+        for users in [nil, ["a"], nil] {
+            _ = await context.login(try request(), asking: PreparedConversation.silent)
+            #expect(context.subject?.users == users)
+        }
+    }
+
+    @Test func `a logout takes back what a module gave, and keeps what a module that throws gave`() async throws {
+        let stubborn = FaultInjector(
+            .run { $0.commit(only: [.user("b")]) },
+            logout: .fail(.unavailable("the directory is down"))
+        )
+        let stack = stack(.required(module("a", [true])), .optional(stubborn), .required(module("c", [true])))
+        let context = LoginContext(stack, subject: Subject([.user("given"), .group("old")]))
+        _ = await context.login(try request(), asking: PreparedConversation.silent)
+        #expect(context.subject?.users == ["given", "a", "b", "c"])
+        let report = try #require(await context.logout())
+        #expect(context.subject?.principals == [.user("given"), .group("old"), .user("b")])
+        #expect(report.refusal == nil)
+        #expect(report.steps.map(\.call) == ["0.logout=success", "1.logout=unavailable", "2.logout=success"])
+    }
+
+    @Test func `a logout calls only what was reached`() async throws {
+        let unreached = FaultInjector()
+        let stack = stack(.sufficient(FaultInjector()), .required(unreached))
+        let identity = try #require(try await stack.login().identity)
+        let report = await stack.logout(identity)
+        #expect(report.steps.map(\.call) == ["0.logout=success"])
+        #expect(unreached.calls == [])
+    }
+
+    @Test func `a logout tells the module who leaves and whether its login was a success`() async throws {
+        let seen = Kept<[String]>()
+        let module = FaultInjector(
+            .refuse(.wrongCredentials),
+            logout: .run { attempt in
+                seen.keep([attempt.realm, attempt.username.text, attempt.service, "\(attempt.succeeded)"])
+                return .done
+            }
+        )
+        let stack = stack(
+            .optional(module),
+            .required(FaultInjector(.run { $0.commit(as: (try? Username("ann.lee")) ?? $0.username) }))
+        )
+        let identity = try #require(try await stack.login("Ann").identity)
+        _ = await stack.logout(identity)
+        #expect(seen.value == ["town", "ann.lee", "tests", "false"])
+    }
+
+    @Test(arguments: [(ControlFlag.required, true), (.requisite, true), (.sufficient, false), (.optional, false)])
+    func `a failed logout counts under its flag`(flag: ControlFlag, refuses: Bool) async throws {
+        let broken = FaultInjector(logout: .fail(.internalError("broken")))
+        let last = FaultInjector()
+        let stack = stack(.required(FaultInjector()), LoginStack.Entry(broken, flag), .required(last))
+        let context = LoginContext(stack)
+        _ = await context.login(try request(), asking: PreparedConversation.silent)
+        let report = try #require(await context.logout())
+        #expect(report.refusal == (refuses ? .module(index: 1, phase: .logout, failure: .internalError) : nil))
+        #expect(last.phases.last == (flag == .sufficient ? nil : .logout))
+    }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import RealmKit
+import RealmTesting
+import Testing
+
+struct RefusalTests {
+    @Test func `a stack without modules refuses everybody`() async throws {
+        let report = try await stack().login()
+        #expect(report.refusal == .emptyStack)
+        #expect(report.refusal?.failure == .permissionDenied)
+        #expect(report.steps.isEmpty)
+    }
+
+    @Test(arguments: ControlFlag.allCases)
+    func `a stack in which all have nothing to say refuses`(flag: ControlFlag) async throws {
+        let silent = FaultInjector(.ignore)
+        let report = try await stack(LoginStack.Entry(silent, flag), LoginStack.Entry(silent, flag)).login()
+        #expect(report.refusal == .allIgnored)
+        #expect(silent.phases == [.login, .login, .abort, .abort])
+    }
+
+    @Test func `a login that no module completes refuses`() async throws {
+        let report = try await stack(.required(FaultInjector(commit: .ignore))).login()
+        #expect(report.refusal == .allIgnored)
+        #expect(report.calls == ["0.login=success", "0.commit=ignored", "0.abort=success"])
+    }
+
+    @Test(arguments: ControlFlag.allCases)
+    func `a module that throws fails under its flag`(flag: ControlFlag) async throws {
+        let thrower = FaultInjector(.fail(.internalError("bang")))
+        let report = try await stack(LoginStack.Entry(thrower, flag), .required(FaultInjector())).login()
+        let spoils = flag == .required || flag == .requisite
+        #expect(report.refusal == (spoils ? .module(index: 0, phase: .login, failure: .internalError) : nil))
+        #expect(report.steps[0].fault?.log == "bang")
+    }
+
+    @Test(arguments: ControlFlag.allCases)
+    func `a module that cannot be had fails under its flag`(flag: ControlFlag) async throws {
+        let entry = LoginStack.Entry.broken("gone", flag, fault: .unavailable("no such library"))
+        let report = try await stack(entry, .required(FaultInjector())).login()
+        let spoils = flag == .required || flag == .requisite
+        #expect(report.refusal == (spoils ? .module(index: 0, phase: .login, failure: .unavailable) : nil))
+        #expect(report.steps[0].module == "gone")
+        #expect(report.steps[0].fault?.log == "no such library")
+    }
+
+    @Test func `a required module that throws in its commit spoils the login, and all that were reached are aborted`()
+        async throws
+    {
+        let first = FaultInjector()
+        let second = FaultInjector(commit: .fail(.unavailable("disk full")))
+        let third = FaultInjector()
+        let report = try await stack(.required(first), .required(second), .optional(third)).login()
+        #expect(report.refusal == .module(index: 1, phase: .commit, failure: .unavailable))
+        #expect(first.phases == [.login, .commit, .abort])
+        #expect(second.phases == [.login, .commit, .abort])
+        #expect(third.phases == [.login, .commit, .abort])
+    }
+
+    @Test func `a module that was not reached is asked nothing`() async throws {
+        let unreached = FaultInjector()
+        _ = try await stack(.requisite(FaultInjector(.refuse(.locked))), .required(unreached)).login()
+        _ = try await stack(.sufficient(FaultInjector()), .required(unreached)).login()
+        #expect(unreached.calls == [])
+    }
+
+    @Test func `a failed abort changes nothing`() async throws {
+        let broken = FaultInjector(.refuse(.wrongCredentials), abort: .fail(.internalError("bang")))
+        let last = FaultInjector()
+        let report = try await stack(.required(broken), .required(last)).login()
+        #expect(report.refusal == .module(index: 0, phase: .login, failure: .wrongCredentials))
+        #expect(last.phases == [.login, .abort])
+    }
+
+    @Test(arguments: [RecordingConversation.Reply.answers([]), .answers([.none, .none])])
+    func `a conversation that miscounts is a fault of the module's call`(
+        reply: RecordingConversation.Reply
+    ) async throws {
+        let module = FaultInjector(
+            .run { (attempt) async throws(LoginFault) in
+                _ = try await attempt.ask([.certificate])
+                return attempt.commit()
+            }
+        )
+        let report = await stack(.required(module)).login(try request(), asking: RecordingConversation([reply]))
+        #expect(report.refusal?.failure == .internalError)
+    }
+}

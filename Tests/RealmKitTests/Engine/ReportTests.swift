@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import RealmKit
+import RealmTesting
+import Testing
+
+struct ReportTests {
+    @Test func `a report tells every call, what came of it and where the stack stood`() async throws {
+        let clock = ManualClock()
+        let slow = FaultInjector(
+            .run { attempt in
+                clock.advance(by: .milliseconds(7))
+                return .failed(.unknownUser)
+            }
+        )
+        let broken = FaultInjector(commit: .fail(.internalError("bang")))
+        let stack = stack(
+            LoginStack.Entry(slow, .optional, name: "directory"),
+            LoginStack.Entry(FaultInjector(.accept(groups: ["User"])), .required, name: "file"),
+            LoginStack.Entry(broken, ActionTable(success: .ok, failure: .ignore), control: "[success=ok]", name: "log"),
+            clock: clock
+        )
+        let report = try await stack.login()
+        let lines = report.steps.map { step in
+            "\(step.index) \(step.module) \(step.control) \(step.phase.name) \(step.outcome) \(step.action) \(step.state)"
+        }
+        #expect(
+            lines == [
+                "0 directory optional login unknown-user ignore undecided",
+                "1 file required login success ok granting",
+                "2 log [success=ok] login success ok granting",
+                "0 directory optional commit ignored ignore undecided",
+                "1 file required commit success ok granting",
+                "2 log [success=ok] commit internal-error ignore granting",
+            ]
+        )
+        #expect(report.steps.map { $0.fault?.log } == [nil, nil, nil, nil, nil, "bang"])
+        #expect(report.steps[0].duration == .milliseconds(7))
+        #expect(report.duration == .milliseconds(7))
+        #expect(
+            [report.realm, report.username.text, report.service, report.peer] == ["town", "ann", "tests", "192.0.2.7"]
+        )
+        #expect(report.identity?.realm == "town")
+        #expect(report.identity?.service == "tests")
+        #expect(report.identity?.username.text == "ann")
+    }
+
+    @Test func `an aborted login shows its aborts as refusing and ignored`() async throws {
+        let report = try await stack(.required(FaultInjector(.refuse(.disabled)))).login()
+        let abort = try #require(report.steps.last)
+        #expect(abort.call == "0.abort=ignored")
+        #expect(abort.state == .refusing)
+        #expect(abort.action == .ignore)
+        #expect(report.identity == nil)
+    }
+
+    @Test func `a stack of many modules reports all of them`() async throws {
+        let entries = (0..<300).map { LoginStack.Entry(Fixed(.success, index: $0), .required) }
+        let report = try #require(LoginStack(name: "long", entries, clock: ManualClock()).loginNow(try request()))
+        #expect(report.steps.count == 600)
+        #expect(report.groups == (0..<300).map { "g\($0)" })
+        #expect(report.steps.map(\.index) == Array(0..<300) + Array(0..<300))
+    }
+
+    @Test func `the user is known by the first name a module gives`() async throws {
+        let renamed = try Username("Ann Lee")
+        let check = FaultInjector(.run { $0.commit(only: [.role("checked")]) })
+        let first = FaultInjector(.run { $0.commit(as: renamed, groups: ["a", "b"], others: [.role("r")]) })
+        let second = FaultInjector(.accept(groups: ["b", "c"]))
+        let report = try await stack(.required(check), .required(first), .required(second)).login()
+        let identity = try #require(report.identity)
+        #expect(identity.username == renamed)
+        #expect(
+            identity.subject.principals == [
+                .role("checked"), .user("Ann Lee"), .group("a"), .group("b"), .role("r"), .user("ann"), .group("c"),
+            ]
+        )
+        #expect(identity.groups == ["a", "b", "c"])
+        #expect(["a", "b", "c", "A", "d", "r"].map(identity.isMember) == [true, true, true, false, false, false])
+    }
+
+    @Test func `a stack in which no module says who it is grants the name that was given`() async throws {
+        let report = try await stack(.required(FaultInjector(.run { $0.commit(only: []) }))).login()
+        #expect(report.identity?.username.text == "ann")
+        #expect(report.identity?.subject.principals == [])
+    }
+
+    @Test func `a stack that may have to wait is not decided now`() async throws {
+        #expect(stack(.required(Fixed(.success)), .optional(FaultInjector())).loginNow(try request()) == nil)
+        #expect(stack(.required(Fixed(.success))).isImmediate)
+    }
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import RealmKit
+import RealmTesting
+import Testing
+
+struct GroupMappingTests {
+    @Test(arguments: [
+        (["a->b"], ["a"], ["b"]), (["a->b"], ["b"], []), (["a,b->c"], ["b"], ["c"]), (["a,b->c"], ["a", "b"], ["c"]),
+        (["a->b", "b->c", "c->d"], ["a"], ["b", "c", "d"]), (["a->b;b->c"], ["a"], ["b", "c"]),
+        (["a->b", "a->c"], ["a"], ["b", "c"]),
+        (["a->b"], ["a", "b"], []), (["a->b", "c->b"], ["a", "c"], ["b"]), ([], ["a"], []), (["a->b"], ["A"], []),
+        (["a->b", "a->c", "b->d", "c->d"], ["a"], ["b", "c", "d"]), (["x-y->z"], ["x-y"], ["z"]),
+    ])
+    func `groups follow from groups`(rules: [String], groups: [String], expected: [String]) throws {
+        let following = try GroupMapping(rules: rules).following(from: groups)
+        #expect(Set(following) == Set(expected))
+        #expect(following.count == expected.count)
+    }
+
+    @Test(arguments: [
+        (["a->a"], "a"), (["a->b", "b->a"], "a"), (["a->b", "b->c", "c->a"], "a"), (["x->a", "a->b", "b->a"], "a"),
+        (["a,b->b"], "b"),
+    ])
+    func `a circle is refused`(rules: [String], start: String) {
+        #expect(throws: BadValue("leads from \(start) back to \(start)")) { try GroupMapping(rules: rules) }
+    }
+
+    @Test(
+        arguments: ["a", "a->", "->b", "a,->b", ",a->b", "a->b,c", "a>b", "", "a-> "].filter {
+            $0 != "" && $0 != "a-> "
+        }
+    )
+    func `a rule that is none is refused`(rule: String) {
+        #expect(throws: BadValue("is made of rules such as a,b->c, and \(rule) is none")) {
+            try GroupMapping(rules: [rule])
+        }
+    }
+
+    @Test func `no rules map nothing`() throws {
+        #expect(GroupMapping.none.isEmpty)
+        #expect(try GroupMapping(rules: []).isEmpty)
+        #expect(try !GroupMapping(rules: ["a->b"]).isEmpty)
+    }
+}
+
+struct AuthenticatorTests {
+    private struct Town: Realm {
+        static let properties: PropertySchema = [.jaasContext(default: "lane")]
+        let jaasContext: String
+        var authType: String { "Town" }
+
+        init(_ properties: RealmProperties) throws(BadRealm) { jaasContext = try properties.jaasContext }
+    }
+
+    private func bound(
+        _ name: String,
+        _ entries: [LoginStack.Entry],
+        assigned: [String] = [],
+        mapping: [String] = []
+    ) throws -> BoundRealm {
+        BoundRealm(
+            name: name,
+            className: "Town",
+            realm: try Town(RealmProperties(schema: Town.properties, realmName: name)),
+            stack: LoginStack(name: "lane", entries, clock: ManualClock()),
+            assignedGroups: assigned,
+            groupMapping: try GroupMapping(rules: mapping)
+        )
+    }
+
+    @Test(arguments: ["Town", "", "village", "town "])
+    func `a realm there is not is never replaced by another`(name: String) async throws {
+        let authenticator = Authenticator([try bound("town", [.required(FaultInjector())]), try bound("city", [])])
+        let request = try request(realm: name)
+        let error = await #expect(throws: RealmError.self) {
+            try await authenticator.login(request, asking: PreparedConversation.silent)
+        }
+        #expect(error?.code == .noSuchRealm)
+        #expect(error?.message == "no realm is called \(name); there are city, town")
+        #expect(throws: RealmError.noSuchRealm("", known: [])) { try authenticator.loginNow(request) }
+        #expect(throws: RealmError.noSuchRealm("", known: [])) { try authenticator.realm(name) }
+    }
+
+    @Test func `without any realm that is what is said`() {
+        let error = #expect(throws: RealmError.self) { try Authenticator([]).realm("town") }
+        #expect(error?.message == "no realm is called town; there are none")
+    }
+
+    @Test func `every user of a realm gets its groups, and those that follow`() async throws {
+        let stack = [LoginStack.Entry.required(Fixed(.success))]
+        let realm = try bound(
+            "town",
+            stack,
+            assigned: ["Staff", "Staff"],
+            mapping: ["Staff->All", "g0->All", "All->Some"]
+        )
+        let authenticator = Authenticator([realm])
+        let report = try await authenticator.login(try request(), asking: PreparedConversation.silent)
+        let identity = try #require(report.identity)
+        #expect(identity.subject.principals.first == .user("ann"))
+        #expect(identity.groups == ["g0", "Staff", "All", "Some"])
+        #expect(["g0", "Staff", "All", "Some", "None"].map(identity.isMember) == [true, true, true, true, false])
+        let now = try #require(try authenticator.loginNow(try request()))
+        #expect(now.identity?.subject.principals == identity.subject.principals)
+    }
+
+    @Test func `a refused user gets no groups`() async throws {
+        let realm = try bound("town", [.required(Fixed(.failure(.locked)))], assigned: ["Staff"])
+        let report = try await Authenticator([realm]).login(try request(), asking: PreparedConversation.silent)
+        #expect(report.identity == nil)
+        #expect(report.refusal == .module(index: 0, phase: .login, failure: .locked))
+    }
+
+    @Test func `a logout asks the modules of the login, though the realm is gone`() async throws {
+        let module = FaultInjector()
+        let old = Authenticator([try bound("town", [.required(module)])])
+        let report = try await old.login(try request(), asking: PreparedConversation.silent)
+        let identity = try #require(report.identity)
+        let logout = await Authenticator([]).logout(identity)
+        #expect(logout.refusal == nil)
+        #expect(module.phases == [.login, .commit, .logout])
+    }
+
+    @Test func `a module that works with another realm is refused when it is made`() throws {
+        let kind = ModuleKind(Picky.self)
+        let town = try Town(RealmProperties(schema: Town.properties, realmName: "town"))
+        let options = try ModuleOptions(schema: [], realmName: "town")
+        let error = #expect(throws: BadModule.self) { try kind.makeModule(realm: town, options: options) }
+        #expect(error?.message == "works with Village only, and the realm is a Town")
+        #expect(kind.names == ["Picky"])
+    }
+
+    private struct Village: Realm {
+        static let properties: PropertySchema = []
+        let jaasContext = "lane"
+        let authType = "Village"
+
+        init(_ properties: RealmProperties) throws(BadRealm) {}
+    }
+
+    private struct Picky: LoginModule {
+        init(realm: Village, options: ModuleOptions) throws(BadModule) {}
+
+        func authenticateUser(_ attempt: LoginAttempt) async throws(LoginFault) -> Verdict { .ignored }
+    }
+}

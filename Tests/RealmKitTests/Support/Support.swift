@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import RealmKit
+import RealmTesting
+import Synchronization
+
+func request(_ name: String = "ann", realm: String = "town") throws -> LoginRequest {
+    LoginRequest(realm: realm, username: try Username(name), service: "tests", peer: "192.0.2.7")
+}
+
+func stack(_ entries: LoginStack.Entry..., clock: any LoginClock = ManualClock()) -> LoginStack {
+    LoginStack(name: "lane", entries, clock: clock)
+}
+
+extension LoginStack.Entry {
+    static func required(_ module: any LoginModule) -> Self { Self(module, .required) }
+    static func requisite(_ module: any LoginModule) -> Self { Self(module, .requisite) }
+    static func sufficient(_ module: any LoginModule) -> Self { Self(module, .sufficient) }
+    static func optional(_ module: any LoginModule) -> Self { Self(module, .optional) }
+}
+
+extension LoginStack {
+    func login(_ name: String = "ann") async throws -> LoginReport {
+        await login(try request(name), asking: PreparedConversation.silent)
+    }
+}
+
+extension LoginReport {
+    /// The calls of the report as `0.login=success`.
+    var calls: [String] { steps.map(\.call) }
+
+    var groups: [String]? { identity?.groups }
+}
+
+extension LoginStep {
+    var call: String { "\(index).\(phase.name)=\(outcome)" }
+}
+
+/// Which modules were called, in order.
+final class Calls: Sendable {
+    private let noted = Mutex<[Int]>([])
+
+    var all: [Int] { noted.withLock { $0 } }
+
+    func note(_ index: Int) { noted.withLock { $0.append(index) } }
+}
+
+/// A module that never waits and always says the same.
+struct Fixed: ImmediateLoginModule {
+    let index: Int
+    let outcome: Outcome
+    let calls: Calls
+
+    init(_ outcome: Outcome, index: Int = 0, calls: Calls = Calls()) {
+        self.index = index
+        self.outcome = outcome
+        self.calls = calls
+    }
+
+    init(realm: any Realm, options: ModuleOptions) throws(BadModule) { throw BadModule("is made in code only") }
+
+    func authenticateUser(_ attempt: LoginAttempt) throws(LoginFault) -> Verdict {
+        calls.note(index)
+        if let failure = outcome.failure { return .failed(failure) }
+        return outcome == .success ? attempt.commit(groups: ["g\(index)"]) : .ignored
+    }
+}
+
+/// Moves a clock on until a task has ended.
+func value<Value: Sendable>(
+    of task: Task<Value, any Error>,
+    moving clock: ManualClock,
+    by step: Duration
+) async throws -> Value {
+    let end = Kept<Bool>()
+    let value = Task {
+        defer { end.keep(true) }
+        return try await task.value
+    }
+    while end.value == nil {
+        clock.advance(by: step)
+        await Task.yield()
+    }
+    return try await value.value
+}
+
+/// A place to put something for later.
+final class Kept<Value: Sendable>: Sendable {
+    private let kept = Mutex<Value?>(nil)
+
+    var value: Value? { kept.withLock { $0 } }
+
+    func keep(_ value: Value) { kept.withLock { $0 = value } }
+}
+
+/// A small generator with a seed, so that a failure can be had again (SplitMix64).
+struct Random: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var value = state
+        value = (value ^ value >> 30) &* 0xBF58_476D_1CE4_E5B9
+        value = (value ^ value >> 27) &* 0x94D0_49BB_1331_11EB
+        return value ^ value >> 31
+    }
+
+    mutating func below(_ limit: Int) -> Int { Int.random(in: 0..<max(1, limit), using: &self) }
+    mutating func pick<Element>(_ elements: [Element]) -> Element { elements[below(elements.count)] }
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import RealmKit
+import Testing
+
+struct UsernameTests {
+    @Test(arguments: [
+        ("", BadUsername.empty), (" ann", .blankAtAnEnd), ("ann ", .blankAtAnEnd), (" ", .blankAtAnEnd),
+        ("\u{A0}ann", .blankAtAnEnd), ("ann\u{3000}", .blankAtAnEnd), ("a\nb", .controlCharacter),
+        ("ann\n", .controlCharacter),
+        ("\u{0}", .controlCharacter), ("a\u{7F}", .controlCharacter), ("a\u{9B}b", .controlCharacter),
+        ("a\u{2028}b", .controlCharacter), ("a\u{2029}b", .controlCharacter), ("a\tb", .controlCharacter),
+    ])
+    func `what no realm should see is refused`(text: String, fault: BadUsername) {
+        #expect(throws: fault) { try Username(text) }
+    }
+
+    @Test(arguments: [
+        "ann", "Ann Lee", "a", "ann@example.com", "\u{E9}", "e\u{301}", "\u{1F600}", "a\u{A0}b", "\u{200B}",
+    ])
+    func `anything else is kept as it is`(text: String) throws {
+        #expect(try Username(text).text.utf8.elementsEqual(text.utf8))
+        #expect(try "\(Username(text))" == text)
+    }
+
+    @Test func `a name has at most 1024 bytes`() throws {
+        #expect(try Username(String(repeating: "\u{E9}", count: 512)).text.utf8.count == 1024)
+        #expect(throws: BadUsername.tooLong) { try Username(String(repeating: "\u{E9}", count: 512) + "a") }
+    }
+
+    @Test func `two names that differ in a byte are two names`() throws {
+        let (composed, decomposed) = (try Username("\u{E9}"), try Username("e\u{301}"))
+        #expect(composed != decomposed)
+        #expect(Set([composed, decomposed, composed]).count == 2)
+        #expect(try Username("ann") != Username("Ann"))
+        #expect(try Username("ann") == Username("ann"))
+    }
+
+    @Test(arguments: [
+        ("zed", "z", true), ("zed", "", true), ("zed", "zed", true), ("zed", "zedd", false), ("Zed", "z", false),
+        ("e\u{301}a", "e", true), ("e\u{301}a", "\u{E9}", false),
+    ])
+    func `a beginning is compared byte by byte`(name: String, prefix: String, isSo: Bool) throws {
+        #expect(try Username(name).starts(with: prefix) == isSo)
+    }
+
+    @Test func `a fault never shows the name`() {
+        #expect(BadUsername.controlCharacter.description == "the user name holds a control character")
+        #expect(BadUsername.tooLong.description == "the user name is longer than 1024 bytes")
+    }
+}
+
+struct SecretTests {
+    private let secret = Secret(utf8: "lilac")
+
+    private struct Holder {
+        let secret: Secret
+        let number = 1
+    }
+
+    @Test func `a secret shows nothing, wherever it is printed`() {
+        #expect("\(secret)" == "<secret>")
+        #expect(String(reflecting: secret) == "<secret>")
+        #expect(String(describing: Optional(secret)) == "Optional(<secret>)")
+        #expect("\([secret, secret])" == "[<secret>, <secret>]")
+        #expect("\(["k": secret])" == "[\"k\": <secret>]")
+        #expect("\(Holder(secret: secret))" == "Holder(secret: <secret>, number: 1)")
+        #expect("\(Answer.secret(secret))" == "secret(<secret>)")
+        #expect("\(PropertyValue.secret(secret))" == "secret(<secret>)")
+        #expect("\(SharedState.Value.secret(secret))" == "secret(<secret>)")
+    }
+
+    @Test func `a dump of a secret shows nothing`() {
+        var text = ""
+        dump(secret, to: &text)
+        #expect(text == "- <secret> #0\n")
+        var held = ""
+        dump(Holder(secret: secret), to: &held)
+        #expect(!held.contains("lilac") && held.contains("- secret: <secret>"))
+        #expect(Mirror(reflecting: secret).children.isEmpty)
+    }
+
+    @Test(arguments: [
+        ("lilac", "lilac", true), ("", "", true), ("lilac", "lilaC", false), ("lilac", "lila", false),
+        ("lila", "lilac", false),
+        ("", "a", false), ("a", "", false), ("a\0", "a", false), ("a", "a\0", false), ("\0", "", false),
+        ("", "\0", false),
+        ("Lilac", "lilac", false),
+    ])
+    func `two secrets are equal when all bytes and the length are`(one: String, other: String, isEqual: Bool) {
+        #expect(Secret(utf8: one).isEqual(to: Secret(utf8: other)) == isEqual)
+    }
+
+    @Test func `the bytes are lent as they are`() {
+        #expect(secret.count == 5)
+        #expect(!secret.isEmpty)
+        #expect(Secret([]).isEmpty)
+        #expect(Secret([]).withBytes { $0.count } == 0)
+        #expect(
+            Secret([0xFF, 0x00, 0x7F]).withBytes { bytes in bytes.indices.map { bytes[$0] } } == [0xFF, 0x00, 0x7F]
+        )
+    }
+
+    @Test func `a copy of the bytes is taken`() {
+        var bytes: [UInt8] = [1, 2, 3]
+        let secret = Secret(bytes)
+        bytes[0] = 9
+        #expect(secret.isEqual(to: Secret([1, 2, 3])))
+    }
+}

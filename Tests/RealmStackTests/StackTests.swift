@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import RealmKit
+import RealmStack
+import RealmTesting
+import Testing
+
+struct StackTests {
+    private func realm() throws -> StackRealm {
+        let values: [String: PropertyValue] = ["jaas-context": .string("lane")]
+        return try StackRealm(RealmProperties(values, schema: StackRealm.properties, realmName: "s"))
+    }
+
+    private func scripted(_ options: [String: String]) throws -> ScriptedLoginModule {
+        var values: [String: PropertyValue] = [:]
+        for (name, text) in options {
+            let kind = try #require(ScriptedLoginModule.options[name]).kind
+            values[name] = try PropertyValue(
+                kind == .list ? text.split(separator: " ").map(String.init) : [text],
+                as: kind
+            )
+        }
+        let checked = try ModuleOptions(values, schema: ScriptedLoginModule.options, realmName: "s")
+        return try ScriptedLoginModule(realm: try realm(), options: checked)
+    }
+
+    private func permit(_ groups: [String] = []) throws -> PermitLoginModule {
+        let options = try ModuleOptions(["groups": .list(groups)], schema: PermitLoginModule.options, realmName: "s")
+        return try PermitLoginModule(realm: try realm(), options: options)
+    }
+
+    private func login(_ entries: LoginStack.Entry...) async throws -> LoginReport {
+        let request = LoginRequest(realm: "s", username: try Username("ann"))
+        let stack = LoginStack(name: "lane", entries, clock: ManualClock())
+        return await stack.login(request, asking: PreparedConversation.silent)
+    }
+
+    @Test func `the realm keeps the contract`() async {
+        let conformance = RealmConformance(StackRealm.self, properties: ["jaas-context": ["lane"]], strangers: ["ann"])
+        #expect(await conformance.violations() == [])
+        #expect(StackRealm.properties["jaas-context"]?.isRequired == true)
+    }
+
+    @Test func `permit lets everybody in with its groups, deny nobody`() async throws {
+        let deny = try DenyLoginModule(realm: try realm(), options: ModuleOptions(schema: [], realmName: "s"))
+        #expect(try await login(.init(try permit(["a", "b"]), .required)).identity?.groups == ["a", "b"])
+        let report = try await login(.init(try permit(), .required), .init(deny, .required))
+        #expect(report.refusal == .module(index: 1, phase: .login, failure: .permissionDenied))
+    }
+
+    @Test(arguments: LoginFailure.allCases) func `a script fails and throws as its words say`(
+        failure: LoginFailure
+    ) async throws {
+        for word in [failure.code, "throw:\(failure.code)"] {
+            let report = try await login(.init(try scripted(["login": word]), .required))
+            #expect(report.refusal == .module(index: 0, phase: .login, failure: failure))
+            #expect((report.steps[0].fault != nil) == word.hasPrefix("throw:"))
+        }
+    }
+
+    @Test func `a script says yes and adds its groups and its principal`() async throws {
+        let module = try scripted(["groups": "a b", "principal": "m0"])
+        let report = try await login(.init(module, .required))
+        #expect(report.identity?.subject.principals == [.user("ann"), .group("a"), .group("b"), .user("m0")])
+    }
+
+    @Test func `successive calls get successive answers, of which the last repeats`() async throws {
+        let module = try scripted(["login": "wrong-credentials,ignored,success"])
+        var outcomes: [String] = []
+        for _ in 0..<4 { outcomes.append("\(try await login(.init(module, .required)).steps[0].outcome)") }
+        #expect(outcomes == ["wrong-credentials", "ignored", "success", "success"])
+    }
+
+    @Test func `the other phases have scripts of their own`() async throws {
+        let late = try scripted(["commit": "throw:unavailable", "abort": "ignored"])
+        let report = try await login(.init(late, .required))
+        #expect(report.refusal == .module(index: 0, phase: .commit, failure: .unavailable))
+        #expect(report.steps.last?.outcome == .ignored)
+        let loyal = try scripted(["logout": "throw:internal-error"])
+        let identity = try #require(try await login(.init(loyal, .required)).identity)
+        let stack = LoginStack(name: "lane", [.init(loyal, .required)], clock: ManualClock())
+        #expect(await stack.logout(identity).refusal == .module(index: 0, phase: .logout, failure: .internalError))
+    }
+
+    @Test func `a forged success never lets anybody in`() async throws {
+        let module = try scripted(["login": "forged"])
+        for _ in 0..<3 { #expect(try await login(.init(module, .required)).identity == nil) }
+    }
+
+    @Test(arguments: ["yes", "throw:", "throw:nothing", "success,nope", "Success"])
+    func `a word that is no answer is refused when the module is made`(word: String) throws {
+        let error = #expect(throws: BadModule.self) { try scripted(["login": word]) }
+        #expect(error?.setting == "login")
+        #expect(error?.message.hasPrefix("has no answer ") == true)
+    }
+
+    @Test func `the modules have the names login conf knows them by`() {
+        #expect(PermitLoginModule.moduleNames == ["PermitLoginModule"])
+        #expect(DenyLoginModule.moduleNames == ["DenyLoginModule"])
+        #expect(ScriptedLoginModule.moduleNames == ["ScriptedLoginModule"])
+    }
+}
