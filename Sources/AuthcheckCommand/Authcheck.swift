@@ -19,7 +19,11 @@ public enum Authcheck {
         exit(await run(Array(CommandLine.arguments.dropFirst()), kinds).rawValue)
     }
 
-    static func run(_ arguments: [String], _ kinds: [RealmKind]) async -> ExitStatus {
+    static func run(
+        _ arguments: [String],
+        _ kinds: [RealmKind],
+        standardInput: Int32 = STDIN_FILENO
+    ) async -> ExitStatus {
         let options: AuthcheckOptions
         do {
             options = try AuthcheckOptions.parse(arguments)
@@ -27,7 +31,8 @@ public enum Authcheck {
             let isHelp = AuthcheckOptions.exitCode(for: error) == .success
             let message = Printable.text(AuthcheckOptions.fullMessage(for: error))
             Output.write(message, to: isHelp ? STDOUT_FILENO : STDERR_FILENO)
-            return isHelp ? .accepted : .usage
+            // A user may be called --help: only who asks for nothing but help is told that all is well.
+            return isHelp && arguments.count == 1 ? .accepted : .usage
         }
         let username: Username
         do throws(BadUsername) {
@@ -36,13 +41,14 @@ public enum Authcheck {
             Output.write("authcheck: \(error)", to: STDERR_FILENO)
             return .usage
         }
-        return await check(username, options, kinds)
+        return await check(username, options, kinds, input: options.passwordStdin ? standardInput : nil)
     }
 
     private static func check(
         _ username: Username,
         _ options: AuthcheckOptions,
-        _ kinds: [RealmKind]
+        _ kinds: [RealmKind],
+        input: Int32?
     ) async -> ExitStatus {
         let configuration: Configuration
         do throws(ConfigurationErrors) {
@@ -61,7 +67,7 @@ public enum Authcheck {
             return .configuration
         }
         let request = LoginRequest(realm: options.realm, username: username, service: options.service)
-        let conversation = TerminalConversation(username, readsStandardInput: options.passwordStdin)
+        let conversation = TerminalConversation(username, input: input)
         do throws(RealmError) {
             let report = try await configuration.authenticator.login(request, asking: conversation)
             if !options.quiet {

@@ -97,6 +97,7 @@ extension Refusal {
         case .module(_, _, let failure): failure.code
         case .allIgnored: "all-ignored"
         case .emptyStack: "empty-stack"
+        case .nobodyNamed: "nobody-named"
         }
     }
 }

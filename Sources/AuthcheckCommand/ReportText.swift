@@ -25,6 +25,7 @@ enum ReportText {
             return "\(failure.words), says \(step?.module ?? "module \(index)")\(detail)"
         case .allIgnored: return "no module had anything to say about this user"
         case .emptyStack: return "its stack has no modules"
+        case .nobodyNamed: return "the module that knows who this is did not complete the login"
         }
     }
 

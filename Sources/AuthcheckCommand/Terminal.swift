@@ -43,13 +43,13 @@ internal import RealmKit
         guard unsafe tcgetattr(descriptor, &before) == 0 else { return nil }
         var silent = before
         silent.c_lflag &= ~tcflag_t(ECHO | ECHONL | ICANON | ISIG | IEXTEN)
-        guard unsafe tcsetattr(descriptor, TCSAFLUSH, &silent) == 0 else { return nil }
-        TerminalGuard.watch(descriptor, before)
+        let signals = TerminalGuard(descriptor, before)
         defer {
-            TerminalGuard.release()
             unsafe tcsetattr(descriptor, TCSAFLUSH, &before)
+            signals.release()
             show("\n")
         }
+        guard unsafe tcsetattr(descriptor, TCSAFLUSH, &silent) == 0 else { return nil }
         var line = LineBuffer(capacity: Self.maximumLine)
         while let byte = nextByte() {
             switch byte {
@@ -60,6 +60,8 @@ internal import RealmKit
             case 0x04: return line.isEmpty ? nil : line.secret()
             case 0x08, 0x7F: line.removeLastCharacter()
             case 0x15: line.clear()
+            // A stop would leave the shell without echo; it can wait until the line is there.
+            case 0x1A: continue
             default: if !line.append(byte) { return nil }
             }
         }
@@ -120,24 +122,30 @@ internal import RealmKit
 }
 
 /// Gives the terminal its echo back when the process is told to end while a password is being typed.
-enum TerminalGuard {
+struct TerminalGuard {
     // Written only while no handler is installed; a handler reads them and ends the process.
     private nonisolated(unsafe) static var descriptor: Int32 = -1
     private nonisolated(unsafe) static var before = termios()
-    private static let signals = [SIGTERM, SIGHUP, SIGINT, SIGQUIT]
+    private static let ending = [SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGALRM, SIGPIPE, SIGABRT, SIGUSR1, SIGUSR2]
 
-    static func watch(_ descriptor: Int32, _ before: termios) {
-        unsafe self.descriptor = descriptor
-        unsafe self.before = before
-        for number in signals {
-            _ = signal(number) { number in
+    private var earlier: [(number: Int32, handler: sighandler_t?)] = []
+
+    /// Watches from now on; a stop from the keyboard or from elsewhere waits until ``release()``.
+    init(_ descriptor: Int32, _ before: termios) {
+        unsafe Self.descriptor = descriptor
+        unsafe Self.before = before
+        for number in Self.ending {
+            let handler = signal(number) { number in
                 unsafe tcsetattr(TerminalGuard.descriptor, TCSANOW, &TerminalGuard.before)
                 _exit(128 + number)
             }
+            earlier.append((number, handler))
         }
+        earlier.append((SIGTSTP, signal(SIGTSTP, SIG_IGN)))
     }
 
-    static func release() {
-        for number in signals { _ = signal(number, SIG_DFL) }
+    /// Puts back what was done on these signals before.
+    func release() {
+        for (number, handler) in earlier { signal(number, handler) }
     }
 }

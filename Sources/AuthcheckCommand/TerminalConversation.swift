@@ -9,12 +9,15 @@ internal import Synchronization
 /// A conversation with the person at the terminal, or with what stands on standard input.
 final class TerminalConversation: Conversation {
     private let username: Username
-    private let readsStandardInput: Bool
-    private let lines = Mutex<[Secret]?>(nil)
+    private let input: Int32?
+    private let lines = Mutex<[Secret]>([])
 
-    init(_ username: Username, readsStandardInput: Bool) {
+    /// - Parameters:
+    ///   - username: Who signs in.
+    ///   - input: The descriptor to read lines from; nil to ask on the terminal.
+    init(_ username: Username, input: Int32?) {
         self.username = username
-        self.readsStandardInput = readsStandardInput
+        self.input = input
     }
 
     func answer(_ callbacks: [Callback]) async throws(LoginFault) -> [Answer] {
@@ -38,7 +41,7 @@ final class TerminalConversation: Conversation {
         let read: Result<Secret?, LoginFault> = await withCheckedContinuation { continuation in
             DispatchQueue.global().async { [self] in
                 continuation.resume(
-                    returning: readsStandardInput ? .success(fromStandardInput(line)) : fromTerminal(prompt)
+                    returning: input.map { .success(readLine(number: line, from: $0)) } ?? fromTerminal(prompt)
                 )
             }
         }
@@ -53,25 +56,19 @@ final class TerminalConversation: Conversation {
         return .success(terminal.readSecret())
     }
 
-    private func fromStandardInput(_ line: Int) -> Secret? {
+    /// The line of that number; lines are read when they are needed, since whoever writes them may wait for an answer.
+    private func readLine(number line: Int, from input: Int32) -> Secret? {
         lines.withLock { lines in
-            let read = lines ?? Self.readLines(2)
-            lines = read
-            return line < read.count ? read[line] : nil
+            while lines.count <= line, let next = Self.readLine(input) { lines.append(next) }
+            return line < lines.count ? lines[line] : nil
         }
     }
 
-    private static func readLines(_ count: Int) -> [Secret] {
-        var lines: [Secret] = []
-        while lines.count < count, let line = readLine() { lines.append(line) }
-        return lines
-    }
-
-    private static func readLine() -> Secret? {
+    private static func readLine(_ input: Int32) -> Secret? {
         var line = LineBuffer(capacity: Terminal.maximumLine)
         var byte: UInt8 = 0
         while true {
-            let count = unsafe read(STDIN_FILENO, &byte, 1)
+            let count = unsafe Glibc.read(input, &byte, 1)
             if count < 0, errno == EINTR { continue }
             guard count == 1 else { return line.isEmpty ? nil : line.secret() }
             if byte == 0x0A {

@@ -68,9 +68,8 @@ let configuration = """
     login code { LilacLoginModule required code=yes; }
     """
 
-/// The command within this process; standard input is one for all, so one test at a time.
-@Suite(.serialized)
-struct ExitStatusTests {
+/// The command within this process.
+@Suite struct ExitStatusTests {
     private let folder: TemporaryFolder
 
     init() throws {
@@ -83,13 +82,9 @@ struct ExitStatusTests {
         let pipe = Pipe()
         pipe.fileHandleForWriting.write(Data(input.utf8))
         try? pipe.fileHandleForWriting.close()
-        let before = dup(STDIN_FILENO)
-        dup2(pipe.fileHandleForReading.fileDescriptor, STDIN_FILENO)
-        defer {
-            dup2(before, STDIN_FILENO)
-            close(before)
-        }
-        return await Authcheck.run(all + ["--password-stdin"], kinds)
+        let descriptor = pipe.fileHandleForReading.fileDescriptor
+        defer { withExtendedLifetime(pipe) {} }
+        return await Authcheck.run(all + ["--password-stdin"], kinds, standardInput: descriptor)
     }
 
     @Test(arguments: [("xtech", "zed", Status.accepted), ("xtech", "ann", .refused), ("locked", "ann", .refused)])
@@ -124,6 +119,10 @@ struct ExitStatusTests {
 
     @Test func `asking for help is no mistake`() async {
         #expect(await Authcheck.run(["--help"], kinds) == .accepted)
+        for user in ["--help", "-h", "--generate-completion-script=bash"] {
+            let all = ["--config", folder.path("realms.conf"), "--quiet", "xtech", user]
+            #expect(await Authcheck.run(all, kinds) == .usage)
+        }
     }
 
     @Test(arguments: [

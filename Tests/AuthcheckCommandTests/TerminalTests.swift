@@ -11,7 +11,7 @@ struct TerminalTests {
     @Test func `the conversation of the command keeps the contract`() async throws {
         let name = try Username("ann")
         // Standard input is read only when a password is wanted, so that only the others are asked here.
-        let conversation = TerminalConversation(name, readsStandardInput: true)
+        let conversation = TerminalConversation(name, input: 0)
         let answers = try await conversation.answer([.name(prompt: "Name"), .certificate, .message("")])
         #expect(answers.count == 3)
         guard case .name("ann") = answers[0], case .none = answers[1], case .none = answers[2] else {

@@ -30,31 +30,63 @@ enum Program {
         input: String = "",
         in folder: URL? = nil
     ) async throws -> Finished {
-        let process = Process()
         let files = try TemporaryFolder()
-        let output = try files.write("", to: "output")
-        let errors = try files.write("", to: "errors")
         let inputFile = try files.write(input, to: "input")
-        process.executableURL = program
-        process.arguments = arguments
-        process.currentDirectoryURL = folder
-        process.standardInput = try FileHandle(forReadingFrom: inputFile)
-        process.standardOutput = try FileHandle(forWritingTo: output)
-        process.standardError = try FileHandle(forWritingTo: errors)
-        let status = await withCheckedContinuation { continuation in
-            process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
-            do {
-                try process.run()
-            } catch {
-                process.terminationHandler = nil
-                continuation.resume(returning: -1)
-            }
-        }
+        let output = files.url.appendingPathComponent("output")
+        let errors = files.url.appendingPathComponent("errors")
+        let child = try Child(program, arguments, in: folder, input: inputFile, output: output, errors: errors)
+        let status = await child.end()
         return Finished(
             status: status,
             output: String(decoding: try Data(contentsOf: output), as: UTF8.self),
             errors: String(decoding: try Data(contentsOf: errors), as: UTF8.self)
         )
+    }
+}
+
+/// A process that was started here, its streams in files.
+///
+/// Foundation's own now and then misses the end of one when many are started at the same time.
+final class Child: Sendable {
+    struct DidNotStart: Error {
+        let program: String
+        let number: Int32
+    }
+
+    let identifier: pid_t
+
+    init(_ program: URL, _ arguments: [String], in folder: URL?, input: URL?, output: URL, errors: URL) throws {
+        var actions = unsafe posix_spawn_file_actions_t()
+        unsafe posix_spawn_file_actions_init(&actions)
+        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+        let flags = O_WRONLY | O_CREAT | O_APPEND
+        unsafe posix_spawn_file_actions_addopen(&actions, 0, input?.path ?? "/dev/null", O_RDONLY, 0)
+        unsafe posix_spawn_file_actions_addopen(&actions, 1, output.path, flags, 0o600)
+        unsafe posix_spawn_file_actions_addopen(&actions, 2, errors.path, flags, 0o600)
+        // The shell changes to the folder and then is the program itself.
+        let change = ["/bin/sh", "-c", "cd \"$0\" && exec \"$@\"", folder?.path ?? "."]
+        let words = change + [program.path] + arguments
+        var pointers = unsafe words.map { unsafe strdup($0) } + [nil]
+        defer { unsafe pointers.forEach { unsafe free($0) } }
+        var identifier: pid_t = 0
+        let result = unsafe posix_spawn(&identifier, change[0], &actions, nil, &pointers, environ)
+        guard result == 0 else { throw DidNotStart(program: program.path, number: result) }
+        self.identifier = identifier
+    }
+
+    func signal(_ number: Int32) { kill(identifier, number) }
+
+    /// Waits for its end, to be called once.
+    ///
+    /// - Returns: Its exit status; 128 and the signal's number if one ended it.
+    func end() async -> Int32 {
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread { [identifier] in
+                var status: Int32 = 0
+                while unsafe waitpid(identifier, &status, 0) < 0, errno == EINTR {}
+                continuation.resume(returning: status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + status & 0x7F)
+            }
+        }
     }
 }
 

@@ -12,105 +12,79 @@ final class RunningServer: Sendable {
 
     let folder: TemporaryFolder
     let port: Int
-    private let process: Process
-    private let lines: Lines
+    private let child: Child
+    private let hasEnded = Mutex(false)
 
     var url: String { "https://localhost:\(port)" }
     var certificate: String { folder.url.appendingPathComponent("var/development-certificate.pem").path }
-    var log: String { lines.text }
+    var log: String { Self.text(folder) }
 
-    init(_ configuration: String, files: [String: String] = [:]) async throws {
-        folder = try TemporaryFolder()
-        for (name, text) in files { try folder.write(text, to: name) }
+    convenience init(_ configuration: String) async throws {
+        let folder = try TemporaryFolder()
         try folder.write(configuration, to: "realms.conf")
-        let process = Process()
-        let pipe = Pipe()
-        process.executableURL = Program.built("gatehouse")
-        process.arguments = ["serve"]
-        process.currentDirectoryURL = folder.url
-        process.standardOutput = pipe
-        process.standardError = pipe
-        let lines = Lines(pipe.fileHandleForReading)
-        try process.run()
-        self.process = process
-        self.lines = lines
-        guard let line = await lines.first(where: { $0.hasPrefix("listening on ") }),
-            let port = line.split(separator: ":").last.flatMap({ Int($0) })
-        else { throw DidNotListen(output: lines.text) }
-        self.port = port
+        try await self.init(in: folder)
+    }
+
+    /// Serves what stands in a folder.
+    init(in folder: TemporaryFolder) async throws {
+        let log = try folder.write("", to: "log")
+        let child = try Child(
+            Program.built("gatehouse"),
+            ["serve"],
+            in: folder.url,
+            input: nil,
+            output: log,
+            errors: log
+        )
+        self.folder = folder
+        self.child = child
+        for _ in 0..<1000 {
+            let line = Self.text(folder).split(separator: "\n").first { $0.hasPrefix("listening on ") }
+            if let port = line?.split(separator: ":").last.flatMap({ Int($0) }) {
+                self.port = port
+                return
+            }
+            // The line comes from another process: there is nothing here to wait for but its file.
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        child.signal(SIGKILL)
+        _ = await child.end()
+        throw DidNotListen(output: Self.text(folder))
     }
 
     deinit {
-        if process.isRunning { process.terminate() }
+        guard !hasEnded.withLock({ $0 }) else { return }
+        child.signal(SIGKILL)
+        Thread.detachNewThread { [identifier = child.identifier] in
+            var status: Int32 = 0
+            unsafe waitpid(identifier, &status, 0)
+        }
     }
 
-    /// Sends SIGTERM without waiting.
-    func terminate() { process.terminate() }
-
-    /// Waits for its end.
+    /// Tells it to stop and waits for its end.
+    ///
+    /// - Returns: Its exit status.
     func end() async -> Int32 {
-        process.terminate()
-        _ = await lines.first { _ in false }
-        process.waitUntilExit()
-        return process.terminationStatus
+        child.signal(SIGTERM)
+        let status = await child.end()
+        hasEnded.withLock { $0 = true }
+        return status
     }
 
     /// Asks with curl; the status and the body.
     func ask(_ path: String, _ arguments: String...) async throws -> (status: Int, body: String) {
         guard let curl = Program.system("curl") else { return (0, "") }
-        let all =
-            ["-sS", "--path-as-is", "--max-time", "20", "--cacert", certificate, "-w", "\n%{http_code}"] + arguments
-        let finished = try await Program.run(curl, all + [url + path])
+        let options = ["-sS", "--path-as-is", "--max-time", "20", "--cacert", certificate, "-w", "\n%{http_code}"]
+        let finished = try await Program.run(curl, options + arguments + [url + path])
         guard let newline = finished.output.lastIndex(of: "\n") else { return (0, finished.errors) }
         let status = Int(finished.output[finished.output.index(after: newline)...]) ?? 0
         return (status, String(finished.output[..<newline]) + finished.errors)
     }
-}
 
-/// The lines of a pipe as they come.
-final class Lines: Sendable {
-    private struct State {
-        var text = ""
-        var hasEnded = false
-        var waiting: [(@Sendable (String) -> Bool, CheckedContinuation<String?, Never>)] = []
-    }
-
-    private let state = Mutex(State())
-
-    init(_ handle: FileHandle) {
-        handle.readabilityHandler = { [weak self] handle in
-            let data = handle.availableData
-            if data.isEmpty { handle.readabilityHandler = nil }
-            self?.take(String(decoding: data, as: UTF8.self), isEnd: data.isEmpty)
-        }
-    }
-
-    var text: String { state.withLock { $0.text } }
-
-    /// The first line of all that meets a condition; nil when the pipe ends without one.
-    func first(where condition: @escaping @Sendable (String) -> Bool) async -> String? {
-        await withCheckedContinuation { continuation in
-            state.withLock { $0.waiting.append((condition, continuation)) }
-            take("", isEnd: false)
-        }
-    }
-
-    private func take(_ text: String, isEnd: Bool) {
-        let ready = state.withLock { state -> [(CheckedContinuation<String?, Never>, String?)] in
-            state.text += text
-            if isEnd { state.hasEnded = true }
-            let complete = state.text.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(
-                String.init
-            )
-            var ready: [(CheckedContinuation<String?, Never>, String?)] = []
-            state.waiting.removeAll { condition, continuation in
-                let line = complete.first(where: condition)
-                guard line != nil || state.hasEnded else { return false }
-                ready.append((continuation, line))
-                return true
-            }
-            return ready
-        }
-        for (continuation, line) in ready { continuation.resume(returning: line) }
+    private static func text(_ folder: TemporaryFolder) -> String {
+        String(
+            decoding: FileManager.default.contents(atPath: folder.url.appendingPathComponent("log").path) ?? Data(),
+            as: UTF8.self
+        )
     }
 }

@@ -24,7 +24,9 @@ public struct ProtectionRules: Sendable {
     /// - Parameter path: The request's path.
     /// - Returns: The rule that decides.
     public func rule(for path: RequestPath) -> ProtectRule? {
-        rules.first { path.segments.starts(with: $0.segments) }?.rule
+        rules.first { rule in
+            path.segments.starts(with: rule.segments) { $0.utf8.elementsEqual($1.utf8) }
+        }?.rule
     }
 }
 

@@ -30,6 +30,12 @@ struct StateFolder {
             throw Fault("cannot make \(made)")
         }
         guard unsafe access(path, R_OK | W_OK | X_OK) == 0 else { throw Fault("cannot use \(path)") }
+        // Whoever can write here can choose the key that is shown.
+        var status = stat()
+        guard unsafe stat(path, &status) == 0 else { throw Fault("cannot look at \(path)") }
+        guard status.st_uid == geteuid(), status.st_mode & (S_IWGRP | S_IWOTH) == 0 else {
+            throw Fault(reason: "\(path) belongs to another user, or others may write to it")
+        }
     }
 
     func path(_ name: String) -> String { "\(path)/\(name)" }

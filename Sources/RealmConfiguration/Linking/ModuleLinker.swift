@@ -71,6 +71,10 @@ struct ModuleLinker {
                 continue
             }
             if kind.options[option.key] == nil, case .duration(let time) = value {
+                if time <= .zero {
+                    report(entry, option.valueRange, "deadline is longer than 0", hint: "as in 250ms, 30s or 5m")
+                    isComplete = false
+                }
                 deadline = time
             } else {
                 values[option.key] = value

@@ -164,6 +164,11 @@ struct RealmLinker {
             linker.error(place, "realm \(name): there is no login context \(context)", hint: contexts.hint(context))
             return nil
         }
+        if !entry.name.utf8.elementsEqual(context.utf8) {
+            let place = block.once("jaas-context")?.arguments.first?.range ?? nameWord.range
+            let message = "realm \(name): there is no login context \(context), so \(entry.name) is used"
+            linker.log.add(linker.text.warning(at: place, message, hint: contexts.hint(context)))
+        }
         return ModuleLinker(linker: linker, realm: realm, realmName: name).stack(entry)
     }
 }

@@ -78,6 +78,14 @@ struct RuleReader {
         let texts = words.compactMap(linker.expanded)
         guard let kind = texts.first, texts.count == words.count else { return nil }
         let names = Array(texts.dropFirst())
+        for (word, name) in zip(words, texts).dropFirst() {
+            if name.isEmpty {
+                linker.error(word.range, "nobody has an empty name")
+            } else if !word.isQuoted, name.contains(",") || ["realm", "auth", "require"].contains(name) {
+                let hint = "names are separated by blanks, statements end with ; (quote the word if it is a name)"
+                linker.log.add(linker.text.warning(at: word.range, "\(name) is taken for a name", hint: hint))
+            }
+        }
         switch (kind, names.isEmpty) {
         case ("any", true): return .any
         case ("user", false): return .users(names)

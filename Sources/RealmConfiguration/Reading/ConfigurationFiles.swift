@@ -73,10 +73,14 @@ private enum SystemFile {
         // Looked at on the open descriptor, so that the file cannot be exchanged in between.
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0 else { throw fault() }
-        guard status.st_mode & S_IFMT != S_IFDIR else { throw Expansion.UnreadableFile("it is a directory") }
+        // What can come in pieces, such as a pipe, might be taken for whole before it is.
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            let isFolder = status.st_mode & S_IFMT == S_IFDIR
+            throw Expansion.UnreadableFile(isFolder ? "it is a directory" : "it is not a regular file")
+        }
         return ConfigurationFiles.Contents(
             bytes: try bytes(of: descriptor),
-            isWritableByAll: status.st_mode & S_IFMT == S_IFREG && status.st_mode & S_IWOTH != 0
+            isWritableByAll: status.st_mode & S_IWOTH != 0
         )
     }
 

@@ -31,5 +31,7 @@ public struct AuthenticatedIdentity: Sendable {
     ///
     /// - Parameter group: The group's name; upper and lower case differ.
     /// - Returns: True if a module has committed the group, or the realm assigns it.
-    public func isMember(of group: String) -> Bool { following.contains(group) || record.isMember(of: group) }
+    public func isMember(of group: String) -> Bool {
+        following.contains { $0.utf8.elementsEqual(group.utf8) } || record.isMember(of: group)
+    }
 }

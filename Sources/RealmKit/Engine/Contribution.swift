@@ -18,6 +18,10 @@ struct Contribution: Sendable {
     /// The call in which it was given; see ``LoginRecord``.
     let round: Int
     let name: Name
+    /// Whether it came with a success to return, of which only the one that is returned counts.
+    var isCommit = false
+    /// Whether the module has returned another success than the one this came with.
+    var isVoid = false
     var groups: [String] = []
     var others: [Principal] = []
 
@@ -34,6 +38,14 @@ struct Contribution: Sendable {
     }
 
     func isMember(of group: String) -> Bool {
-        groups.contains(group) || others.contains(.group(group))
+        groups.contains { $0.utf8.elementsEqual(group.utf8) } || others.contains(.group(group))
+    }
+
+    /// Whether it says who this is.
+    var saysWho: Bool {
+        switch name {
+        case .asGiven, .known: true
+        case .unsaid: false
+        }
     }
 }

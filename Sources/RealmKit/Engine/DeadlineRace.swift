@@ -5,8 +5,8 @@ internal import Synchronization
 
 /// A call of a module against its deadline: whichever ends first is the answer.
 ///
-/// The module runs in a task that this race owns, on another thread if need be, so that even one that blocks is not waited
-/// for. If the deadline or a cancellation wins, that task is cancelled and no
+/// The module runs in a task that this race owns. A module must not block its thread: when as many block as there are cores,
+/// nothing else runs until one of them returns, and its answer is then too late. If the deadline or a cancellation wins, that task is cancelled and no
 /// longer waited for, because a module that never answers would otherwise hold the login for ever. Whatever it still
 /// does counts for nothing: its round has failed.
 enum DeadlineRace {
@@ -17,9 +17,14 @@ enum DeadlineRace {
         within limit: Duration
     ) async -> ModuleAnswer {
         let finish = Finish()
-        let work = Task { finish.take(await call.perform(on: module, record)) }
         let limit = max(limit.nanoseconds, 1)
         let begin = record.stack.clock.now
+        let work = Task {
+            let answer = await call.perform(on: module, record)
+            // Modules that block may keep the watch from its thread too: an answer that is late is late all the same.
+            let isLate = timeLeft(call, record, begin: begin, now: record.stack.clock.now, limit: limit) == 0
+            finish.take(isLate ? late(limit) : answer)
+        }
         let ticket = record.stack.watch.add(at: begin &+ limit) { now in
             let left = timeLeft(call, record, begin: begin, now: now, limit: limit)
             if left == 0 { finish.take(late(limit)) }
@@ -29,6 +34,8 @@ enum DeadlineRace {
             record.stack.watch.forget(ticket)
             work.cancel()
         }
+        // Who cancels a login still wants it undone.
+        if call.phase == .abort || call.phase == .logout { return await finish.answer() }
         return await withTaskCancellationHandler {
             await finish.answer()
         } onCancel: {
@@ -47,11 +54,14 @@ enum DeadlineRace {
         limit: UInt64
     ) -> UInt64 {
         let asking = record.asking(round: call.round, now: now)
-        guard asking.since == nil else { return limit }
+        guard asking.since == nil else { return max(limit, pollingInterval) }
         let used = now &- begin
         let working = used > asking.total ? used - asking.total : 0
         return working >= limit ? 0 : limit - working
     }
+
+    /// How often at most to look whether the other end has answered: ten times a second.
+    private static let pollingInterval: UInt64 = 100_000_000
 
     private static func late(_ limit: UInt64) -> ModuleAnswer {
         ModuleAnswer(.unavailable("the module did not answer within \(Duration.nanoseconds(Int64(clamping: limit)))"))

@@ -58,8 +58,7 @@ struct LoginPath: ~Copyable, Sendable {
         case .commit: return true
         case .abort, .logout: return false
         case .login:
-            let committed = reachedCount + contribution.round
-            return committed < count && self[committed].outcome == .success
+            return commitSucceeded(of: self[contribution.round].entry)
         }
     }
 
@@ -70,5 +69,21 @@ struct LoginPath: ~Copyable, Sendable {
             all.append((self[position], faults.first { $0.step == position }?.fault))
         }
         return all
+    }
+
+    /// Whether a contribution was made by a module that succeeded in the login phase.
+    func succeeded(_ contribution: Contribution) -> Bool {
+        guard contribution.round < count else { return false }
+        return self[contribution.round].phase == .login && self[contribution.round].outcome == .success
+    }
+
+    /// Whether a module's commit was called and was done. The commit phase may pass over modules, so it is looked for.
+    private func commitSucceeded(of entry: UInt16) -> Bool {
+        var step = reachedCount
+        while step < count, self[step].phase == .commit {
+            if self[step].entry == entry { return self[step].outcome == .success }
+            step += 1
+        }
+        return false
     }
 }

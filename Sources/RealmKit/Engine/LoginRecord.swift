@@ -63,16 +63,44 @@ final class LoginRecord: Sendable {
     }
 
     /// Keeps a contribution, unless its round is closed.
-    func add(_ contribution: Contribution) {
+    ///
+    /// - Returns: Its number; -1 if it is not kept.
+    @discardableResult
+    func add(_ contribution: Contribution) -> Int {
         state.withLock { state in
-            guard contribution.round == openRound.load(ordering: .acquiring) else { return }
+            guard contribution.round == openRound.load(ordering: .acquiring) else { return -1 }
             if state.first == nil {
                 state.first = contribution
-            } else {
-                if state.more.isEmpty { state.more.reserveCapacity(4) }
-                state.more.append(contribution)
+                return 0
+            }
+            if state.more.isEmpty { state.more.reserveCapacity(4) }
+            state.more.append(contribution)
+            return state.more.count
+        }
+    }
+
+    /// Notes which of the successes a module has made it has returned; what came with the others is void.
+    func accept(_ number: Int, of round: Int) {
+        state.withLock { state in
+            guard !state.more.isEmpty else { return }
+            if state.first?.round == round, state.first?.isCommit == true, number != 0 { state.first?.isVoid = true }
+            for index in state.more.indices where state.more[index].round == round && state.more[index].isCommit {
+                if index + 1 != number { state.more[index].isVoid = true }
             }
         }
+    }
+
+    /// Whether a module that succeeded has said who this is, and nothing of the kind counts in the end.
+    ///
+    /// The name that was typed must not stand for one that a module knows better and could not complete.
+    func hasLostItsName(_ path: borrowing LoginPath) -> Bool {
+        let all = state.withLock { state in (state.first.map { [$0] } ?? []) + state.more }
+        var isNamed = false
+        for contribution in all where !contribution.isVoid && contribution.saysWho && path.succeeded(contribution) {
+            if path.counts(contribution) { return false }
+            isNamed = true
+        }
+        return isNamed
     }
 
     /// Notes that a round has had its answer.
@@ -80,8 +108,13 @@ final class LoginRecord: Sendable {
         openRound.store(round + 1, ordering: .releasing)
     }
 
-    func withShared<Result: Sendable>(_ body: (inout SharedState) -> Result) -> Result {
-        state.withLock { body(&$0.rare.shared) }
+    /// Reads and changes what modules share; what a closed round changes is lost.
+    func withShared<Result: Sendable>(_ round: Int, _ body: (inout SharedState) -> Result) -> Result {
+        state.withLock { state in
+            if round == openRound.load(ordering: .acquiring) { return body(&state.rare.shared) }
+            var copy = state.rare.shared
+            return body(&copy)
+        }
     }
 
     // MARK: The conversation
@@ -177,8 +210,10 @@ final class LoginRecord: Sendable {
     private var counting: [Contribution] {
         state.withLock { state in
             var counting: [Contribution] = []
-            if let first = state.first, state.path.counts(first) { counting.append(first) }
-            for contribution in state.more where state.path.counts(contribution) { counting.append(contribution) }
+            if let first = state.first, !first.isVoid, state.path.counts(first) { counting.append(first) }
+            for contribution in state.more where !contribution.isVoid && state.path.counts(contribution) {
+                counting.append(contribution)
+            }
             return counting
         }
     }

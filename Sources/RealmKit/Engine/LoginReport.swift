@@ -117,12 +117,14 @@ public enum Refusal: Sendable, Hashable {
     case allIgnored
     /// The stack has no modules.
     case emptyStack
+    /// The module that said who this is could not complete the login, though others could: nobody knows who it is.
+    case nobodyNamed
 
     /// The kind of failure it amounts to; permission denied when it is no module's.
     public var failure: LoginFailure {
         switch self {
         case .module(_, _, let failure): failure
-        case .allIgnored, .emptyStack: .permissionDenied
+        case .allIgnored, .emptyStack, .nobodyNamed: .permissionDenied
         }
     }
 }

@@ -115,6 +115,18 @@ struct LoginRun: ~Copyable {
     private mutating func grant() {
         path.isGranted = true
         hasEnded = true
+        // Where every module that was reached has completed, no name can have been lost.
+        if isEverythingCommitted || !record.hasLostItsName(path) { return }
+        path.isGranted = false
+        hasEnded = false
+        path.refusal = .nobodyNamed
+        begin(.abort)
+    }
+
+    private var isEverythingCommitted: Bool {
+        guard path.count == 2 * path.reachedCount else { return false }
+        for step in path.reachedCount..<path.count where path[step].outcome != .success { return false }
+        return true
     }
 
     private mutating func refuse(_ phase: LoginPhase) {

@@ -66,7 +66,7 @@ public final class LoginStack: Sendable {
             self.name = name
             self.control = control
             self.table = table
-            self.level = level
+            self.level = max(0, level)
             if let immediate = module as? any ImmediateLoginModule {
                 kind = .immediate(immediate)
             } else {
@@ -78,7 +78,7 @@ public final class LoginStack: Sendable {
             self.name = name
             self.control = control
             self.table = table
-            self.level = level
+            self.level = max(0, level)
             self.kind = kind
         }
 

@@ -39,12 +39,13 @@ struct ModuleAnswer: Sendable {
     init(_ verdict: Verdict, to call: ModuleCall, record: LoginRecord) {
         switch verdict {
         case .success(let token):
-            guard token.record === record, token.round == call.round else {
+            guard token.record === record, token.round == call.round, token.number >= 0 else {
                 self.init(
                     LoginFault.internalError("the module returned a success that it did not commit in this login")
                 )
                 return
             }
+            record.accept(token.number, of: token.round)
             self.init(Outcome.success)
         case .ignored:
             self.init(Outcome.ignored)

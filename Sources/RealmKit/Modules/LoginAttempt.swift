@@ -30,8 +30,7 @@ public struct LoginAttempt: Sendable {
     /// - Parameter groups: The user's groups as this module knows them.
     /// - Returns: The verdict to return.
     public func commit(groups: [String] = []) -> Verdict {
-        record.add(Contribution(module: module, round: round, name: .asGiven, groups: groups))
-        return .success(Verdict.Success(record: record, round: round))
+        success(Contribution(module: module, round: round, name: .asGiven, isCommit: true, groups: groups))
     }
 
     /// Says yes: this is the user, under the name the realm uses.
@@ -42,8 +41,16 @@ public struct LoginAttempt: Sendable {
     ///   - others: Further principals.
     /// - Returns: The verdict to return.
     public func commit(as user: Username, groups: [String] = [], others: [Principal] = []) -> Verdict {
-        record.add(Contribution(module: module, round: round, name: .known(user), groups: groups, others: others))
-        return .success(Verdict.Success(record: record, round: round))
+        success(
+            Contribution(
+                module: module,
+                round: round,
+                name: .known(user),
+                isCommit: true,
+                groups: groups,
+                others: others
+            )
+        )
     }
 
     /// Says yes without saying who: for a module that checks something else, such as a one-time code or the hour.
@@ -53,8 +60,11 @@ public struct LoginAttempt: Sendable {
     /// - Parameter principals: Principals to add.
     /// - Returns: The verdict to return.
     public func commit(only principals: [Principal]) -> Verdict {
-        record.add(Contribution(module: module, round: round, name: .unsaid, others: principals))
-        return .success(Verdict.Success(record: record, round: round))
+        success(Contribution(module: module, round: round, name: .unsaid, isCommit: true, others: principals))
+    }
+
+    private func success(_ contribution: Contribution) -> Verdict {
+        .success(Verdict.Success(record: record, round: round, number: record.add(contribution)))
     }
 
     /// Adds principals, which count if the call this attempt was handed to ends well.
@@ -68,14 +78,14 @@ public struct LoginAttempt: Sendable {
     }
 
     /// What the modules of this login share; reading gives a copy.
-    public var shared: SharedState { record.withShared { $0 } }
+    public var shared: SharedState { record.withShared(round) { $0 } }
 
     /// Reads and changes what the modules of this login share, in one step.
     ///
     /// - Parameter body: Does the reading and changing; it must not call back into this attempt.
     /// - Returns: What `body` returns.
     public func updateShared<Result: Sendable>(_ body: (inout SharedState) -> Result) -> Result {
-        record.withShared(body)
+        record.withShared(round, body)
     }
 
     /// Asks the other end.

@@ -18,6 +18,8 @@ public enum Verdict: Sendable {
     public struct Success: Sendable {
         let record: LoginRecord
         let round: Int
+        /// Which of the record's contributions it came with.
+        let number: Int
     }
 }
 

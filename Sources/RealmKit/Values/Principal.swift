@@ -49,6 +49,17 @@ public struct Principal: Sendable, Hashable, CustomStringConvertible {
     /// - Returns: The principal.
     public static func role(_ name: String) -> Principal { Principal(.role, name) }
 
+    /// Whether kind and name are the same, byte by byte: two spellings that Unicode holds for the same are two names.
+    public static func == (left: Principal, right: Principal) -> Bool {
+        left.kind == right.kind && left.name.utf8.elementsEqual(right.name.utf8)
+    }
+
+    /// Hashes kind and bytes.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(kind)
+        for byte in name.utf8 { hasher.combine(byte) }
+    }
+
     /// Kind and name, as in `group User`.
     public var description: String { "\(kind.rawValue) \(name)" }
 }

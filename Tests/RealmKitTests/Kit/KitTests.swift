@@ -32,7 +32,7 @@ struct ModuleConformanceTests {
             module,
             accepts: Self.users.map { Credential($0.key, password: $0.value) },
             refuses: refuses,
-            patience: .milliseconds(200)
+            patience: .seconds(3)
         ).violations()
     }
 
@@ -212,7 +212,7 @@ struct ConversationConformanceTests {
         let has = ConversationConformance(missing: [.name(prompt: "")]) { PreparedConversation(name: "ann") }
         #expect(await has.violations() == ["it has an answer to name, which should be missing"])
         let deaf = RecordingConversation([.held(.silent)])
-        let stuck = ConversationConformance(patience: .milliseconds(50), makeWaiting: { deaf }) {
+        let stuck = ConversationConformance(patience: .milliseconds(500), makeWaiting: { deaf }) {
             PreparedConversation.silent
         }
         #expect(await stuck.violations() == ["it goes on waiting after a cancellation"])
