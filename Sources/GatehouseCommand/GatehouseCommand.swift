@@ -18,7 +18,10 @@ public enum GatehouseCommand {
     ///
     /// - Parameter kinds: The types of realms and modules that are linked in.
     public static func main(_ kinds: [RealmKind]) async -> Never {
-        exit(await run(Array(CommandLine.arguments.dropFirst()), kinds))
+        let status = await run(Array(CommandLine.arguments.dropFirst()), kinds)
+        LineWriter.standardOutput.flush()
+        LineWriter.standardError.flush()
+        exit(status)
     }
 
     static func run(_ arguments: [String], _ kinds: [RealmKind]) async -> Int32 {
@@ -81,14 +84,7 @@ public enum GatehouseCommand {
         print("stopped", on: STDOUT_FILENO)
     }
 
-    /// Writes a line at once, so that whoever reads a pipe sees it.
     static func print(_ text: String, on descriptor: Int32) {
-        var rest = Array((text + "\n").utf8)[...]
-        while !rest.isEmpty {
-            let written = unsafe rest.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, $0.count) }
-            if written < 0, errno == EINTR { continue }
-            guard written > 0 else { return }
-            rest = rest.dropFirst(written)
-        }
+        (descriptor == STDERR_FILENO ? LineWriter.standardError : LineWriter.standardOutput).write(text)
     }
 }

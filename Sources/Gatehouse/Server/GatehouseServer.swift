@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Glibc
 internal import Hummingbird
 internal import HummingbirdCore
 public import Logging
@@ -95,6 +96,16 @@ public struct GatehouseServer: Sendable {
         }
     }
 
+    /// How many connections one address takes at a time: what the process may have open, less a reserve, shared out.
+    ///
+    /// Beyond that, connections wait to be accepted; without a bound the process would run out of descriptors.
+    private var connectionLimit: Int {
+        var limit = rlimit()
+        guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 256 }
+        let open = Int(clamping: limit.rlim_cur)
+        return max(8, (open - min(64, open / 4)) / max(1, configuration.server.listen.count))
+    }
+
     private func application(_ address: Placed<ServerSettings.Address>) -> some Service {
         let responder = GatehouseResponder(configuration, isTrusted: !certificate.isDevelopment, logger: accessLogger)
         let context = context
@@ -107,7 +118,10 @@ public struct GatehouseServer: Sendable {
                 OpenSSLChannel(
                     base: HTTP1Channel(
                         responder: responder,
-                        configuration: .init(idleTimeout: .nanoseconds(Self.idleTime.nanoseconds))
+                        configuration: HTTP1Channel.Configuration(
+                            additionalChannelHandlers: [RequestLimits()],
+                            idleTimeout: .nanoseconds(Self.idleTime.nanoseconds)
+                        )
                     ),
                     context: context,
                     // Requests are framed by length, so a peer that leaves without a goodbye cuts nothing short.
@@ -117,7 +131,10 @@ public struct GatehouseServer: Sendable {
                     )
                 )
             },
-            configuration: ApplicationConfiguration(address: .hostname(address.host, port: address.port)),
+            configuration: ApplicationConfiguration(
+                address: .hostname(address.host, port: address.port),
+                availableConnectionsDelegate: MaximumAvailableConnections(connectionLimit)
+            ),
             onServerRunning: { channel in
                 let port = channel.localAddress?.port ?? address.port
                 onListening("https://\(ServerSettings.Address(host: address.host, port: port))")

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import Dispatch
+internal import Glibc
+internal import Synchronization
+
+/// Writes lines to one of the process's streams, in order, without ever making the one who says them wait.
+///
+/// Whoever reads the stream may be slow or stuck. Up to ``bound`` bytes wait for them; what comes on top is dropped and
+/// counted, and the count is written as soon as there is room again.
+final class LineWriter: Sendable {
+    /// How many bytes may wait: 1 MiB.
+    static let bound = 1 << 20
+
+    static let standardOutput = LineWriter(STDOUT_FILENO)
+    static let standardError = LineWriter(STDERR_FILENO)
+
+    private struct State {
+        var waiting = 0
+        var dropped = 0
+    }
+
+    private let descriptor: Int32
+    private let queue: DispatchQueue
+    private let state = Mutex(State())
+
+    init(_ descriptor: Int32) {
+        self.descriptor = descriptor
+        queue = DispatchQueue(label: "gatehouse.lines.\(descriptor)")
+    }
+
+    func write(_ text: String) {
+        let bytes = Array((text + "\n").utf8)
+        let isTaken = state.withLock { state in
+            guard state.waiting + bytes.count <= Self.bound else {
+                state.dropped += 1
+                return false
+            }
+            state.waiting += bytes.count
+            return true
+        }
+        guard isTaken else { return }
+        queue.async { [self] in
+            writeAll(bytes)
+            let dropped = state.withLock { state in
+                state.waiting -= bytes.count
+                defer { state.dropped = 0 }
+                return state.dropped
+            }
+            if dropped > 0 { writeAll(Array("gatehouse: \(dropped) lines were lost: nobody read this stream\n".utf8)) }
+        }
+    }
+
+    /// Waits until all is written, a second at most.
+    func flush() {
+        let done = DispatchSemaphore(value: 0)
+        queue.async { done.signal() }
+        _ = done.wait(timeout: .now() + .seconds(1))
+    }
+
+    private func writeAll(_ bytes: [UInt8]) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let written = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if written < 0, errno == EINTR { continue }
+            guard written > 0 else { return }
+            rest = rest.dropFirst(written)
+        }
+    }
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import RealmKit
+import RealmTesting
+import Testing
+
+/// Modules that do what they should not, each as an attack on the engine had it.
+struct HostileModuleTests {
+    /// A module made of two closures.
+    private struct Made: ImmediateLoginModule {
+        let login: @Sendable (LoginAttempt) throws(LoginFault) -> Verdict
+        var committing: @Sendable (LoginAttempt) throws(LoginFault) -> Completion = { attempt in
+            attempt.succeeded ? .done : .ignored
+        }
+
+        init(
+            _ login: @escaping @Sendable (LoginAttempt) throws(LoginFault) -> Verdict,
+            commit: (@Sendable (LoginAttempt) throws(LoginFault) -> Completion)? = nil
+        ) {
+            self.login = login
+            if let commit { committing = commit }
+        }
+
+        init(realm: any Realm, options: ModuleOptions) throws(BadModule) { throw BadModule("is made in code only") }
+
+        func authenticateUser(_ attempt: LoginAttempt) throws(LoginFault) -> Verdict { try login(attempt) }
+        func commit(_ attempt: LoginAttempt) throws(LoginFault) -> Completion { try committing(attempt) }
+    }
+
+    @Test func `an answer after the deadline is late though nobody has noticed yet`() async throws {
+        let clock = ManualClock()
+        // The clock moves within the call and wakes nobody in time: as if every thread had been blocked meanwhile.
+        let slow = FaultInjector(
+            .run { attempt in
+                clock.advance(by: .seconds(6))
+                return attempt.commit(groups: ["Admin"])
+            }
+        )
+        let report = try await stack(LoginStack.Entry(slow, .required, deadline: .seconds(5)), clock: clock).login()
+        #expect(report.refusal == .module(index: 0, phase: .login, failure: .unavailable))
+    }
+
+    @Test func `of the successes a module makes only the one it returns counts`() async throws {
+        let admin = try Username("admin")
+        let module = Made { attempt in
+            _ = attempt.commit(as: admin, groups: ["wheel"])
+            let verdict = attempt.commit(groups: ["User"])
+            _ = attempt.commit(only: [.group("late")])
+            return verdict
+        }
+        let report = try await stack(.required(module)).login("ann")
+        #expect(report.groups == ["User"])
+        #expect(report.identity?.username == (try Username("ann")))
+        #expect(report.identity?.subject.users == ["ann"])
+    }
+
+    @Test func `a commit counts for the module that made it, whatever was passed over`() async throws {
+        let liar = Made({ _ in .failed(.wrongCredentials) }, commit: { _ in .done })
+        let root = try Username("root")
+        let spoiled = Made({ $0.commit(as: root, groups: ["B"]) }, commit: { _ throws(LoginFault) in throw .internalError("no") })
+        let good = Made { $0.commit(groups: ["C"]) }
+        func entry(_ module: Made, _ flag: ControlFlag, level: Int) -> LoginStack.Entry {
+            LoginStack.Entry(module, ActionTable(flag), control: flag.rawValue, name: "m", level: level)
+        }
+        let report = try await stack(
+            .substack("s"),
+            entry(liar, .sufficient, level: 1),
+            entry(spoiled, .required, level: 1),
+            entry(good, .required, level: 0)
+        ).login("ann")
+        #expect(report.groups == nil || report.groups == ["C"])
+        #expect(report.identity?.username.text != "root")
+    }
+
+    @Test func `the name that was typed does not stand for one that a module knows better`() async throws {
+        let guest = try Username("guest7")
+        let code = Made { $0.commit(only: []) }
+        let failing = Made({ $0.commit(as: guest) }, commit: { _ throws(LoginFault) in throw .unavailable("down") })
+        let forgetful = Made({ $0.commit(as: guest) }, commit: { _ in .ignored })
+        for stack in [
+            stack(.required(code), .optional(failing)), stack(.required(code), .sufficient(failing)),
+            stack(.required(code), .required(forgetful)), stack(.required(code), .optional(forgetful)),
+        ] {
+            #expect(try await stack.login("root").refusal == .nobodyNamed)
+        }
+        let named = try await stack(.required(code), .optional(Made { $0.commit(as: guest) })).login("root")
+        #expect(named.identity?.username == guest)
+        // A stack in which nobody says who it is, is about the name that was given.
+        #expect(try await stack(.required(code)).login("root").identity?.username.text == "root")
+    }
+
+    @Test func `what a module shares after its turn is lost`() async throws {
+        let kept = Kept<LoginAttempt>()
+        let key = SharedState.Key("x")
+        let first = Made { attempt in
+            kept.keep(attempt)
+            attempt.updateShared { $0[key] = .text("in time") }
+            return attempt.commit(groups: [])
+        }
+        let second = Made { attempt in
+            kept.value?.updateShared { $0[key] = .text("late") }
+            return attempt.commit(groups: [attempt.shared.text(key) ?? "nothing"])
+        }
+        #expect(try await stack(.required(first), .required(second)).login().groups == ["in time"])
+    }
+
+    @Test func `groups are told apart byte by byte`() async throws {
+        // KELVIN SIGN, which Unicode holds for a K.
+        let module = Made { $0.commit(groups: ["\u{212A}admin"]) }
+        let identity = try #require(try await stack(.required(module)).login().identity)
+        #expect(!identity.isMember(of: "Kadmin"))
+        #expect(!identity.subject.isMember(of: "Kadmin"))
+        #expect(identity.isMember(of: "\u{212A}admin"))
+        #expect(Principal.group("\u{E9}") != Principal.group("e\u{301}"))
+    }
+
+    @Test func `a level below the stack is the stack`() async throws {
+        let module = Made { $0.commit(groups: ["g"]) }
+        let entry = LoginStack.Entry(module, ActionTable(.required), control: "required", name: "m", level: -1)
+        #expect(try await stack(entry).login().groups == ["g"])
+    }
+}
