@@ -77,7 +77,9 @@ struct LoginPath: ~Copyable, Sendable {
         return self[contribution.round].phase == .login && self[contribution.round].outcome == .success
     }
 
-    /// Whether a module's commit was called and was done. The commit phase may pass over modules, so it is looked for.
+    /// Whether a module's commit was called and was done.
+    ///
+    /// The commit phase may pass over modules, so it is looked for.
     private func commitSucceeded(of entry: UInt16) -> Bool {
         var step = reachedCount
         while step < count, self[step].phase == .commit {

@@ -58,7 +58,10 @@ struct HostileModuleTests {
     @Test func `a commit counts for the module that made it, whatever was passed over`() async throws {
         let liar = Made({ _ in .failed(.wrongCredentials) }, commit: { _ in .done })
         let root = try Username("root")
-        let spoiled = Made({ $0.commit(as: root, groups: ["B"]) }, commit: { _ throws(LoginFault) in throw .internalError("no") })
+        let spoiled = Made(
+            { $0.commit(as: root, groups: ["B"]) },
+            commit: { _ throws(LoginFault) in throw .internalError("no") }
+        )
         let good = Made { $0.commit(groups: ["C"]) }
         func entry(_ module: Made, _ flag: ControlFlag, level: Int) -> LoginStack.Entry {
             LoginStack.Entry(module, ActionTable(flag), control: flag.rawValue, name: "m", level: level)
