@@ -119,6 +119,7 @@ let package = Package(
                 httpTypes, logging, nioCore,
             ]
         ),
+        .testTarget(name: "GatehouseCommandTests", dependencies: ["GatehouseCommand"]),
         .testTarget(name: "EndToEndTests"),
     ],
     swiftLanguageModes: [.v6]
