@@ -29,8 +29,10 @@ check: deps
 	swift build -c $(CONFIGURATION) --product gatehouse
 	"$$(swift build -c $(CONFIGURATION) --show-bin-path)/gatehouse" check --config $(CONFIG)
 
+# One test after the other: many start programs and wait for them, and on a small machine those that measure patience in real time
+# would be starved by them.
 test: deps test-deps
-	swift test
+	swift test --no-parallel
 
 lint:
 	swift format lint --strict --parallel --recursive $(SWIFT_FILES)
