@@ -29,7 +29,13 @@ public enum GatehouseCommand {
         do {
             command = try GatehouseOptions.parseAsRoot(arguments)
             // Whatever is no command of ours is one of the parser's, such as help.
-            if !(command is GatehouseOptions.Serve || command is GatehouseOptions.Check) { try command.run() }
+            if !(command is GatehouseOptions.Serve || command is GatehouseOptions.Check) {
+                guard !arguments.isEmpty else {
+                    print(GatehouseOptions.helpMessage(), on: STDERR_FILENO)
+                    return 2
+                }
+                try command.run()
+            }
         } catch {
             let isHelp = GatehouseOptions.exitCode(for: error) == .success
             print(GatehouseOptions.fullMessage(for: error), on: isHelp ? STDOUT_FILENO : STDERR_FILENO)

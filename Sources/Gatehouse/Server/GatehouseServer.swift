@@ -77,6 +77,17 @@ public struct GatehouseServer: Sendable {
     ///
     /// - Throws: ``ConfigurationErrors`` when an address cannot be listened on; then it listens on none.
     public func run() async throws(ConfigurationErrors) {
+        // All addresses are tried before one is served, so that nothing starts where not everything can.
+        for address in configuration.server.listen {
+            do {
+                let socket = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+                    .serverChannelOption(ChannelOptions.socketOption(.so_reuseaddr), value: 1)
+                    .bind(host: address.host, port: address.port).get()
+                try await socket.close().get()
+            } catch {
+                throw ListenerErrors.errors(error, address)
+            }
+        }
         let failures = ListenFailures()
         let applications = configuration.server.listen.map { address in
             Listener(application: application(address), address: address, failures: failures)

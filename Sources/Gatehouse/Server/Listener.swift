@@ -18,12 +18,15 @@ struct Listener<Base: Service>: Service {
         do {
             try await application.run()
         } catch {
-            failures.note(Self.errors(error, address))
+            failures.note(ListenerErrors.errors(error, address))
             throw error
         }
     }
+}
 
-    private static func errors(_ error: any Error, _ address: Placed<ServerSettings.Address>) -> ConfigurationErrors {
+/// Why an address cannot be listened on, shown where it stands.
+enum ListenerErrors {
+    static func errors(_ error: any Error, _ address: Placed<ServerSettings.Address>) -> ConfigurationErrors {
         switch error {
         case let error as IOError where error.errnoCode == EADDRINUSE:
             address.errors(
