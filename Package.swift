@@ -82,9 +82,15 @@ let package = Package(
         ),
         .target(
             name: "GatehouseCommand",
-            dependencies: ["Gatehouse", "LoginConf", "RealmConfiguration", "RealmKit", arguments, logging]
+            dependencies: [
+                "CommandOptions", "Gatehouse", "LoginConf", "RealmConfiguration", "RealmKit", arguments, logging,
+            ]
         ),
-        .target(name: "AuthcheckCommand", dependencies: ["LoginConf", "RealmConfiguration", "RealmKit", arguments]),
+        .target(name: "CommandOptions", dependencies: ["LoginConf", "RealmConfiguration", "RealmKit", arguments]),
+        .target(
+            name: "AuthcheckCommand",
+            dependencies: ["CommandOptions", "LoginConf", "RealmConfiguration", "RealmKit", arguments]
+        ),
         .executableTarget(name: "gatehouse-server", dependencies: ["BuiltInRealms", "GatehouseCommand"]),
         .executableTarget(name: "authcheck", dependencies: ["AuthcheckCommand", "BuiltInRealms"]),
         .executableTarget(

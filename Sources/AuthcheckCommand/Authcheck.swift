@@ -2,6 +2,7 @@
 // Gatehouse
 
 internal import ArgumentParser
+internal import CommandOptions
 internal import Glibc
 internal import LoginConf
 internal import RealmConfiguration
@@ -52,13 +53,7 @@ public enum Authcheck {
     ) async -> ExitStatus {
         let configuration: Configuration
         do throws(ConfigurationErrors) {
-            let loader = ConfigurationLoader(
-                kinds,
-                files: .system,
-                clock: SystemClock(),
-                properties: SystemProperties.all.merging(options.properties) { _, given in given }
-            )
-            configuration = try loader.load(options.config ?? ConfigurationPath.standard)
+            configuration = try options.source.load(kinds)
             if !options.quiet {
                 for warning in configuration.warnings { Output.write(warning.rendered, to: STDERR_FILENO) }
             }

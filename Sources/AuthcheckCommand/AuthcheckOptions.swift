@@ -2,6 +2,7 @@
 // Gatehouse
 
 internal import ArgumentParser
+internal import CommandOptions
 
 /// The arguments of `authcheck`.
 ///
@@ -17,20 +18,7 @@ struct AuthcheckOptions: ParsableCommand {
             """
     )
 
-    @Option(
-        name: .long,
-        help: ArgumentHelp(
-            "The configuration. Default: realms.conf here, else /etc/gatehouse/realms.conf.",
-            valueName: "file"
-        )
-    )
-    var config: String?
-
-    @Option(
-        name: .customShort("D"),
-        help: ArgumentHelp("What ${name} stands for in the configuration.", valueName: "name=value")
-    )
-    var property: [String] = []
+    @OptionGroup var source: ConfigurationOptions
 
     @Flag(
         name: .long,
@@ -55,19 +43,4 @@ struct AuthcheckOptions: ParsableCommand {
 
     @Argument(help: "The user name to try.")
     var user: String
-
-    func validate() throws {
-        for definition in property where !definition.contains("=") {
-            throw ValidationError("-D takes name=value, not \(definition)")
-        }
-    }
-
-    var properties: [String: String] {
-        Dictionary(
-            property.map { definition in
-                let parts = definition.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-                return (String(parts[0]), String(parts[1]))
-            }
-        ) { _, last in last }
-    }
 }

@@ -2,6 +2,7 @@
 // Gatehouse
 
 internal import ArgumentParser
+internal import CommandOptions
 internal import Gatehouse
 internal import Glibc
 internal import Logging
@@ -58,13 +59,7 @@ public enum GatehouseCommand {
         _ options: ConfigurationOptions,
         _ kinds: [RealmKind]
     ) throws(ConfigurationErrors) -> Configuration {
-        let loader = ConfigurationLoader(
-            kinds,
-            files: .system,
-            clock: SystemClock(),
-            properties: SystemProperties.all.merging(options.properties) { _, given in given }
-        )
-        let configuration = try loader.load(options.config ?? ConfigurationPath.standard)
+        let configuration = try options.load(kinds)
         for warning in configuration.warnings { print(warning.rendered, on: STDERR_FILENO) }
         return configuration
     }

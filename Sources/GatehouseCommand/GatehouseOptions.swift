@@ -2,6 +2,7 @@
 // Gatehouse
 
 internal import ArgumentParser
+internal import CommandOptions
 
 /// The arguments of `gatehouse`.
 struct GatehouseOptions: ParsableCommand {
@@ -24,38 +25,5 @@ struct GatehouseOptions: ParsableCommand {
         )
 
         @OptionGroup var options: ConfigurationOptions
-    }
-}
-
-/// The arguments that say which configuration to use.
-struct ConfigurationOptions: ParsableArguments {
-    @Option(
-        name: .long,
-        help: ArgumentHelp(
-            "The configuration. Default: realms.conf here, else /etc/gatehouse/realms.conf.",
-            valueName: "file"
-        )
-    )
-    var config: String?
-
-    @Option(
-        name: .customShort("D"),
-        help: ArgumentHelp("What ${name} stands for in the configuration.", valueName: "name=value")
-    )
-    var property: [String] = []
-
-    func validate() throws {
-        for definition in property where !definition.contains("=") {
-            throw ValidationError("-D takes name=value, not \(definition)")
-        }
-    }
-
-    var properties: [String: String] {
-        Dictionary(
-            property.map { definition in
-                let parts = definition.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-                return (String(parts[0]), String(parts[1]))
-            }
-        ) { _, last in last }
     }
 }

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+package import ArgumentParser
+package import LoginConf
+package import RealmConfiguration
+package import RealmKit
+
+/// The arguments that say which configuration to use.
+package struct ConfigurationOptions: ParsableArguments {
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "The configuration. Default: realms.conf here, else /etc/gatehouse/realms.conf.",
+            valueName: "file"
+        )
+    )
+    package var config: String?
+
+    @Option(
+        name: .customShort("D"),
+        help: ArgumentHelp("What ${name} stands for in the configuration.", valueName: "name=value")
+    )
+    package var property: [String] = []
+
+    package func validate() throws {
+        for definition in property where !definition.contains("=") {
+            throw ValidationError("-D takes name=value, not \(definition)")
+        }
+    }
+
+    private var properties: [String: String] {
+        Dictionary(
+            property.map { definition in
+                let parts = definition.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+                return (String(parts[0]), String(parts[1]))
+            }
+        ) { _, last in last }
+    }
+
+    package init() {}
+
+    /// Reads and links the configuration, with the system's files, variables and clock.
+    ///
+    /// - Parameter kinds: The types of realms and modules that are linked in.
+    /// - Returns: The configuration, with its warnings.
+    /// - Throws: ``ConfigurationErrors`` with everything that is wrong.
+    package func load(_ kinds: [RealmKind]) throws(ConfigurationErrors) -> Configuration {
+        let loader = ConfigurationLoader(
+            kinds,
+            files: .system,
+            clock: SystemClock(),
+            properties: SystemProperties.all.merging(properties) { _, given in given }
+        )
+        return try loader.load(config ?? ConfigurationPath.standard)
+    }
+}
