@@ -18,8 +18,7 @@ public final class OpenSSLClientHandler: OpenSSLHandler {
         serverName: String,
         configuration: OpenSSLHandlerConfiguration = OpenSSLHandlerConfiguration()
     ) throws(OpenSSLError) {
-        try super.init(configuration: configuration) { transport throws(OpenSSLError) in
-            try TLSConnection.client(context: context, transport: transport, serverName: serverName)
-        }
+        let connection = try TLSConnection.client(context: context, serverName: serverName)
+        super.init(configuration: configuration, connection: connection)
     }
 }

@@ -18,7 +18,7 @@ extension OpenSSLHandler {
         case .output: closeOutput(context, promise)
         case .input:
             hasReceivedEnd = true
-            transport.dropInput()
+            input = ByteBuffer()
             context.close(mode: .input, promise: promise)
         }
     }
@@ -107,6 +107,7 @@ extension OpenSSLHandler {
         case .idle, .handshaking, .open, .closing: state = .closed
         }
         cancelDeadline()
+        cancelQuietCheck()
         let promise = closePromise
         closePromise = nil
         failPending(ChannelError.ioOnClosedChannel)
@@ -125,14 +126,15 @@ extension OpenSSLHandler {
         case .idle, .handshaking, .open, .closing: state = .closed
         }
         cancelDeadline()
-        var alert = transport.takeOutput()
+        cancelQuietCheck()
+        var alert = takeOutput()
         if needsAlert && alert.readableBytes == 0 { alert.writeBytes(Self.unexpectedMessage) }
         if alert.readableBytes > 0 {
             context.writeAndFlush(wrapOutboundOut(alert), promise: nil)
         } else {
             flushIfNeeded(context)
         }
-        transport.dropInput()
+        input = ByteBuffer()
         let promise = closePromise
         closePromise = nil
         failPending(error)

@@ -24,7 +24,9 @@ extension OpenSSLHandler {
     func shakeHands(_ context: ChannelHandlerContext) {
         guard case .handshaking = state, let connection else { return }
         do throws(OpenSSLError) {
-            switch try connection.handshake() {
+            let (step, taken) = try connection.handshake(input.readableBytesSpan)
+            dropInput(taken)
+            switch step {
             case .needsInput: return
             case .complete: try handshakeCompleted(context, connection.info)
             }
@@ -45,8 +47,10 @@ extension OpenSSLHandler {
         }
         cancelDeadline()
         opening = []
-        undecryptedCount = transport.receivedCount
+        undecryptedCount = input.readableBytes
         state = .open
+        // Most requests follow later than the handshake's last record.
+        connection?.releaseBuffers()
         context.fireUserInboundEventTriggered(
             TLSHandshakeCompleted(
                 negotiatedProtocol: info.applicationProtocol,
@@ -57,6 +61,11 @@ extension OpenSSLHandler {
         )
         if pendingWrites.hasFlushed { encrypt(context) }
         finishOutputClose(context)
+    }
+
+    /// Forgets ciphertext that is done with; no storage is kept for nothing.
+    func dropInput(_ count: Int) {
+        if count == input.readableBytes { input = ByteBuffer() } else { input.moveReaderIndex(forwardBy: count) }
     }
 
     /// Runs `body` on the event loop later, unless the deadline is cancelled or another takes its place.

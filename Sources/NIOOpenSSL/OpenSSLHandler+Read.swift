@@ -23,28 +23,23 @@ extension OpenSSLHandler {
     /// The most answers kept for a peer that does not read: some 600 KeyUpdates, where none is usual.
     private static let answerLimit = 16_384
 
-    private enum Outcome {
-        case needsInput
-        case ended
-        case failed(OpenSSLError)
-    }
-
     /// Decrypts everything at hand into one buffer and hands it on.
     ///
     /// - Parameters:
     ///   - context: The handler's context.
     ///   - unasked: Whether to do so without the application having asked, as nothing will come after it.
     func decrypt(_ context: ChannelHandlerContext, unasked: Bool = false) {
-        guard let connection, !hasReceivedEnd, transport.receivedCount > 0 else { return }
+        guard input.readableBytes > 0, let connection, !hasReceivedEnd else { return }
         switch state {
         case .open: guard isReadWanted || unasked else { return }
         case .closing: break
         case .idle, .handshaking, .closed: return
         }
-        var plaintext = context.channel.allocator.buffer(capacity: undecryptedCount)
-        let before = transport.outputCount
-        let outcome = decrypt(from: connection, into: &plaintext)
-        guard boundsAnswers(context, made: transport.outputCount - before) else {
+        noteRecord(context)
+        let before = connection.unsentCount
+        var plaintext = Self.allocator.buffer(capacity: undecryptedCount)
+        let outcome = Result { () throws(OpenSSLError) in try decrypt(from: connection, into: &plaintext) }
+        guard boundsAnswers(context, made: connection.unsentCount - before) else {
             return fail(context, NIOOpenSSLError(.unreadAnswers))
         }
         if plaintext.readableBytes > 0 {
@@ -58,26 +53,37 @@ extension OpenSSLHandler {
         // A write may have waited for the end of a message of the peer.
         if pendingWrites.hasFlushed { encrypt(context) }
         switch outcome {
-        case .needsInput: finishOutputClose(context)
-        case .ended: peerEnded(context)
-        case .failed(let error): fail(context, NIOOpenSSLError(.connectionFailed, cause: error))
+        case .success(false): if outputClose != nil { finishOutputClose(context) }
+        case .success(true): peerEnded(context)
+        case .failure(let error): fail(context, NIOOpenSSLError(.connectionFailed, cause: error))
         }
     }
 
-    private func decrypt(from connection: TLSConnection, into plaintext: inout ByteBuffer) -> Outcome {
+    /// Says whether the peer has ended its stream.
+    private func decrypt(
+        from connection: TLSConnection,
+        into plaintext: inout ByteBuffer
+    ) throws(OpenSSLError) -> Bool {
         while true {
             var step = TLSConnection.ReadStep.needsInput
-            do throws(OpenSSLError) {
-                try plaintext.writeWithOutputRawSpan(minimumWritableBytes: 256) { output throws(OpenSSLError) in
-                    step = try connection.read(into: &output)
+            var taken = 0
+            let ciphertext = input
+            // The space is short only if plaintext came out between the parts of a record.
+            let space = plaintext.writableBytes > 0 ? 1 : PendingWrites.recordSize
+            var failure: OpenSSLError?
+            plaintext.writeWithOutputRawSpan(minimumWritableBytes: space) { output in
+                do throws(OpenSSLError) {
+                    (step, taken) = try connection.read(ciphertext.readableBytesSpan, into: &output)
+                } catch {
+                    failure = error
                 }
-            } catch {
-                return .failed(error)
             }
+            if let failure { throw failure }
+            dropInput(taken)
             switch step {
-            case .bytes: continue
-            case .needsInput: return .needsInput
-            case .endOfStream: return .ended
+            case .isFull: continue
+            case .needsInput: return false
+            case .endOfStream: return true
             }
         }
     }
@@ -86,6 +92,7 @@ extension OpenSSLHandler {
     ///
     /// They are the one output that a peer can call up without end, and that no back-pressure of the application holds.
     private func boundsAnswers(_ context: ChannelHandlerContext, made count: Int) -> Bool {
+        guard count > 0 || unsentAnswerCount > 0 else { return true }
         unsentAnswerCount = context.channel.isWritable ? 0 : unsentAnswerCount + count
         return unsentAnswerCount <= Self.answerLimit
     }
@@ -94,7 +101,7 @@ extension OpenSSLHandler {
     func peerEnded(_ context: ChannelHandlerContext) {
         guard !hasReceivedEnd else { return }
         hasReceivedEnd = true
-        transport.dropInput()
+        input = ByteBuffer()
         switch state {
         case .idle, .handshaking, .closed:
             return

@@ -8,6 +8,8 @@ extension OpenSSLHandler {
     /// The most plaintext that is encrypted into one buffer before it is handed to the network.
     private static let chunkSize = 16 * PendingWrites.recordSize
 
+    static let allocator = ByteBufferAllocator()
+
     /// Keeps plaintext until a flush; fails its promise if it can no more be sent.
     public func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         switch state {
@@ -31,39 +33,89 @@ extension OpenSSLHandler {
 
     /// Encrypts everything flushed, as far as the peer's unfinished messages allow.
     func encrypt(_ context: ChannelHandlerContext) {
-        var promises: [EventLoopPromise<Void>] = []
+        guard case .open = state, !hasSentEnd, let connection else { return }
+        if let entry = pendingWrites.takeOnly(upTo: Self.chunkSize) { return encrypt(entry, connection, context) }
+        guard pendingWrites.hasFlushed else { return }
+        var promises = PromiseChain()
         do throws(OpenSSLError) {
             // Looked at anew each time round: handing on may call back into this handler.
-            while case .open = state, !hasSentEnd, let connection, let data = pendingWrites.frontData() {
+            while case .open = state, !hasSentEnd, let connection = self.connection,
+                let data = pendingWrites.frontData()
+            {
                 let count = min(data.readableBytes, Self.chunkSize)
-                // 22 bytes of header, tag and content type for each record of TLS 1.3, 29 of TLS 1.2.
-                transport.reserveOutput(count + (count / PendingWrites.recordSize + 1) * 32)
-                guard try connection.write(data.readableBytesSpan.extracting(first: count)) == .written else { break }
-                let (finished, promise) = pendingWrites.advance(by: count)
-                if finished, let promise { promises.append(promise) }
-                if transport.outputCount >= Self.chunkSize {
-                    let sent = promises
-                    promises = []
+                let step = try encrypt(data.readableBytesSpan.extracting(first: count), connection, context)
+                guard step == .written else { break }
+                promises.append(pendingWrites.advance(by: count))
+                if output.readableBytes >= Self.chunkSize {
+                    let sent = promises.first
+                    promises = PromiseChain()
                     sendCiphertext(context, for: sent)
                 }
             }
         } catch {
             let failure = NIOOpenSSLError(.connectionFailed, cause: error)
-            for promise in promises { promise.fail(failure) }
+            promises.first?.fail(failure)
             return fail(context, failure)
         }
-        sendCiphertext(context, for: promises)
+        sendCiphertext(context, for: promises.first)
+    }
+
+    /// The usual case: one piece, one write.
+    private func encrypt(_ entry: PendingWrites.Entry, _ connection: TLSConnection, _ context: ChannelHandlerContext) {
+        do throws(OpenSSLError) {
+            guard try encrypt(entry.data.readableBytesSpan, connection, context) == .written else {
+                pendingWrites.putBack(entry)
+                return sendCiphertext(context)
+            }
+        } catch {
+            let failure = NIOOpenSSLError(.connectionFailed, cause: error)
+            entry.promise?.fail(failure)
+            return fail(context, failure)
+        }
+        sendCiphertext(context, for: entry.promise)
+    }
+
+    private func encrypt(
+        _ plaintext: RawSpan,
+        _ connection: TLSConnection,
+        _ context: ChannelHandlerContext
+    ) throws(OpenSSLError) -> TLSConnection.WriteStep {
+        let count = plaintext.byteCount
+        guard count > 0 else { return .written }
+        noteRecord(context)
+        // 22 bytes of header, tag and content type for each record of TLS 1.3, 29 of TLS 1.2.
+        let space = count + (count / PendingWrites.recordSize + 1) * 32
+        var ciphertext = output
+        output = ByteBuffer()
+        if ciphertext.readableBytes == 0 { ciphertext = Self.allocator.buffer(capacity: space) }
+        var step = TLSConnection.WriteStep.written
+        var failure: OpenSSLError?
+        ciphertext.writeWithOutputRawSpan(minimumWritableBytes: space) { output in
+            do throws(OpenSSLError) {
+                step = try connection.write(plaintext, into: &output)
+            } catch {
+                failure = error
+            }
+        }
+        output = ciphertext
+        if let failure { throw failure }
+        return step
+    }
+
+    /// Takes out all ciphertext that is to be sent.
+    func takeOutput() -> ByteBuffer {
+        var taken = output
+        output = ByteBuffer()
+        if let connection, connection.unsentCount > 0 { taken.writeBytes(connection.takeUnsent()) }
+        return taken
     }
 
     /// Hands the ciphertext at hand to the network, without a flush.
-    func sendCiphertext(_ context: ChannelHandlerContext, for promises: [EventLoopPromise<Void>] = []) {
-        guard transport.outputCount > 0 || !promises.isEmpty else { return }
+    func sendCiphertext(_ context: ChannelHandlerContext, for promise: EventLoopPromise<Void>? = nil) {
+        let ciphertext = takeOutput()
+        guard ciphertext.readableBytes > 0 || promise != nil else { return }
         isFlushNeeded = true
-        // The network knows one promise; the others follow it, in order.
-        if let first = promises.first {
-            for other in promises.dropFirst() { first.futureResult.cascade(to: other) }
-        }
-        context.write(wrapOutboundOut(transport.takeOutput()), promise: promises.first)
+        context.write(wrapOutboundOut(ciphertext), promise: promise)
     }
 
     func flushIfNeeded(_ context: ChannelHandlerContext) {
@@ -80,5 +132,15 @@ extension OpenSSLHandler {
         let closed = closePromise
         closePromise = nil
         closed?.succeed(())
+    }
+}
+
+/// Promises that end together: the network knows one promise, the others follow it, in order.
+private struct PromiseChain {
+    private(set) var first: EventLoopPromise<Void>?
+
+    mutating func append(_ promise: EventLoopPromise<Void>?) {
+        guard let promise else { return }
+        if let first { first.futureResult.cascade(to: promise) } else { first = promise }
     }
 }

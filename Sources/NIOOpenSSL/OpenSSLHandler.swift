@@ -33,11 +33,12 @@ public class OpenSSLHandler: ChannelDuplexHandler {
     }
 
     let configuration: OpenSSLHandlerConfiguration
-    let transport: ByteBufferTransport
     var connection: TLSConnection?
     var state = State.idle
 
     // Inbound
+    /// Ciphertext that OpenSSL has not taken yet: the application has not asked for more.
+    var input = ByteBuffer()
     /// The peer's first bytes, kept until the handshake is done.
     var opening: [UInt8] = []
     /// Whether the application has asked for data that it has not had yet.
@@ -50,6 +51,8 @@ public class OpenSSLHandler: ChannelDuplexHandler {
     var unsentAnswerCount = 0
 
     // Outbound
+    /// Ciphertext that the network has not been handed yet; what the connection has unsent comes after it.
+    var output = ByteBuffer()
     var pendingWrites = PendingWrites()
     var isFlushNeeded = false
     var hasSentEnd = false
@@ -58,6 +61,12 @@ public class OpenSSLHandler: ChannelDuplexHandler {
 
     var deadline: Scheduled<Void>?
 
+    // Record buffers
+    /// Whether there was a record since the last check, or, without a check, since the buffers were let go.
+    var hadRecord = false
+    /// Looks whether the connection is quiet; there while the buffers are kept.
+    var quietCheck: Scheduled<Void>?
+
     /// A half-close that was asked for and waits for its turn.
     struct OutputClose {
         let promise: EventLoopPromise<Void>?
@@ -65,12 +74,10 @@ public class OpenSSLHandler: ChannelDuplexHandler {
 
     init(
         configuration: OpenSSLHandlerConfiguration,
-        connect: (ByteBufferTransport) throws(OpenSSLError) -> TLSConnection
-    ) throws(OpenSSLError) {
-        let transport = ByteBufferTransport()
+        connection: TLSConnection
+    ) {
         self.configuration = configuration
-        self.transport = transport
-        self.connection = try connect(transport)
+        self.connection = connection
     }
 
     /// What was negotiated; nil before the handshake is done and after the handler is removed.
@@ -93,9 +100,10 @@ public class OpenSSLHandler: ChannelDuplexHandler {
     public func handlerRemoved(context: ChannelHandlerContext) {
         state = .closed
         cancelDeadline()
+        cancelQuietCheck()
         failPending(NIOOpenSSLError(.handlerRemoved))
         connection = nil
-        transport.dropInput()
+        input = ByteBuffer()
     }
 
     /// Begins the handshake.
@@ -116,6 +124,7 @@ public class OpenSSLHandler: ChannelDuplexHandler {
         }
         state = .closed
         cancelDeadline()
+        cancelQuietCheck()
         failPending(ChannelError.ioOnClosedChannel)
         context.fireChannelInactive()
     }
@@ -129,8 +138,9 @@ public class OpenSSLHandler: ChannelDuplexHandler {
         case .open, .closing: break
         }
         undecryptedCount += ciphertext.readableBytes
-        transport.append(ciphertext)
-        shakeHands(context)
+        // Without a copy if everything before has been taken.
+        if input.readableBytes == 0 { input = ciphertext } else { input.writeImmutableBuffer(ciphertext) }
+        if case .handshaking = state { shakeHands(context) }
         decrypt(context)
     }
 
@@ -138,6 +148,7 @@ public class OpenSSLHandler: ChannelDuplexHandler {
     public func channelReadComplete(context: ChannelHandlerContext) {
         sendCiphertext(context)
         flushIfNeeded(context)
+        releaseUnheldBuffers()
         if hasDeliveredThisCycle {
             hasDeliveredThisCycle = false
             isReadWanted = false

@@ -15,9 +15,7 @@ public final class OpenSSLServerHandler: OpenSSLHandler {
         context: TLSContext,
         configuration: OpenSSLHandlerConfiguration = OpenSSLHandlerConfiguration()
     ) throws(OpenSSLError) {
-        try super.init(configuration: configuration) { transport throws(OpenSSLError) in
-            try TLSConnection.server(context: context, transport: transport)
-        }
+        super.init(configuration: configuration, connection: try TLSConnection.server(context: context))
     }
 }
 

@@ -4,32 +4,66 @@
 internal import NIOCore
 
 /// Plaintext that is not encrypted yet, in order, with the promises for it.
+///
+/// A queue is made for the second piece only: most flushes have one, and an idle connection keeps nothing.
 struct PendingWrites {
+    typealias Entry = (data: ByteBuffer, promise: EventLoopPromise<Void>?)
+
     /// The most plaintext of a TLS record (RFC 8446 5.1).
     static let recordSize = 16_384
 
-    private var queue = MarkedCircularBuffer<(data: ByteBuffer, promise: EventLoopPromise<Void>?)>(initialCapacity: 4)
+    private var only: Entry?
+    private var isOnlyFlushed = false
+    private var queue: MarkedCircularBuffer<Entry>?
 
     /// Whether something is to be encrypted now.
-    var hasFlushed: Bool { queue.hasMark }
+    var hasFlushed: Bool { isOnlyFlushed || queue?.hasMark == true }
 
     mutating func append(_ data: ByteBuffer, _ promise: EventLoopPromise<Void>?) {
-        queue.append((data, promise))
+        guard only != nil || queue != nil else {
+            only = (data, promise)
+            return
+        }
+        if let first = only {
+            var queue = MarkedCircularBuffer<Entry>(initialCapacity: 4)
+            queue.append(first)
+            if isOnlyFlushed { queue.mark() }
+            self.queue = queue
+            only = nil
+            isOnlyFlushed = false
+        }
+        queue?.append((data, promise))
     }
 
     /// Makes everything up to here flushed.
     mutating func markFlush() {
-        queue.mark()
+        if only != nil { isOnlyFlushed = true } else { queue?.mark() }
+    }
+
+    /// Takes out the one piece there is, if it is flushed and not too long.
+    mutating func takeOnly(upTo limit: Int) -> Entry? {
+        guard isOnlyFlushed, let entry = only, entry.data.readableBytes <= limit else { return nil }
+        only = nil
+        isOnlyFlushed = false
+        return entry
+    }
+
+    /// Puts back what was taken out and could not be encrypted yet.
+    mutating func putBack(_ entry: Entry) {
+        only = entry
+        isOnlyFlushed = true
     }
 
     /// The flushed data that is first in line.
     ///
     /// Small pieces are put together up to a record's size: a record each would cost more than the copy.
     mutating func frontData() -> ByteBuffer? {
-        guard queue.hasMark, var front = queue.first else { return nil }
+        if let only { return isOnlyFlushed ? only.data : nil }
+        guard var queue, queue.hasMark, var front = queue.first else { return nil }
         guard front.data.readableBytes < Self.recordSize, !queue.isMarked(index: queue.startIndex) else {
             return front.data
         }
+        self.queue = nil
         var merged = false
         while queue.hasMark, !queue.isMarked(index: queue.startIndex) {
             let next = queue[queue.index(after: queue.startIndex)]
@@ -44,24 +78,35 @@ struct PendingWrites {
             merged = true
         }
         if merged { queue[queue.startIndex] = front }
+        self.queue = queue
         return front.data
     }
 
     /// Forgets the first `count` bytes of the front data.
     ///
-    /// - Returns: Whether all of it is gone, and then the promise for it.
-    mutating func advance(by count: Int) -> (finished: Bool, promise: EventLoopPromise<Void>?) {
+    /// - Returns: The promise for it, if all of it is gone and there is one.
+    mutating func advance(by count: Int) -> EventLoopPromise<Void>? {
+        if var entry = only {
+            entry.data.moveReaderIndex(forwardBy: count)
+            if entry.data.readableBytes > 0 {
+                only = entry
+                return nil
+            }
+            only = nil
+            isOnlyFlushed = false
+            return entry.promise
+        }
+        guard var queue, !queue.isEmpty else { return nil }
+        self.queue = nil
         let index = queue.startIndex
         queue[index].data.moveReaderIndex(forwardBy: count)
-        guard queue[index].data.readableBytes == 0 else { return (false, nil) }
-        let promise = queue[index].promise
-        _ = queue.removeFirst()
-        return (true, promise)
+        defer { self.queue = queue.isEmpty ? nil : queue }
+        return queue[index].data.readableBytes == 0 ? queue.removeFirst().promise : nil
     }
 
     /// Takes out the promises for all data and forgets the data.
     mutating func removeAll() -> [EventLoopPromise<Void>] {
-        defer { queue = MarkedCircularBuffer(initialCapacity: 0) }
-        return queue.compactMap(\.promise)
+        defer { self = PendingWrites() }
+        return (only?.promise).map { [$0] } ?? queue?.compactMap(\.promise) ?? []
     }
 }

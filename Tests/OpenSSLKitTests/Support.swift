@@ -3,6 +3,7 @@
 
 import Foundation
 import OpenSSLKit
+import Testing
 
 /// Runs the system's own commands on what the library has made.
 enum Tool {
@@ -55,27 +56,75 @@ extension PrivateKey {
     }
 }
 
-/// A transport of two arrays.
-final class ArrayTransport: TLSTransport {
+/// One side of a connection, with the bytes on their way to it.
+final class End {
+    let tls: TLSConnection
     var received: [UInt8] = []
-    var sent: [UInt8] = []
+    private var written: [UInt8] = []
 
-    func receive(upTo limit: Int, _ take: (RawSpan) -> Void) {
-        let part = Array(received.prefix(limit))
-        guard !part.isEmpty else { return }
-        received.removeFirst(part.count)
-        unsafe take(part.span.bytes)
+    init(_ tls: TLSConnection) { self.tls = tls }
+
+    /// Everything to be sent, taken out.
+    func sent() -> [UInt8] {
+        defer { written = [] }
+        return written + tls.takeUnsent()
     }
 
-    func send(_ ciphertext: RawSpan) {
-        for offset in 0..<ciphertext.byteCount {
-            sent.append(unsafe ciphertext.unsafeLoad(fromByteOffset: offset, as: UInt8.self))
+    /// Carries everything to be sent to the other side.
+    func deliver(to other: End) { other.received += sent() }
+
+    func handshake() throws(OpenSSLError) -> TLSConnection.HandshakeStep {
+        let bytes = received
+        let (step, taken) = try tls.handshake(unsafe bytes.span.bytes)
+        received.removeFirst(taken)
+        return step
+    }
+
+    func write(_ bytes: [UInt8], space: Int = 40_000) throws -> TLSConnection.WriteStep {
+        let storage = UnsafeMutableRawBufferPointer.allocate(byteCount: space, alignment: 1)
+        defer { unsafe storage.deallocate() }
+        var output = unsafe OutputRawSpan(buffer: storage, initializedCount: 0)
+        let step = try tls.write(unsafe bytes.span.bytes, into: &output)
+        let filled = output.byteCount
+        unsafe written += storage.prefix(filled)
+        return step
+    }
+
+    /// Reads what there is, up to a size.
+    func read(_ count: Int = 20_000) throws -> (step: TLSConnection.ReadStep, bytes: [UInt8]) {
+        let storage = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 1)
+        defer { unsafe storage.deallocate() }
+        var output = unsafe OutputRawSpan(buffer: storage, initializedCount: 0)
+        let bytes = received
+        let (step, taken) = try tls.read(unsafe bytes.span.bytes, into: &output)
+        received.removeFirst(taken)
+        let filled = output.byteCount
+        return unsafe (step, Array(storage.prefix(filled)))
+    }
+}
+
+/// A server and a client with nothing between them.
+struct Pair {
+    let server: End
+    let client: End
+
+    init(server: TLSConfiguration, client: TLSConfiguration, name: String = "localhost") throws {
+        try self.init(server: TLSContext(server), client: TLSContext(client), name: name)
+    }
+
+    init(server: TLSContext, client: TLSContext, name: String = "localhost") throws {
+        self.server = try End(.server(context: server))
+        self.client = try End(.client(context: client, serverName: name))
+    }
+
+    func shakeHands() throws {
+        for _ in 0..<10 {
+            let clientStep = try client.handshake()
+            client.deliver(to: server)
+            let serverStep = try server.handshake()
+            server.deliver(to: client)
+            if clientStep == .complete && serverStep == .complete { return }
         }
-    }
-
-    /// Carries everything sent here to the other side.
-    func deliver(to other: ArrayTransport) {
-        other.received += sent
-        sent = []
+        Issue.record("no end to the handshake")
     }
 }

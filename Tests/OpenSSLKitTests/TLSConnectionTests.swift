@@ -4,44 +4,6 @@
 import OpenSSLKit
 import Testing
 
-/// A server and a client connected by arrays.
-private struct Pair {
-    let serverTransport = ArrayTransport()
-    let clientTransport = ArrayTransport()
-    let server: TLSConnection
-    let client: TLSConnection
-
-    init(server: TLSConfiguration, client: TLSConfiguration, name: String = "localhost") throws {
-        self.server = try .server(context: TLSContext(server), transport: serverTransport)
-        self.client = try .client(context: TLSContext(client), transport: clientTransport, serverName: name)
-    }
-
-    func shakeHands() throws {
-        for _ in 0..<10 {
-            let clientStep = try client.handshake()
-            clientTransport.deliver(to: serverTransport)
-            let serverStep = try server.handshake()
-            serverTransport.deliver(to: clientTransport)
-            if clientStep == .complete && serverStep == .complete { return }
-        }
-        Issue.record("no end to the handshake")
-    }
-}
-
-extension TLSConnection {
-    fileprivate func writeBytes(_ bytes: [UInt8]) throws -> WriteStep { unsafe try write(bytes.span.bytes) }
-
-    /// Reads what there is, up to a size.
-    fileprivate func readBytes(_ count: Int = 20_000) throws -> (step: ReadStep, bytes: [UInt8]) {
-        let storage = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 1)
-        defer { unsafe storage.deallocate() }
-        var output = unsafe OutputRawSpan(buffer: storage, initializedCount: 0)
-        let step = try read(into: &output)
-        let filled = output.byteCount
-        return unsafe (step, Array(storage.prefix(filled)))
-    }
-}
-
 @Suite struct TLSConnectionTests {
     let identity: TLSIdentity
 
@@ -56,31 +18,32 @@ extension TLSConnection {
     @Test func `Two sides agree on TLS 1.3 and exchange bytes`() throws {
         let pair = try Pair(server: .server(identity), client: client())
         try pair.shakeHands()
-        #expect(pair.server.info.version == .tls13)
-        #expect(pair.client.info == pair.server.info)
-        #expect(try pair.client.peerCertificate() == identity.leaf)
-        #expect(try pair.server.peerCertificate() == nil)
+        #expect(pair.server.tls.info.version == .tls13)
+        #expect(pair.client.tls.info == pair.server.tls.info)
+        #expect(try pair.client.tls.peerCertificate() == identity.leaf)
+        #expect(try pair.server.tls.peerCertificate() == nil)
         let message = Array("hello".utf8)
-        #expect(try pair.client.writeBytes(message) == .written)
-        pair.clientTransport.deliver(to: pair.serverTransport)
-        let got = try pair.server.readBytes()
-        #expect(got.step == .bytes(5))
+        #expect(try pair.client.write(message) == .written)
+        pair.client.deliver(to: pair.server)
+        let got = try pair.server.read()
+        #expect(got.step == .needsInput)
         #expect(got.bytes == message)
-        #expect(try pair.server.readBytes().step == .needsInput)
+        let nothing = try pair.server.read()
+        #expect(nothing.step == .needsInput && nothing.bytes.isEmpty)
     }
 
     @Test func `close_notify is the end of the stream in its own direction only`() throws {
         let pair = try Pair(server: .server(identity), client: client())
         try pair.shakeHands()
-        try pair.client.shutdown()
-        try pair.client.shutdown()
-        pair.clientTransport.deliver(to: pair.serverTransport)
-        #expect(try pair.server.readBytes().step == .endOfStream)
+        try pair.client.tls.shutdown()
+        try pair.client.tls.shutdown()
+        pair.client.deliver(to: pair.server)
+        #expect(try pair.server.read().step == .endOfStream)
         let message = Array("still here".utf8)
-        #expect(try pair.server.writeBytes(message) == .written)
-        pair.serverTransport.deliver(to: pair.clientTransport)
-        #expect(try pair.client.readBytes().bytes == message)
-        #expect(throws: OpenSSLError.self) { try pair.client.writeBytes(message) }
+        #expect(try pair.server.write(message) == .written)
+        pair.server.deliver(to: pair.client)
+        #expect(try pair.client.read().bytes == message)
+        #expect(throws: OpenSSLError.self) { try pair.client.write(message) }
     }
 
     @Test(arguments: [
@@ -96,8 +59,8 @@ extension TLSConnection {
             client: client(offered)
         )
         try pair.shakeHands()
-        #expect(pair.server.info.applicationProtocol == chosen)
-        #expect(pair.client.info.applicationProtocol == chosen)
+        #expect(pair.server.tls.info.applicationProtocol == chosen)
+        #expect(pair.client.tls.info.applicationProtocol == chosen)
     }
 
     @Test func `Without a common protocol the client gets the alert no_application_protocol`() throws {
@@ -106,11 +69,12 @@ extension TLSConnection {
             client: client(["http/1.10", "h2"])
         )
         _ = try pair.client.handshake()
-        pair.clientTransport.deliver(to: pair.serverTransport)
+        pair.client.deliver(to: pair.server)
         #expect(throws: OpenSSLError(.noApplicationProtocol, context: "")) { try pair.server.handshake() }
         // Alert 120 (RFC 7301 3.2), fatal.
-        #expect(pair.serverTransport.sent == [21, 3, 3, 0, 2, 2, 120])
-        pair.serverTransport.deliver(to: pair.clientTransport)
+        let alert = pair.server.sent()
+        #expect(alert == [21, 3, 3, 0, 2, 2, 120])
+        pair.client.received += alert
         let error = #expect(throws: OpenSSLError.self) { try pair.client.handshake() }
         #expect(error?.code == .alertReceived)
         #expect(error?.reasons.first?.contains("no application protocol") == true)
@@ -149,34 +113,71 @@ extension TLSConnection {
         for configuration in configurations {
             #expect(throws: OpenSSLError(.invalidConfiguration, context: "")) { try TLSContext(configuration) }
         }
-        let transport = ArrayTransport()
         let server = try TLSContext(.server(identity))
         let client = try TLSContext(client())
         #expect(throws: OpenSSLError(.invalidConfiguration, context: "")) {
-            try TLSConnection.server(context: client, transport: transport)
+            try TLSConnection.server(context: client)
         }
         #expect(throws: OpenSSLError(.invalidConfiguration, context: "")) {
-            try TLSConnection.client(context: server, transport: transport, serverName: "localhost")
+            try TLSConnection.client(context: server, serverName: "localhost")
         }
         #expect(throws: OpenSSLError(.invalidName, context: "")) {
-            try TLSConnection.client(context: client, transport: transport, serverName: "a b")
+            try TLSConnection.client(context: client, serverName: "a b")
         }
     }
 
     @Test func `The minimum version is kept`() throws {
         let pair = try Pair(server: .server(identity, minimumVersion: .tls13), client: client())
         try pair.shakeHands()
-        #expect(pair.server.info.version == .tls13)
+        #expect(pair.server.tls.info.version == .tls13)
     }
 
-    @Test func `A connection lets its transport go`() throws {
-        weak var transport: ArrayTransport?
-        try {
-            let pair = try Pair(server: .server(identity), client: client())
-            try pair.shakeHands()
-            transport = pair.serverTransport
-            #expect(transport != nil)
-        }()
-        #expect(transport == nil)
+    @Test func `Plaintext comes in as many pieces as its space is short, and none is lost`() throws {
+        let pair = try Pair(server: .server(identity), client: client())
+        try pair.shakeHands()
+        let message = (0..<50_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+        #expect(try pair.client.write(message, space: 60_000) == .written)
+        pair.client.deliver(to: pair.server)
+        var got: [UInt8] = []
+        for space in [1, 100, 16_384, 16_284, 17_231] {
+            let (step, bytes) = try pair.server.read(space)
+            #expect(step == .isFull && bytes.count == space)
+            got += bytes
+        }
+        let last = try pair.server.read(1)
+        #expect(last.step == .needsInput && last.bytes.isEmpty)
+        #expect(got == message)
+    }
+
+    @Test func `Ciphertext that does not fit its space is unsent, and what follows comes after it`() throws {
+        let pair = try Pair(server: .server(identity), client: client())
+        try pair.shakeHands()
+        #expect(try pair.client.write(Array("in space, ".utf8)) == .written)
+        let unsent = pair.client.tls.unsentCount
+        #expect(unsent == 0)
+        // Room for the first of two records only.
+        let long = [UInt8](repeating: 0x61, count: 20_000)
+        #expect(try pair.client.write(long, space: 17_000) == .written)
+        #expect(pair.client.tls.unsentCount == 20_000 - 16_384 + 22)
+        #expect(try pair.client.write(Array(" behind".utf8)) == .written)
+        pair.client.deliver(to: pair.server)
+        #expect(try pair.server.read(40_000).bytes == Array("in space, ".utf8) + long + Array(" behind".utf8))
+    }
+
+    @Test func `Buffers may be released between records and in the midst of one`() throws {
+        let pair = try Pair(server: .server(identity), client: client())
+        try pair.shakeHands()
+        for cut in 0...30 {
+            pair.server.tls.releaseBuffers()
+            #expect(try pair.client.write(Array("request".utf8)) == .written)
+            let record = pair.client.sent()
+            let end = min(cut, record.count)
+            pair.server.received = Array(record[..<end])
+            var got = try pair.server.read().bytes
+            pair.server.tls.releaseBuffers()
+            pair.server.received += record[end...]
+            got += try pair.server.read().bytes
+            #expect(got == Array("request".utf8), "cut after \(end) bytes")
+        }
     }
 }

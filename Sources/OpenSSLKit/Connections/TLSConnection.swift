@@ -3,12 +3,12 @@
 
 internal import COpenSSL
 
-/// One TLS connection: an SSL and the BIO to its ``TLSTransport``.
+/// One TLS connection: an SSL between ciphertext that it is lent and plaintext.
 ///
-/// It does no input or output: it takes ciphertext from the transport and puts ciphertext there, whenever it is
-/// called. Call it from one thread at a time; it is not `Sendable`. Both C objects are freed when it is let go. After a
-/// function has thrown, the connection is of no more use, but ciphertext left in the transport, an alert, should
-/// still be sent.
+/// It does no input or output and keeps no ciphertext but an unfinished record. What the functions have to send and
+/// were lent no space for is in ``unsentCount`` and ``takeUnsent()``, and comes after what they wrote to space that was
+/// lent. Call it from one thread at a time; it is not `Sendable`. The C objects are freed when it is let go. After a
+/// function has thrown, the connection is of no more use, but what is unsent, an alert, should still be sent.
 @safe
 public final class TLSConnection {
     /// How far a handshake has come.
@@ -21,10 +21,10 @@ public final class TLSConnection {
 
     /// What a read has brought.
     public enum ReadStep: Sendable, Hashable {
-        /// This many bytes of plaintext, 1 or more.
-        case bytes(Int)
-        /// More ciphertext of the peer is needed.
+        /// All ciphertext is taken, all plaintext of it is there; more of the peer is needed.
         case needsInput
+        /// The space is used up; there may be more plaintext.
+        case isFull
         /// The peer has sent close_notify: nothing more will come (RFC 8446 6.1).
         case endOfStream
     }
@@ -38,6 +38,7 @@ public final class TLSConnection {
     }
 
     private let ssl: OpaquePointer
+    private let exchange: UnsafeMutablePointer<Exchange>
     private let context: TLSContext
     private var failed = false
 
@@ -45,13 +46,12 @@ public final class TLSConnection {
     ///
     /// - Throws: ``OpenSSLError``: `invalidConfiguration` if the context is a client's, `libraryFailure`.
     public static func server(
-        context: TLSContext,
-        transport: any TLSTransport
+        context: TLSContext
     ) throws(OpenSSLError) -> TLSConnection {
         guard case .server = context.configuration.role else {
             throw OpenSSLError(.invalidConfiguration, context: "TLS server with the context of a client")
         }
-        let connection = try TLSConnection(context: context, transport: transport)
+        let connection = try TLSConnection(context: context)
         unsafe SSL_set_accept_state(connection.ssl)
         return connection
     }
@@ -60,7 +60,6 @@ public final class TLSConnection {
     ///
     /// - Parameters:
     ///   - context: A client's context.
-    ///   - transport: Where ciphertext comes from and goes to.
     ///   - serverName: The host name or IP address that the certificate must carry. A host name is also sent
     ///     (RFC 6066 3).
     /// - Returns: A connection whose handshake has not begun.
@@ -68,35 +67,44 @@ public final class TLSConnection {
     ///   `libraryFailure`.
     public static func client(
         context: TLSContext,
-        transport: any TLSTransport,
         serverName: String
     ) throws(OpenSSLError) -> TLSConnection {
         guard case .client = context.configuration.role else {
             throw OpenSSLError(.invalidConfiguration, context: "TLS client with the context of a server")
         }
-        let connection = try TLSConnection(context: context, transport: transport)
+        let connection = try TLSConnection(context: context)
         try connection.expect(serverName)
         unsafe SSL_set_connect_state(connection.ssl)
         return connection
     }
 
-    private init(context: TLSContext, transport: any TLSTransport) throws(OpenSSLError) {
+    private init(context: TLSContext) throws(OpenSSLError) {
         ErrorQueue.clear()
         let ssl = try unsafe context.withContext { context throws(OpenSSLError) in unsafe SSL_new(context) }
         guard let ssl = unsafe ssl else { throw .draining(.libraryFailure, context: "TLS connection") }
+        let exchange = UnsafeMutablePointer<Exchange>.allocate(capacity: 1)
+        unsafe exchange.initialize(to: Exchange())
         do throws(OpenSSLError) {
-            let bio = try unsafe TransportBIO.make(for: transport)
+            let bio = try unsafe Exchange.makeBIO(over: exchange)
             // The same BIO for both directions: this takes over its one reference.
             unsafe SSL_set_bio(ssl, bio, bio)
         } catch {
             unsafe SSL_free(ssl)
+            unsafe exchange.deinitialize(count: 1)
+            unsafe exchange.deallocate()
             throw error
         }
         unsafe self.ssl = ssl
+        unsafe self.exchange = exchange
         self.context = context
     }
 
-    deinit { unsafe SSL_free(ssl) }
+    // The BIO ends with the SSL, before what it points at.
+    deinit {
+        unsafe SSL_free(ssl)
+        unsafe exchange.deinitialize(count: 1)
+        unsafe exchange.deallocate()
+    }
 
     private func expect(_ name: String) throws(OpenSSLError) {
         guard !name.utf8.contains(0) else { throw OpenSSLError(.invalidName, context: "server name") }
@@ -111,52 +119,117 @@ public final class TLSConnection {
 
     /// Goes on with the handshake as far as the ciphertext at hand allows.
     ///
+    /// - Parameter ciphertext: The next bytes from the peer; may be empty.
+    /// - Returns: How far it has come, and how many bytes of the ciphertext are done with: all, while input is needed;
+    ///   offer the others to ``read(_:into:)``.
     /// - Throws: ``OpenSSLError`` if the handshake has failed.
-    public func handshake() throws(OpenSSLError) -> HandshakeStep {
+    public func handshake(_ ciphertext: RawSpan) throws(OpenSSLError) -> (step: HandshakeStep, taken: Int) {
         try refuseIfFailed()
         ErrorQueue.clear()
-        let result = unsafe SSL_do_handshake(ssl)
-        if result == 1 { return .complete }
-        if unsafe SSL_get_error(ssl, result) == SSL_ERROR_WANT_READ { return .needsInput }
+        var rest = 0
+        let result = unsafe ciphertext.withUnsafeBytes { bytes in
+            unsafe exchange.pointee.lend(bytes)
+            let result = unsafe SSL_do_handshake(ssl)
+            unsafe rest = exchange.pointee.inputCount
+            unsafe exchange.pointee.takeBackInput()
+            return result
+        }
+        let taken = ciphertext.byteCount - rest
+        if result == 1 { return (.complete, taken) }
+        if isWaitingForInput { return (.needsInput, taken) }
         throw failure("TLS handshake")
     }
 
-    /// Decrypts into the free space of `output`, at most one record.
+    /// Decrypts ciphertext into the free space of `plaintext`, record after record.
     ///
+    /// Plaintext is never longer than the ciphertext that it comes from, to which a record's unfinished part counts.
+    ///
+    /// - Parameters:
+    ///   - ciphertext: The next bytes from the peer; may be empty.
+    ///   - plaintext: Where plaintext goes; what was decrypted before a fault is there even if this throws.
+    /// - Returns: Why it went no further, and how many bytes of the ciphertext are done with: all, while input is needed.
     /// - Throws: ``OpenSSLError``: `alertReceived`, `protocolViolation` and others.
-    public func read(into output: inout OutputRawSpan) throws(OpenSSLError) -> ReadStep {
+    public func read(
+        _ ciphertext: RawSpan,
+        into plaintext: inout OutputRawSpan
+    ) throws(OpenSSLError) -> (step: ReadStep, taken: Int) {
         try refuseIfFailed()
-        ErrorQueue.clear()
-        var result: Int32 = 0
-        var read = 0
-        unsafe output.withUnsafeMutableBytes { buffer, initialized in
-            guard let start = buffer.baseAddress else { return }
-            unsafe result = SSL_read_ex(ssl, start + initialized, buffer.count - initialized, &read)
-            if result == 1 { initialized += read }
+        ErrorQueue.clearIfNeeded()
+        var result: Int32 = 1
+        var isDone = false
+        var rest = 0
+        unsafe ciphertext.withUnsafeBytes { bytes in
+            unsafe exchange.pointee.lend(bytes)
+            unsafe plaintext.withUnsafeMutableBytes { buffer, initialized in
+                guard let start = buffer.baseAddress else { return }
+                while initialized < buffer.count {
+                    var count = 0
+                    unsafe result = SSL_read_ex(ssl, start + initialized, buffer.count - initialized, &count)
+                    guard result == 1 else { return }
+                    initialized += count
+                    // A record that leaves space is at its end, and without a next one it need not be asked for.
+                    if unsafe exchange.pointee.inputCount == 0, initialized < buffer.count {
+                        isDone = true
+                        return
+                    }
+                }
+            }
+            unsafe rest = exchange.pointee.inputCount
+            unsafe exchange.pointee.takeBackInput()
         }
-        if result == 1 { return .bytes(read) }
-        switch unsafe SSL_get_error(ssl, result) {
-        case SSL_ERROR_WANT_READ: return .needsInput
-        case SSL_ERROR_ZERO_RETURN: return .endOfStream
-        case _: throw failure("TLS read")
-        }
+        let taken = ciphertext.byteCount - rest
+        if isDone { return (.needsInput, taken) }
+        if result == 1 { return (.isFull, taken) }
+        if isWaitingForInput { return (.needsInput, taken) }
+        if unsafe SSL_get_error(ssl, result) == SSL_ERROR_ZERO_RETURN { return (.endOfStream, taken) }
+        throw failure("TLS read")
     }
 
-    /// Encrypts bytes; in records of 16 KiB at most (RFC 8446 5.1).
+    /// Encrypts bytes; in records of 16 KiB at most (RFC 8446 5.1), each with 29 bytes besides at most.
     ///
+    /// - Parameters:
+    ///   - plaintext: What to encrypt; all of it is or nothing.
+    ///   - ciphertext: Where it goes; what does not fit is unsent then. Not used if something is unsent already.
+    /// - Returns: Whether it is encrypted.
     /// - Throws: ``OpenSSLError``, also if called after ``shutdown()``.
-    public func write(_ plaintext: RawSpan) throws(OpenSSLError) -> WriteStep {
+    public func write(
+        _ plaintext: RawSpan,
+        into ciphertext: inout OutputRawSpan
+    ) throws(OpenSSLError) -> WriteStep {
         try refuseIfFailed()
         guard plaintext.byteCount > 0 else { return .written }
-        ErrorQueue.clear()
+        ErrorQueue.clearIfNeeded()
         var written = 0
-        let result = unsafe plaintext.withUnsafeBytes { bytes in
-            unsafe SSL_write_ex(ssl, bytes.baseAddress, bytes.count, &written)
+        var result: Int32 = 0
+        unsafe plaintext.withUnsafeBytes { bytes in
+            unsafe ciphertext.withUnsafeMutableBytes { space, initialized in
+                let free = space.count - initialized
+                unsafe exchange.pointee.lend(space: space.baseAddress.map { unsafe $0 + initialized }, count: free)
+                unsafe result = SSL_write_ex(ssl, bytes.baseAddress, bytes.count, &written)
+                unsafe initialized += exchange.pointee.takeBackOutput()
+            }
         }
         // Partial writes are off, so that one is all of it.
         if result == 1 { return .written }
-        if unsafe SSL_get_error(ssl, result) == SSL_ERROR_WANT_READ { return .needsInput }
+        if isWaitingForInput { return .needsInput }
         throw failure("TLS write")
+    }
+
+    /// How many bytes are to be sent that were not written to space that was lent.
+    public var unsentCount: Int { unsafe exchange.pointee.unsent.count }
+
+    /// Takes out what is to be sent and was not written to space that was lent.
+    public func takeUnsent() -> [UInt8] {
+        defer { unsafe exchange.pointee.unsent = [] }
+        return unsafe exchange.pointee.unsent
+    }
+
+    /// Frees OpenSSL's two record buffers, 34 KiB, unless they hold part of a record; they are made again when needed.
+    ///
+    /// For a connection that falls silent. Plaintext in them is wiped.
+    public func releaseBuffers() {
+        // Refused, without an error, while a record is unfinished.
+        _ = unsafe SSL_free_buffers(ssl)
     }
 
     /// Begins to encrypt under a new key (RFC 8446 4.6.3); the message goes out before the next write.
@@ -194,6 +267,13 @@ public final class TLSConnection {
     public func peerCertificate() throws(OpenSSLError) -> Certificate? {
         guard let x509 = unsafe SSL_get1_peer_certificate(ssl) else { return nil }
         return try unsafe Certificate(owning: x509, context: "certificate of the peer")
+    }
+
+    /// Whether the last call went no further because it ran out of ciphertext.
+    ///
+    /// SSL_get_error(3) says so too, but only if nobody else has left an error in this thread's queue.
+    private var isWaitingForInput: Bool {
+        unsafe exchange.pointee.isStarved && SSL_want(ssl) == SSL_READING
     }
 
     private func refuseIfFailed() throws(OpenSSLError) {

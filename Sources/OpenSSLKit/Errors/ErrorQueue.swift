@@ -18,6 +18,12 @@ enum ErrorQueue {
         ERR_clear_error()
     }
 
+    /// Clears it where most often nothing is in it: looking costs less.
+    @inline(__always)
+    static func clearIfNeeded() {
+        if ERR_peek_error() != 0 { ERR_clear_error() }
+    }
+
     /// Takes all entries out, oldest first.
     static func drain() -> [Entry] {
         var entries: [Entry] = []

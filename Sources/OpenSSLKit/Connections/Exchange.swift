@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import COpenSSL
+
+/// What OpenSSL sees of the network: bytes and space that are lent to it while one function of ``TLSConnection`` runs.
+///
+/// The BIO over it never blocks: a read without bytes says "try again", a write always succeeds. It never reports an
+/// end of input; whether a connection ended cleanly is judged by the owner of the socket. A pointer and a count each
+/// way, and no object: the callbacks run several times per record.
+@unsafe
+struct Exchange {
+    /// The next byte of the ciphertext lent.
+    private(set) var input: UnsafeRawPointer?
+    /// How many bytes of it are left.
+    private(set) var inputCount = 0
+    /// Whether OpenSSL has asked for more than there was since the bytes were lent.
+    private(set) var isStarved = false
+    private var output: UnsafeMutableRawPointer?
+    private var outputSpace = 0
+    private var outputCount = 0
+    /// What was to be sent when no space was lent, or not enough of it: handshake messages, alerts, answers.
+    var unsent: [UInt8] = []
+
+    mutating func lend(_ bytes: UnsafeRawBufferPointer) {
+        unsafe input = bytes.baseAddress
+        unsafe inputCount = bytes.count
+        unsafe isStarved = false
+    }
+
+    mutating func takeBackInput() {
+        unsafe input = nil
+        unsafe inputCount = 0
+    }
+
+    mutating func lend(space: UnsafeMutableRawPointer?, count: Int) {
+        unsafe output = space
+        unsafe outputSpace = count
+        unsafe outputCount = 0
+        unsafe isStarved = false
+    }
+
+    /// Ends the loan of space; gives how many bytes are in it.
+    mutating func takeBackOutput() -> Int {
+        defer { unsafe outputCount = 0 }
+        unsafe output = nil
+        unsafe outputSpace = 0
+        return unsafe outputCount
+    }
+
+    fileprivate mutating func read(_ limit: Int, into bytes: UnsafeMutableRawPointer) -> Int {
+        let count = unsafe min(limit, inputCount)
+        guard count > 0, let start = unsafe input else {
+            unsafe isStarved = true
+            return 0
+        }
+        unsafe bytes.copyMemory(from: start, byteCount: count)
+        unsafe input = start + count
+        unsafe inputCount -= count
+        return count
+    }
+
+    fileprivate mutating func write(_ bytes: UnsafeRawPointer, _ count: Int) {
+        // Once something is in `unsent`, what follows has its place behind it.
+        if let output = unsafe output, unsafe count <= outputSpace, unsafe unsent.isEmpty {
+            unsafe output.copyMemory(from: bytes, byteCount: count)
+            unsafe self.output = output + count
+            unsafe outputSpace -= count
+            unsafe outputCount += count
+        } else {
+            unsafe unsent.append(contentsOf: UnsafeRawBufferPointer(start: bytes, count: count))
+        }
+    }
+
+    /// Makes a BIO over an exchange, which must live longer than the BIO does.
+    static func makeBIO(over exchange: UnsafeMutablePointer<Exchange>) throws(OpenSSLError) -> OpaquePointer {
+        guard let method = unsafe Method.shared.pointer, let bio = unsafe BIO_new(method) else {
+            throw .draining(.libraryFailure, context: "TLS transport")
+        }
+        unsafe BIO_set_data(bio, exchange)
+        unsafe BIO_set_init(bio, 1)
+        return unsafe bio
+    }
+
+    fileprivate static func of(_ bio: OpaquePointer?) -> UnsafeMutablePointer<Exchange>? {
+        unsafe BIO_get_data(bio)?.assumingMemoryBound(to: Exchange.self)
+    }
+
+    @safe
+    private struct Method: @unchecked Sendable {
+        // Unchecked because of the pointer: the table is filled here once and only read afterwards.
+        static let shared = Method()
+
+        let pointer: OpaquePointer?
+
+        private init() {
+            let index = BIO_get_new_index() | BIO_TYPE_SOURCE_SINK
+            let method = unsafe BIO_meth_new(index, "gatehouse exchange")
+            unsafe BIO_meth_set_read_ex(method, readCallback)
+            unsafe BIO_meth_set_write_ex(method, writeCallback)
+            unsafe BIO_meth_set_ctrl(method, controlCallback)
+            unsafe pointer = method
+        }
+    }
+}
+
+private func readCallback(
+    bio: OpaquePointer?,
+    bytes: UnsafeMutablePointer<CChar>?,
+    limit: Int,
+    count: UnsafeMutablePointer<Int>?
+) -> Int32 {
+    unsafe gatehouse_BIO_clear_retry_flags(bio)
+    unsafe count?.pointee = 0
+    guard let exchange = unsafe Exchange.of(bio), let bytes = unsafe bytes, limit > 0 else { return 0 }
+    let taken = unsafe exchange.pointee.read(limit, into: bytes)
+    unsafe count?.pointee = taken
+    guard taken == 0 else { return 1 }
+    unsafe gatehouse_BIO_set_retry_read(bio)
+    return 0
+}
+
+private func writeCallback(
+    bio: OpaquePointer?,
+    bytes: UnsafePointer<CChar>?,
+    count: Int,
+    written: UnsafeMutablePointer<Int>?
+) -> Int32 {
+    unsafe gatehouse_BIO_clear_retry_flags(bio)
+    unsafe written?.pointee = 0
+    guard let exchange = unsafe Exchange.of(bio), let bytes = unsafe bytes else { return 0 }
+    unsafe exchange.pointee.write(bytes, count)
+    unsafe written?.pointee = count
+    return 1
+}
+
+/// Nothing is buffered here, so a flush has nothing to do; every other request is unknown (0).
+private func controlCallback(
+    bio: OpaquePointer?,
+    command: Int32,
+    number: Int,
+    pointer: UnsafeMutableRawPointer?
+) -> Int {
+    command == BIO_CTRL_FLUSH ? 1 : 0
+}
