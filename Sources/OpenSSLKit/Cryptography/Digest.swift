@@ -76,10 +76,8 @@ struct Algorithms: @unchecked Sendable {
     static let shared = Algorithms()
 
     let sha256: OpaquePointer?
-    let hmac: OpaquePointer?
 
     private init() {
         unsafe sha256 = EVP_MD_fetch(nil, "SHA256", nil)
-        unsafe hmac = EVP_MAC_fetch(nil, "HMAC", nil)
     }
 }
