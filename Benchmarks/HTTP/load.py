@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fleet import AUTHORIZATION, Client, say
 from peers import HERE, WELCOME
 from processes import pinned
-from report import Figures, figure, ratio_of, table
+from report import Figures, figure, ratio_of, rounds, table
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ def section(figures, peers, settings):
     return [
         "### Requests over kept connections",
         "",
-        f"TLS 1.3, {settings.connections} connections, wrk with one thread, {settings.rounds} rounds of {settings.seconds} s. "
+        f"TLS 1.3, {settings.connections} connections, wrk with one thread, {rounds(settings.rounds)} of {settings.seconds} s. "
         "Times in microseconds. *CPU* is user and system time of all the server's processes by requests answered; *ratio* is that "
         "against nginx auth_basic's Basic of the same round; *busy* is the share of its core the server used: where it is well below 1, the load "
         "generator was the limit, and only CPU can be compared.",

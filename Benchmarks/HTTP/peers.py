@@ -199,7 +199,7 @@ class Tomcat(Peer):
         _fill("tomcat/login.conf", os.path.join(folder, "conf", "login.conf"), {})
         _fill("tomcat/server.xml", os.path.join(folder, "conf", "server.xml"),
               {"PORT": port, "CERTIFICATE": certificate, "KEY": key})
-        return [_program("java"), "-Xmx512m", f"-Djava.security.auth.login.config={folder}/conf/login.conf",
+        return [_program("java"), f"-Djava.security.auth.login.config={folder}/conf/login.conf",
                 f"-Dcatalina.home={self.HOME}", f"-Dcatalina.base={folder}", f"-Djava.io.tmpdir={folder}/temp",
                 "-cp", f"{self.HOME}/bin/bootstrap.jar:{self.HOME}/bin/tomcat-juli.jar:{folder}/classes",
                 "org.apache.catalina.startup.Bootstrap", "start"]

@@ -21,12 +21,16 @@ class Figures:
     def of(self, peer, subject):
         return list(self._samples.get((peer.name, subject), {}).values())
 
-    def rounds(self, name, subject):
+    def by_round(self, name, subject):
         return self._samples.get((name, subject), {})
 
 
 def number(value, digits):
     return f"{value:,.{digits}f}"
+
+
+def rounds(count):
+    return "1 round" if count == 1 else f"{count} rounds"
 
 
 def figure(samples, key, digits, spread=True):
@@ -40,8 +44,8 @@ def figure(samples, key, digits, spread=True):
 
 def ratio_of(figures, peer, subject, base, base_subject, key):
     """The median of the ratios within each round: what slows the machine for a while slows both."""
-    bases = figures.rounds(base, base_subject)
-    ratios = [sample[key] / bases[round_][key] for round_, sample in figures.rounds(peer.name, subject).items()
+    bases = figures.by_round(base, base_subject)
+    ratios = [sample[key] / bases[round_][key] for round_, sample in figures.by_round(peer.name, subject).items()
               if round_ in bases and bases[round_][key]]
     return number(statistics.median(ratios), 2) if ratios else "-"
 

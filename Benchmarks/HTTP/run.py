@@ -7,6 +7,7 @@ import shutil
 import signal
 import sys
 
+import handshakes
 import load
 import report
 from fleet import Client, Fleet, say
@@ -66,7 +67,7 @@ def main():
             refuse("there is nothing to measure")
         lines = report.machine(settings, peers)
         take_index(fleet, peers)
-        for name, part in (("throughput", load),):
+        for name, part in (("throughput", load), ("handshakes", handshakes)):
             if name in settings.parts:
                 lines += part.measure(fleet, peers, settings)
     text = "\n".join(lines).rstrip() + "\n"

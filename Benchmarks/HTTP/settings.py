@@ -6,7 +6,7 @@ import os
 import sys
 from dataclasses import dataclass
 
-PARTS = ("throughput",)
+PARTS = ("throughput", "handshakes")
 
 
 @dataclass(frozen=True)
