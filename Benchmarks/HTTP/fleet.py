@@ -6,6 +6,7 @@ import base64
 import contextlib
 import os
 import shutil
+import signal
 import socket
 import ssl
 import subprocess
@@ -121,14 +122,21 @@ class Fleet:
         self.folder = tempfile.mkdtemp(prefix="gatehouse-bench-")
         # Workers that have given up root's rights read their pages here.
         os.chmod(self.folder, 0o755)
-        make_certificates(self.folder)
         self.running = []
         self.index = WELCOME
 
     def __enter__(self):
+        try:
+            make_certificates(self.folder)
+        except BaseException:
+            self.__exit__()
+            raise
         return self
 
     def __exit__(self, *exception):
+        # A second Ctrl-C shall not leave servers behind.
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_IGN)
         self.stop()
         shutil.rmtree(self.folder, ignore_errors=True)
 

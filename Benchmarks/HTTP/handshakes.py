@@ -4,7 +4,7 @@
 
 import client
 from fleet import say
-from report import Figures, figure, ratio_of, rounds, table
+from report import Figures, figure, in_turn, paragraph, ratio_of, rounds, table
 
 KINDS = {"ecdsa": "ECDSA P-256", "rsa": "RSA 2048"}
 WAYS = {"full": "full", "resumed": "resumed"}
@@ -21,7 +21,7 @@ def shake(fleet, running, way, settings, seconds):
         answer = tls.answer()
         cpu = running.service.cpu() - before
     if answer["failed"] or not answer["done"]:
-        raise client.ClientError(f"{answer['failed']} of {answer['done'] + answer['failed']} failed, first: {answer['why']}")
+        raise client.ClientError(f"{answer['failed']} failed beside {answer['done']}, first: {answer['why']}")
     if answer["resumed"] != (answer["done"] if way == "resumed" else 0):
         raise client.ClientError(f"{answer['resumed']} of {answer['done']} were resumed")
     return {
@@ -41,7 +41,7 @@ def measure(fleet, peers, settings):
     except client.ClientError as error:
         say(f"handshakes are left out: {error}")
         return []
-    # One process could have learned what the other kind of key needs: each kind has servers of its own.
+    # A server has one certificate here, so each kind of key has servers of its own.
     for kind in KINDS:
         runnings = fleet.start_all(peers, kind)
         todo = [(running, way) for way in WAYS for running in runnings]
@@ -53,7 +53,7 @@ def measure(fleet, peers, settings):
                     say(f"left out: {running.peer.name}, {kind}, {way}: {error}")
                     todo.remove((running, way))
         for number in range(settings.rounds):
-            for running, way in todo:
+            for running, way in in_turn(todo, number):
                 with fleet.awake(running):
                     try:
                         taken = shake(fleet, running, way, settings, settings.seconds)
@@ -82,11 +82,14 @@ def section(figures, peers, settings):
     return [
         "### Handshakes",
         "",
-        f"TLS 1.3, {settings.connections} at once, {rounds(settings.rounds)} of {settings.seconds} s. Each is a new connection that does nothing else, "
-        "and counts when the server has closed it. A client works as hard as a server: where *busy* is well below 1, the client was the limit, "
-        "and what counts is the server's processor time, in microseconds, or the handshakes one second of it is good for. *Ratio* is that of these to nginx's of the same round.",
+        paragraph(f"""
+            TLS 1.3, {settings.connections} at once, {rounds(settings.rounds)} of {settings.seconds} s. Each is a new
+            connection that does nothing else, and counts when the server has closed it. A client works as hard as a
+            server: where *busy* is well below 1, the client was the limit, and what counts is the server's processor
+            time, in microseconds, or the handshakes one second of it is good for. *Ratio* is that of these to nginx's
+            of the same round."""),
         "",
-        *table(["certificate", "server", "handshakes/s", "CPU", "per second of CPU", "ratio", "busy", "parameters"], rows,
-               text=2),
+        *table(["certificate", "server", "handshakes/s", "CPU", "per second of CPU", "ratio", "busy", "parameters"],
+               rows, text=2),
         "",
     ]

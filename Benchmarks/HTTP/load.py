@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fleet import AUTHORIZATION, Client, say
 from peers import HERE, WELCOME
 from processes import pinned
-from report import Figures, figure, ratio_of, rounds, table
+from report import Figures, figure, in_turn, paragraph, ratio_of, rounds, table
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ def measure(fleet, peers, settings):
                     todo.remove((running, lane))
         figures = Figures()
         for number in range(settings.rounds):
-            for running, lane in todo:
+            for running, lane in in_turn(todo, number):
                 with fleet.awake(running):
                     try:
                         taken = sample(running, lane, settings, fleet.index)
@@ -117,7 +117,8 @@ def measure(fleet, peers, settings):
                         say(f"a sample is lost: {error}")
                         continue
                 figures.add(running.peer, lane.name, number, taken)
-                say(f"round {number + 1}, {lane.name}, {running.peer.name}: {taken['rate']:.0f}/s, {taken['cpu']:.1f} us")
+                say(f"round {number + 1}, {lane.name}, {running.peer.name}: "
+                    f"{taken['rate']:.0f}/s, {taken['cpu']:.1f} us")
     finally:
         fleet.stop()
     return section(figures, [running.peer for running in runnings], settings)
@@ -139,11 +140,14 @@ def section(figures, peers, settings):
     return [
         "### Requests over kept connections",
         "",
-        f"TLS 1.3, {settings.connections} connections, wrk with one thread, {rounds(settings.rounds)} of {settings.seconds} s. "
-        "Times in microseconds. *CPU* is user and system time of all the server's processes by requests answered; *ratio* is that "
-        "against nginx auth_basic's Basic of the same round; *busy* is the share of its core the server used: where it is well below 1, the load "
-        "generator was the limit, and only CPU can be compared.",
+        paragraph(f"""
+            TLS 1.3, {settings.connections} connections, wrk with one thread, {rounds(settings.rounds)} of
+            {settings.seconds} s. Times in microseconds. *CPU* is user and system time of all the server's processes by
+            requests answered; *ratio* is that against nginx auth_basic's Basic of the same round; *busy* is the share
+            of its core the server used: where it is well below 1, the load generator was the limit, and only CPU can
+            be compared. *Bytes* are those of an answer."""),
         "",
-        *table(["request", "server", "requests/s", "p50", "p99", "CPU", "ratio", "busy", "bytes", "cipher"], rows, text=2),
+        *table(["request", "server", "requests/s", "p50", "p99", "CPU", "ratio", "busy", "bytes", "cipher"], rows,
+               text=2),
         "",
     ]

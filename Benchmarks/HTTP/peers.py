@@ -50,10 +50,16 @@ class Peer:
     # How many times the usual warm-up it wants: a JVM compiles while it serves.
     warmth = 0.1
     environment = None
+    # The most idle connections it is asked to hold.
+    holds = 1_000_000
 
     def available(self):
         """Whether it is installed."""
         raise NotImplementedError
+
+    def missing(self):
+        """What would bring it."""
+        return f"not installed. Debian: apt-get install {self.packages}"
 
     def version(self):
         raise NotImplementedError
@@ -71,11 +77,13 @@ OFF, ON = "access-log off;", ""
 
 
 class Gatehouse(Peer):
-    packages = "(none: swift build -c release --product gatehouse, or set GATEHOUSE_BINARY)"
-
-    def __init__(self, name, title, binary, *log_lines):
-        self.name, self.title, self.binary, self.log_lines = name, title, binary, log_lines
+    def __init__(self, name, title, variable, *log_lines):
+        self.name, self.title, self.variable, self.log_lines = name, title, variable, log_lines
+        self.binary = os.environ.get(variable, "")
         self.log_line = self.refusal = ""
+
+    def missing(self):
+        return f"{self.variable} names no program"
 
     def available(self):
         return bool(self.binary) and os.access(self.binary, os.X_OK)
@@ -88,6 +96,8 @@ class Gatehouse(Peer):
             result = subprocess.run([self.binary, "check", "--config", configuration], stdin=subprocess.DEVNULL,
                                     stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
             if result.returncode == 0:
+                if line == ON and len(self.log_lines) > 1:
+                    self.title += ", access log on"
                 return True
             self.refusal = (result.stdout.decode(errors="replace").strip().splitlines() or ["(nothing)"])[0]
         return False
@@ -172,6 +182,8 @@ class Caddy(Peer):
 class Tomcat(Peer):
     name, title, packages = "tomcat", "Tomcat 10, JAAS realm", "tomcat10 default-jdk-headless"
     warmth = 1
+    # It shakes hands some 300 times a second: ten thousand would take minutes for each sample.
+    holds = 1000
     HOME = "/usr/share/tomcat10"
     JAVA = ("UserPrincipal", "GroupPrincipal", "StartWithModule", "WelcomeServlet")
 
@@ -207,11 +219,10 @@ class Tomcat(Peer):
 
 def all_peers():
     """In the order of the tables."""
-    binary = os.environ.get("GATEHOUSE_BINARY", "")
     return [
-        Gatehouse("gatehouse", "**gatehouse**", binary, OFF),
-        Gatehouse("gatehouse-log", "gatehouse, access log on", binary, ON),
-        Gatehouse("gatehouse-before", "gatehouse, before", os.environ.get("GATEHOUSE_BEFORE", ""), OFF, ON),
+        Gatehouse("gatehouse", "**gatehouse**", "GATEHOUSE_BINARY", OFF),
+        Gatehouse("gatehouse-log", "gatehouse, access log on", "GATEHOUSE_BINARY", ON),
+        Gatehouse("gatehouse-before", "gatehouse, before", "GATEHOUSE_BEFORE", OFF, ON),
         Nginx(),
         Apache(),
         Caddy(),

@@ -18,7 +18,8 @@ def pinned(core):
 
     def prepare():
         os.sched_setaffinity(0, {core})
-        _libc.prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGTERM)
+        # One that sleeps would not hear a politer signal.
+        _libc.prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
 
     return prepare
 
@@ -81,7 +82,8 @@ class Service:
         return pss, rss
 
     def alive(self):
-        return self.process.poll() is None
+        # Looks without reaping: as long as it is not waited for, nobody else can get its id, which is its group's too.
+        return os.waitid(os.P_PID, self.process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
 
     def pause(self):
         """Keeps it from using the core while another is measured."""
@@ -91,33 +93,23 @@ class Service:
         self._signal(signal.SIGCONT)
 
     def end(self):
-        """Ends it: politely, then not."""
+        """Ends it with all it has started: politely, then not. Once only."""
         self.resume()
-        for number, patience in ((signal.SIGTERM, 5), (signal.SIGKILL, 5)):
-            if not self.alive():
-                break
-            self._signal(number)
-            try:
-                self.process.wait(patience)
-            except subprocess.TimeoutExpired:
-                continue
+        self._signal(signal.SIGTERM)
+        wait_until(lambda: not self.alive(), 5)
         # Workers that have outlived their parent are still in its group.
-        try:
-            os.killpg(self.process.pid, signal.SIGKILL)
-        except (ProcessLookupError, PermissionError):
-            pass
+        self._signal(signal.SIGKILL)
+        self.process.wait()
 
     def _signal(self, number):
-        # Never by a bare id once it was waited for: it could be somebody else's by then.
-        if self.process.returncode is None:
-            try:
-                os.killpg(self.process.pid, number)
-            except ProcessLookupError:
-                pass
+        try:
+            os.killpg(self.process.pid, number)
+        except ProcessLookupError:
+            pass
 
 
 def _stat(pid):
-    """The fields of /proc/PID/stat from the third on, the state; the name before may hold blanks. None if it has ended."""
+    """The fields of /proc/PID/stat from the third on: the name before may hold blanks. None if it has ended."""
     try:
         with open(f"/proc/{pid}/stat") as file:
             return file.read().rpartition(")")[2].split()

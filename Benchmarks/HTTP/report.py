@@ -29,8 +29,18 @@ def number(value, digits):
     return f"{value:,.{digits}f}"
 
 
+def in_turn(subjects, round_):
+    """Every other round backwards: who comes after whom shall not decide."""
+    return subjects if round_ % 2 == 0 else subjects[::-1]
+
+
 def rounds(count):
     return "1 round" if count == 1 else f"{count} rounds"
+
+
+def paragraph(text):
+    """One line of Markdown from text over several."""
+    return " ".join(text.split())
 
 
 def figure(samples, key, digits, spread=True):
@@ -76,8 +86,8 @@ def machine(settings, peers):
     return [
         f"Measured on {datetime.datetime.now(datetime.timezone.utc):%Y-%m-%d %H:%M} UTC, by `make bench-http`.",
         "",
-        f"- {model}, {os.cpu_count()} cores: the server on core {settings.server_core}, the load on core {settings.load_core}; "
-        f"load average before the run {os.getloadavg()[0]:.1f}",
+        paragraph(f"""- {model}, {os.cpu_count()} cores: the server on core {settings.server_core}, the load on core
+            {settings.load_core}; load average before the run {os.getloadavg()[0]:.1f}"""),
         f"- {system}, kernel {platform.release()}, {ssl}",
         "- " + "; ".join(dict.fromkeys(f"{peer.title}: {peer.version()}" for peer in peers)),
         "- medians; in brackets the least and the most of all rounds",

@@ -9,6 +9,7 @@ import sys
 
 import handshakes
 import load
+import memory
 import report
 from fleet import Client, Fleet, say
 from peers import Gatehouse, all_peers
@@ -25,12 +26,8 @@ def choose(settings, fleet):
     for peer in all_peers():
         if peer.name not in settings.peers:
             continue
-        if isinstance(peer, Gatehouse) and not peer.binary:
-            if peer.name == "gatehouse":
-                say("gatehouse is left out: GATEHOUSE_BINARY names no binary")
-            continue
         if not peer.available():
-            say(f"{peer.name} is left out: not installed. Debian: apt-get install {peer.packages}")
+            say(f"{peer.name} is left out: {peer.missing()}")
             continue
         if isinstance(peer, Gatehouse) and not peer.settle(fleet.folder):
             say(f"{peer.name} is left out: this binary refuses its configuration: {peer.refusal}")
@@ -53,7 +50,10 @@ def take_index(fleet, peers):
 def main():
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, stopped)
-    settings = Settings.from_environment(tuple(peer.name for peer in all_peers()))
+    known = [peer.name for peer in all_peers()]
+    # Nobody misses a server from before who has not named one.
+    usual = [name for name in known if name != "gatehouse-before" or "GATEHOUSE_BEFORE" in os.environ]
+    settings = Settings.from_environment(known, usual)
     if settings.server_core == settings.load_core:
         say("there is one core only: server and load share it, and requests per second say nothing")
     for program, package in (("openssl", "openssl"), *((("wrk", "wrk"),) if "throughput" in settings.parts else ())):
@@ -67,7 +67,7 @@ def main():
             refuse("there is nothing to measure")
         lines = report.machine(settings, peers)
         take_index(fleet, peers)
-        for name, part in (("throughput", load), ("handshakes", handshakes)):
+        for name, part in (("throughput", load), ("handshakes", handshakes), ("memory", memory)):
             if name in settings.parts:
                 lines += part.measure(fleet, peers, settings)
     text = "\n".join(lines).rstrip() + "\n"

@@ -6,7 +6,7 @@ import os
 import sys
 from dataclasses import dataclass
 
-PARTS = ("throughput", "handshakes")
+PARTS = ("throughput", "handshakes", "memory")
 
 
 @dataclass(frozen=True)
@@ -19,23 +19,27 @@ class Settings:
     seconds: float
     warm_up: float
     connections: int
+    idle: tuple
+    memory_rounds: int
     server_core: int
     load_core: int
     output: str
     quick: bool
 
     @staticmethod
-    def from_environment(known_peers):
+    def from_environment(known_peers, usual_peers):
         """Reads BENCH_*; ends the program with status 2 if one of them makes no sense."""
         quick = os.environ.get("BENCH_QUICK", "") not in ("", "0")
         cores = sorted(os.sched_getaffinity(0))
         return Settings(
             parts=_words("BENCH_ONLY", PARTS, PARTS),
-            peers=_words("BENCH_PEERS", known_peers, known_peers),
+            peers=_words("BENCH_PEERS", known_peers, usual_peers),
             rounds=_number("BENCH_ROUNDS", 1 if quick else 5),
             seconds=_number("BENCH_SECONDS", 1 if quick else 3),
             warm_up=_number("BENCH_WARM_UP", 2 if quick else 10),
             connections=_number("BENCH_CONNECTIONS", 32),
+            idle=tuple(int(n) for n in _list("BENCH_IDLE", "200" if quick else "1000,10000")),
+            memory_rounds=_number("BENCH_MEMORY_ROUNDS", 1 if quick else 3),
             server_core=_core("BENCH_SERVER_CORE", cores, cores[-1]),
             load_core=_core("BENCH_LOAD_CORE", cores, cores[0]),
             output=os.environ.get("BENCH_OUTPUT", ""),

@@ -4,13 +4,14 @@
 // The client of `make bench-http`: one thread that makes many TLS 1.3 connections at once.
 //
 //   tlsclient handshakes PORT SECONDS CONNECTIONS full|resumed
-//     Connects, shakes hands, closes, and begins again. One counts when the server has seen our close and closed too: by then it
-//     has done all its work. "resumed" takes the newest ticket of the same slot; each slot gets its first before the clock starts.
+//     Connects, shakes hands, closes, and begins again. One counts when the server has seen our close and closed too:
+//     by then it has done all its work. "resumed" takes the newest ticket of the same slot; each slot gets its first
+//     before the clock starts.
 //   tlsclient hold PORT NUMBER CONNECTIONS request|handshake [PATH AUTHORIZATION]
 //     Opens NUMBER connections, CONNECTIONS at a time, and holds them.
 //
-// It says "ready" and waits for a line before it measures (hold: when all are open, with the number; after the line it says how many
-// are open still). Its answer is one line of JSON.
+// "handshakes" says "ready" and waits for a line before it begins. "hold" says how many it has opened, waits for a line
+// too, and says how many are open still. Answers are lines of JSON.
 
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -117,7 +118,8 @@ static void note_parameters(SSL *ssl) {
     const char *group = OBJ_nid2sn((int)SSL_get_negotiated_group(ssl));
     snprintf(run.group, sizeof run.group, "%s", group ? group : "?");
     int kind = 0;
-    if (SSL_get_peer_signature_type_nid(ssl, &kind)) snprintf(run.signature, sizeof run.signature, "%s", OBJ_nid2sn(kind));
+    if (SSL_get_peer_signature_type_nid(ssl, &kind))
+        snprintf(run.signature, sizeof run.signature, "%s", OBJ_nid2sn(kind));
 }
 
 // Whether the answer is complete; `good` whether it is a 200.
@@ -270,8 +272,8 @@ static struct slot *make_slots(long count) {
 static void say_failures(void) {
     for (char *c = run.why; *c; c++)
         if (*c == '"' || *c == '\\') *c = ' ';
-    printf("\"failed\": %ld, \"why\": \"%s\", \"cipher\": \"%s\", \"group\": \"%s\", \"signature\": \"%s\"}\n", run.failed, run.why,
-           run.cipher, run.group, run.signature);
+    printf("\"failed\": %ld, \"why\": \"%s\", \"cipher\": \"%s\", \"group\": \"%s\", \"signature\": \"%s\"}\n",
+           run.failed, run.why, run.cipher, run.group, run.signature);
 }
 
 static void handshakes(double seconds, long count) {
@@ -312,14 +314,16 @@ static void hold(long number, long count) {
 
 int main(int count, char **words) {
     if (count < 6) {
-        fprintf(stderr, "tlsclient handshakes|hold PORT SECONDS|NUMBER CONNECTIONS full|resumed|request|handshake [PATH AUTHORIZATION]\n");
+        fprintf(stderr, "tlsclient handshakes PORT SECONDS CONNECTIONS full|resumed\n"
+                        "tlsclient hold PORT NUMBER CONNECTIONS request|handshake [PATH AUTHORIZATION]\n");
         return 2;
     }
     run.hold = strcmp(words[1], "hold") == 0;
     run.resume = strcmp(words[5], "resumed") == 0;
     run.ask = strcmp(words[5], "request") == 0;
     if (run.ask && count == 8)
-        snprintf(run.request, sizeof run.request, "GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: %s\r\n\r\n", words[6], words[7]);
+        snprintf(run.request, sizeof run.request,
+                 "GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: %s\r\n\r\n", words[6], words[7]);
     run.address = (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons((in_port_t)atoi(words[2]))};
     run.address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     run.poll = epoll_create1(EPOLL_CLOEXEC);
