@@ -59,7 +59,8 @@ extension TLSConnection {
             unsafe SSL_SESSION_free(session)
             return nil
         }
-        // OpenSSL forgets a session by changing it in place; a copy is safe from that.
+        // A copy, as OpenSSL forgets a session by changing it in place: when its connection ends without a goodbye, when
+        // it is used, when a handshake with it fails.
         let copy = unsafe SSL_SESSION_dup(session)
         unsafe SSL_SESSION_free(session)
         return unsafe copy.map { unsafe TLSSession(owning: $0) }
@@ -72,7 +73,10 @@ extension TLSConnection {
     /// - Throws: ``OpenSSLError`` with code `invalidConfiguration`.
     public func resume(_ session: TLSSession) throws(OpenSSLError) {
         ErrorQueue.clear()
-        guard unsafe withSSL({ unsafe SSL_set_session($0, session.session) }) == 1 else {
+        // A copy once more, for the same reason: what is given out may be offered again.
+        let copy = unsafe SSL_SESSION_dup(session.session)
+        defer { unsafe SSL_SESSION_free(copy) }
+        guard unsafe copy != nil, unsafe withSSL({ unsafe SSL_set_session($0, copy) }) == 1 else {
             throw .draining(.invalidConfiguration, context: "TLS session")
         }
     }
