@@ -114,15 +114,17 @@ let package = Package(
         ),
         .testTarget(name: "ConformanceTests", dependencies: ["conformance", "LoginConf", "RealmKit"]),
         .testTarget(name: "LoginConfTests", dependencies: ["LoginConf", "RealmKit"], exclude: ["Oracle"]),
-        .testTarget(name: "OpenSSLKitTests", dependencies: ["OpenSSLKit"]),
+        // Certificates of an authority of their own, for the tests of three targets.
+        .target(name: "TLSTesting", dependencies: ["OpenSSLKit"], path: "Tests/TLSTesting"),
+        .testTarget(name: "OpenSSLKitTests", dependencies: ["OpenSSLKit", "TLSTesting"]),
         .testTarget(
             name: "NIOOpenSSLTests",
-            dependencies: ["NIOOpenSSL", "OpenSSLKit", nioCore, nioEmbedded, nioPosix]
+            dependencies: ["NIOOpenSSL", "OpenSSLKit", "TLSTesting", nioCore, nioEmbedded, nioPosix]
         ),
         .testTarget(
             name: "GatehouseTests",
             dependencies: [
-                "BuiltInRealms", "Gatehouse", "LoginConf", "RealmConfiguration", "RealmKit", hummingbird,
+                "BuiltInRealms", "Gatehouse", "LoginConf", "RealmConfiguration", "RealmKit", "TLSTesting", hummingbird,
                 hummingbirdCore,
                 httpTypes, logging, nioCore,
             ]

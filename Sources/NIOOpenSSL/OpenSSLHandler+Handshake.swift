@@ -56,7 +56,8 @@ extension OpenSSLHandler {
                 negotiatedProtocol: info.applicationProtocol,
                 version: version,
                 cipher: cipher,
-                isResumed: info.isResumed
+                isResumed: info.isResumed,
+                serverName: info.serverName
             )
         )
         if pendingWrites.hasFlushed { encrypt(context) }

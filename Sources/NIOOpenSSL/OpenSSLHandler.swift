@@ -88,6 +88,14 @@ public class OpenSSLHandler: ChannelDuplexHandler {
         }
     }
 
+    /// The chain of the peer's certificate, as ``TLSConnection/verifiedPeerChain()``; empty before the handshake is done.
+    public func verifiedPeerChain() -> [Certificate] {
+        switch state {
+        case .idle, .handshaking: []
+        case .open, .closing, .closed: connection?.verifiedPeerChain() ?? []
+        }
+    }
+
     /// Begins the handshake if the channel is active already.
     public func handlerAdded(context: ChannelHandlerContext) {
         guard context.channel.isActive else { return }

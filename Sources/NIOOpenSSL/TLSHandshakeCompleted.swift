@@ -14,11 +14,21 @@ public struct TLSHandshakeCompleted: Sendable, Hashable {
     /// Whether a session was resumed.
     public let isResumed: Bool
 
+    /// The name that the client has asked for, on a server; as ``TLSConnectionInfo/serverName``.
+    public let serverName: String?
+
     /// Makes an event out of its parts.
-    public init(negotiatedProtocol: String?, version: TLSVersion, cipher: String, isResumed: Bool = false) {
+    public init(
+        negotiatedProtocol: String?,
+        version: TLSVersion,
+        cipher: String,
+        isResumed: Bool = false,
+        serverName: String? = nil
+    ) {
         self.negotiatedProtocol = negotiatedProtocol
         self.version = version
         self.cipher = cipher
         self.isResumed = isResumed
+        self.serverName = serverName
     }
 }

@@ -16,7 +16,13 @@ import Testing
             cipher: "TLS_AES_128_GCM_SHA256"
         )
         #expect(wire.client.application.handshakes == [expected])
-        #expect(wire.server.application.handshakes == [expected])
+        let asked = TLSHandshakeCompleted(
+            negotiatedProtocol: "http/1.1",
+            version: .tls13,
+            cipher: "TLS_AES_128_GCM_SHA256",
+            serverName: "localhost"
+        )
+        #expect(wire.server.application.handshakes == [asked])
         #expect(wire.server.application.errors.isEmpty && wire.client.application.errors.isEmpty)
     }
 

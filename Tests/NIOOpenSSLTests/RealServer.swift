@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+import Foundation
 import NIOCore
 import NIOOpenSSL
 import NIOPosix
@@ -22,8 +23,22 @@ struct Server {
     ) async throws -> R {
         let fixture = try Fixture.shared.get()
         let context = try TLSContext(
-            .server(fixture.identity, minimumVersion: minimumVersion, applicationProtocols: ["http/1.1"])
+            .server(
+                fixture.identity,
+                minimumVersion: minimumVersion,
+                applicationProtocols: ["http/1.1"],
+                sessionTickets: SessionTicketKeys(now: { Int64(Date().timeIntervalSince1970) })
+            )
         )
+        return try await run(context: context, application: application, body)
+    }
+
+    /// Runs `body` with a server of a context.
+    static func run<R>(
+        context: TLSContext,
+        application: @escaping @Sendable () -> any ChannelHandler & Sendable,
+        _ body: (Server) async throws -> R
+    ) async throws -> R {
         let events = Events()
         let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)

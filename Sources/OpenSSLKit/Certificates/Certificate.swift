@@ -66,7 +66,16 @@ public final class Certificate: @unchecked Sendable {
         if now < notBefore { throw OpenSSLError(.certificateNotYetValid, context: "certificate \(subject)") }
     }
 
-    private static func text(of name: OpaquePointer?, context: String) throws(OpenSSLError) -> String {
+    /// Whether it may sign other certificates (RFC 5280 4.2.1.9).
+    var isAuthority: Bool {
+        get throws(OpenSSLError) {
+            ErrorQueue.clear()
+            defer { ErrorQueue.clear() }
+            return try unsafe withX509 { x509 throws(OpenSSLError) in unsafe X509_check_ca(x509) >= 1 }
+        }
+    }
+
+    static func text(of name: OpaquePointer?, context: String) throws(OpenSSLError) -> String {
         let bio = try MemoryBIO(context: context)
         guard unsafe X509_NAME_print_ex(bio.pointer, name, 0, gatehouse_name_flags) >= 0 else {
             throw .draining(.malformedCertificate, context: context)
@@ -74,7 +83,7 @@ public final class Certificate: @unchecked Sendable {
         return try bio.string()
     }
 
-    private static func seconds(
+    static func seconds(
         of time: UnsafePointer<ASN1_TIME>?,
         context: String
     ) throws(OpenSSLError) -> Int64 {

@@ -13,10 +13,21 @@ public struct TLSIdentity: Sendable {
     /// The certificate of this side.
     public let leaf: Certificate
 
+    /// What its authority says of the leaf; sent to clients that ask for it.
+    public let ocspResponse: OCSPResponse?
+
     /// Puts the two together.
     ///
+    /// - Parameters:
+    ///   - certificateChain: The leaf first, then the intermediates.
+    ///   - privateKey: The key of the leaf.
+    ///   - ocspResponse: What its authority says of the leaf, if that is known.
     /// - Throws: ``OpenSSLError``: `noCertificate` for an empty chain, `keyMismatch` if the key is another's.
-    public init(certificateChain: [Certificate], privateKey: PrivateKey) throws(OpenSSLError) {
+    public init(
+        certificateChain: [Certificate],
+        privateKey: PrivateKey,
+        ocspResponse: OCSPResponse? = nil
+    ) throws(OpenSSLError) {
         guard let leaf = certificateChain.first else {
             throw OpenSSLError(.noCertificate, context: "certificate chain")
         }
@@ -26,5 +37,6 @@ public struct TLSIdentity: Sendable {
         self.certificateChain = certificateChain
         self.privateKey = privateKey
         self.leaf = leaf
+        self.ocspResponse = ocspResponse
     }
 }

@@ -6,51 +6,116 @@ internal import COpenSSL
 /// Turns a ``TLSConfiguration`` into calls on a new SSL_CTX.
 @safe
 struct ContextSettings {
-    // Mozilla "Server Side TLS", configuration "intermediate", version 5.7, without the DHE suites.
-    private static let suitesOf12 = [
-        "ECDHE-ECDSA-AES128-GCM-SHA256", "ECDHE-RSA-AES128-GCM-SHA256",
-        "ECDHE-ECDSA-AES256-GCM-SHA384", "ECDHE-RSA-AES256-GCM-SHA384",
-        "ECDHE-ECDSA-CHACHA20-POLY1305", "ECDHE-RSA-CHACHA20-POLY1305",
-    ].joined(separator: ":")
-    private static let suitesOf13 = "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256"
-    private static let groups = "X25519:P-256:P-384"
-
+    private let part: ContextPart
     private let context: OpaquePointer
-    private let callbackData: UnsafeMutableRawPointer
+    private let configuration: TLSConfiguration
 
-    init(context: OpaquePointer, callbackData: UnsafeMutableRawPointer) {
-        unsafe self.context = context
-        unsafe self.callbackData = callbackData
+    private var callbackData: UnsafeMutableRawPointer {
+        unsafe Unmanaged.passUnretained(part.data).toOpaque()
     }
 
-    func apply(_ configuration: TLSConfiguration, applicationProtocols: [UInt8]) throws(OpenSSLError) {
+    init(_ part: ContextPart, _ configuration: TLSConfiguration) {
+        self.part = part
+        unsafe context = part.pointer
+        self.configuration = configuration
+    }
+
+    /// What both sides have.
+    private func applyCommon() throws(OpenSSLError) {
         unsafe gatehouse_SSL_CTX_set_options(context)
         unsafe gatehouse_SSL_CTX_set_mode(context)
         unsafe SSL_CTX_set_security_level(context, 2)
         let version = configuration.minimumVersion == .tls13 ? TLS1_3_VERSION : TLS1_2_VERSION
         try check(unsafe gatehouse_SSL_CTX_set_min_proto_version(context, version), "minimum version")
-        try check(unsafe SSL_CTX_set_cipher_list(context, Self.suitesOf12), "cipher suites")
-        try check(unsafe SSL_CTX_set_ciphersuites(context, Self.suitesOf13), "cipher suites")
-        try check(unsafe gatehouse_SSL_CTX_set1_groups_list(context, Self.groups), "groups")
-        switch configuration.role {
-        case .server(let identity):
-            try apply(identity)
-            try separateSessions()
-            if !applicationProtocols.isEmpty {
-                unsafe SSL_CTX_set_alpn_select_cb(context, selectProtocol, callbackData)
-            }
-        case .client(let trust):
-            try apply(trust)
-            if !applicationProtocols.isEmpty {
-                // This one function answers 0 for success.
-                let result = unsafe SSL_CTX_set_alpn_protos(
-                    context,
-                    applicationProtocols,
-                    UInt32(applicationProtocols.count)
-                )
-                try check(result == 0 ? 1 : 0, "application protocols")
+        if configuration.maximumVersion == .tls12 {
+            try check(unsafe gatehouse_SSL_CTX_set_max_proto_version(context, TLS1_2_VERSION), "maximum version")
+        }
+        try unsafe configuration.parameters.apply(to: context)
+        part.data.applicationProtocols = try Self.encode(configuration.applicationProtocols)
+    }
+
+    /// Makes it a client's.
+    func applyClient(_ trust: TLSTrust) throws(OpenSSLError) {
+        try applyCommon()
+        try apply(trust)
+        if let identity = configuration.clientIdentity { try apply(identity) }
+        // No certificate is asked for later than in the handshake.
+        unsafe SSL_CTX_set_post_handshake_auth(context, 0)
+        let protocols = part.data.applicationProtocols
+        guard !protocols.isEmpty else { return }
+        // This one function answers 0 for success.
+        let result = unsafe SSL_CTX_set_alpn_protos(context, protocols, UInt32(protocols.count))
+        try check(result == 0 ? 1 : 0, "application protocols")
+    }
+
+    /// Makes it a server's for one identity.
+    ///
+    /// - Parameters:
+    ///   - identity: What is shown.
+    ///   - names: The host names of a ``TLSHost``; none for the server itself.
+    /// - Throws: ``OpenSSLError`` for what OpenSSL does not take.
+    func applyServer(_ identity: TLSIdentity, names: [String]) throws(OpenSSLError) {
+        try applyCommon()
+        try apply(identity)
+        if let policy = configuration.clientCertificates { try apply(policy) }
+        try applySessions(names)
+        if !part.data.applicationProtocols.isEmpty {
+            unsafe SSL_CTX_set_alpn_select_cb(context, selectProtocol, callbackData)
+        }
+        if let response = identity.ocspResponse {
+            part.data.ocspResponse = response
+            unsafe gatehouse_SSL_CTX_set_status_callback(context, statusCallback, callbackData)
+        }
+    }
+
+    /// Makes the context choose among hosts.
+    func apply(_ hosts: ServerNames<CallbackData.Host>) {
+        part.data.hosts = hosts
+        unsafe SSL_CTX_set_client_hello_cb(context, clientHelloCallback, callbackData)
+    }
+
+    private func applySessions(_ names: [String]) throws(OpenSSLError) {
+        // Tickets alone: a cache of sessions would be memory that strangers fill.
+        unsafe gatehouse_SSL_CTX_session_cache_off(context)
+        // What is sent before the handshake is done could be sent again by anybody (RFC 8446 8).
+        try check(unsafe SSL_CTX_set_max_early_data(context, 0), "early data")
+        let scope = try SessionScope.digest(configuration, names: names).bytes
+        part.data.sessionScope = scope
+        try check(unsafe SSL_CTX_set_session_id_context(context, scope, UInt32(scope.count)), "session id context")
+        guard let keys = configuration.sessionTickets else {
+            unsafe gatehouse_SSL_CTX_tickets_off(context)
+            return
+        }
+        part.data.ticketKeys = keys
+        unsafe SSL_CTX_set_timeout(context, Int(keys.lifetime))
+        try check(unsafe SSL_CTX_set_tlsext_ticket_key_evp_cb(context, ticketKeyCallback), "ticket keys")
+        try check(
+            unsafe SSL_CTX_set_session_ticket_cb(context, makeTicketCallback, openTicketCallback, callbackData),
+            "ticket check"
+        )
+    }
+
+    private func apply(_ policy: ClientCertificatePolicy) throws(OpenSSLError) {
+        part.data.clientCertificates = policy.mode
+        let demand = policy.mode == .required ? SSL_VERIFY_FAIL_IF_NO_PEER_CERT : 0
+        unsafe SSL_CTX_set_verify(context, SSL_VERIFY_PEER | demand, nil)
+        unsafe SSL_CTX_set_verify_depth(context, Int32(policy.maximumDepth))
+        let store = unsafe SSL_CTX_get_cert_store(context)
+        for authority in policy.authorities {
+            try unsafe authority.withX509 { x509 throws(OpenSSLError) in
+                let name = "client certificate authority \(authority.subject)"
+                try check(unsafe X509_STORE_add_cert(store, x509), name)
+                try check(unsafe SSL_CTX_add_client_CA(context, x509), name)
             }
         }
+        guard !policy.revocationLists.isEmpty else { return }
+        for list in policy.revocationLists {
+            try unsafe list.withCRL { crl throws(OpenSSLError) in
+                try check(unsafe X509_STORE_add_crl(store, crl), "revocation list of \(list.issuer)")
+            }
+        }
+        let flags = UInt(X509_V_FLAG_CRL_CHECK | X509_V_FLAG_CRL_CHECK_ALL)
+        try check(unsafe X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(context), flags), "revocation lists")
     }
 
     private func apply(_ identity: TLSIdentity) throws(OpenSSLError) {
@@ -67,14 +132,6 @@ struct ContextSettings {
         try unsafe identity.privateKey.withKey { key throws(OpenSSLError) in
             try check(unsafe SSL_CTX_use_PrivateKey(context, key), "key of \(name)")
         }
-    }
-
-    private func separateSessions() throws(OpenSSLError) {
-        // Tickets alone: a cache of sessions would be memory that strangers fill.
-        unsafe gatehouse_SSL_CTX_session_cache_off(context)
-        let identifier = try RandomBytes.make(Int(SSL_MAX_SSL_SESSION_ID_LENGTH))
-        let set = unsafe SSL_CTX_set_session_id_context(context, identifier, UInt32(identifier.count))
-        try check(set, "session id context")
     }
 
     private func apply(_ trust: TLSTrust) throws(OpenSSLError) {
@@ -96,8 +153,26 @@ struct ContextSettings {
             guard !digests.isEmpty else {
                 throw OpenSSLError(.invalidConfiguration, context: "empty list of pinned certificates")
             }
+            part.data.pinned = digests
             unsafe SSL_CTX_set_cert_verify_callback(context, checkPin, callbackData)
         }
+    }
+
+    /// Writes protocol names in the form of RFC 7301 3.1: each after a byte with its length.
+    private static func encode(_ names: [String]) throws(OpenSSLError) -> [UInt8] {
+        var list: [UInt8] = []
+        for name in names {
+            guard let length = UInt8(exactly: name.utf8.count), length > 0 else {
+                throw OpenSSLError(.invalidConfiguration, context: "application protocol name \"\(name)\"")
+            }
+            list.append(length)
+            list.append(contentsOf: name.utf8)
+        }
+        // The extension has two bytes for the length of the list.
+        guard list.count < 65_536 else {
+            throw OpenSSLError(.invalidConfiguration, context: "\(names.count) application protocol names")
+        }
+        return list
     }
 
     private func check(_ result: Int32, _ what: String) throws(OpenSSLError) {
@@ -115,7 +190,7 @@ private func selectProtocol(
     data: UnsafeMutableRawPointer?
 ) -> Int32 {
     guard let data = unsafe data, let offered = unsafe offered else { return SSL_TLSEXT_ERR_ALERT_FATAL }
-    let own = unsafe Unmanaged<TLSContext.CallbackData>.fromOpaque(data).takeUnretainedValue().applicationProtocols
+    let own = unsafe Unmanaged<CallbackData>.fromOpaque(data).takeUnretainedValue().applicationProtocols
     let offers = unsafe UnsafeBufferPointer(start: offered, count: Int(offeredCount))
     var ownStart = 0
     while ownStart < own.count {
@@ -139,7 +214,7 @@ private func selectProtocol(
 /// Accepts a server's certificate by its digest alone; everything unclear is a refusal.
 private func checkPin(store: OpaquePointer?, data: UnsafeMutableRawPointer?) -> Int32 {
     guard let data = unsafe data, let x509 = unsafe X509_STORE_CTX_get0_cert(store) else { return 0 }
-    let pinned = unsafe Unmanaged<TLSContext.CallbackData>.fromOpaque(data).takeUnretainedValue().pinned
+    let pinned = unsafe Unmanaged<CallbackData>.fromOpaque(data).takeUnretainedValue().pinned
     do throws(OpenSSLError) {
         let digest = try unsafe Digest { output throws(OpenSSLError) in
             guard unsafe X509_digest(x509, Algorithms.shared.sha256, output, nil) == 1 else {

@@ -21,6 +21,10 @@ struct Exchange {
     private var outputCount = 0
     /// What was to be sent when no space was lent, or not enough of it: handshake messages, alerts, answers.
     var unsent: [UInt8] = []
+    /// The name that the client has asked for, in lower case and without a dot at its end.
+    var serverName: String?
+    /// The chain of a resumed session's certificate, found good in this handshake.
+    var resumedChain: [Certificate] = []
 
     mutating func lend(_ bytes: UnsafeRawBufferPointer) {
         unsafe input = bytes.baseAddress
@@ -82,7 +86,8 @@ struct Exchange {
         return unsafe bio
     }
 
-    fileprivate static func of(_ bio: OpaquePointer?) -> UnsafeMutablePointer<Exchange>? {
+    /// The exchange of a connection, by SSL_get_rbio(3) or in a callback.
+    static func of(_ bio: OpaquePointer?) -> UnsafeMutablePointer<Exchange>? {
         unsafe BIO_get_data(bio)?.assumingMemoryBound(to: Exchange.self)
     }
 

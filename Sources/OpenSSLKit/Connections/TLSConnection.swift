@@ -259,7 +259,7 @@ public final class TLSConnection {
     }
 
     /// What was negotiated; known after the handshake.
-    public var info: TLSConnectionInfo { unsafe TLSConnectionInfo(of: ssl) }
+    public var info: TLSConnectionInfo { unsafe TLSConnectionInfo(of: ssl, serverName: exchange.pointee.serverName) }
 
     /// The certificate that the peer has proven itself by, if there is one.
     ///
@@ -267,6 +267,25 @@ public final class TLSConnection {
     public func peerCertificate() throws(OpenSSLError) -> Certificate? {
         guard let x509 = unsafe SSL_get1_peer_certificate(ssl) else { return nil }
         return try unsafe Certificate(owning: x509, context: "certificate of the peer")
+    }
+
+    /// The chain of the peer's certificate, from it to the authority, both included; empty if there is none.
+    ///
+    /// Only what was really verified is there: against authorities, lists and the clock in this very handshake, be it of a
+    /// new session or of a resumed one. A client that pins its server's certificate verifies no chain.
+    public func verifiedPeerChain() -> [Certificate] {
+        guard unsafe SSL_is_init_finished(ssl) == 1, unsafe SSL_get_verify_result(ssl) == X509_V_OK else { return [] }
+        if unsafe SSL_is_server(ssl) == 1, unsafe SSL_session_reused(ssl) == 1 {
+            return unsafe exchange.pointee.resumedChain
+        }
+        guard unsafe SSL_get0_peer_certificate(ssl) != nil else { return [] }
+        return unsafe PeerVerification.certificates(SSL_get0_verified_chain(ssl)) ?? []
+    }
+
+    /// Lends the SSL, which must not be freed.
+    func withSSL<R>(_ body: (OpaquePointer) -> R) -> R {
+        defer { withExtendedLifetime(self) {} }
+        return unsafe body(ssl)
     }
 
     /// Whether the last call went no further because it ran out of ciphertext.

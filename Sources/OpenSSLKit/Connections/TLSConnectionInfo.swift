@@ -14,7 +14,14 @@ public struct TLSConnectionInfo: Sendable, Hashable {
     /// Whether a session was resumed, so that no certificate was shown on this connection.
     public let isResumed: Bool
 
-    init(of ssl: OpaquePointer) {
+    /// The name that the client has asked for (RFC 6066 3), in lower case and without a dot at its end; nil if none.
+    ///
+    /// It is what the client says, known or not to the server: a server of several names compares it with those that
+    /// requests are for (RFC 9110 15.5.20). On a client nil.
+    public let serverName: String?
+
+    init(of ssl: OpaquePointer, serverName: String?) {
+        self.serverName = serverName
         switch unsafe SSL_version(ssl) {
         case TLS1_2_VERSION: version = .tls12
         case TLS1_3_VERSION: version = .tls13

@@ -20,6 +20,14 @@ public struct OpenSSLError: Error, Sendable {
         case encryptedPrivateKey
         /// The private key is not the one the certificate was made for.
         case keyMismatch
+        /// The text holds no PEM revocation list.
+        case noRevocationList
+        /// A PEM revocation list cannot be read.
+        case malformedRevocationList
+        /// An OCSP response cannot be read.
+        case malformedOCSPResponse
+        /// An OCSP response is of another certificate, or does not say that it is good.
+        case unfitOCSPResponse
         /// The certificate's end of validity has passed.
         case certificateExpired
         /// The certificate's begin of validity has not come.
@@ -92,6 +100,10 @@ extension OpenSSLError.Code {
         case .malformedPrivateKey: "the private key cannot be read"
         case .encryptedPrivateKey: "the private key is encrypted; store it decrypted, readable by the server only"
         case .keyMismatch: "the key does not belong to the certificate"
+        case .noRevocationList: "no revocation list in it; expected a PEM block \"BEGIN X509 CRL\""
+        case .malformedRevocationList: "the revocation list cannot be read"
+        case .malformedOCSPResponse: "the response cannot be read; expected DER, as openssl ocsp -respout writes it"
+        case .unfitOCSPResponse: "it cannot be handed to clients"
         case .certificateExpired: "the certificate has expired"
         case .certificateNotYetValid: "the certificate is not valid yet; check the clock"
         case .invalidName: "not a DNS name or IP address"

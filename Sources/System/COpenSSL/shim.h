@@ -8,6 +8,7 @@
 #include <openssl/core_names.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
+#include <openssl/ocsp.h>
 #include <openssl/pem.h>
 #include <openssl/rand.h>
 #include <openssl/sha.h>
@@ -40,12 +41,34 @@ static inline int gatehouse_SSL_CTX_set_min_proto_version(SSL_CTX *context, int 
     return (int)SSL_CTX_set_min_proto_version(context, version);
 }
 
+static inline int gatehouse_SSL_CTX_set_max_proto_version(SSL_CTX *context, int version) {
+    return (int)SSL_CTX_set_max_proto_version(context, version);
+}
+
 static inline int gatehouse_SSL_CTX_set1_groups_list(SSL_CTX *context, const char *groups) {
     return (int)SSL_CTX_set1_groups_list(context, (char *)groups);
 }
 
 static inline void gatehouse_SSL_CTX_session_cache_off(SSL_CTX *context) {
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+}
+
+/* TLS 1.3 sends tickets unless it is told to send none, and would keep their sessions here without this option. */
+static inline void gatehouse_SSL_CTX_tickets_off(SSL_CTX *context) {
+    SSL_CTX_set_options(context, SSL_OP_NO_TICKET);
+    SSL_CTX_set_num_tickets(context, 0);
+}
+
+static inline void gatehouse_SSL_CTX_set_status_callback(SSL_CTX *context, int (*callback)(SSL *, void *), void *data) {
+    SSL_CTX_set_tlsext_status_cb(context, callback);
+    SSL_CTX_set_tlsext_status_arg(context, data);
+}
+
+/* The SSL takes over a copy, which it frees by OPENSSL_free. */
+static inline int gatehouse_SSL_set_status_response(SSL *ssl, const unsigned char *response, size_t count) {
+    unsigned char *copy = OPENSSL_memdup(response, count);
+    if (copy == NULL) return 0;
+    return (int)SSL_set_tlsext_status_ocsp_resp(ssl, copy, (long)count);
 }
 
 static inline int gatehouse_SSL_CTX_add1_chain_cert(SSL_CTX *context, X509 *certificate) {
@@ -94,6 +117,16 @@ static inline int gatehouse_HMAC_SHA256_final(gatehouse_HMAC_SHA256 *mac, unsign
 }
 #pragma clang diagnostic pop
 
+static inline int gatehouse_EVP_MAC_CTX_set_SHA256_key(EVP_MAC_CTX *mac, unsigned char *key, size_t count) {
+    char digest[] = "SHA256";
+    const OSSL_PARAM parameters[] = {
+        OSSL_PARAM_construct_octet_string(OSSL_MAC_PARAM_KEY, key, count),
+        OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, digest, 0),
+        OSSL_PARAM_construct_end(),
+    };
+    return EVP_MAC_CTX_set_params(mac, parameters);
+}
+
 static inline long gatehouse_BIO_get_mem_data(BIO *bio, char **bytes) {
     return BIO_get_mem_data(bio, bytes);
 }
@@ -124,4 +157,32 @@ static inline GENERAL_NAME *gatehouse_sk_GENERAL_NAME_value(const GENERAL_NAMES 
 
 static inline int gatehouse_sk_GENERAL_NAME_push(GENERAL_NAMES *names, GENERAL_NAME *name) {
     return sk_GENERAL_NAME_push(names, name);
+}
+
+static inline int gatehouse_sk_X509_num(const STACK_OF(X509) *certificates) {
+    return sk_X509_num(certificates);
+}
+
+static inline X509 *gatehouse_sk_X509_value(const STACK_OF(X509) *certificates, int index) {
+    return sk_X509_value(certificates, index);
+}
+
+static inline STACK_OF(X509) *gatehouse_sk_X509_new(void) {
+    return sk_X509_new_null();
+}
+
+static inline int gatehouse_sk_X509_push(STACK_OF(X509) *certificates, X509 *certificate) {
+    return sk_X509_push(certificates, certificate);
+}
+
+static inline void gatehouse_sk_X509_free_all(STACK_OF(X509) *certificates) {
+    sk_X509_pop_free(certificates, X509_free);
+}
+
+static inline int gatehouse_sk_SSL_CIPHER_num(const STACK_OF(SSL_CIPHER) *ciphers) {
+    return sk_SSL_CIPHER_num(ciphers);
+}
+
+static inline const SSL_CIPHER *gatehouse_sk_SSL_CIPHER_value(const STACK_OF(SSL_CIPHER) *ciphers, int index) {
+    return sk_SSL_CIPHER_value(ciphers, index);
 }

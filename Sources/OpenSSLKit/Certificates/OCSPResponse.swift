@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import COpenSSL
+
+/// What an authority says about one certificate (OCSP, RFC 6960), to be handed to clients with it (RFC 6066 8).
+public struct OCSPResponse: Sendable, Hashable {
+    /// The DER form, which goes to clients as it is.
+    public let der: [UInt8]
+    /// The last second for which it speaks, counted from 1970-01-01 00:00 UTC; nil if it does not say.
+    ///
+    /// After it a server sends it no more, as clients would take it for a fault.
+    public let nextUpdate: Int64?
+
+    /// Reads a response and sees that it says of a certificate that it is good.
+    ///
+    /// Its signature is not checked: that is the client's part.
+    ///
+    /// - Parameters:
+    ///   - der: The DER form, as `openssl ocsp -respout` writes it.
+    ///   - certificate: The certificate it must speak of, by issuer's name and serial number.
+    ///   - name: Where it came from, for messages: a file name.
+    /// - Throws: ``OpenSSLError`` with code `malformedOCSPResponse` or `unfitOCSPResponse`, naming `name`.
+    public init(der: [UInt8], for certificate: Certificate, name: String) throws(OpenSSLError) {
+        let context = "OCSP response file \(name)"
+        ErrorQueue.clear()
+        let parsed = unsafe der.withUnsafeBufferPointer { bytes in
+            var start = bytes.baseAddress
+            let response = unsafe d2i_OCSP_RESPONSE(nil, &start, bytes.count)
+            guard unsafe start == bytes.baseAddress.map({ unsafe $0 + bytes.count }) else {
+                unsafe OCSP_RESPONSE_free(response)
+                return unsafe OpaquePointer?.none
+            }
+            return unsafe response
+        }
+        guard let response = unsafe parsed else { throw .draining(.malformedOCSPResponse, context: context) }
+        defer { unsafe OCSP_RESPONSE_free(response) }
+        let status = unsafe OCSP_response_status(response)
+        guard status == OCSP_RESPONSE_STATUS_SUCCESSFUL else {
+            let reason = unsafe OCSP_response_status_str(Int(status)).map { unsafe String(cString: $0) } ?? "\(status)"
+            throw OpenSSLError(.unfitOCSPResponse, context: "\(context), which says \(reason)")
+        }
+        guard let basic = unsafe OCSP_response_get1_basic(response) else {
+            throw .draining(.malformedOCSPResponse, context: context)
+        }
+        defer { unsafe OCSP_BASICRESP_free(basic) }
+        for index in 0..<(unsafe OCSP_resp_count(basic)) {
+            let single = unsafe OCSP_resp_get0(basic, index)
+            guard try unsafe Self.speaks(single, of: certificate) else { continue }
+            var next: UnsafeMutablePointer<ASN1_GENERALIZEDTIME>?
+            let status = unsafe OCSP_single_get0_status(single, nil, nil, nil, &next)
+            guard status == V_OCSP_CERTSTATUS_GOOD else {
+                let reason = unsafe String(cString: OCSP_cert_status_str(Int(status)))
+                throw OpenSSLError(.unfitOCSPResponse, context: "\(context), which says \(reason)")
+            }
+            if let next = unsafe next {
+                nextUpdate = try unsafe Certificate.seconds(of: next, context: context)
+            } else {
+                nextUpdate = nil
+            }
+            self.der = der
+            return
+        }
+        let text = "\(context), which does not speak of certificate \(certificate.subject)"
+        throw OpenSSLError(.unfitOCSPResponse, context: text)
+    }
+
+    private static func speaks(_ single: OpaquePointer?, of certificate: Certificate) throws(OpenSSLError) -> Bool {
+        var name: UnsafeMutablePointer<ASN1_OCTET_STRING>?
+        var algorithm: OpaquePointer?
+        var serial: UnsafeMutablePointer<ASN1_INTEGER>?
+        let identifier = unsafe OCSP_SINGLERESP_get0_id(single)
+        guard unsafe OCSP_id_get0_info(&name, &algorithm, nil, &serial, identifier) == 1,
+            let digest = unsafe EVP_get_digestbyname(OBJ_nid2sn(OBJ_obj2nid(algorithm)))
+        else { return false }
+        return try unsafe certificate.withX509 { x509 throws(OpenSSLError) in
+            var hash = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
+            var count: UInt32 = 0
+            guard unsafe X509_NAME_digest(X509_get_issuer_name(x509), digest, &hash, &count) == 1 else { return false }
+            let given = unsafe UnsafeBufferPointer(
+                start: ASN1_STRING_get0_data(name),
+                count: Int(ASN1_STRING_length(name))
+            )
+            return unsafe given.elementsEqual(hash.prefix(Int(count)))
+                && ASN1_INTEGER_cmp(X509_get0_serialNumber(x509), serial) == 0
+        }
+    }
+}
+
+/// Called by OpenSSL when a client asks for the status of the certificate.
+func statusCallback(ssl: OpaquePointer?, data: UnsafeMutableRawPointer?) -> Int32 {
+    guard let data = unsafe data else { return SSL_TLSEXT_ERR_NOACK }
+    let callbackData = unsafe Unmanaged<CallbackData>.fromOpaque(data).takeUnretainedValue()
+    guard let response = callbackData.ocspResponse else { return SSL_TLSEXT_ERR_NOACK }
+    if let next = response.nextUpdate {
+        // The clock of OpenSSL's own checks.
+        let now = time(nil)
+        if Int64(now) > next { return SSL_TLSEXT_ERR_NOACK }
+    }
+    let set = unsafe gatehouse_SSL_set_status_response(ssl, response.der, response.der.count)
+    return set == 1 ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_NOACK
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import COpenSSL
+
+/// A list of revoked certificates (CRL, RFC 5280 5), immutable; usable from any thread.
+@safe
+public final class RevocationList: @unchecked Sendable {
+    // Unchecked because of the pointer: OpenSSL's X509_CRL is not changed after it is read.
+    private let crl: OpaquePointer
+
+    /// The issuer's distinguished name as RFC 2253 writes it.
+    public let issuer: String
+    /// The last second for which it speaks, counted from 1970-01-01 00:00 UTC; nil if it does not say.
+    ///
+    /// After it, certificates of this issuer are refused: nobody can tell whether they are revoked.
+    public let nextUpdate: Int64?
+
+    private init(owning crl: OpaquePointer, context: String) throws(OpenSSLError) {
+        do throws(OpenSSLError) {
+            issuer = try unsafe Certificate.text(of: X509_CRL_get_issuer(crl), context: context)
+            if let next = unsafe X509_CRL_get0_nextUpdate(crl) {
+                nextUpdate = try unsafe Certificate.seconds(of: next, context: context)
+            } else {
+                nextUpdate = nil
+            }
+            unsafe self.crl = crl
+        } catch {
+            unsafe X509_CRL_free(crl)
+            throw error
+        }
+    }
+
+    deinit { unsafe X509_CRL_free(crl) }
+
+    /// Reads all PEM revocation lists of a text, in its order; other PEM blocks are skipped.
+    ///
+    /// - Parameters:
+    ///   - pem: The text.
+    ///   - name: Where it came from, for messages: a file name.
+    /// - Returns: One list or more.
+    /// - Throws: ``OpenSSLError`` with code `noRevocationList` or `malformedRevocationList`, naming `name`.
+    public static func lists(pem: [UInt8], name: String) throws(OpenSSLError) -> [RevocationList] {
+        let context = "revocation list file \(name)"
+        guard !pem.isEmpty else { throw OpenSSLError(.noRevocationList, context: context) }
+        ErrorQueue.clear()
+        return try unsafe withReadBIO(over: pem.span, context: context) { bio throws(OpenSSLError) in
+            var lists: [RevocationList] = []
+            while let crl = unsafe PEM_read_bio_X509_CRL(bio, nil, nil, nil) {
+                lists.append(try unsafe RevocationList(owning: crl, context: context))
+            }
+            // The end of the text is reported as one more block that does not start.
+            let entries = ErrorQueue.drain()
+            let atEnd = entries.last.map { $0.library == ERR_LIB_PEM && $0.reason == PEM_R_NO_START_LINE } ?? false
+            guard atEnd else {
+                let place = "\(context), list \(lists.count + 1)"
+                throw OpenSSLError(.malformedRevocationList, context: place, reasons: entries.map(\.text))
+            }
+            guard !lists.isEmpty else { throw OpenSSLError(.noRevocationList, context: context) }
+            return lists
+        }
+    }
+
+    /// Lends the X509_CRL, which must not be changed or freed.
+    func withCRL<R>(_ body: (OpaquePointer) throws(OpenSSLError) -> R) throws(OpenSSLError) -> R {
+        defer { withExtendedLifetime(self) {} }
+        return try unsafe body(crl)
+    }
+}

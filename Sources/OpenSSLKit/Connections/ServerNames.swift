@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import COpenSSL
+
+/// A further identity of a server, shown to clients that ask for one of its names (RFC 6066 3).
+public struct TLSHost: Sendable {
+    /// Host names, `*.` in front for all names with one label more; case does not count, nor a dot at the end.
+    public let names: [String]
+    /// What is shown.
+    public let identity: TLSIdentity
+
+    /// Makes a host; its names are checked when a ``TLSContext`` is made.
+    public init(names: [String], identity: TLSIdentity) {
+        self.names = names
+        self.identity = identity
+    }
+}
+
+/// Host names and what they stand for.
+struct ServerNames<Value> {
+    private var exact: [String: Value] = [:]
+    private var wildcards: [String: Value] = [:]
+
+    var isEmpty: Bool { exact.isEmpty && wildcards.isEmpty }
+
+    /// - Throws: ``OpenSSLError`` with code `invalidName` for what is no host name, and for one that is there already.
+    mutating func add(_ name: String, _ value: Value) throws(OpenSSLError) {
+        guard let known = Self.normalized(name), HostName.isValid(known) else {
+            throw OpenSSLError(.invalidName, context: "server name \"\(name)\"")
+        }
+        let old: Value?
+        if known.hasPrefix("*.") {
+            old = wildcards.updateValue(value, forKey: String(known.dropFirst(2)))
+        } else {
+            old = exact.updateValue(value, forKey: known)
+        }
+        if old != nil { throw OpenSSLError(.invalidName, context: "server name \"\(name)\", named twice") }
+    }
+
+    /// What a name stands for: itself before a wildcard.
+    subscript(normalized name: String) -> Value? {
+        if let value = exact[name] { return value }
+        guard !wildcards.isEmpty, let dot = name.firstIndex(of: "."), dot != name.startIndex else { return nil }
+        return wildcards[String(name[name.index(after: dot)...])]
+    }
+
+    /// The name in lower case (ASCII, as RFC 4343 has it) and without a dot at its end; nil if it is not ASCII or empty.
+    static func normalized(_ name: some StringProtocol) -> String? {
+        var bytes = name.utf8.map { (65...90).contains($0) ? $0 | 0x20 : $0 }
+        if bytes.last == UInt8(ascii: ".") { bytes.removeLast() }
+        guard !bytes.isEmpty, bytes.allSatisfy({ (0x21...0x7e).contains($0) }) else { return nil }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+/// Called by OpenSSL with a ClientHello, before it looks for a session: takes the context of the name that is asked for.
+///
+/// Only here does the choice also decide which sessions can be resumed: the callback for server names comes too late.
+func clientHelloCallback(
+    ssl: OpaquePointer?,
+    alert: UnsafeMutablePointer<Int32>?,
+    data: UnsafeMutableRawPointer?
+) -> Int32 {
+    guard let data = unsafe data else { return SSL_CLIENT_HELLO_ERROR }
+    var start: UnsafePointer<UInt8>?
+    var count = 0
+    guard unsafe SSL_client_hello_get0_ext(ssl, UInt32(TLSEXT_TYPE_server_name), &start, &count) == 1 else {
+        return SSL_CLIENT_HELLO_SUCCESS
+    }
+    // What is malformed is refused by OpenSSL right after this.
+    let list = unsafe UnsafeBufferPointer(start: start, count: count)
+    guard let name = unsafe serverName(in: list) else { return SSL_CLIENT_HELLO_SUCCESS }
+    unsafe Exchange.of(SSL_get_rbio(ssl))?.pointee.serverName = name
+    let callbackData = unsafe Unmanaged<CallbackData>.fromOpaque(data).takeUnretainedValue()
+    if let host = callbackData.hosts[normalized: name] {
+        guard unsafe SSL_set_SSL_CTX(ssl, host.pointer) != nil else {
+            unsafe alert?.pointee = SSL_AD_INTERNAL_ERROR
+            return SSL_CLIENT_HELLO_ERROR
+        }
+    }
+    return SSL_CLIENT_HELLO_SUCCESS
+}
+
+/// Reads the host name of a server_name extension: a list's length, a type, the name's length, the name (RFC 6066 3).
+func serverName(in list: UnsafeBufferPointer<UInt8>) -> String? {
+    guard list.count > 5, unsafe Int(list[0]) << 8 | Int(list[1]) == list.count - 2, unsafe list[2] == 0 else {
+        return nil
+    }
+    let length = unsafe Int(list[3]) << 8 | Int(list[4])
+    guard length > 0, length <= 255, 5 + length == list.count else { return nil }
+    return unsafe ServerNames<Int>.normalized(String(decoding: list[5...], as: UTF8.self))
+}

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import Synchronization
+import TLSTesting
+import Testing
+
+@testable import OpenSSLKit
+
+/// A clock that stands still until it is set.
+final class TestClock: Sendable {
+    private let seconds = Mutex(Int64(1_000_000))
+
+    var now: Int64 { seconds.withLock { $0 } }
+
+    func advance(by count: Int64) { seconds.withLock { $0 += count } }
+}
+
+/// A client that remembers its session from one connection to the next.
+final class ReturningClient {
+    private let context: TLSContext
+    private let name: String
+    private(set) var session: TLSSession?
+
+    init(_ configuration: TLSConfiguration, _ version: TLSVersion, name: String = "localhost") throws {
+        var configuration = configuration
+        configuration.maximumVersion = version
+        context = try TLSContext(configuration)
+        self.name = name
+    }
+
+    /// Connects, by another name if one is given, exchanges a byte, keeps the new session; gives both ends.
+    @discardableResult
+    func connect(to server: TLSContext, name: String? = nil, keeping: Bool = true) throws -> Pair {
+        let pair = try Pair(server: server, client: context, name: name ?? self.name)
+        if let session { try pair.client.tls.resume(session) }
+        try pair.shakeHands()
+        // In TLS 1.3 the server judges the client's certificate after the client is done.
+        _ = try pair.server.write([1])
+        pair.server.deliver(to: pair.client)
+        #expect(try pair.client.read().bytes == [1])
+        if keeping { session = pair.client.tls.session() }
+        return pair
+    }
+
+    /// Whether the session is resumed by both ends.
+    func isResumed(by server: TLSContext, name: String? = nil) throws -> Bool {
+        let pair = try connect(to: server, name: name, keeping: false)
+        #expect(pair.server.tls.info.isResumed == pair.client.tls.info.isResumed)
+        return pair.server.tls.info.isResumed
+    }
+}
+
+@Suite struct SessionTests {
+    let identity: TLSIdentity
+    let clock = TestClock()
+
+    init() throws {
+        identity = try localIdentity()
+    }
+
+    private func client(_ version: TLSVersion) throws -> ReturningClient {
+        try ReturningClient(.client(trusting: .authorities([identity.leaf])), version)
+    }
+
+    private func keys(rotation: Int64 = 3_600, lifetime: Int64 = 7_200) throws -> SessionTicketKeys {
+        let clock = clock
+        return try SessionTicketKeys(rotation: rotation, lifetime: lifetime, now: { clock.now })
+    }
+
+    private func server(_ keys: SessionTicketKeys?, scope: String = "") throws -> TLSContext {
+        var configuration = TLSConfiguration.server(identity, sessionTickets: keys)
+        configuration.sessionScope = scope
+        return try TLSContext(configuration)
+    }
+
+    @Test(arguments: TLSVersion.allCases)
+    func `A session is resumed, and another time by the ticket of the resumed one`(version: TLSVersion) throws {
+        let server = try server(keys())
+        let client = try client(version)
+        #expect(try !client.connect(to: server).server.tls.info.isResumed)
+        for _ in 0..<3 {
+            let pair = try client.connect(to: server)
+            #expect(pair.server.tls.info.isResumed && pair.client.tls.info.isResumed)
+            #expect(pair.server.tls.info.version == version)
+        }
+    }
+
+    @Test(arguments: TLSVersion.allCases)
+    func `Without keys nothing is resumed and no ticket is sent`(version: TLSVersion) throws {
+        let server = try server(nil)
+        let client = try client(version)
+        try client.connect(to: server)
+        #expect(try !client.isResumed(by: server))
+    }
+
+    @Test(arguments: TLSVersion.allCases)
+    func `A reloaded server of the same keys goes on with sessions, one of other keys or scope does not`(
+        version: TLSVersion
+    ) throws {
+        let keys = try keys()
+        let client = try client(version)
+        try client.connect(to: server(keys))
+        #expect(try client.isResumed(by: server(keys)))
+        #expect(try !client.isResumed(by: server(self.keys())))
+        #expect(try !client.isResumed(by: server(keys, scope: "other")))
+    }
+
+    @Test(arguments: TLSVersion.allCases)
+    func `Keys rotate, old ones open their tickets for a life time, and their tickets are replaced`(
+        version: TLSVersion
+    ) throws {
+        let keys = try keys(rotation: 3_600, lifetime: 7_200)
+        let server = try server(keys)
+        let client = try client(version)
+        try client.connect(to: server)
+        clock.advance(by: 3_600)
+        // Another client's ticket makes the new key.
+        try self.client(version).connect(to: server)
+        #expect(keys.count == 2)
+        #expect(try client.isResumed(by: server))
+        // This ticket is of the new key, the first client's session goes on with it.
+        try client.connect(to: server)
+        clock.advance(by: 7_201)
+        try self.client(version).connect(to: server)
+        #expect(keys.count == 2, "the first key is gone, the second and the third are there")
+        #expect(try client.isResumed(by: server))
+    }
+
+    @Test func `A key that is a life time older than its successor opens nothing any more`() throws {
+        let keys = try keys(rotation: 3_600, lifetime: 7_200)
+        let server = try server(keys)
+        let client = try client(.tls13)
+        try client.connect(to: server)
+        clock.advance(by: 3_600)
+        try self.client(.tls13).connect(to: server)
+        clock.advance(by: 7_200)
+        #expect(keys.count == 2)
+        #expect(try client.isResumed(by: server))
+        clock.advance(by: 1)
+        #expect(try !client.isResumed(by: server))
+    }
+
+    @Test func `A clock set back does not keep a key for ever`() throws {
+        let keys = try keys(rotation: 3_600, lifetime: 7_200)
+        clock.advance(by: -100_000)
+        try client(.tls13).connect(to: server(keys))
+        #expect(keys.count == 2)
+    }
+
+    @Test(arguments: TLSVersion.allCases)
+    func `Keys of files are shared by machines; the first makes tickets, all open them`(version: TLSVersion) throws {
+        let files = try (0..<3).map { _ in try RandomBytes.make(SessionTicketKeys.fileSize) }
+        let first = try server(SessionTicketKeys(files: [files[0]]))
+        let second = try server(SessionTicketKeys(files: [files[1], files[0]]))
+        let third = try server(SessionTicketKeys(files: [files[2], files[1]]))
+        let client = try client(version)
+        try client.connect(to: first)
+        #expect(try !client.isResumed(by: third))
+        #expect(try client.isResumed(by: second))
+        try client.connect(to: second)
+        #expect(try client.isResumed(by: third))
+    }
+
+    @Test(arguments: [
+        ([], "no ticket key"), ([79], "ticket key 1 of 79 bytes"), ([80, 48], "ticket key 2 of 48 bytes"),
+        ([0], "ticket key 1 of 0 bytes"),
+    ])
+    func `Key files of other lengths are refused`(sizes: [Int], text: String) throws {
+        let files = try sizes.map { try RandomBytes.make($0) }
+        let error = #expect(throws: OpenSSLError.self) { try SessionTicketKeys(files: files) }
+        #expect(error?.code == .invalidConfiguration && error?.context.contains(text) == true)
+    }
+
+    @Test func `Key files without randomness and of one name are refused, times out of bounds too`() throws {
+        let zeros = [UInt8](repeating: 0, count: 80)
+        #expect(throws: OpenSSLError.self) { try SessionTicketKeys(files: [zeros]) }
+        let key = try RandomBytes.make(80)
+        let twin = Array(key[..<16]) + (try RandomBytes.make(64))
+        #expect(throws: OpenSSLError.self) { try SessionTicketKeys(files: [key, twin]) }
+        #expect(throws: OpenSSLError.self) { try SessionTicketKeys(rotation: 59, now: { 0 }) }
+        #expect(throws: OpenSSLError.self) { try SessionTicketKeys(lifetime: 0, now: { 0 }) }
+        #expect(throws: OpenSSLError.self) { try SessionTicketKeys(lifetime: 604_801, now: { 0 }) }
+    }
+
+    @Test(arguments: TLSVersion.allCases)
+    func `A ticket changed in any byte resumes nothing`(version: TLSVersion) throws {
+        let server = try server(keys())
+        let client = try client(version)
+        try client.connect(to: server)
+        let session = try #require(client.session)
+        let der = session.der()
+        let ticket = session.ticket
+        let place = try #require((0..<der.count).first { der[$0...].starts(with: ticket) })
+        for offset in [0, 15, 16, 31, 32, 100, ticket.count - 32, ticket.count - 1] {
+            var changed = der
+            changed[place + offset] ^= 0x40
+            let forged = try #require(TLSSession(der: changed))
+            let pair = try Pair(server: server, client: TLSContext(clientConfiguration(version)))
+            try pair.client.tls.resume(forged)
+            try pair.shakeHands()
+            #expect(!pair.server.tls.info.isResumed && !pair.client.tls.info.isResumed, "byte \(offset)")
+        }
+    }
+
+    private func clientConfiguration(_ version: TLSVersion) -> TLSConfiguration {
+        var configuration = TLSConfiguration.client(trusting: .authorities([identity.leaf]))
+        configuration.maximumVersion = version
+        return configuration
+    }
+
+    @Test func `No early data is ever offered`() throws {
+        let client = try client(.tls13)
+        try client.connect(to: server(keys()))
+        #expect(try #require(client.session).maximumEarlyData == 0)
+    }
+}

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+public import Foundation
+public import OpenSSLKit
+
+/// A certificate authority with an intermediate, and certificates good and bad, made by the `openssl` command once per process.
+///
+/// Files of a certificate `name`: `name.pem`, `name.key`, and with the intermediate behind it `name-chain.pem`.
+public struct TestPKI: Sendable {
+    /// The one of this process, or why there is none.
+    public static let shared = Result { try TestPKI() }
+
+    /// Whether the command that makes it is there.
+    public static let isPossible = FileManager.default.isExecutableFile(atPath: openssl)
+
+    /// The command.
+    public static let openssl = "/usr/bin/openssl"
+
+    /// Where the files are; removed when the process ends in order.
+    public let folder: URL
+
+    /// A command went wrong.
+    public struct Fault: Error, CustomStringConvertible {
+        /// What was tried and what was said.
+        public let description: String
+    }
+
+    private init() throws {
+        folder = FileManager.default.temporaryDirectory.appendingPathComponent("gatehouse-pki-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        Self.removeAtExit(folder)
+        for authority in ["root", "inter", "strange"] {
+            try write("", to: "\(authority).index")
+            try write("unique_subject = no\n", to: "\(authority).index.attr")
+            try write("01\n", to: "\(authority).crlnumber")
+        }
+        try write(Self.settings, to: "ca.cnf")
+        try selfSign("root")
+        try selfSign("strange")
+        try make("inter", by: "root", as: "authority")
+        try make("server", by: "inter", as: "server", names: "DNS:localhost,IP:127.0.0.1")
+        try make("other", by: "inter", as: "server", names: "DNS:other.test,DNS:*.wild.test")
+        try make("client", by: "inter", as: "client")
+        try make("direct", by: "root", as: "client")
+        try make("revoked", by: "inter", as: "client")
+        try make("wronguse", by: "inter", as: "server", names: "DNS:client.test")
+        try make(
+            "expired",
+            by: "inter",
+            as: "client",
+            dates: ["-startdate", "20200101000000Z", "-enddate", "20200201000000Z"]
+        )
+        try make(
+            "future",
+            by: "inter",
+            as: "client",
+            dates: ["-startdate", "20900101000000Z", "-enddate", "20910101000000Z"]
+        )
+        try make("stranger", by: "strange", as: "client")
+        try list("inter", to: "none.crl")
+        try run("ca", "-config", "ca.cnf", "-name", "inter", "-revoke", "revoked.pem")
+        try list("root", to: "root.crl")
+        try list("inter", to: "inter.crl")
+        let past = ["-crl_lastupdate", "20200101000000Z", "-crl_nextupdate", "20200201000000Z"]
+        try list("inter", to: "old.crl", past)
+        try list("strange", to: "strange.crl")
+        try write(
+            String(contentsOf: file("root.crl"), encoding: .utf8)
+                + String(contentsOf: file("inter.crl"), encoding: .utf8),
+            to: "all.crl"
+        )
+        try ocsp("server", to: "server.ocsp")
+        try ocsp("other", to: "other.ocsp")
+        try ocsp("revoked", to: "revoked.ocsp")
+    }
+
+    private static let settings = """
+        [root]
+        certificate = $ENV::PKI/root.pem
+        private_key = $ENV::PKI/root.key
+        database = $ENV::PKI/root.index
+        crlnumber = $ENV::PKI/root.crlnumber
+        new_certs_dir = $ENV::PKI
+        rand_serial = yes
+        default_md = sha256
+        default_days = 30
+        default_crl_days = 30
+        policy = any
+        [inter]
+        certificate = $ENV::PKI/inter.pem
+        private_key = $ENV::PKI/inter.key
+        database = $ENV::PKI/inter.index
+        crlnumber = $ENV::PKI/inter.crlnumber
+        new_certs_dir = $ENV::PKI
+        rand_serial = yes
+        default_md = sha256
+        default_days = 30
+        default_crl_days = 30
+        policy = any
+        [strange]
+        certificate = $ENV::PKI/strange.pem
+        private_key = $ENV::PKI/strange.key
+        database = $ENV::PKI/strange.index
+        crlnumber = $ENV::PKI/strange.crlnumber
+        new_certs_dir = $ENV::PKI
+        rand_serial = yes
+        default_md = sha256
+        default_days = 30
+        default_crl_days = 30
+        policy = any
+        [any]
+        commonName = supplied
+        [req]
+        distinguished_name = name
+        [name]
+        [authority]
+        basicConstraints = critical,CA:TRUE
+        keyUsage = critical,keyCertSign,cRLSign
+        subjectKeyIdentifier = hash
+        [server]
+        basicConstraints = critical,CA:FALSE
+        extendedKeyUsage = serverAuth
+        subjectAltName = $ENV::NAMES
+        [client]
+        basicConstraints = critical,CA:FALSE
+        extendedKeyUsage = clientAuth
+        subjectAltName = $ENV::NAMES
+
+        """
+
+    private func selfSign(_ name: String) throws {
+        try run(
+            "req",
+            "-config",
+            "ca.cnf",
+            "-x509",
+            "-newkey",
+            "ec",
+            "-pkeyopt",
+            "ec_paramgen_curve:P-256",
+            "-nodes",
+            "-days",
+            "30",
+            "-subj",
+            "/CN=\(name)",
+            "-extensions",
+            "authority",
+            "-keyout",
+            "\(name).key",
+            "-out",
+            "\(name).pem"
+        )
+    }
+
+    private func make(
+        _ name: String,
+        by authority: String,
+        as kind: String,
+        names: String? = nil,
+        dates: [String] = []
+    ) throws {
+        try run(
+            "req",
+            "-config",
+            "ca.cnf",
+            "-newkey",
+            "ec",
+            "-pkeyopt",
+            "ec_paramgen_curve:P-256",
+            "-nodes",
+            "-subj",
+            "/CN=\(name)",
+            "-keyout",
+            "\(name).key",
+            "-out",
+            "\(name).csr"
+        )
+        try run(
+            [
+                "ca", "-batch", "-notext", "-config", "ca.cnf", "-name", authority, "-in", "\(name).csr", "-out",
+                "\(name).pem",
+            ]
+                + ["-extensions", kind] + dates,
+            names: names ?? "DNS:\(name).test"
+        )
+        let leaf = try String(contentsOf: file("\(name).pem"), encoding: .utf8)
+        let rest = authority == "inter" ? try String(contentsOf: file("inter.pem"), encoding: .utf8) : ""
+        try write(leaf + rest, to: "\(name)-chain.pem")
+    }
+
+    private func list(_ authority: String, to name: String, _ dates: [String] = []) throws {
+        try run(["ca", "-config", "ca.cnf", "-name", authority, "-gencrl", "-out", name] + dates)
+    }
+
+    private func ocsp(_ name: String, to out: String) throws {
+        try run("ocsp", "-issuer", "inter.pem", "-cert", "\(name).pem", "-no_nonce", "-reqout", "\(name).request")
+        try run(
+            "ocsp",
+            "-index",
+            "inter.index",
+            "-rsigner",
+            "inter.pem",
+            "-rkey",
+            "inter.key",
+            "-CA",
+            "inter.pem",
+            "-reqin",
+            "\(name).request",
+            "-ndays",
+            "7",
+            "-respout",
+            out
+        )
+    }
+
+    private func run(_ arguments: String..., names: String = "DNS:localhost") throws {
+        try run(arguments, names: names)
+    }
+
+    private func run(_ arguments: [String], names: String = "DNS:localhost") throws {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: Self.openssl)
+        process.arguments = arguments
+        process.currentDirectoryURL = folder
+        process.environment = ["PKI": folder.path, "NAMES": names, "OPENSSL_CONF": "/dev/null"]
+        let pipe = Pipe()
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = pipe
+        process.standardError = pipe
+        try process.run()
+        let said = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else {
+            throw Fault(description: "openssl \(arguments.joined(separator: " ")): \(said)")
+        }
+    }
+
+    private func write(_ text: String, to name: String) throws {
+        try Data(text.utf8).write(to: file(name))
+    }
+
+    private static func removeAtExit(_ folder: URL) {
+        unsafe Folders.paths.append(folder.path)
+        atexit { for path in unsafe Folders.paths { try? FileManager.default.removeItem(atPath: path) } }
+    }
+
+    /// The place of a file.
+    public func file(_ name: String) -> URL { folder.appendingPathComponent(name) }
+
+    /// What a file holds.
+    public func bytes(_ name: String) throws -> [UInt8] { Array(try Data(contentsOf: file(name))) }
+
+    /// The certificates of a file.
+    public func certificates(_ name: String) throws -> [Certificate] {
+        try Certificate.chain(pem: bytes("\(name).pem"), name: name)
+    }
+
+    /// A certificate with its intermediate and key.
+    public func identity(_ name: String, ocsp: String? = nil) throws -> TLSIdentity {
+        let chain = try certificates("\(name)-chain")
+        let key = try PrivateKey(pem: bytes("\(name).key"), name: name)
+        let response = try ocsp.map { try OCSPResponse(der: bytes($0), for: chain[0], name: $0) }
+        return try TLSIdentity(certificateChain: chain, privateKey: key, ocspResponse: response)
+    }
+
+    /// The lists of a file.
+    public func lists(_ names: String...) throws -> [RevocationList] {
+        try names.flatMap { try RevocationList.lists(pem: bytes($0), name: $0) }
+    }
+
+    /// What a client that trusts the root is made of.
+    public func client(_ identity: String? = nil) throws -> TLSConfiguration {
+        try .client(trusting: .authorities(certificates("root")), identity: identity.map { try self.identity($0) })
+    }
+}
+
+private enum Folders {
+    // Written once, by the initialiser of a static property, and read at the process's end.
+    nonisolated(unsafe) static var paths: [String] = []
+}
