@@ -34,7 +34,8 @@ static inline void gatehouse_SSL_CTX_set_options(SSL_CTX *context) {
 /* The write buffer may move because a write that waited is tried again from another ByteBuffer. Not
    SSL_MODE_RELEASE_BUFFERS: it frees, and with SSL_OP_CLEANSE_PLAINTEXT wipes, 17 KiB after every record. */
 static inline void gatehouse_SSL_CTX_set_mode(SSL_CTX *context) {
-    SSL_CTX_set_mode(context, SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_AUTO_RETRY);
+    /* The chain is what the certificate file holds: without NO_AUTO_CHAIN, OpenSSL looks for one in every handshake. */
+    SSL_CTX_set_mode(context, SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_AUTO_RETRY | SSL_MODE_NO_AUTO_CHAIN);
 }
 
 static inline int gatehouse_SSL_CTX_set_min_proto_version(SSL_CTX *context, int version) {
