@@ -124,9 +124,9 @@ let package = Package(
         .testTarget(
             name: "GatehouseTests",
             dependencies: [
-                "BuiltInRealms", "Gatehouse", "LoginConf", "RealmConfiguration", "RealmKit", "TLSTesting", hummingbird,
-                hummingbirdCore,
-                httpTypes, logging, nioCore,
+                "BuiltInRealms", "Gatehouse", "LoginConf", "OpenSSLKit", "RealmConfiguration", "RealmKit",
+                "RealmTesting",
+                "TLSTesting", hummingbird, hummingbirdCore, httpTypes, logging, nioCore,
             ]
         ),
         .testTarget(name: "GatehouseCommandTests", dependencies: ["GatehouseCommand"]),

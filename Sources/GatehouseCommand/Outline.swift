@@ -52,7 +52,7 @@ enum Outline {
         let settings = configuration.server
         var lines = ["server"]
         lines += settings.listen.map { "  listens on \($0.value)" }
-        lines.append("  TLS \(settings.minimumVersion.rawValue) or newer")
+        lines.append("  TLS \(settings.tls.minimumVersion.rawValue) or newer")
         guard let certificate else {
             return lines + ["  a development certificate is made in \(settings.stateFolder.value) at the first start"]
         }

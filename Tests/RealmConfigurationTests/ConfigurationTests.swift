@@ -60,9 +60,9 @@ struct ConfigurationTests {
         let server = configuration.server
         #expect(server.listen.map(\.value.description) == ["127.0.0.1:8443", "[::1]:8444", "0.0.0.0:0"])
         #expect(server.stateFolder.value == "etc/state")
-        #expect(server.certificateFile?.value == "etc/tls/cert.pem")
-        #expect(server.keyFile?.value == "/etc/key.pem")
-        #expect(server.minimumVersion == .tls13)
+        #expect(server.tls.files?.certificate.value == "etc/tls/cert.pem")
+        #expect(server.tls.files?.key.value == "/etc/key.pem")
+        #expect(server.tls.minimumVersion == .tls13)
         #expect(
             configuration.rules == [
                 ProtectRule(
@@ -86,8 +86,8 @@ struct ConfigurationTests {
         #expect(configuration.defaultRealm == nil)
         #expect(configuration.server.listen.map(\.value.description) == ["127.0.0.1:8443"])
         #expect(configuration.server.stateFolder.value == "etc/var")
-        #expect(configuration.server.certificateFile == nil && configuration.server.keyFile == nil)
-        #expect(configuration.server.minimumVersion == .tls12)
+        #expect(configuration.server.tls.files == nil)
+        #expect(configuration.server.tls.minimumVersion == .tls12)
     }
 
     @Test(arguments: [
@@ -178,5 +178,44 @@ struct ConfigurationTests {
         let configuration = try Folder(text).load()
         await #expect(throws: RealmError.noSuchRealm("S", known: [])) { try await login(configuration, "S", "ann") }
         await #expect(throws: RealmError.noSuchRealm("", known: [])) { try await login(configuration, "", "ann") }
+    }
+
+    @Test func `everything of tls can be said`() throws {
+        let configuration = try Folder(
+            """
+            server {
+                tls {
+                    certificate a.pem; key a.key; ocsp-response a.der;
+                    ciphers ECDHE-A ECDHE-B; ciphersuites TLS_A; groups X25519 P-256;
+                    session-tickets on; ticket-key new.key; ticket-key /old.key;
+                    client-certificates optional; client-ca ca.pem; client-crl a.crl; client-crl b.crl; client-depth 0;
+                    host Example.ORG. *.example.org { certificate b.pem; key b.key; ocsp-response b.der; }
+                    host example.net { certificate c.pem; key c.key; }
+                }
+            }
+            """
+        ).load()
+        let tls = configuration.server.tls
+        #expect(tls.files?.certificate.value == "etc/a.pem" && tls.files?.key.value == "etc/a.key")
+        #expect(tls.files?.ocspResponse?.value == "etc/a.der")
+        #expect(tls.ciphers?.map(\.value) == ["ECDHE-A", "ECDHE-B"])
+        #expect(tls.ciphersuites?.map(\.value) == ["TLS_A"])
+        #expect(tls.groups?.map(\.value) == ["X25519", "P-256"])
+        #expect(tls.sessionTickets)
+        #expect(tls.ticketKeyFiles.map(\.value) == ["etc/new.key", "/old.key"])
+        #expect(tls.clientCertificates == .optional && tls.clientDepth == 0)
+        #expect(tls.clientAuthorityFile?.value == "etc/ca.pem")
+        #expect(tls.clientRevocationFiles.map(\.value) == ["etc/a.crl", "etc/b.crl"])
+        #expect(tls.hosts.map { $0.names.map(\.value) } == [["example.org", "*.example.org"], ["example.net"]])
+        #expect(tls.hosts.map(\.files.certificate.value) == ["etc/b.pem", "etc/c.pem"])
+        #expect(tls.hosts.map { $0.files.ocspResponse?.value } == ["etc/b.der", nil])
+    }
+
+    @Test func `what tls does not say is as safe as it is usual`() throws {
+        let tls = try Folder("").load().server.tls
+        #expect(tls.files == nil && tls.hosts.isEmpty)
+        #expect(tls.minimumVersion == .tls12 && tls.ciphers == nil && tls.ciphersuites == nil && tls.groups == nil)
+        #expect(tls.sessionTickets && tls.ticketKeyFiles.isEmpty)
+        #expect(tls.clientCertificates == .none && tls.clientAuthorityFile == nil && tls.clientDepth == 1)
     }
 }

@@ -169,28 +169,8 @@ extension MistakesTests {
             "etc/realms.conf:1:22: error: listen takes at least one word | quote a value that holds blanks"
         ),
         Row(
-            "server { tls { certificate cert.pem; } }",
-            "etc/realms.conf:1:10: error: certificate and key go together | name both, or neither"
-        ),
-        Row(
-            "server { tls { key key.pem; } }",
-            "etc/realms.conf:1:10: error: certificate and key go together | name both, or neither"
-        ),
-        Row(
-            "server { tls { minimum-version 1.1; } }",
-            "etc/realms.conf:1:32: error: minimum-version is 1.2 or 1.3, not 1.1"
-        ),
-        Row(
-            "server { tls { client-certificates required; } }",
-            "etc/realms.conf:1:36: error: client-certificates can only be none in this version"
-        ),
-        Row(
             "server { trusted-proxies 10.0.0.1; }",
             "etc/realms.conf:1:26: error: trusted-proxies can only be none in this version"
-        ),
-        Row(
-            "server { tls { client-ca ca.pem; } }",
-            "etc/realms.conf:1:16: error: tls knows no client-ca | there are certificate, client-certificates, key, minimum-version"
         ),
         Row(
             "server;",

@@ -9,7 +9,7 @@ struct MistakesTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let text: String
         var files: [String: String] = [:]
-        let remarks: [String]
+        var remarks: [String]
 
         init(_ text: String, files: [String: String] = [:], _ remarks: String...) {
             self.text = text
@@ -23,7 +23,7 @@ struct MistakesTests {
     static let login = "login xtechMyRealm { StartWithLoginModule required; }\n"
     static let realm = "realm xtech { class StartWithRealm; }\n"
 
-    @Test(arguments: structure + realms + contexts + server)
+    @Test(arguments: structure + realms + contexts + server + tls)
     func `every mistake is told once, where it is, with what would help`(row: Row) {
         #expect(Folder(row.text, row.files).remarks() == row.remarks)
     }

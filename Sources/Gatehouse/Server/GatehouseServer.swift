@@ -44,24 +44,13 @@ public struct GatehouseServer: Sendable {
         accessLogger: Logger,
         onListening: @escaping @Sendable (String) -> Void
     ) throws(ConfigurationErrors) {
-        let settings = configuration.server
-        if let configured = try ServerCertificate.configured(settings, files: files) {
-            certificate = configured
-        } else {
-            certificate = try DevelopmentCertificate.load(settings, files: files)
-        }
-        do throws(OpenSSLError) {
-            let version: OpenSSLKit.TLSVersion =
-                switch settings.minimumVersion {
-                case .tls12: .tls12
-                case .tls13: .tls13
-                }
-            context = try TLSContext(
-                .server(certificate.identity, minimumVersion: version, applicationProtocols: ["http/1.1"])
-            )
-        } catch {
-            throw (settings.certificateFile ?? settings.stateFolder).errors("TLS cannot be set up: \(error)")
-        }
+        let tls = try ServerTLS.load(
+            configuration.server,
+            files: files,
+            applicationProtocols: ["http/1.1", "http/1.0"]
+        )
+        certificate = tls.certificate
+        context = tls.context
         self.configuration = configuration
         self.logger = logger
         self.accessLogger = accessLogger

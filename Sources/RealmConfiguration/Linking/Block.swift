@@ -9,7 +9,9 @@ struct Block {
     private let statements: [Statement]
 
     /// Statements that may stand more than once.
-    private static let repeatable: Set<String> = ["login-config", "login", "realm", "protect", "require", "listen"]
+    private static let repeatable: Set<String> = [
+        "login-config", "login", "realm", "protect", "require", "listen", "host", "ticket-key", "client-crl",
+    ]
 
     init(_ statements: [Statement], of place: String, _ keywords: [String], in linker: Linker) {
         let statements = Self.separated(statements, by: keywords, in: linker)
@@ -62,6 +64,17 @@ struct Block {
     /// The one word of a statement that has one and no block.
     func word(_ keyword: String) -> Word? {
         once(keyword).flatMap { linker.oneWord($0) }
+    }
+
+    /// The path of a statement that names one file, beside the file it stands in.
+    func file(_ keyword: String) -> Placed<String>? { files(keyword).first }
+
+    /// The paths of all statements of a keyword, each of which names one file.
+    func files(_ keyword: String) -> [Placed<String>] {
+        all(keyword).compactMap { statement in
+            guard let word = linker.oneWord(statement), let path = linker.expanded(word) else { return nil }
+            return Placed(FilePath.resolve(path, beside: linker.text.name), in: linker.text, at: word.range)
+        }
     }
 }
 

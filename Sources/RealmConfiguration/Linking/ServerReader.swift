@@ -28,7 +28,7 @@ struct ServerReader {
         let block = Block(statements, of: "server", Self.keywords, in: linker)
         let addresses = block.all("listen").flatMap { linker.words($0) }.compactMap(address)
         if !addresses.isEmpty { settings.listen = addresses }
-        if let folder = file(block, "state") { settings.stateFolder = folder }
+        if let folder = block.file("state") { settings.stateFolder = folder }
         onlyNone(block, "trusted-proxies")
         let scalars = ScalarReader(linker: linker, block: block)
         var threads = 0
@@ -37,41 +37,14 @@ struct ServerReader {
         scalars.flag("access-log", into: &settings.hasAccessLog)
         scalars.duration("credential-cache", .zero ... .seconds(3600), into: &settings.credentialCache)
         if let limits = block.once("limits") { settings.limits = LimitsReader(linker: linker).read(limits) }
-        if let tls = block.once("tls") { readTLS(tls, into: &settings) }
+        if let tls = block.once("tls") { settings.tls = TLSReader(linker: linker).read(tls) }
         return settings
-    }
-
-    private func readTLS(_ statement: Statement, into settings: inout ServerSettings) {
-        guard case .block(let statements) = statement.body, statement.arguments.isEmpty else {
-            linker.error(statement.keyword.range, "tls takes a block and no words")
-            return
-        }
-        let keywords = ["certificate", "key", "minimum-version", "client-certificates"]
-        let block = Block(statements, of: "tls", keywords, in: linker)
-        settings.certificateFile = file(block, "certificate")
-        settings.keyFile = file(block, "key")
-        if (settings.certificateFile == nil) != (settings.keyFile == nil) {
-            linker.error(statement.keyword.range, "certificate and key go together", hint: "name both, or neither")
-        }
-        if let word = block.word("minimum-version"), let text = linker.expanded(word) {
-            if let version = ServerSettings.TLSVersion(rawValue: text) {
-                settings.minimumVersion = version
-            } else {
-                linker.error(word.range, "minimum-version is 1.2 or 1.3, not \(text)")
-            }
-        }
-        onlyNone(block, "client-certificates")
     }
 
     /// A setting whose other values are not built yet must not be taken for having an effect.
     private func onlyNone(_ block: Block, _ keyword: String) {
         guard let word = block.word(keyword), let text = linker.expanded(word), text != "none" else { return }
         linker.error(word.range, "\(keyword) can only be none in this version")
-    }
-
-    private func file(_ block: Block, _ keyword: String) -> Placed<String>? {
-        guard let word = block.word(keyword), let path = linker.expanded(word) else { return nil }
-        return Placed(FilePath.resolve(path, beside: linker.text.name), in: linker.text, at: word.range)
     }
 
     private func address(_ word: Word) -> Placed<ServerSettings.Address>? {

@@ -24,14 +24,6 @@ public struct ServerSettings: Sendable {
         public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
     }
 
-    /// The oldest version of TLS that is spoken.
-    public enum TLSVersion: String, Sendable, Hashable, CaseIterable {
-        /// TLS 1.2.
-        case tls12 = "1.2"
-        /// TLS 1.3.
-        case tls13 = "1.3"
-    }
-
     /// Where to listen.
     ///
     /// The default is `127.0.0.1:8443`.
@@ -40,14 +32,8 @@ public struct ServerSettings: Sendable {
     ///
     /// The default is `var` beside realms.conf.
     public var stateFolder: Placed<String>
-    /// The file with the certificate chain in PEM; nil for a development certificate of the server's own.
-    public var certificateFile: Placed<String>?
-    /// The file with the private key in PEM; nil exactly when ``certificateFile`` is.
-    public var keyFile: Placed<String>?
-    /// The oldest version of TLS that is spoken.
-    ///
-    /// The default is 1.2.
-    public var minimumVersion = TLSVersion.tls12
+    /// What the `tls` block says.
+    public var tls = TLSSettings()
     /// How many event loops serve; nil for one per processor.
     public var threads: Int?
     /// Whether a line is written for every request.

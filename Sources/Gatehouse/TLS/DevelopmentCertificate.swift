@@ -53,21 +53,26 @@ enum DevelopmentCertificate {
         }
     }
 
+    /// Makes a new one and keeps it nowhere.
+    static func identity() throws(OpenSSLError) -> TLSIdentity {
+        let (certificate, key) = try SelfSignedCertificate.make(
+            dnsNames: ["localhost"],
+            ipAddresses: ["127.0.0.1", "::1"],
+            validFor: days,
+            now: ServerCertificate.now
+        )
+        return try TLSIdentity(certificateChain: [certificate], privateKey: key)
+    }
+
     private static func make(in folder: StateFolder) throws(StateFolder.Fault) -> TLSIdentity {
         let identity: TLSIdentity
         var keyText: [UInt8] = []
         let certificateText: [UInt8]
         defer { for index in keyText.indices { keyText[index] = 0 } }
         do throws(OpenSSLError) {
-            let (certificate, key) = try SelfSignedCertificate.make(
-                dnsNames: ["localhost"],
-                ipAddresses: ["127.0.0.1", "::1"],
-                validFor: days,
-                now: ServerCertificate.now
-            )
-            identity = try TLSIdentity(certificateChain: [certificate], privateKey: key)
-            certificateText = Array(try certificate.pem().utf8)
-            keyText = try key.withPEM { span in span.indices.map { span[$0] } }
+            identity = try self.identity()
+            certificateText = Array(try identity.leaf.pem().utf8)
+            keyText = try identity.privateKey.withPEM { span in span.indices.map { span[$0] } }
         } catch {
             throw StateFolder.Fault(reason: "no certificate can be made: \(error)")
         }

@@ -23,11 +23,28 @@ public struct ServerCertificate: Sendable {
         self.file = file
         self.isDevelopment = isDevelopment
         fingerprint = identity.leaf.fingerprint
+        var doubts: [String] = []
         do throws(OpenSSLError) {
             try identity.leaf.checkValidity(at: Self.now)
-            doubt = nil
         } catch {
-            doubt = "\(error)"
+            doubts.append("\(error)")
+        }
+        if let end = identity.ocspResponse?.nextUpdate, end < Self.now {
+            doubts.append("the OCSP response of \(file) has run out and is not sent")
+        }
+        doubt = doubts.isEmpty ? nil : doubts.joined(separator: "; ")
+    }
+
+    init(_ files: TLSSettings.CertificateFiles, _ reader: TLSFiles) throws(ConfigurationErrors) {
+        self.init(try reader.identity(files), file: files.certificate.value, isDevelopment: false)
+    }
+
+    /// Says whether a client that asks for a name, in lower case, will take it (RFC 9525 6.3).
+    func isFor(_ name: String) -> Bool {
+        let wildcard = name.firstIndex(of: ".").map { "*" + name[$0...] }
+        return identity.leaf.dnsNames.contains { known in
+            let known = known.lowercased()
+            return known == name || known == wildcard
         }
     }
 
@@ -42,18 +59,13 @@ public struct ServerCertificate: Sendable {
         _ settings: ServerSettings,
         files: ConfigurationFiles
     ) throws(ConfigurationErrors) -> ServerCertificate? {
-        guard let certificate = settings.certificateFile, let key = settings.keyFile else { return nil }
-        let chain = try parse(certificate, files) { bytes throws(OpenSSLError) in
-            try Certificate.chain(pem: bytes, name: certificate.value)
-        }
-        let identity = try parse(key, files) { bytes throws(OpenSSLError) in
-            let privateKey = try PrivateKey(pem: bytes, name: key.value)
-            return try TLSIdentity(certificateChain: chain, privateKey: privateKey)
-        }
-        return ServerCertificate(identity, file: certificate.value, isDevelopment: false)
+        guard let configured = settings.tls.files else { return nil }
+        return try ServerCertificate(configured, TLSFiles(files: files))
     }
 
     /// The certificate a server would show: the configured one, or the one for development if there is one; makes nothing.
+    ///
+    /// All else that TLS needs is checked with it, as ``ServerTLS/check(_:files:)`` does.
     ///
     /// - Parameters:
     ///   - settings: The server's settings.
@@ -64,25 +76,7 @@ public struct ServerCertificate: Sendable {
         _ settings: ServerSettings,
         files: ConfigurationFiles
     ) throws(ConfigurationErrors) -> ServerCertificate? {
-        if let configured = try configured(settings, files: files) { return configured }
-        return DevelopmentCertificate.existing(settings, files: files)
-    }
-
-    private static func parse<Result>(
-        _ file: Placed<String>,
-        _ files: ConfigurationFiles,
-        _ body: ([UInt8]) throws(OpenSSLError) -> Result
-    ) throws(ConfigurationErrors) -> Result {
-        switch files.read(file.value) {
-        case .success(let contents):
-            do throws(OpenSSLError) {
-                return try body(contents.bytes)
-            } catch {
-                throw file.errors("\(error)")
-            }
-        case .failure(let fault):
-            throw file.errors("\(file.value) cannot be read: \(fault.reason)")
-        }
+        try ServerTLS.check(settings, files: files)?.certificate
     }
 
     static var now: Int64 { Int64(time(nil)) }

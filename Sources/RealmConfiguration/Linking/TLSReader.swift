@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import LoginConf
+
+/// Reads the `tls` block.
+struct TLSReader {
+    let linker: Linker
+
+    private static let certificateKeywords = ["certificate", "key", "ocsp-response"]
+    private static let keywords =
+        certificateKeywords + [
+            "minimum-version", "ciphers", "ciphersuites", "groups", "session-tickets", "ticket-key", "host",
+            "client-certificates", "client-ca", "client-crl", "client-depth",
+        ]
+
+    func read(_ statement: Statement) -> TLSSettings {
+        var settings = TLSSettings()
+        guard case .block(let statements) = statement.body, statement.arguments.isEmpty else {
+            linker.error(statement.keyword.range, "tls takes a block and no words")
+            return settings
+        }
+        let block = Block(statements, of: "tls", Self.keywords, in: linker)
+        settings.files = certificateFiles(block, statement)
+        settings.hosts = hosts(block)
+        if let word = block.word("minimum-version"), let text = linker.expanded(word) {
+            if let version = TLSSettings.Version(rawValue: text) {
+                settings.minimumVersion = version
+            } else {
+                linker.error(word.range, "minimum-version is 1.2 or 1.3, not \(text)")
+            }
+        }
+        settings.ciphers = names(block, "ciphers")
+        settings.ciphersuites = names(block, "ciphersuites")
+        settings.groups = names(block, "groups")
+        if settings.minimumVersion == .tls13, let ciphers = block.once("ciphers") {
+            let hint = "those of TLS 1.3 are named by ciphersuites"
+            linker.error(
+                ciphers.keyword.range,
+                "ciphers is about TLS 1.2, which minimum-version 1.3 excludes",
+                hint: hint
+            )
+        }
+        readTickets(block, into: &settings)
+        readClients(block, into: &settings)
+        return settings
+    }
+
+    private func certificateFiles(_ block: Block, _ statement: Statement) -> TLSSettings.CertificateFiles? {
+        let certificate = block.file("certificate")
+        let key = block.file("key")
+        let ocsp = block.file("ocsp-response")
+        if (block.once("certificate") == nil) != (block.once("key") == nil) {
+            linker.error(statement.keyword.range, "certificate and key go together", hint: "name both, or neither")
+        } else if block.once("certificate") == nil, let response = block.once("ocsp-response") {
+            linker.error(
+                response.keyword.range,
+                "ocsp-response without a certificate",
+                hint: "certificate FILE; key FILE;"
+            )
+        }
+        guard let certificate, let key else { return nil }
+        return TLSSettings.CertificateFiles(certificate: certificate, key: key, ocspResponse: ocsp)
+    }
+
+    private func hosts(_ block: Block) -> [TLSSettings.Host] {
+        var places: [String: SourceRange] = [:]
+        return block.all("host").compactMap { statement in
+            guard case .block(let statements) = statement.body, !statement.arguments.isEmpty else {
+                let hint = "as in: host example.org *.example.org { certificate FILE; key FILE; }"
+                linker.error(statement.keyword.range, "host takes names and a block", hint: hint)
+                return nil
+            }
+            let names = statement.arguments.compactMap { hostName($0, &places) }
+            let inner = Block(statements, of: "host", Self.certificateKeywords, in: linker)
+            let files = certificateFiles(inner, statement)
+            if inner.once("certificate") == nil, inner.once("key") == nil {
+                linker.error(
+                    statement.keyword.range,
+                    "the host has no certificate",
+                    hint: "certificate FILE; key FILE;"
+                )
+            }
+            return files.map { TLSSettings.Host(names: names, files: $0) }
+        }
+    }
+
+    private func hostName(_ word: Word, _ places: inout [String: SourceRange]) -> Placed<String>? {
+        guard let text = linker.expanded(word) else { return nil }
+        var name = text.lowercased()
+        if name.hasSuffix(".") { name.removeLast() }
+        if let earlier = places[name] {
+            let hint = "the first one is at \(linker.text.place(of: earlier))"
+            linker.error(word.range, "a second host \(name)", hint: hint)
+        }
+        places[name] = word.range
+        return Placed(name, in: linker.text, at: word.range)
+    }
+
+    private func names(_ block: Block, _ keyword: String) -> [Placed<String>]? {
+        guard let statement = block.once(keyword) else { return nil }
+        return linker.words(statement).compactMap { word in
+            linker.expanded(word).map { Placed($0, in: linker.text, at: word.range) }
+        }
+    }
+
+    private func readTickets(_ block: Block, into settings: inout TLSSettings) {
+        if let word = block.word("session-tickets"), let text = linker.expanded(word) {
+            switch text {
+            case "on": settings.sessionTickets = true
+            case "off": settings.sessionTickets = false
+            case _: linker.error(word.range, "session-tickets is on or off, not \(text)")
+            }
+        }
+        settings.ticketKeyFiles = block.files("ticket-key")
+        if !settings.sessionTickets, let key = block.once("ticket-key") {
+            linker.error(key.keyword.range, "ticket-key without tickets", hint: "take out session-tickets off")
+        }
+    }
+
+    private func readClients(_ block: Block, into settings: inout TLSSettings) {
+        if let word = block.word("client-certificates"), let text = linker.expanded(word) {
+            guard let mode = TLSSettings.ClientCertificates(rawValue: text) else {
+                let hint = Linker.hint(text, among: TLSSettings.ClientCertificates.allCases.map(\.rawValue))
+                linker.error(word.range, "client-certificates is none, optional or required, not \(text)", hint: hint)
+                return
+            }
+            settings.clientCertificates = mode
+        }
+        settings.clientAuthorityFile = block.file("client-ca")
+        settings.clientRevocationFiles = block.files("client-crl")
+        if let word = block.word("client-depth"), let text = linker.expanded(word) {
+            if let depth = Int(text), (0...20).contains(depth) {
+                settings.clientDepth = depth
+            } else {
+                let hint = "the most intermediates between a client's certificate and its authority's"
+                linker.error(word.range, "client-depth is a number from 0 to 20, not \(text)", hint: hint)
+            }
+        }
+        guard settings.clientCertificates == .none else {
+            if block.once("client-ca") == nil, let statement = block.once("client-certificates") {
+                let mode = settings.clientCertificates.rawValue
+                linker.error(
+                    statement.keyword.range,
+                    "client-certificates \(mode) without client-ca",
+                    hint: "client-ca FILE;"
+                )
+            }
+            return
+        }
+        for keyword in ["client-ca", "client-crl", "client-depth"] {
+            guard let statement = block.once(keyword) else { continue }
+            let hint = "client-certificates optional;  or: client-certificates required;"
+            linker.error(statement.keyword.range, "\(keyword) while no client certificates are asked for", hint: hint)
+        }
+    }
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import BuiltInRealms
+import Foundation
+import LoginConf
+import OpenSSLKit
+import RealmConfiguration
+import RealmTesting
+import TLSTesting
+import Testing
+
+@testable import Gatehouse
+
+@Suite(.enabled(if: TestPKI.isPossible, "needs the openssl command"))
+struct ServerTLSTests {
+    let pki: TestPKI
+
+    init() throws {
+        pki = try TestPKI.shared.get()
+    }
+
+    /// The PKI's files beside a realms.conf with a tls block; files of other names hold what is given.
+    private func load<R>(
+        _ tls: String,
+        _ others: [String: [UInt8]] = [:],
+        _ body: (ServerSettings, ConfigurationFiles) throws -> R
+    ) throws -> R {
+        let folder = pki.folder.path
+        let text = Array("server { tls {\n\(tls)\n} state \"\(folder)/state\"; }".utf8)
+        let system = ConfigurationFiles.system
+        let files = ConfigurationFiles(
+            read: { path in
+                if path == "\(folder)/realms.conf" { return .success(.init(bytes: text)) }
+                if let bytes = others[path.split(separator: "/").last.map(String.init) ?? ""] {
+                    return .success(.init(bytes: bytes))
+                }
+                return system.read(path)
+            },
+            environment: { _ in nil }
+        )
+        let loader = ConfigurationLoader(builtInRealms, files: files, clock: ManualClock())
+        return try body(loader.load("\(folder)/realms.conf").server, files)
+    }
+
+    private func check(_ tls: String, _ others: [String: [UInt8]] = [:]) throws -> ServerTLS? {
+        try load(tls, others) { try ServerTLS.check($0, files: $1) }
+    }
+
+    /// The first remark of a refusal, as line, column and message.
+    private func refusal(_ tls: String, _ others: [String: [UInt8]] = [:]) -> String? {
+        do {
+            _ = try check(tls, others)
+            return nil
+        } catch let error as ConfigurationErrors {
+            return error.diagnostics.first.map { "\($0.line):\($0.column) \($0.message)" }
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    private static let own = "certificate server-chain.pem; key server.key; "
+
+    @Test func `Everything of a tls block is loaded`() throws {
+        let tls = try #require(
+            try check(
+                Self.own
+                    + """
+                    ocsp-response server.ocsp; minimum-version 1.2;
+                    ciphers ECDHE-ECDSA-AES128-GCM-SHA256; ciphersuites TLS_AES_256_GCM_SHA384; groups P-256 X25519;
+                    ticket-key a.key; ticket-key b.key;
+                    client-certificates required; client-ca root.pem; client-crl root.crl; client-crl inter.crl; client-depth 2;
+                    host other.test *.wild.test { certificate other-chain.pem; key other.key; ocsp-response other.ocsp; }
+                    """,
+                ["a.key": RandomBytes.make(80), "b.key": RandomBytes.make(80)]
+            )
+        )
+        let configuration = tls.context.configuration
+        #expect(tls.doubts.isEmpty)
+        #expect(!tls.certificate.isDevelopment)
+        #expect(tls.hostCertificates.count == 1)
+        #expect(configuration.hosts.first?.names == ["other.test", "*.wild.test"])
+        #expect(configuration.parameters.ciphersuites == ["TLS_AES_256_GCM_SHA384"])
+        #expect(configuration.parameters.groups == ["P-256", "X25519"])
+        #expect(configuration.clientCertificates?.mode == .required)
+        #expect(configuration.clientCertificates?.maximumDepth == 2)
+        #expect(configuration.clientCertificates?.revocationLists.count == 2)
+        #expect(tls.ticketKeys?.count == 2)
+    }
+
+    @Test(arguments: [
+        ("certificate none.pem; key server.key;", "2:13"), ("certificate server.pem; key other.key;", "2:29"),
+        (own + "ocsp-response other.ocsp;", "2:61"), (own + "ocsp-response server.pem;", "2:61"),
+        (own + "ocsp-response none.ocsp;", "2:61"),
+        (own + "ciphers ECDHE-ECDSA-AES128-GCM-SHA256 HIGH;", "2:85"),
+        (own + "ciphersuites TLS_AES_129;", "2:60"), (own + "groups X25519 X25519;", "2:61"),
+        (own + "groups Q-256;", "2:54"), (own + "ticket-key short.key;", "2:58"),
+        (own + "ticket-key none.key;", "2:58"),
+        (own + "ticket-key zero.key;", "2:58"),
+        (own + "client-certificates required; client-ca none.pem;", "2:87"),
+        (own + "client-certificates required; client-ca empty.pem;", "2:87"),
+        (own + "client-certificates optional; client-ca server.key;", "2:87"),
+        (own + "client-certificates optional; client-ca client.pem;", "2:87"),
+        (own + "client-certificates required; client-ca root.pem; client-crl empty.pem;", "2:108"),
+        (own + "host a_b { certificate other-chain.pem; key other.key; }", "2:52"),
+        (own + "host b.test { certificate other-chain.pem; key server.key; }", "2:94"),
+        ("client-certificates required; client-ca none.pem;", "2:41"),
+    ])
+    func `What cannot be used is told where it is named`(tls: String, place: String) throws {
+        let others: [String: [UInt8]] = [
+            "empty.pem": [], "short.key": [1, 2, 3], "zero.key": [UInt8](repeating: 0, count: 80),
+        ]
+        let said = refusal(tls, others)
+        #expect(said?.hasPrefix(place + " ") == true, "\(said ?? "accepted")")
+    }
+
+    @Test func `What is out of its time or of another name is doubtful`() throws {
+        let tls = try #require(
+            try check(
+                Self.own
+                    + """
+                    client-certificates optional; client-ca root.pem; client-crl old.crl;
+                    host elsewhere.test { certificate expired-chain.pem; key expired.key; }
+                    """
+            )
+        )
+        #expect(tls.doubts.count == 3, "\(tls.doubts)")
+        #expect(tls.doubts.contains { $0.contains("old.crl") })
+        #expect(tls.doubts.contains { $0.contains("expired") })
+        #expect(tls.doubts.contains { $0.contains("is not for elsewhere.test") })
+    }
+
+    @Test func `A reload keeps ticket keys of its own, and takes those of files anew`() throws {
+        let first = try load(Self.own) { try ServerTLS.load($0, files: $1) }
+        let again = try load(Self.own) { try first.reloaded($0, files: $1) }
+        #expect(first.ticketKeys != nil && again.ticketKeys === first.ticketKeys)
+        #expect(again.context !== first.context)
+        let file = try RandomBytes.make(80)
+        let filed = try load(Self.own + "ticket-key a.key;", ["a.key": file]) { try again.reloaded($0, files: $1) }
+        #expect(filed.ticketKeys !== first.ticketKeys)
+        let own = try load(Self.own) { try filed.reloaded($0, files: $1) }
+        #expect(own.ticketKeys !== filed.ticketKeys)
+        let off = try load(Self.own + "session-tickets off;") { try first.reloaded($0, files: $1) }
+        #expect(off.ticketKeys == nil)
+    }
+
+    @Test func `Without a certificate nothing is made by a check, and all else is checked`() throws {
+        #expect(try check("client-certificates required; client-ca root.pem;") == nil)
+        #expect(refusal("groups none;") == "2:8 OpenSSL takes no group none")
+    }
+}

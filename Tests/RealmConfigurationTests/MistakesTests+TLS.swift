@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+extension MistakesTests {
+    private static func tls(_ text: String, _ remarks: String...) -> Row {
+        var row = Row("server { tls {\n\(text)\n} }")
+        row.remarks = remarks.map { "etc/realms.conf:\($0)" }
+        return row
+    }
+
+    static let tls: [Row] = [
+        Row("server { tls; }", "etc/realms.conf:1:10: error: tls takes a block and no words"),
+        tls("certificate cert.pem;", "1:10: error: certificate and key go together | name both, or neither"),
+        tls("key key.pem;", "1:10: error: certificate and key go together | name both, or neither"),
+        tls("ocsp-response a.der;", "2:1: error: ocsp-response without a certificate | certificate FILE; key FILE;"),
+        tls("certificate a;\nkey b;\nkey c;", "4:1: error: a second key | the first one is at etc/realms.conf:3:1"),
+        tls("minimum-version 1.1;", "2:17: error: minimum-version is 1.2 or 1.3, not 1.1"),
+        tls(
+            "minimum-version 1.3; ciphers A;",
+            "2:22: error: ciphers is about TLS 1.2, which minimum-version 1.3 excludes | those of TLS 1.3 are named by ciphersuites"
+        ),
+        tls("ciphers;", "2:1: error: ciphers takes at least one word | quote a value that holds blanks"),
+        tls("grups X25519;", "2:1: error: tls knows no grups | did you mean groups?"),
+        tls("session-tickets yes;", "2:17: error: session-tickets is on or off, not yes"),
+        tls(
+            "session-tickets off; ticket-key k;",
+            "2:22: error: ticket-key without tickets | take out session-tickets off"
+        ),
+        tls(
+            "client-certificates require; client-ca a;",
+            "2:21: error: client-certificates is none, optional or required, not require | did you mean required?"
+        ),
+        tls(
+            "client-certificates required;",
+            "2:1: error: client-certificates required without client-ca | client-ca FILE;"
+        ),
+        tls(
+            "client-certificates optional; client-crl a;",
+            "2:1: error: client-certificates optional without client-ca | client-ca FILE;"
+        ),
+        tls(
+            "client-ca a;",
+            "2:1: error: client-ca while no client certificates are asked for | client-certificates optional;  or: client-certificates required;"
+        ),
+        tls(
+            "client-certificates none; client-crl a; client-depth 2;",
+            "2:27: error: client-crl while no client certificates are asked for | client-certificates optional;  or: client-certificates required;",
+            "2:41: error: client-depth while no client certificates are asked for | client-certificates optional;  or: client-certificates required;"
+        ),
+        tls(
+            "client-certificates required; client-ca a; client-depth 21;",
+            "2:57: error: client-depth is a number from 0 to 20, not 21 | the most intermediates between a client's certificate and its authority's"
+        ),
+        tls(
+            "client-certificates required; client-ca a; client-ca b;",
+            "2:44: error: a second client-ca | the first one is at etc/realms.conf:2:31"
+        ),
+        tls(
+            "host { certificate a; key b; }",
+            "2:1: error: host takes names and a block | as in: host example.org *.example.org { certificate FILE; key FILE; }"
+        ),
+        tls(
+            "host a.test;",
+            "2:1: error: host takes names and a block | as in: host example.org *.example.org { certificate FILE; key FILE; }"
+        ),
+        tls("host a.test { certificate a; }", "2:1: error: certificate and key go together | name both, or neither"),
+        tls("host a.test { }", "2:1: error: the host has no certificate | certificate FILE; key FILE;"),
+        tls(
+            "host a.test { certificate a; key b; minimum-version 1.3; }",
+            "2:37: error: host knows no minimum-version | there are certificate, key, ocsp-response"
+        ),
+        tls(
+            "host a.test b.test { certificate a; key b; }\nhost B.Test. { certificate a; key b; }",
+            "3:6: error: a second host b.test | the first one is at etc/realms.conf:2:13"
+        ),
+        tls(
+            "certificate a\nkey b;",
+            "3:1: error: a ; is missing before key | quote it if it is meant as a word of certificate"
+        ),
+    ]
+}
