@@ -73,7 +73,9 @@ class Peer:
 
 
 # What stands in the server block about the access log.
-OFF, ON = "access-log off;", ""
+# All load comes from one address here, and more connections than one is meant to have.
+BOUNDS = "limits { connections 20000; connections-per-address 20000; }"
+OFF, ON = "access-log off; " + BOUNDS, BOUNDS
 
 
 class Gatehouse(Peer):

@@ -8,8 +8,8 @@ internal import Synchronization
 /// To make and wipe them anew for every record costs as much as the record; to keep them costs 34 KiB. So a connection
 /// keeps them while it is busy, and a bounded number of connections does: those beyond make them anew.
 enum BufferHold {
-    /// How many connections of the process may keep theirs: 35 MB in all.
-    static let limit = 1_024
+    /// How many connections of the process may keep theirs: 2 MB in all.
+    static let limit = 64
 
     private static let count = Atomic(0)
 

@@ -8,9 +8,15 @@ extension OpenSSLHandler {
     /// The most plaintext that is encrypted into one buffer before it is handed to the network.
     private static let chunkSize = 16 * PendingWrites.recordSize
 
+    /// The most plaintext that is kept until the handshake is done: 16 MiB.
+    static let earlyLimit = 16 << 20
+
     static let allocator = ByteBufferAllocator()
 
     /// Keeps plaintext until a flush; fails its promise if it can no more be sent.
+    ///
+    /// Before the handshake is done nothing goes out, and the channel does not know how much waits here: more than 16 MiB then
+    /// closes it with `ChannelError.writeMessageTooLarge`.
     public func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         switch state {
         case .closing, .closed:
@@ -20,7 +26,12 @@ extension OpenSSLHandler {
                 promise?.fail(ChannelError.outputClosed)
                 return
             }
-            pendingWrites.append(unwrapOutboundIn(data), promise)
+            let plaintext = unwrapOutboundIn(data)
+            pendingWrites.append(plaintext, promise)
+            if case .open = state { return }
+            earlyCount += plaintext.readableBytes
+            // A piece left out in the middle of a stream would be worse than its end.
+            if earlyCount > Self.earlyLimit { fail(context, ChannelError.writeMessageTooLarge) }
         }
     }
 

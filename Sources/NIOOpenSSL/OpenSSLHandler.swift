@@ -54,6 +54,8 @@ public class OpenSSLHandler: ChannelDuplexHandler {
     /// Ciphertext that the network has not been handed yet; what the connection has unsent comes after it.
     var output = ByteBuffer()
     var pendingWrites = PendingWrites()
+    /// How much was written before the handshake was done.
+    var earlyCount = 0
     var isFlushNeeded = false
     var hasSentEnd = false
     var outputClose: OutputClose?

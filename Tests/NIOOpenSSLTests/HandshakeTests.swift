@@ -247,4 +247,26 @@ import Testing
         #expect(wire.server.application.errors.first is IOError)
         #expect(!wire.server.channel.isActive)
     }
+
+    @Test func `Writing without end before the handshake closes the connection`() throws {
+        let wire = try Wire()
+        let first = wire.client.channel.write(ByteBuffer(repeating: 1, count: 16 << 20))
+        #expect(wire.client.application.errors.isEmpty)
+        let second = wire.client.channel.write(ByteBuffer(repeating: 1, count: 1))
+        #expect(wire.client.application.errors.first as? ChannelError == .writeMessageTooLarge)
+        #expect(throws: ChannelError.writeMessageTooLarge) { try first.wait() }
+        #expect(throws: ChannelError.writeMessageTooLarge) { try second.wait() }
+        #expect(!wire.client.channel.isActive)
+    }
+
+    @Test func `Up to the bound all of it is delivered after the handshake`() throws {
+        let wire = try Wire()
+        wire.client.channel.writeAndFlush(ByteBuffer(repeating: 1, count: 16 << 20), promise: nil)
+        try wire.connect()
+        try wire.pump()
+        wire.client.channel.writeAndFlush(ByteBuffer(repeating: 1, count: 16 << 20), promise: nil)
+        try wire.pump()
+        #expect(wire.server.application.received.readableBytes == 32 << 20)
+        #expect(wire.client.application.errors.isEmpty)
+    }
 }

@@ -166,23 +166,30 @@ struct Side {
 
 /// A client and a server with nothing between them.
 final class Wire {
-    let loop = EmbeddedEventLoop()
+    let loop: EmbeddedEventLoop
     let client: Side
     let server: Side
 
     init(
         server: OpenSSLHandlerConfiguration = .init(),
         client: OpenSSLHandlerConfiguration = .init(),
-        serverContext: TLSContext? = nil
+        loop: EmbeddedEventLoop = EmbeddedEventLoop(),
+        serverContext: TLSContext? = nil,
+        clientContext: TLSContext? = nil
     ) throws {
         let fixture = try Fixture.shared.get()
+        self.loop = loop
         self.server = try Side(
             loop,
             makeServerHandler(context: serverContext ?? fixture.server, configuration: server)
         )
         self.client = try Side(
             loop,
-            OpenSSLClientHandler(context: fixture.client, serverName: "localhost", configuration: client)
+            OpenSSLClientHandler(
+                context: clientContext ?? fixture.client,
+                serverName: "localhost",
+                configuration: client
+            )
         )
     }
 

@@ -88,6 +88,8 @@ struct ContextSettings {
         }
         part.data.ticketKeys = keys
         unsafe SSL_CTX_set_timeout(context, Int(keys.lifetime))
+        // One and not OpenSSL's two: it is a fifteenth of a handshake, and each use brings the next.
+        try check(unsafe SSL_CTX_set_num_tickets(context, 1), "number of tickets")
         try check(unsafe SSL_CTX_set_tlsext_ticket_key_evp_cb(context, ticketKeyCallback), "ticket keys")
         try check(
             unsafe SSL_CTX_set_session_ticket_cb(context, makeTicketCallback, openTicketCallback, callbackData),

@@ -282,6 +282,11 @@ public final class TLSConnection {
         return unsafe PeerVerification.certificates(SSL_get0_verified_chain(ssl)) ?? []
     }
 
+    /// Makes records of at most a number of bytes, 512 to 16,384; for tests.
+    func limitRecords(to count: Int) -> Bool {
+        unsafe gatehouse_SSL_set_max_send_fragment(ssl, count) == 1
+    }
+
     /// Lends the SSL, which must not be freed.
     func withSSL<R>(_ body: (OpaquePointer) -> R) -> R {
         defer { withExtendedLifetime(self) {} }

@@ -144,7 +144,8 @@ func ticketKeyCallback(
     guard encrypting == 1 else {
         guard let (key, isOld) = unsafe keys.key(named: name) else { return 0 }
         guard unsafe key.decrypt(vector: vector, cipher: cipher, mac: mac) else { return -1 }
-        return isOld ? 2 : 1
+        // In TLS 1.3 a ticket is for one use (RFC 8446 C.4), so each use brings the next.
+        return isOld || (unsafe SSL_version(ssl)) == TLS1_3_VERSION ? 2 : 1
     }
     do throws(OpenSSLError) {
         return unsafe try keys.current().encrypt(name: name, vector: vector, cipher: cipher, mac: mac) ? 1 : -1

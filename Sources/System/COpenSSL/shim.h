@@ -80,6 +80,10 @@ static inline int gatehouse_SSL_set_tlsext_host_name(SSL *ssl, const char *name)
     return (int)SSL_set_tlsext_host_name(ssl, (char *)name);
 }
 
+static inline int gatehouse_SSL_set_max_send_fragment(SSL *ssl, long count) {
+    return (int)SSL_set_max_send_fragment(ssl, count);
+}
+
 static inline EVP_PKEY *gatehouse_EVP_EC_gen_P256(void) {
     return EVP_EC_gen("P-256");
 }
