@@ -40,6 +40,8 @@ extension OpenSSLHandler {
         pendingWrites.markFlush()
         encrypt(context)
         flushIfNeeded(context)
+        // The flush may come after the reads that made room for it.
+        releaseUnheldBuffers()
     }
 
     /// Encrypts everything flushed, as far as the peer's unfinished messages allow.
