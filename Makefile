@@ -8,7 +8,7 @@ SWIFT_FILES = Package.swift Sources Tests Examples Benchmarks
 BUILD_PACKAGES = libssl-dev pkg-config
 TEST_PACKAGES = curl openssl
 
-.PHONY: help serve check test soak lint format bench examples smoke deps test-deps clean
+.PHONY: help serve check test soak lint format bench bench-http examples smoke deps test-deps clean
 
 help:
 	@echo "make serve     build, and serve https://localhost:8443/welcome as $(CONFIG) says"
@@ -18,6 +18,7 @@ help:
 	@echo "make lint      check format and documentation comments"
 	@echo "make format    format all Swift files"
 	@echo "make bench     measure the engine and the parser, beside the JDK if java is there"
+	@echo "make bench-http  measure the server beside nginx, Apache httpd, Caddy and Tomcat, those that are installed"
 	@echo "make examples  build and test the examples"
 	@echo "make smoke     start the built server and sign in over TLS with curl"
 	@echo "make deps      install the Debian packages that are missing"
@@ -50,6 +51,9 @@ format:
 
 bench: deps
 	Scripts/bench.sh
+
+bench-http:
+	Scripts/bench-http.sh
 
 examples: deps
 	swift build --package-path Examples/CustomRealm

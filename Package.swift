@@ -8,13 +8,11 @@ import PackageDescription
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let nioEmbedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio")
-let nioHTTPTypes = Target.Dependency.product(name: "NIOHTTPTypes", package: "swift-nio-extras")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
 let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let signals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
-let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let mustache = Target.Dependency.product(name: "Mustache", package: "swift-mustache")
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 
@@ -40,7 +38,6 @@ let package = Package(
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.2"),
-        .package(url: "https://github.com/apple/swift-nio-extras.git", from: "1.35.2"),
         .package(url: "https://github.com/apple/swift-http-types.git", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log.git", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.2"),
@@ -71,13 +68,18 @@ let package = Package(
         .target(name: "OpenSSLKit", dependencies: ["COpenSSL"]),
         .target(name: "NIOOpenSSL", dependencies: ["OpenSSLKit", nioCore]),
 
+        // HTTP over TLS: requests, responses, limits; no realms.
+        .target(
+            name: "HTTPServer",
+            dependencies: ["NIOOpenSSL", hummingbirdCore, httpTypes, nioCore, nioPosix]
+        ),
+
         // The server and the commands.
         .target(
             name: "Gatehouse",
             dependencies: [
-                "LoginConf", "NIOOpenSSL", "OpenSSLKit", "RealmConfiguration", "RealmKit", hummingbird, hummingbirdCore,
-                httpTypes,
-                lifecycle, logging, mustache, nioCore, nioHTTPTypes, nioPosix, signals,
+                "HTTPServer", "LoginConf", "NIOOpenSSL", "OpenSSLKit", "RealmConfiguration", "RealmKit", hummingbird,
+                httpTypes, logging, mustache, nioCore, nioPosix, signals,
             ]
         ),
         .target(

@@ -2,7 +2,6 @@
 // Gatehouse
 
 internal import HTTPTypes
-internal import Hummingbird
 internal import Mustache
 internal import NIOCore
 
@@ -24,14 +23,19 @@ struct Page {
         var isLink = false
     }
 
-    func response(asHTML: Bool) -> Response {
+    /// The response with this page, and the fields that every page of ours has.
+    ///
+    /// - Parameters:
+    ///   - asHTML: Whether for a browser.
+    ///   - security: What a browser is told of our pages.
+    /// - Returns: Head and body.
+    func rendered(asHTML: Bool, _ security: SecurityHeaders) -> (head: HTTPResponse, body: ByteBuffer) {
         var headers = headers
         headers[.contentType] = asHTML ? "text/html; charset=utf-8" : "text/plain; charset=utf-8"
         headers[.vary] = "Accept, Authorization"
         headers[.cacheControl] = "no-store"
-        let body = ByteBuffer(string: body(asHTML: asHTML))
-        headers[.contentLength] = String(body.readableBytes)
-        return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: body))
+        security.add(to: &headers)
+        return (HTTPResponse(status: status, headerFields: headers), ByteBuffer(string: body(asHTML: asHTML)))
     }
 
     func body(asHTML: Bool) -> String { asHTML ? html : text }
@@ -54,19 +58,4 @@ struct Page {
     }
 
     private static let template: MustacheTemplate = PageTemplate.compiled
-}
-
-extension Request {
-    /// Whether the client is one that shows HTML: it says so, and does not take it back with a weight of 0.
-    var prefersHTML: Bool {
-        let types = headers[values: .accept].flatMap { $0.split(separator: ",") }
-        return types.contains { type in
-            let parts = type.split(separator: ";").map { $0.filter { !$0.isWhitespace }.lowercased() }
-            guard let name = parts.first, name == "text/html" || name == "application/xhtml+xml" else { return false }
-            return !parts.dropFirst().contains { parameter in
-                guard parameter.hasPrefix("q=") else { return false }
-                return Double(parameter.dropFirst(2)) == 0
-            }
-        }
-    }
 }

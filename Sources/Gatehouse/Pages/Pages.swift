@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import HTTPServer
 internal import HTTPTypes
 internal import RealmConfiguration
 internal import RealmKit
@@ -28,13 +29,13 @@ extension Page {
     }
 
     /// 401. Whatever was wrong with credentials, it says the same.
-    static func unauthorized(_ challenge: String, wasRefused: Bool) -> Page {
+    static func unauthorized(realm: String, wasRefused: Bool) -> Page {
         var page = Page(
             status: .unauthorized,
             title: wasRefused ? "Not accepted" : "Please sign in",
             lines: [wasRefused ? "Invalid credentials." : "This page is for people who have signed in."]
         )
-        page.headers[.wwwAuthenticate] = challenge
+        page.headers[.wwwAuthenticate] = BasicScheme.challenge(realm: realm)
         return page
     }
 
@@ -50,6 +51,13 @@ extension Page {
     /// 400.
     static func badRequest(_ reason: String) -> Page {
         Page(status: .badRequest, title: "Bad request", lines: ["The request could not be understood: \(reason)."])
+    }
+
+    /// What is no proper request.
+    static func fault(_ fault: RequestFault) -> Page {
+        let status = HTTPResponse.Status(code: fault.status)
+        let reason = status.reasonPhrase
+        return Page(status: status, title: reason.isEmpty ? "Refused" : reason, lines: ["Refused: \(fault.reason)."])
     }
 
     /// 404.

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-public import RealmConfiguration
-public import RealmKit
+internal import RealmConfiguration
+internal import RealmKit
 
 /// Decides what becomes of a request, in two halves with the login in between.
 ///
 /// Neither half waits for anything, so that a request can be decided on an event loop as well as in a task: both go
 /// through here and nowhere else.
-public struct Gate: Sendable {
+struct Gate: Sendable {
     /// What becomes of a request.
-    public enum Decision: Sendable {
+    enum Decision: Sendable {
         /// The path is open to everybody.
         case open
         /// The user may have it.
         case allowed(AuthenticatedIdentity)
         /// The user is known, and may not: 403.
         case forbidden(AuthenticatedIdentity)
-        /// Credentials are needed, or those that came were refused: 401 with this challenge.
-        case challenge(String, wasRefused: Bool)
+        /// Credentials are needed, or those that came were refused: 401 with a challenge for a realm.
+        case challenge(realm: String, wasRefused: Bool)
         /// The request is not one that can be decided: 400.
         case malformed(String)
         /// The realm could not be asked: 503.
@@ -26,47 +26,77 @@ public struct Gate: Sendable {
     }
 
     /// The first half's outcome.
-    public enum Beginning: Sendable {
-        /// Nothing needs to be asked.
-        case decided(Decision)
+    enum Beginning: Sendable {
+        /// Nothing needs to be asked. There is an entry where somebody was known from before.
+        case decided(Decision, Known?)
         /// Somebody has to be logged in; the report goes to ``finish(_:_:)``.
-        case login(LoginRequest, any Conversation, ProtectRule)
+        case login(Login)
+    }
+
+    /// A login that is to be made.
+    struct Login: Sendable {
+        let request: LoginRequest
+        let conversation: any Conversation
+        let rule: ProtectRule
+        let key: VerifiedCredentials.Key?
+    }
+
+    /// Somebody whose credentials were accepted not long ago.
+    struct Known: Sendable {
+        let entry: VerifiedCredentials.Entry
     }
 
     /// Which paths are protected.
-    public let rules: ProtectionRules
+    let rules: ProtectionRules
     /// The way in.
-    public let authenticator: Authenticator
+    let authenticator: Authenticator
+    private let verified: VerifiedCredentials
+    private let clock: SystemClock
 
     /// A gate.
     ///
     /// - Parameters:
     ///   - rules: Which paths are protected.
     ///   - authenticator: The way in.
-    public init(rules: ProtectionRules, authenticator: Authenticator) {
+    ///   - verified: Where accepted credentials are remembered.
+    ///   - clock: Tells when they were.
+    init(
+        rules: ProtectionRules,
+        authenticator: Authenticator,
+        verified: VerifiedCredentials,
+        clock: SystemClock
+    ) {
         self.rules = rules
         self.authenticator = authenticator
+        self.verified = verified
+        self.clock = clock
     }
 
     /// Decides what can be decided without a login.
     ///
     /// - Parameters:
     ///   - path: The request's path.
-    ///   - authorization: The values of the request's `Authorization` fields.
+    ///   - presented: What the request's `Authorization` fields come to; not asked for where the path is open.
     ///   - peer: The address the request came from.
     /// - Returns: What is decided already, or the login that has to be made.
-    public func begin(_ path: RequestPath, authorization: [String], peer: String?) -> Beginning {
-        guard let rule = rules.rule(for: path) else { return .decided(.open) }
-        switch BasicScheme.read(authorization) {
-        case .nothing:
-            return .decided(.challenge(BasicScheme.challenge(realm: rule.realm), wasRefused: false))
-        case .unusable:
-            return .decided(.challenge(BasicScheme.challenge(realm: rule.realm), wasRefused: true))
-        case .malformed(let reason):
-            return .decided(.malformed(reason))
-        case .credentials(let username, let password):
+    func begin(_ path: RequestPath, _ presented: () -> BasicScheme.Presented, peer: String?) -> Beginning {
+        guard let guarded = rules.guarded(path) else { return .decided(.open, nil) }
+        let rule = guarded.rule
+        switch presented() {
+        case .nothing: return .decided(.challenge(realm: rule.realm, wasRefused: false), nil)
+        case .unusable: return .decided(.challenge(realm: rule.realm, wasRefused: true), nil)
+        case .malformed(let reason): return .decided(.malformed(reason), nil)
+        case .credentials(let credentials):
+            let key = verified.key(realm: rule.realm, credentials)
+            if let key, let entry = verified.entry(key, clock.now) {
+                return .decided(admit(entry.identity, isAllowed: entry.isAllowed(by: guarded)), Known(entry: entry))
+            }
+            guard let (username, password) = credentials.separated() else {
+                return .decided(.challenge(realm: rule.realm, wasRefused: true), nil)
+            }
             let request = LoginRequest(realm: rule.realm, username: username, service: "https", peer: peer)
-            return .login(request, PreparedConversation(name: username.text, password: password), rule)
+            let conversation = PreparedConversation(name: username.text, password: password)
+            return .login(Login(request: request, conversation: conversation, rule: rule, key: key))
         }
     }
 
@@ -74,44 +104,40 @@ public struct Gate: Sendable {
     ///
     /// - Parameters:
     ///   - report: How the login went.
-    ///   - rule: The rule it was made for.
+    ///   - login: The login.
     /// - Returns: What becomes of the request.
-    public func finish(_ report: LoginReport, _ rule: ProtectRule) -> Decision {
+    func finish(_ report: LoginReport, _ login: Login) -> Decision {
         switch report.decision {
         case .accepted(let identity):
-            return rule.allows(identity) ? .allowed(identity) : .forbidden(identity)
+            if let key = login.key { verified.remember(key, identity, clock.now) }
+            return admit(identity, isAllowed: login.rule.allows(identity))
         case .refused(let refusal):
             switch refusal.failure {
             case .unavailable: return .unavailable
             case .wrongCredentials, .unknownUser, .missingCredential, .unusableCredential, .locked, .disabled,
                 .accountExpired, .credentialExpired, .permissionDenied, .internalError:
-                return .challenge(BasicScheme.challenge(realm: rule.realm), wasRefused: true)
+                return .challenge(realm: login.rule.realm, wasRefused: true)
             }
         }
     }
 
-    /// Decides, logging somebody in if need be.
+    /// Whether somebody who is known may have what the rule protects: for both lanes, and whether the login was just now
+    /// or some seconds ago.
+    private func admit(_ identity: AuthenticatedIdentity, isAllowed: Bool) -> Decision {
+        isAllowed ? .allowed(identity) : .forbidden(identity)
+    }
+
+    /// Makes a login, and decides after it.
     ///
-    /// - Parameters:
-    ///   - path: The request's path.
-    ///   - authorization: The values of the request's `Authorization` fields.
-    ///   - peer: The address the request came from.
-    /// - Returns: The decision, and how the login went if there was one.
-    public func decide(
-        _ path: RequestPath,
-        authorization: [String],
-        peer: String?
-    ) async -> (decision: Decision, report: LoginReport?) {
-        switch begin(path, authorization: authorization, peer: peer) {
-        case .decided(let decision): return (decision, nil)
-        case .login(let request, let conversation, let rule):
-            do throws(RealmError) {
-                let report = try await authenticator.login(request, asking: conversation)
-                return (finish(report, rule), report)
-            } catch {
-                // A rule's realm was there when the configuration was linked; without it nobody comes in.
-                return (.unavailable, nil)
-            }
+    /// - Parameter login: The login.
+    /// - Returns: The decision, and how the login went if it was made.
+    func decide(_ login: Login) async -> (decision: Decision, report: LoginReport?) {
+        do throws(RealmError) {
+            let report = try await authenticator.login(login.request, asking: login.conversation)
+            return (finish(report, login), report)
+        } catch {
+            // A rule's realm was there when the configuration was linked; without it nobody comes in.
+            return (.unavailable, nil)
         }
     }
 }

@@ -20,51 +20,110 @@ public struct RequestPath: Sendable, Hashable {
     ///
     /// - Parameter target: The target in origin or absolute form, as it stands in the request line.
     public init?(target: String) {
-        guard target.utf8.count <= 8192, let path = Self.path(of: target[...]) else { return nil }
-        guard path.utf8.allSatisfy({ (0x21...0x7E).contains($0) && !"\\;\"<>^`{|}#".utf8.contains($0) }) else {
-            return nil
-        }
-        var parts = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
-        endsInSlash = parts.last?.isEmpty ?? true
-        if endsInSlash { parts.removeLast() }
+        self.init(target: target.utf8Span.span)
+    }
+
+    /// Reads a request target; nil if it is not one that can be served without doubt.
+    ///
+    /// - Parameter target: The bytes of the target in origin or absolute form, as they stand in the request line.
+    public init?(target: Span<UInt8>) {
+        guard target.count <= 8192, let path = Self.path(of: target) else { return nil }
         var segments: [String] = []
-        for part in parts {
-            guard let segment = Self.decode(part), !segment.isEmpty, segment != ".", segment != ".." else { return nil }
+        var endsInSlash = false
+        var start = path.lowerBound + 1
+        if path.count <= 1 { endsInSlash = true } else { segments.reserveCapacity(2) }
+        while start < path.upperBound {
+            var end = start
+            var isEncoded = false
+            while end < path.upperBound, target[end] != UInt8(ascii: "/") {
+                guard Self.isPlain(target[end]) else { return nil }
+                if target[end] == UInt8(ascii: "%") { isEncoded = true }
+                end += 1
+            }
+            let bytes = target.extracting(start..<end)
+            guard end > start, let segment = isEncoded ? Self.decode(bytes) : Self.text(bytes),
+                !Self.isDots(segment)
+            else { return nil }
             segments.append(segment)
+            start = end + 1
+            endsInSlash = start == path.upperBound
         }
         self.segments = segments
+        self.endsInSlash = endsInSlash
     }
 
-    /// What is left of a target without scheme, authority and query.
-    private static func path(of target: Substring) -> Substring? {
-        guard !target.contains("#") else { return nil }
-        var rest = target
-        for scheme in ["https://", "http://"] where rest.lowercased().hasPrefix(scheme) {
-            rest = rest.dropFirst(scheme.count)
-            let authority = rest.prefix { $0 != "/" && $0 != "?" }
-            guard !authority.isEmpty, !authority.contains("@") else { return nil }
-            rest = rest.dropFirst(authority.count)
-            if rest.first != "/" { rest = "/" + rest }
-            break
+    /// Where the path is in a target: what is left without scheme, authority and query.
+    private static func path(of target: Span<UInt8>) -> Range<Int>? {
+        var start = 0
+        if let length = schemeLength(target) {
+            start = length
+            while start < target.count, target[start] != UInt8(ascii: "/"), target[start] != UInt8(ascii: "?") {
+                if target[start] == UInt8(ascii: "@") { return nil }
+                start += 1
+            }
+            guard start > length else { return nil }
         }
-        guard rest.first == "/" else { return nil }
-        return rest.prefix { $0 != "?" }
+        var end = start
+        while end < target.count, target[end] != UInt8(ascii: "?") { end += 1 }
+        for index in end..<target.count where target[index] == UInt8(ascii: "#") { return nil }
+        if end == start, start > 0 { return start..<start }
+        return start < target.count && target[start] == UInt8(ascii: "/") ? start..<end : nil
     }
 
-    private static func decode(_ segment: Substring) -> String? {
-        guard segment.contains("%") else { return String(segment) }
+    private static func schemeLength(_ target: Span<UInt8>) -> Int? {
+        guard target.count > 0, target[0] != UInt8(ascii: "/") else { return nil }
+        return [("https://" as StaticString), "http://"].first { begins(target, with: $0) }?.utf8CodeUnitCount
+    }
+
+    private static func begins(_ target: Span<UInt8>, with scheme: StaticString) -> Bool {
+        guard target.count >= scheme.utf8CodeUnitCount else { return false }
+        return scheme.withUTF8Buffer { wanted in
+            for index in 0..<wanted.count {
+                let byte = target[index]
+                let isUpper = byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z")
+                guard (isUpper ? byte | 0x20 : byte) == (unsafe wanted[index]) else { return false }
+            }
+            return true
+        }
+    }
+
+    /// Visible ASCII without what RFC 3986 has no place for in a path, and without `;`.
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        guard byte >= 0x21, byte <= 0x7E else { return false }
+        switch byte {
+        case UInt8(ascii: "\\"), UInt8(ascii: ";"), UInt8(ascii: "\""), UInt8(ascii: "<"), UInt8(ascii: ">"),
+            UInt8(ascii: "^"), UInt8(ascii: "`"), UInt8(ascii: "{"), UInt8(ascii: "|"), UInt8(ascii: "}"),
+            UInt8(ascii: "#"):
+            return false
+        default: return true
+        }
+    }
+
+    private static func isDots(_ segment: String) -> Bool {
+        segment == "." || segment == ".."
+    }
+
+    /// Plain bytes are ASCII, so there is nothing to repair.
+    private static func text(_ bytes: Span<UInt8>) -> String {
+        unsafe bytes.withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
+    }
+
+    private static func decode(_ segment: Span<UInt8>) -> String? {
         var bytes: [UInt8] = []
-        var rest = Array(segment.utf8)[...]
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
+        var index = 0
+        while index < segment.count {
+            guard segment[index] == UInt8(ascii: "%") else {
+                bytes.append(segment[index])
+                index += 1
                 continue
             }
-            guard rest.count >= 2, let high = hexValue(rest.removeFirst()), let low = hexValue(rest.removeFirst())
+            guard index + 2 < segment.count, let high = hexValue(segment[index + 1]),
+                let low = hexValue(segment[index + 2])
             else { return nil }
             let decoded = high << 4 | low
             guard decoded >= 0x20, decoded != 0x7F, !"/\\%;".utf8.contains(decoded) else { return nil }
             bytes.append(decoded)
+            index += 3
         }
         return String(validating: bytes, as: UTF8.self)
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-public import RealmKit
+internal import RealmKit
 
 /// HTTP Basic authentication.
 ///
@@ -12,7 +12,7 @@ public enum BasicScheme {
         /// No credentials, or those of another scheme.
         case nothing
         /// A name and a password.
-        case credentials(Username, Secret)
+        case credentials(BasicCredentials)
         /// Well-formed, but no name and password that anybody could have; to be answered like a wrong password.
         case unusable
         /// Not what the grammar allows; to be answered with 400.
@@ -42,36 +42,37 @@ public enum BasicScheme {
     public static func read(_ fields: [String]) -> Presented {
         guard let field = fields.first else { return .nothing }
         guard fields.count == 1 else { return .malformed("more than one Authorization field") }
-        let bytes = Array(field.utf8)
-        let scheme = bytes.prefix { isTokenCharacter($0) }
-        let rest = bytes.dropFirst(scheme.count)
-        guard !scheme.isEmpty else { return .malformed("no authentication scheme") }
-        guard rest.isEmpty || rest.first == UInt8(ascii: " ") else {
+        return read(field.utf8Span.span)
+    }
+
+    /// Reads the one `Authorization` field of a request.
+    ///
+    /// - Parameter field: Its value, without blanks around it.
+    /// - Returns: What it comes to.
+    public static func read(_ field: Span<UInt8>) -> Presented {
+        var end = 0
+        while end < field.count, isTokenCharacter(field[end]) { end += 1 }
+        guard end > 0, end == field.count || field[end] == UInt8(ascii: " ") else {
             return .malformed("no authentication scheme")
         }
-        guard scheme.map({ $0 | 0x20 }) == Array("basic".utf8) else { return .nothing }
-        let token = rest.drop { $0 == UInt8(ascii: " ") }
-        guard !token.isEmpty else { return .malformed("no credentials after the scheme") }
-        guard let decoded = Base64.decode(token) else { return .malformed("the credentials are not base64") }
-        return credentials(decoded)
-    }
-
-    private static func credentials(_ decoded: consuming [UInt8]) -> Presented {
-        defer { wipe(&decoded) }
-        guard decoded.count <= maximumBytes, let colon = decoded.firstIndex(of: UInt8(ascii: ":")),
-            !decoded.contains(where: { $0 < 0x20 || $0 == 0x7F }),
-            let name = String(validating: decoded[..<colon], as: UTF8.self),
-            String(validating: decoded[(colon + 1)...], as: UTF8.self) != nil
-        else { return .unusable }
-        do throws(BadUsername) {
-            return .credentials(try Username(name), Secret(decoded[(colon + 1)...]))
-        } catch {
-            return .unusable
+        guard isBasic(field.extracting(0..<end)) else { return .nothing }
+        while end < field.count, field[end] == UInt8(ascii: " ") { end += 1 }
+        guard end < field.count else { return .malformed("no credentials after the scheme") }
+        let token = field.extracting(end..<field.count)
+        var isBase64 = true
+        let decoded = Secret(capacity: Base64.capacity(token.count)) { bytes in
+            isBase64 = Base64.decode(token, into: &bytes)
         }
+        guard isBase64 else { return .malformed("the credentials are not base64") }
+        return BasicCredentials(decoded).map { .credentials($0) } ?? .unusable
     }
 
-    private static func wipe(_ bytes: inout [UInt8]) {
-        for index in bytes.indices { bytes[index] = 0 }
+    private static func isBasic(_ scheme: Span<UInt8>) -> Bool {
+        guard scheme.count == 5 else { return false }
+        // In upper and lower case alike: a set bit 5 makes every letter a small one.
+        return scheme[0] | 0x20 == UInt8(ascii: "b") && scheme[1] | 0x20 == UInt8(ascii: "a")
+            && scheme[2] | 0x20 == UInt8(ascii: "s") && scheme[3] | 0x20 == UInt8(ascii: "i")
+            && scheme[4] | 0x20 == UInt8(ascii: "c")
     }
 
     /// `tchar` of RFC 9110 section 5.6.2.

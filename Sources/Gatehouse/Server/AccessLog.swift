@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-internal import HTTPTypes
-internal import Hummingbird
 internal import Logging
 internal import RealmConfiguration
 internal import RealmKit
@@ -14,34 +12,42 @@ internal import RealmKit
 struct AccessLog {
     private let logger: Logger
     private let clock: SystemClock
+    /// Whether lines are written at all.
+    let isOn: Bool
 
-    init(_ logger: Logger, clock: SystemClock) {
+    init(_ logger: Logger, clock: SystemClock, isOn: Bool) {
         self.logger = logger
         self.clock = clock
+        self.isOn = isOn
     }
 
-    var now: UInt64 { clock.now }
+    /// What a line is about.
+    struct Entry {
+        var peer: String?
+        var user: (username: Username, realm: String)?
+        var method = "-"
+        /// The path; nil where it was doubtful.
+        var path: String?
+        var status = 0
+        var length = 0
+        /// Why somebody was refused.
+        var reason = ""
+    }
 
-    func note(
-        _ request: Request,
-        path: RequestPath?,
-        peer: String?,
-        report: LoginReport?,
-        _ response: Response,
-        since begin: UInt64
-    ) {
-        let user = report.map { "\(Self.quoted($0.username.text))@\(Self.quoted($0.realm))" } ?? "-"
-        let target = path.map { Self.quoted($0.text) } ?? "(doubtful path)"
-        let why = report.map { Self.reason($0) } ?? ""
-        let length = response.headers[.contentLength] ?? "0"
+    /// When a request begins, or 0 if nobody wants to know.
+    var now: UInt64 { isOn ? clock.now : 0 }
+
+    func note(_ entry: Entry, since begin: UInt64) {
+        let user = entry.user.map { "\(Self.quoted($0.username.text))@\(Self.quoted($0.realm))" } ?? "-"
+        let target = entry.path.map { Self.quoted($0) } ?? "(doubtful path)"
         let microseconds = (clock.now &- begin) / 1000
         logger.info(
-            "\(peer ?? "-") \(user) \(Self.quoted(request.method.rawValue)) \(target) \(response.status.code) \(length) \(microseconds)us\(why)"
+            "\(entry.peer ?? "-") \(user) \(Self.quoted(entry.method)) \(target) \(entry.status) \(entry.length) \(microseconds)us\(entry.reason)"
         )
     }
 
     /// Why somebody was refused; where a module broke or could not ask, what it said of that.
-    private static func reason(_ report: LoginReport) -> String {
+    static func reason(_ report: LoginReport) -> String {
         switch report.refusal {
         case nil: return ""
         case .allIgnored: return " all-ignored"

@@ -1,105 +1,162 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import HTTPServer
 internal import HTTPTypes
-public import Hummingbird
-public import Logging
+internal import Hummingbird
+internal import Logging
 internal import NIOCore
-public import RealmConfiguration
+internal import RealmConfiguration
 internal import RealmKit
 
-/// Answers requests: path, gate, page, headers, log.
-public struct GatehouseResponder: HTTPResponder {
-    /// What is known of a request besides itself.
-    public struct Context: InitializableFromSource {
-        let peer: String?
-
-        /// Notes the peer's address.
-        public init(source: ApplicationRequestContextSource) {
-            peer = source.channel.remoteAddress?.ipAddress
-        }
+/// Answers requests: path, gate, page, log.
+///
+/// Both lanes take the same way: ``content(_:_:)`` after ``Gate/begin(_:_:peer:)``, or after ``Gate/decide(_:)`` where
+/// somebody has to be logged in first.
+struct GatehouseResponder: Responder {
+    /// Which requests are answered on the event loop.
+    enum Lanes: Sendable {
+        /// Those that need no login.
+        case both
+        /// None: for tests that compare the two.
+        case asyncOnly
     }
 
     private let gate: Gate
-    private let rules: [ProtectRule]
-    private let security: SecurityHeaders
+    private let shelf: PageShelf
     private let log: AccessLog
+    private let lanes: Lanes
 
     /// A responder for a configuration.
     ///
     /// - Parameters:
-    ///   - configuration: The realms and rules.
-    ///   - isTrusted: Whether the certificate is one that clients are meant to trust; a development certificate is not.
-    ///   - logger: Where a line is written for every request.
-    public init(_ configuration: Configuration, isTrusted: Bool, logger: Logger) {
-        gate = Gate(rules: ProtectionRules(configuration.rules), authenticator: configuration.authenticator)
-        rules = configuration.rules
-        security = SecurityHeaders(isTrusted: isTrusted)
-        log = AccessLog(logger, clock: SystemClock())
+    ///   - gate: Who decides.
+    ///   - shelf: What is shown.
+    ///   - log: Where a line is written for every request.
+    ///   - lanes: Which requests are answered on the event loop.
+    init(gate: Gate, shelf: PageShelf, log: AccessLog, lanes: Lanes = .both) {
+        self.gate = gate
+        self.shelf = shelf
+        self.log = log
+        self.lanes = lanes
     }
 
-    /// Answers a request.
-    ///
-    /// It never throws: whatever goes wrong is an answer.
-    public func respond(to request: Request, context: Context) async throws -> Response {
-        let begin = log.now
-        let (page, path, report) = await page(for: request, peer: context.peer)
-        var response = page
-        security.add(to: &response.headers)
-        if request.method == .head {
-            // The length stays that of the answer to a GET, RFC 9110 section 9.3.2.
-            let length = response.headers[.contentLength]
-            response.body = ResponseBody()
-            response.headers[.contentLength] = length
-        }
-        log.note(request, path: path, peer: context.peer, report: report, response, since: begin)
-        return response
+    /// What is known of a request before it is answered.
+    private struct Asked: Sendable {
+        let isSafe: Bool
+        let isHead: Bool
+        let asHTML: Bool
+        let path: RequestPath?
+        let begin: UInt64
+        /// For the log; empty if there is none.
+        let method: String
+        let peer: String?
     }
 
-    private func page(for request: Request, peer: String?) async -> (Response, RequestPath?, LoginReport?) {
-        let asHTML = request.prefersHTML
-        guard let path = RequestPath(target: request.head.path ?? "") else {
-            return (Page.badRequest("the path is doubtful").response(asHTML: asHTML), nil, nil)
-        }
-        let authorization = request.headers[values: .authorization]
-        let (decision, report) = await gate.decide(path, authorization: authorization, peer: peer)
-        return (answer(request, path, decision, asHTML), path, report)
-    }
-
-    private func answer(_ request: Request, _ path: RequestPath, _ decision: Gate.Decision, _ asHTML: Bool) -> Response
-    {
-        switch decision {
-        case .challenge(let challenge, let wasRefused):
-            return Page.unauthorized(challenge, wasRefused: wasRefused).response(asHTML: asHTML)
-        case .forbidden(let identity): return Page.forbidden(identity).response(asHTML: asHTML)
-        case .malformed(let reason): return Page.badRequest(reason).response(asHTML: asHTML)
-        case .unavailable: return Page.unavailable.response(asHTML: asHTML)
-        case .allowed(let identity):
-            guard request.isSafe else { return Page.methodNotAllowed.response(asHTML: asHTML) }
-            // Even where a rule protects everything, the pages it shows have their style.
-            return path.text == "/style.css" ? Self.stylesheet : Page.welcome(identity).response(asHTML: asHTML)
-        case .open:
-            guard request.isSafe else { return Page.methodNotAllowed.response(asHTML: asHTML) }
-            switch path.text {
-            case "/": return Page.index(rules).response(asHTML: asHTML)
-            case "/style.css": return Self.stylesheet
-            default: return Page.notFound.response(asHTML: asHTML)
+    func respond(to head: borrowing RequestHead, on connection: Connection) -> Reply {
+        let asked = Asked(
+            isSafe: head.method == .get || head.method == .head,
+            isHead: head.method == .head,
+            asHTML: head.withFirst(.accept) { AcceptField.prefersHTML($0) } ?? false,
+            path: head.withTarget { RequestPath(target: $0) },
+            begin: log.now,
+            method: log.isOn ? head.methodText : "",
+            peer: connection.peer
+        )
+        guard let path = asked.path else { return reply(asked, .doubtfulPath, nil) }
+        let beginning = gate.begin(
+            path,
+            {
+                switch head.count(of: .authorization) {
+                case 0: .nothing
+                case 1: head.withFirst(.authorization) { BasicScheme.read($0) } ?? .nothing
+                default: .malformed("more than one Authorization field")
+                }
+            },
+            peer: connection.peer
+        )
+        switch beginning {
+        case .decided(let decision, let known): return reply(asked, content(asked, decision), known)
+        case .login(let login):
+            return .later { _ in
+                let (decision, report) = await gate.decide(login)
+                return response(asked, content(asked, decision), report)
             }
         }
     }
 
-    private static var stylesheet: Response {
-        let body = ByteBuffer(string: PageTemplate.stylesheet)
-        let headers: HTTPFields = [
-            .contentType: "text/css; charset=utf-8",
-            .cacheControl: "max-age=3600",
-            .contentLength: String(body.readableBytes),
-        ]
-        return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: body))
+    func respond(to fault: RequestFault, on connection: Connection) -> PreparedResponse {
+        let response = shelf.prepared(fault)
+        if log.isOn {
+            var entry = AccessLog.Entry(peer: connection.peer, status: response.status, length: response.bodyLength)
+            entry.reason = " \(AccessLog.quoted(fault.reason))"
+            log.note(entry, since: log.now)
+        }
+        return response
     }
-}
 
-extension Request {
-    /// Whether the request only reads.
-    var isSafe: Bool { method == .get || method == .head }
+    private func reply(_ asked: Asked, _ content: Content, _ known: Gate.Known?) -> Reply {
+        switch lanes {
+        case .both:
+            let response = shelf.prepared(content, asHTML: asked.asHTML, known)
+            let user = (known?.entry.identity).map { ($0.username, $0.realm) }
+            note(asked, user, status: response.status, length: response.bodyLength, "")
+            return .now(response)
+        case .asyncOnly:
+            return .later { _ in response(asked, content, nil) }
+        }
+    }
+
+    private func response(_ asked: Asked, _ content: Content, _ report: LoginReport?) -> Response {
+        var (head, body) = shelf.rendered(content, asHTML: asked.asHTML)
+        let length = body.readableBytes
+        let user = report.map { ($0.username, $0.realm) }
+        note(asked, user, status: head.status.code, length: length, report.map(AccessLog.reason) ?? "")
+        head.headerFields[.contentLength] = String(length)
+        // The length stays that of the answer to a GET, RFC 9110 section 9.3.2.
+        if asked.isHead { body.clear() }
+        return Response(status: head.status, headers: head.headerFields, body: ResponseBody(byteBuffer: body))
+    }
+
+    private func note(
+        _ asked: Asked,
+        _ user: (Username, String)?,
+        status: Int,
+        length: Int,
+        _ reason: String
+    ) {
+        guard log.isOn else { return }
+        let entry = AccessLog.Entry(
+            peer: asked.peer,
+            user: user,
+            method: asked.method,
+            path: asked.path?.text,
+            status: status,
+            length: length,
+            reason: reason
+        )
+        log.note(entry, since: asked.begin)
+    }
+
+    private func content(_ asked: Asked, _ decision: Gate.Decision) -> Content {
+        switch decision {
+        case .challenge(let realm, let wasRefused): return .unauthorized(realm: realm, wasRefused: wasRefused)
+        case .forbidden(let identity): return .forbidden(identity)
+        case .malformed(let reason): return .malformed(reason)
+        case .unavailable: return .unavailable
+        case .allowed(let identity):
+            guard asked.isSafe else { return .methodNotAllowed }
+            // Even where a rule protects everything, the pages it shows have their style.
+            return isStylesheet(asked) ? .stylesheet : .welcome(identity)
+        case .open:
+            guard asked.isSafe else { return .methodNotAllowed }
+            if let path = asked.path, path.segments.isEmpty { return .index }
+            return isStylesheet(asked) ? .stylesheet : .notFound
+        }
+    }
+
+    private func isStylesheet(_ asked: Asked) -> Bool {
+        guard let path = asked.path else { return false }
+        return path.segments == ["style.css"] && !path.endsInSlash
+    }
 }

@@ -2,8 +2,7 @@
 // Gatehouse
 
 internal import Glibc
-internal import Hummingbird
-internal import HummingbirdCore
+internal import HTTPServer
 public import Logging
 public import LoginConf
 internal import NIOCore
@@ -11,7 +10,6 @@ internal import NIOOpenSSL
 internal import NIOPosix
 internal import OpenSSLKit
 public import RealmConfiguration
-internal import ServiceLifecycle
 internal import UnixSignals
 
 /// A TLS server that protects web endpoints with realms.
@@ -21,9 +19,6 @@ internal import UnixSignals
 public struct GatehouseServer: Sendable {
     /// How long requests that have begun may go on after a signal to stop: 10 seconds.
     public static let drainTime = Duration.seconds(10)
-
-    /// How long a connection may be silent: 60 seconds.
-    public static let idleTime = Duration.seconds(60)
 
     /// The certificate that is shown.
     public let certificate: ServerCertificate
@@ -49,7 +44,11 @@ public struct GatehouseServer: Sendable {
         accessLogger: Logger,
         onListening: @escaping @Sendable (String) -> Void
     ) throws(ConfigurationErrors) {
-        let tls = try ServerTLS.load(configuration.server, files: files)
+        let tls = try ServerTLS.load(
+            configuration.server,
+            files: files,
+            applicationProtocols: ["http/1.1", "http/1.0"]
+        )
         certificate = tls.certificate
         context = tls.context
         self.configuration = configuration
@@ -62,86 +61,101 @@ public struct GatehouseServer: Sendable {
     ///
     /// - Throws: ``ConfigurationErrors`` when an address cannot be listened on; then it listens on none.
     public func run() async throws(ConfigurationErrors) {
-        // All addresses are tried before one is served, so that nothing starts where not everything can.
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: configuration.server.threads ?? Processors.count)
+        let result = await serve(group)
+        do {
+            try await group.shutdownGracefully()
+        } catch {
+            logger.notice("the event loops did not end", metadata: ["error": "\(error)"])
+        }
+        try result.get()
+    }
+
+    private func serve(_ group: MultiThreadedEventLoopGroup) async -> Result<Void, ConfigurationErrors> {
+        let server: Server
+        do {
+            server = try await makeServer(group)
+        } catch {
+            return .failure(configuration.server.stateFolder.errors("the server cannot be set up: \(error)"))
+        }
+        // Nothing is said, and no signal taken, before all addresses can be had.
+        var channels: [any Channel] = []
         for address in configuration.server.listen {
             do {
-                let socket = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-                    .serverChannelOption(ChannelOptions.socketOption(.so_reuseaddr), value: 1)
-                    .bind(host: address.host, port: address.port).get()
-                try await socket.close().get()
+                channels.append(try await server.listen(host: address.host, port: address.port))
             } catch {
-                throw ListenerErrors.errors(error, address)
+                await stop(server, channels)
+                return .failure(ListenerErrors.errors(error, address))
             }
         }
-        let failures = ListenFailures()
-        let applications = configuration.server.listen.map { address in
-            Listener(application: application(address), address: address, failures: failures)
+        let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
+        for (channel, address) in zip(channels, configuration.server.listen) {
+            let port = channel.localAddress?.port ?? address.port
+            onListening("https://\(ServerSettings.Address(host: address.host, port: port))")
         }
-        var group = ServiceGroupConfiguration(
-            services: applications,
-            gracefulShutdownSignals: [.sigterm, .sigint],
-            logger: Logger(label: "gatehouse.services") { _ in SwiftLogNoOpLogHandler() }
+        for await _ in signals { break }
+        await stop(server, channels)
+        return .success(())
+    }
+
+    private func makeServer(_ group: MultiThreadedEventLoopGroup) async throws -> Server {
+        let clock = SystemClock()
+        let verified = try VerifiedCredentials(lifetime: configuration.server.credentialCache.nanoseconds)
+        let gate = Gate(
+            rules: ProtectionRules(configuration.rules),
+            authenticator: configuration.authenticator,
+            verified: verified,
+            clock: clock
         )
-        group.maximumGracefulShutdownDuration = Self.drainTime
-        do {
-            try await ServiceGroup(configuration: group).run()
-        } catch {
-            if let failure = failures.first { throw failure }
-            // The drain time was over; connections that were still open have been closed.
-            logger.notice("not every request ended in time", metadata: ["error": "\(error)"])
-        }
-    }
-
-    /// How many connections one address takes at a time: what the process may have open, less a reserve, shared out.
-    ///
-    /// Beyond that, connections wait to be accepted; without a bound the process would run out of descriptors.
-    private var connectionLimit: Int {
-        var limit = rlimit()
-        guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 256 }
-        let open = Int(clamping: limit.rlim_cur)
-        return max(8, (open - min(64, open / 4)) / max(1, configuration.server.listen.count))
-    }
-
-    private func application(_ address: Placed<ServerSettings.Address>) -> some Service {
-        let responder = GatehouseResponder(configuration, isTrusted: !certificate.isDevelopment, logger: accessLogger)
+        let responder = GatehouseResponder(
+            gate: gate,
+            shelf: PageShelf(configuration.rules, SecurityHeaders(isTrusted: !certificate.isDevelopment)),
+            log: AccessLog(accessLogger, clock: clock, isOn: configuration.server.hasAccessLog)
+        )
         let context = context
-        let onListening = onListening
-        var quiet = logger
-        quiet.logLevel = max(quiet.logLevel, .notice)
-        return Application(
+        let logger = logger
+        return try await Server(
+            group: group,
+            limits: DescriptorLimit.limits(HTTPLimits(configuration.server.limits)),
             responder: responder,
-            server: HTTPServerBuilder { responder in
-                OpenSSLChannel(
-                    base: HTTP1Channel(
-                        responder: responder,
-                        configuration: HTTP1Channel.Configuration(
-                            additionalChannelHandlers: [RequestLimits()],
-                            idleTimeout: .nanoseconds(Self.idleTime.nanoseconds)
-                        )
-                    ),
+            clock: { Int(time(nil)) },
+            makeTLS: {
+                try makeServerHandler(
                     context: context,
-                    // Requests are framed by length, so a peer that leaves without a goodbye cuts nothing short.
-                    configuration: OpenSSLHandlerConfiguration(
-                        halfCloseTimeout: .seconds(5),
-                        toleratesUncleanShutdown: true
-                    )
+                    // Requests are framed by length, so a peer that leaves without a goodbye cuts nothing short. The
+                    // deadlines are the server's, which looks after all connections at once.
+                    configuration: OpenSSLHandlerConfiguration(toleratesUncleanShutdown: true)
                 )
             },
-            configuration: ApplicationConfiguration(
-                address: .hostname(address.host, port: address.port),
-                availableConnectionsDelegate: MaximumAvailableConnections(connectionLimit)
-            ),
-            onServerRunning: { channel in
-                let port = channel.localAddress?.port ?? address.port
-                onListening("https://\(ServerSettings.Address(host: address.host, port: port))")
-            },
-            logger: quiet
+            onError: { error, connection in ConnectionErrors.log(error, connection, logger) }
         )
+    }
+
+    /// Lets what has begun finish, but not for ever.
+    private func stop(_ server: Server, _ channels: [any Channel]) async {
+        for channel in channels { channel.close(promise: nil) }
+        await withTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                await server.drain()
+                return true
+            }
+            group.addTask {
+                do {
+                    try await Task.sleep(for: Self.drainTime)
+                    return false
+                } catch {
+                    return true
+                }
+            }
+            if await group.next() == false { logger.notice("not every request ended in time") }
+            // What is left is ended.
+            group.cancelAll()
+        }
     }
 }
 
 extension Duration {
-    fileprivate var nanoseconds: Int64 {
-        components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000
+    fileprivate var nanoseconds: UInt64 {
+        UInt64(max(0, components.seconds)) * 1_000_000_000 + UInt64(max(0, components.attoseconds / 1_000_000_000))
     }
 }

@@ -76,12 +76,10 @@ struct Algorithms: @unchecked Sendable {
     static let shared = Algorithms()
 
     let sha256: OpaquePointer?
-    let hmac: OpaquePointer?
     let aes256CBC: OpaquePointer?
 
     private init() {
         unsafe sha256 = EVP_MD_fetch(nil, "SHA256", nil)
-        unsafe hmac = EVP_MAC_fetch(nil, "HMAC", nil)
         unsafe aes256CBC = EVP_CIPHER_fetch(nil, "AES-256-CBC", nil)
     }
 }

@@ -5,11 +5,12 @@ internal import COpenSSL
 
 /// A key of HMAC-SHA-256 (RFC 2104), scheduled once and used from any thread.
 ///
-/// The key's bytes are kept by OpenSSL alone, which wipes them with this object. It has no description of them.
+/// The key's bytes are not kept, only what SHA-256 has made of them, and that is wiped with this object. It has no
+/// description of it.
 @safe
 public final class HMACKey: @unchecked Sendable {
-    // Unchecked because of the pointer: the template is only duplicated after init, never fed.
-    private let template: OpaquePointer
+    // Unchecked because of the pointer: what it points at is written in init and wiped in deinit, and copied in between.
+    private let schedule: UnsafeMutablePointer<gatehouse_HMAC_SHA256>
 
     /// Takes a key of 16 bytes or more; the caller wipes its own copy.
     ///
@@ -18,40 +19,62 @@ public final class HMACKey: @unchecked Sendable {
         guard key.count >= 16 else {
             throw OpenSSLError(.invalidConfiguration, context: "HMAC key of \(key.count) bytes; 16 are the least")
         }
-        ErrorQueue.clear()
-        guard let hmac = unsafe Algorithms.shared.hmac, let template = unsafe EVP_MAC_CTX_new(hmac) else {
-            throw .draining(.libraryFailure, context: "HMAC")
-        }
-        let started = unsafe key.withUnsafeBufferPointer { key in
-            unsafe gatehouse_EVP_MAC_init_SHA256(template, key.baseAddress, key.count)
-        }
-        guard started == 1 else {
-            unsafe EVP_MAC_CTX_free(template)
-            throw .draining(.libraryFailure, context: "HMAC")
-        }
-        unsafe self.template = template
+        // RFC 2104 section 2: of a key longer than a block its hash is the key.
+        var short = key.count > 64 ? try Digest.sha256(key).bytes : unsafe key.withUnsafeBufferPointer(Array.init)
+        defer { for index in short.indices { short[index] = 0 } }
+        unsafe schedule = .allocate(capacity: 1)
+        let made = unsafe gatehouse_HMAC_SHA256_init(schedule, short, short.count)
+        guard made == 1 else { throw .draining(.libraryFailure, context: "HMAC") }
     }
 
-    deinit { unsafe EVP_MAC_CTX_free(template) }
+    deinit {
+        unsafe OPENSSL_cleanse(schedule, MemoryLayout<gatehouse_HMAC_SHA256>.size)
+        unsafe schedule.deallocate()
+    }
+
+    /// A message on its way to its tag.
+    @safe
+    public struct Message: ~Copyable {
+        fileprivate var state: gatehouse_HMAC_SHA256
+        fileprivate var isGood = true
+
+        fileprivate init(_ state: gatehouse_HMAC_SHA256) {
+            self.state = state
+        }
+
+        /// Adds bytes to the message.
+        public mutating func append(_ bytes: Span<UInt8>) {
+            let done = unsafe bytes.withUnsafeBufferPointer { bytes in
+                unsafe gatehouse_HMAC_SHA256_update(&state, bytes.baseAddress, bytes.count)
+            }
+            if done != 1 { isGood = false }
+        }
+
+        /// Adds a number to the message: 8 bytes, the least significant first.
+        public mutating func append(_ number: UInt64) {
+            var number = number.littleEndian
+            if unsafe gatehouse_HMAC_SHA256_update(&state, &number, 8) != 1 { isGood = false }
+        }
+    }
 
     /// Computes the tag of a message.
     ///
     /// - Throws: ``OpenSSLError`` with code `libraryFailure`.
     public func tag(_ message: Span<UInt8>) throws(OpenSSLError) -> Digest {
-        ErrorQueue.clear()
-        guard let run = unsafe EVP_MAC_CTX_dup(template) else {
-            throw .draining(.libraryFailure, context: "HMAC")
-        }
-        defer { unsafe EVP_MAC_CTX_free(run) }
+        try tag { $0.append(message) }
+    }
+
+    /// Computes the tag of a message that is put together from pieces, none of which is copied.
+    ///
+    /// - Throws: ``OpenSSLError`` with code `libraryFailure`.
+    public func tag(of fill: (inout Message) -> Void) throws(OpenSSLError) -> Digest {
+        var message = unsafe Message(schedule.pointee)
+        fill(&message)
+        let isGood = message.isGood
         return try unsafe Digest { output throws(OpenSSLError) in
-            let fed = unsafe message.withUnsafeBufferPointer { message in
-                // EVP_MAC_update refuses no pointer at all, which is what an empty span has.
-                message.isEmpty ? 1 : unsafe EVP_MAC_update(run, message.baseAddress, message.count)
+            guard unsafe gatehouse_HMAC_SHA256_final(&message.state, output) == 1, isGood else {
+                throw .draining(.libraryFailure, context: "HMAC")
             }
-            var count = 0
-            guard fed == 1, unsafe EVP_MAC_final(run, output, &count, Digest.byteCount) == 1,
-                count == Digest.byteCount
-            else { throw .draining(.libraryFailure, context: "HMAC") }
         }
     }
 }

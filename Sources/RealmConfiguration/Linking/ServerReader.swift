@@ -7,6 +7,10 @@ internal import LoginConf
 struct ServerReader {
     let linker: Linker
 
+    private static let keywords = [
+        "listen", "state", "tls", "trusted-proxies", "threads", "access-log", "credential-cache", "limits",
+    ]
+
     func read(_ statement: Statement?) -> ServerSettings {
         var settings = ServerSettings(
             listen: [Placed(ServerSettings.Address(host: "127.0.0.1", port: 8443), in: linker.text)],
@@ -21,11 +25,18 @@ struct ServerReader {
             )
             return settings
         }
-        let block = Block(statements, of: "server", ["listen", "state", "tls", "trusted-proxies"], in: linker)
+        let block = Block(statements, of: "server", Self.keywords, in: linker)
         let addresses = block.all("listen").flatMap { linker.words($0) }.compactMap(address)
         if !addresses.isEmpty { settings.listen = addresses }
         if let folder = block.file("state") { settings.stateFolder = folder }
         onlyNone(block, "trusted-proxies")
+        let scalars = ScalarReader(linker: linker, block: block)
+        var threads = 0
+        scalars.integer("threads", 1...256, into: &threads)
+        if threads > 0 { settings.threads = threads }
+        scalars.flag("access-log", into: &settings.hasAccessLog)
+        scalars.duration("credential-cache", .zero ... .seconds(3600), into: &settings.credentialCache)
+        if let limits = block.once("limits") { settings.limits = LimitsReader(linker: linker).read(limits) }
         if let tls = block.once("tls") { settings.tls = TLSReader(linker: linker).read(tls) }
         return settings
     }

@@ -34,6 +34,16 @@ public struct ServerSettings: Sendable {
     public var stateFolder: Placed<String>
     /// What the `tls` block says.
     public var tls = TLSSettings()
+    /// How many event loops serve; nil for one per processor.
+    public var threads: Int?
+    /// Whether a line is written for every request.
+    public var hasAccessLog = true
+    /// For how long credentials that a realm has accepted are not checked again; zero for checking every time.
+    ///
+    /// The default is 30 seconds.
+    public var credentialCache = Duration.seconds(30)
+    /// How much clients may send, how long they may take, and how many may be there.
+    public var limits = Limits()
 
     /// The defaults.
     ///

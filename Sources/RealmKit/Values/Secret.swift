@@ -19,6 +19,7 @@ internal import Darwin
     // Written in init only and freed in deinit only, so sharing it between threads is sharing a constant; the pointer
     // leaves through withBytes only, whose span cannot outlive the call.
     private nonisolated(unsafe) let storage: UnsafeMutableBufferPointer<UInt8>
+    private let capacity: Int
 
     /// Takes a copy of the bytes; wiping the original is the caller's part.
     ///
@@ -27,6 +28,7 @@ internal import Darwin
         let storage = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: bytes.count)
         _ = unsafe storage.initialize(from: bytes)
         unsafe self.storage = storage
+        capacity = storage.count
     }
 
     /// Takes a copy of the bytes of a text, as UTF-8.
@@ -38,9 +40,34 @@ internal import Darwin
         self.init(Array(text.utf8))
     }
 
+    /// Has the bytes written where they stay, so that there is no other copy of them.
+    ///
+    /// - Parameters:
+    ///   - capacity: How many bytes there may be; 0 or more.
+    ///   - fill: Writes the bytes.
+    /// - Throws: What `fill` throws; what it has written is wiped then.
+    public init<Failure: Error>(
+        capacity: Int,
+        initializingWith fill: (inout OutputSpan<UInt8>) throws(Failure) -> Void
+    ) throws(Failure) {
+        let storage = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: capacity)
+        var span = unsafe OutputSpan(buffer: storage, initializedCount: 0)
+        do throws(Failure) {
+            try fill(&span)
+        } catch {
+            if let base = storage.baseAddress { unsafe explicit_bzero(base, capacity) }
+            _ = unsafe span.finalize(for: storage)
+            unsafe storage.deallocate()
+            throw error
+        }
+        let count = unsafe span.finalize(for: storage)
+        unsafe self.storage = UnsafeMutableBufferPointer(start: storage.baseAddress, count: count)
+        self.capacity = capacity
+    }
+
     deinit {
         if let base = unsafe storage.baseAddress {
-            unsafe explicit_bzero(base, storage.count)
+            unsafe explicit_bzero(base, capacity)
         }
         unsafe storage.deallocate()
     }

@@ -11,6 +11,7 @@
 #include <openssl/ocsp.h>
 #include <openssl/pem.h>
 #include <openssl/rand.h>
+#include <openssl/sha.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 #if OPENSSL_VERSION_NUMBER < 0x30000000L
@@ -33,7 +34,8 @@ static inline void gatehouse_SSL_CTX_set_options(SSL_CTX *context) {
 /* The write buffer may move because a write that waited is tried again from another ByteBuffer. Not
    SSL_MODE_RELEASE_BUFFERS: it frees, and with SSL_OP_CLEANSE_PLAINTEXT wipes, 17 KiB after every record. */
 static inline void gatehouse_SSL_CTX_set_mode(SSL_CTX *context) {
-    SSL_CTX_set_mode(context, SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_AUTO_RETRY);
+    /* The chain is what the certificate file holds: without NO_AUTO_CHAIN, OpenSSL looks for one in every handshake. */
+    SSL_CTX_set_mode(context, SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_AUTO_RETRY | SSL_MODE_NO_AUTO_CHAIN);
 }
 
 static inline int gatehouse_SSL_CTX_set_min_proto_version(SSL_CTX *context, int version) {
@@ -86,15 +88,39 @@ static inline EVP_PKEY *gatehouse_EVP_EC_gen_P256(void) {
     return EVP_EC_gen("P-256");
 }
 
-/* In C because an OSSL_PARAM points at its name, which must outlive the call that makes it. */
-static inline int gatehouse_EVP_MAC_init_SHA256(EVP_MAC_CTX *mac, const unsigned char *key, size_t count) {
-    char digest[] = "SHA256";
-    const OSSL_PARAM parameters[] = {
-        OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, digest, 0),
-        OSSL_PARAM_construct_end(),
-    };
-    return EVP_MAC_init(mac, key, count, parameters);
+/* HMAC-SHA-256 (RFC 2104) from the states of SHA-256 after the padded key. OpenSSL's own EVP_MAC copies and frees several
+   contexts for every message, which costs four times as much as the hash; these functions are deprecated and not gone. */
+typedef struct {
+    SHA256_CTX inner;
+    SHA256_CTX outer;
+} gatehouse_HMAC_SHA256;
+
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wdeprecated-declarations"
+/* The key has at most 64 bytes. Answers 1 for success. */
+static inline int gatehouse_HMAC_SHA256_init(gatehouse_HMAC_SHA256 *mac, const unsigned char *key, size_t count) {
+    unsigned char block[SHA256_CBLOCK];
+    int done = count <= sizeof block;
+    for (size_t index = 0; index < sizeof block; index++) block[index] = (done && index < count ? key[index] : 0) ^ 0x36;
+    done = done && SHA256_Init(&mac->inner) && SHA256_Update(&mac->inner, block, sizeof block);
+    for (size_t index = 0; index < sizeof block; index++) block[index] ^= 0x36 ^ 0x5c;
+    done = done && SHA256_Init(&mac->outer) && SHA256_Update(&mac->outer, block, sizeof block);
+    OPENSSL_cleanse(block, sizeof block);
+    return done;
 }
+
+static inline int gatehouse_HMAC_SHA256_update(gatehouse_HMAC_SHA256 *mac, const void *bytes, size_t count) {
+    return count == 0 || SHA256_Update(&mac->inner, bytes, count);
+}
+
+/* Writes 32 bytes; the state is of no more use, and wiped. */
+static inline int gatehouse_HMAC_SHA256_final(gatehouse_HMAC_SHA256 *mac, unsigned char *tag) {
+    int done = SHA256_Final(tag, &mac->inner) && SHA256_Update(&mac->outer, tag, SHA256_DIGEST_LENGTH)
+               && SHA256_Final(tag, &mac->outer);
+    OPENSSL_cleanse(mac, sizeof *mac);
+    return done;
+}
+#pragma clang diagnostic pop
 
 static inline int gatehouse_EVP_MAC_CTX_set_SHA256_key(EVP_MAC_CTX *mac, unsigned char *key, size_t count) {
     char digest[] = "SHA256";

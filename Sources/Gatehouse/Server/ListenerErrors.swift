@@ -5,24 +5,6 @@ internal import Glibc
 internal import LoginConf
 internal import NIOCore
 internal import RealmConfiguration
-internal import ServiceLifecycle
-internal import Synchronization
-
-/// A service on one address that tells why it could not be had.
-struct Listener<Base: Service>: Service {
-    let application: Base
-    let address: Placed<ServerSettings.Address>
-    let failures: ListenFailures
-
-    func run() async throws {
-        do {
-            try await application.run()
-        } catch {
-            failures.note(ListenerErrors.errors(error, address))
-            throw error
-        }
-    }
-}
 
 /// Why an address cannot be listened on, shown where it stands.
 enum ListenerErrors {
@@ -35,8 +17,18 @@ enum ListenerErrors {
             )
         case let error as IOError where error.errnoCode == EACCES:
             address.errors("cannot listen on \(address.value): not permitted", hint: "ports below 1024 are for root")
+        case let error as IOError where error.errnoCode == EADDRNOTAVAIL:
+            address.errors(
+                "cannot listen on \(address.value): the address is not one of this machine's",
+                hint: "HOST is a name or an address of this machine"
+            )
         case let error as IOError:
-            address.errors("cannot listen on \(address.value): \(error)")
+            address.errors("cannot listen on \(address.value): \(unsafe String(cString: strerror(error.errnoCode)))")
+        case is SocketAddressError:
+            address.errors(
+                "cannot listen on \(address.value): the name is not known",
+                hint: "HOST is a name or an address of this machine"
+            )
         default:
             address.errors(
                 "cannot listen on \(address.value): \(error)",
@@ -44,13 +36,4 @@ enum ListenerErrors {
             )
         }
     }
-}
-
-/// The reasons, first come first.
-final class ListenFailures: Sendable {
-    private let failures = Mutex<[ConfigurationErrors]>([])
-
-    func note(_ failure: ConfigurationErrors) { failures.withLock { $0.append(failure) } }
-
-    var first: ConfigurationErrors? { failures.withLock { $0.first } }
 }

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+# Gatehouse
+"""Requests over connections that are kept: how many a second, how late, for how much processor time."""
+
+import json
+import os
+import subprocess
+from dataclasses import dataclass
+
+from fleet import AUTHORIZATION, Client, say
+from peers import HERE, WELCOME
+from processes import pinned
+from report import Figures, figure, in_turn, paragraph, ratio_of, rounds, table
+
+
+@dataclass(frozen=True)
+class Lane:
+    """One kind of request, and what its answer must be."""
+
+    name: str
+    title: str
+    path: str
+    status: int
+    authorization: str = None
+    body: bytes = None
+
+
+LANES = {
+    lane.name: lane
+    for lane in (
+        Lane("basic", "Basic, right password", "/welcome", 200, AUTHORIZATION, WELCOME),
+        Lane("challenge", "401, no credentials", "/welcome", 401),
+        Lane("index", "`/`, open", "/", 200),
+        Lane("plain", "open, no file", "/plain", 200, None, WELCOME),
+    )
+}
+
+
+class LaneError(Exception):
+    """The server does not answer as the lane says: there is nothing to measure."""
+
+
+def check(running, lane, index):
+    """Asks twice on one connection. Returns the cipher suite."""
+    with Client(running.port) as client:
+        for _ in range(2):
+            try:
+                status, fields, body = client.get(lane.path, lane.authorization)
+            except OSError as error:
+                raise LaneError(f"{running.peer.name}, {lane.name}: {error}") from error
+            expected = index if lane.name == "index" else lane.body
+            if status != lane.status or (expected is not None and body != expected):
+                raise LaneError(f"{running.peer.name}, {lane.name}: answers {status} {body[:60]!r}")
+            if status == 401 and not fields.get("www-authenticate", "").lower().startswith("basic realm="):
+                raise LaneError(f"{running.peer.name}, {lane.name}: no challenge with the 401")
+        return client.cipher
+
+
+def run_wrk(running, lane, settings, seconds):
+    """What wrk counted. A LaneError if an answer was not as it must be, or a connection broke."""
+    command = ["wrk", "-t1", f"-c{settings.connections}", f"-d{seconds:g}s", "--latency",
+               "-s", os.path.join(HERE, "client", "summary.lua")]
+    if lane.authorization:
+        command += ["-H", f"Authorization: {lane.authorization}"]
+    result = subprocess.run([*command, f"https://127.0.0.1:{running.port}{lane.path}"], stdin=subprocess.DEVNULL,
+                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=seconds + 60,
+                            preexec_fn=pinned(settings.load_core))
+    output = result.stdout.decode(errors="replace")
+    lines = [line for line in output.splitlines() if line.startswith("SUMMARY ")]
+    if result.returncode != 0 or not lines:
+        raise LaneError(f"{running.peer.name}, {lane.name}: wrk says {output[-500:]}")
+    summary = json.loads(lines[0][len("SUMMARY "):])
+    # wrk counts every answer of 400 and more as an error: here either none is or all are.
+    unexpected = summary["status"] != (summary["requests"] if lane.status >= 400 else 0)
+    if unexpected or any(summary[kind] for kind in ("connect", "read", "write", "timeout")) or not summary["requests"]:
+        raise LaneError(f"{running.peer.name}, {lane.name}: wrk saw errors: {summary}")
+    return summary
+
+
+def sample(running, lane, settings, index):
+    cipher = check(running, lane, index)
+    before = running.service.cpu()
+    summary = run_wrk(running, lane, settings, settings.seconds)
+    cpu = running.service.cpu() - before
+    seconds = summary["microseconds"] / 1e6
+    return {
+        "rate": summary["requests"] / seconds,
+        "p50": summary["p50"],
+        "p99": summary["p99"],
+        "cpu": cpu * 1e6 / summary["requests"],
+        "busy": cpu / seconds,
+        "bytes": summary["bytes"] / summary["requests"],
+        "cipher": cipher,
+    }
+
+
+def measure(fleet, peers, settings):
+    """The section of the report about throughput."""
+    runnings = fleet.start_all(peers)
+    try:
+        todo = [(running, LANES[name]) for name in LANES for running in runnings if name in running.peer.lanes]
+        for running, lane in list(todo):
+            with fleet.awake(running):
+                try:
+                    check(running, lane, fleet.index)
+                    run_wrk(running, lane, settings, max(1, round(settings.warm_up * running.peer.warmth)))
+                except LaneError as error:
+                    say(f"left out: {error}")
+                    todo.remove((running, lane))
+        figures = Figures()
+        for number in range(settings.rounds):
+            for running, lane in in_turn(todo, number):
+                with fleet.awake(running):
+                    try:
+                        taken = sample(running, lane, settings, fleet.index)
+                    except LaneError as error:
+                        say(f"a sample is lost: {error}")
+                        continue
+                figures.add(running.peer, lane.name, number, taken)
+                say(f"round {number + 1}, {lane.name}, {running.peer.name}: "
+                    f"{taken['rate']:.0f}/s, {taken['cpu']:.1f} us")
+    finally:
+        fleet.stop()
+    return section(figures, [running.peer for running in runnings], settings)
+
+
+def section(figures, peers, settings):
+    rows = []
+    for lane in LANES.values():
+        for peer in peers:
+            taken = figures.of(peer, lane.name)
+            if not taken:
+                continue
+            rows.append([
+                lane.title, peer.title, figure(taken, "rate", 0), figure(taken, "p50", 0), figure(taken, "p99", 0),
+                figure(taken, "cpu", 1), ratio_of(figures, peer, lane.name, "nginx", "basic", "cpu"),
+                figure(taken, "busy", 2, spread=False), figure(taken, "bytes", 0, spread=False),
+                taken[0]["cipher"].replace("TLS_", "").replace("_SHA384", "").replace("_SHA256", ""),
+            ])
+    return [
+        "### Requests over kept connections",
+        "",
+        paragraph(f"""
+            TLS 1.3, {settings.connections} connections, wrk with one thread, {rounds(settings.rounds)} of
+            {settings.seconds} s. Times in microseconds. *CPU* is user and system time of all the server's processes by
+            requests answered; *ratio* is that against nginx auth_basic's Basic of the same round; *busy* is the share
+            of its core the server used: where it is well below 1, the load generator was the limit, and only CPU can
+            be compared. *Bytes* are those of an answer."""),
+        "",
+        *table(["request", "server", "requests/s", "p50", "p99", "CPU", "ratio", "busy", "bytes", "cipher"], rows,
+               text=2),
+        "",
+    ]

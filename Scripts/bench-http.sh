@@ -1,0 +1,16 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Gatehouse
+#
+# Measures the server beside the servers people would use instead, as far as they are installed. docs/performance.md says
+# which variables it listens to. GATEHOUSE_BINARY: a server that is built already.
+set -eu
+cd "$(dirname "$0")/.."
+
+if [ -z "${GATEHOUSE_BINARY:-}" ]; then
+    make deps
+    swift build -c release --product gatehouse
+    GATEHOUSE_BINARY="$(swift build -c release --show-bin-path)/gatehouse"
+    export GATEHOUSE_BINARY
+fi
+exec python3 -B Benchmarks/HTTP/run.py

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import HTTPServer
+internal import OpenSSLKit
+internal import RealmKit
+internal import Synchronization
+
+/// Remembers for some seconds which credentials a realm has accepted, so that a client that sends them with every request
+/// is not logged in with every request.
+///
+/// - Only successes are remembered; a refusal is found anew each time.
+/// - Neither name nor password is kept. An entry is found by a MAC of realm, name and password under a key that was drawn
+///   at the start of the process, each preceded by its length, so that no two triples are the same bytes
+///   (CVE-2026-71326).
+/// - An entry lives for a fixed time from the login on, however often it is used.
+/// - There is a bound on how many there are; where it is reached, the oldest goes.
+final class VerifiedCredentials: Sendable {
+    /// What is known of credentials that were accepted.
+    final class Entry: Sendable {
+        let identity: AuthenticatedIdentity
+        fileprivate let expiry: UInt64
+        private let made = Mutex(Made())
+
+        private struct Made {
+            var responses: [PageKey: PreparedResponse] = [:]
+            // The rule that was asked last, and what it says: neither rule nor identity can change.
+            var rule: ProtectionRules.Guarded?
+            var isAllowed = false
+        }
+
+        fileprivate init(_ identity: AuthenticatedIdentity, expiry: UInt64) {
+            self.identity = identity
+            self.expiry = expiry
+        }
+
+        /// Whether the identity meets a rule's requirements.
+        func isAllowed(by rule: ProtectionRules.Guarded) -> Bool {
+            made.withLock { made in
+                if made.rule === rule { return made.isAllowed }
+                made.isAllowed = rule.rule.allows(identity)
+                made.rule = rule
+                return made.isAllowed
+            }
+        }
+
+        /// The response that was made for the identity, or that is made now.
+        func response(_ key: PageKey, _ make: () -> PreparedResponse) -> PreparedResponse {
+            made.withLock { made in
+                if let response = made.responses[key] { return response }
+                let response = make()
+                made.responses[key] = response
+                return response
+            }
+        }
+    }
+
+    /// A response that depends on nothing but the identity.
+    enum PageKey: Hashable {
+        case welcome(asHTML: Bool)
+        case forbidden(asHTML: Bool)
+    }
+
+    /// Stands for one triple of realm, name and password.
+    struct Key: Hashable, Sendable {
+        fileprivate let tag: Digest
+        /// How often everything had been forgotten when the key was made: what was asked before that does not count.
+        fileprivate let generation: UInt64
+    }
+
+    private struct State {
+        var entries: [Digest: Entry] = [:]
+        /// The keys in the order in which their entries were made; some may be gone already.
+        var order: [Digest] = []
+        var first = 0
+        var generation: UInt64 = 0
+    }
+
+    private let mac: HMACKey
+    private let lifetime: UInt64
+    private let bound: Int
+    private let state = Mutex(State())
+
+    /// - Parameters:
+    ///   - lifetime: How long an entry lives, in nanoseconds; 0 for no entries at all.
+    ///   - bound: How many entries there may be.
+    /// - Throws: When there is no randomness for the key.
+    init(lifetime: UInt64, bound: Int = 10_000) throws(OpenSSLError) {
+        var key = try RandomBytes.make(32)
+        defer { for index in key.indices { key[index] = 0 } }
+        mac = try HMACKey(key.span)
+        self.lifetime = lifetime
+        self.bound = bound
+    }
+
+    /// The key of credentials; nil if nothing is remembered here, or no MAC could be made.
+    func key(realm: String, _ credentials: BasicCredentials) -> Key? {
+        guard lifetime > 0 else { return nil }
+        let tag: Digest? = credentials.withBytes { name, password in
+            do throws(OpenSSLError) {
+                return try mac.tag { message in
+                    let realm = realm.utf8Span.span
+                    Self.append(realm, to: &message)
+                    Self.append(name, to: &message)
+                    Self.append(password, to: &message)
+                }
+            } catch {
+                // Without a key the credentials are checked by their realm, as if they had never been.
+                return nil
+            }
+        }
+        guard let tag else { return nil }
+        return Key(tag: tag, generation: state.withLock { $0.generation })
+    }
+
+    /// What is known of credentials, if they were accepted not too long ago.
+    ///
+    /// - Parameters:
+    ///   - key: The credentials' key.
+    ///   - now: Nanoseconds of the clock that ``remember(_:_:_:)`` is told.
+    /// - Returns: What is known; nil if nothing is.
+    func entry(_ key: Key, _ now: UInt64) -> Entry? {
+        state.withLock { state in
+            guard state.generation == key.generation, let entry = state.entries[key.tag] else { return nil }
+            return now < entry.expiry ? entry : nil
+        }
+    }
+
+    /// Takes note that credentials were accepted.
+    ///
+    /// - Parameters:
+    ///   - key: The credentials' key, made before they were checked: if everything was forgotten since, they may have
+    ///     been checked by what is no longer true, and nothing is remembered.
+    ///   - identity: Who they stand for.
+    ///   - now: Nanoseconds of a monotonic clock.
+    func remember(_ key: Key, _ identity: AuthenticatedIdentity, _ now: UInt64) {
+        let entry = Entry(identity, expiry: now &+ lifetime)
+        state.withLock { state in
+            guard state.generation == key.generation else { return }
+            if state.entries.updateValue(entry, forKey: key.tag) == nil { state.order.append(key.tag) }
+            while state.entries.count > bound, state.first < state.order.count {
+                state.entries[state.order[state.first]] = nil
+                state.first += 1
+            }
+            Self.compact(&state, now)
+        }
+    }
+
+    /// Forgets everybody, such as when the configuration is another.
+    func forgetAll() {
+        state.withLock { state in
+            state = State(generation: state.generation &+ 1)
+        }
+    }
+
+    /// Forgets a user of a realm, such as when the password is another or the account is locked.
+    func forget(realm: String, _ username: Username) {
+        state.withLock { state in
+            // Logins that are on their way may have seen the user as it was.
+            state.generation &+= 1
+            state.entries = state.entries.filter { _, entry in
+                entry.identity.realm != realm || entry.identity.username != username
+            }
+        }
+    }
+
+    /// Takes entries off the front whose time is over, and closes the gap they leave.
+    private static func compact(_ state: inout State, _ now: UInt64) {
+        while state.first < state.order.count {
+            let tag = state.order[state.first]
+            guard let entry = state.entries[tag] else {
+                state.first += 1
+                continue
+            }
+            guard now >= entry.expiry else { break }
+            state.entries[tag] = nil
+            state.first += 1
+        }
+        guard state.first > 1024, state.first * 2 > state.order.count else { return }
+        state.order.removeFirst(state.first)
+        state.first = 0
+    }
+
+    private static func append(_ field: Span<UInt8>, to message: inout HMACKey.Message) {
+        message.append(UInt64(field.count))
+        message.append(field)
+    }
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import Glibc
+internal import HTTPServer
+
+/// The processors this process may run on.
+enum Processors {
+    /// How many there are, as the kernel lists them in `/proc/self/status`; 1 where it does not.
+    ///
+    /// Not how many the machine has: a container or `taskset` may leave it fewer, and more event loops than processors
+    /// only get in each other's way.
+    static var count: Int { max(1, count(inStatus: status())) }
+
+    /// Counts the bits of the line `Cpus_allowed:`, hexadecimal with commas.
+    static func count(inStatus status: String) -> Int {
+        guard let line = status.split(separator: "\n").first(where: { $0.hasPrefix("Cpus_allowed:") }) else { return 0 }
+        return line.dropFirst("Cpus_allowed:".count).reduce(0) { $0 + ($1.hexDigitValue?.nonzeroBitCount ?? 0) }
+    }
+
+    private static func status() -> String {
+        let descriptor = unsafe open("/proc/self/status", O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return "" }
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: 16_384)
+        let count = unsafe bytes.withUnsafeMutableBytes { unsafe read(descriptor, $0.baseAddress, $0.count) }
+        return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+    }
+}
+
+/// How many files the process may have open, sockets included.
+enum DescriptorLimit {
+    /// The limits with no more connections than there can be descriptors for, less a reserve.
+    ///
+    /// The process's own bound is raised as far as it may be. Without a bound on connections it would run out of
+    /// descriptors, and then nothing works any more.
+    static func limits(_ limits: HTTPLimits) -> HTTPLimits {
+        var limits = limits
+        var bound = rlimit()
+        let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+        guard unsafe getrlimit(resource, &bound) == 0 else { return limits }
+        if bound.rlim_cur < bound.rlim_max {
+            var raised = bound
+            raised.rlim_cur = min(bound.rlim_max, rlim_t(limits.connections + 256))
+            if raised.rlim_cur > bound.rlim_cur, unsafe setrlimit(resource, &raised) == 0 { bound = raised }
+        }
+        let open = Int(clamping: bound.rlim_cur)
+        limits.connections = min(limits.connections, max(8, open - min(128, open / 4)))
+        return limits
+    }
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import NIOCore
+
+/// What the connections of one event loop share: the clock's hand, the Date field, room to work in, and a list of all.
+///
+/// Deadlines are looked at a few times a second for all connections together. A timer for each would cost more than
+/// most requests do.
+final class ConnectionLoop {
+    /// How many bytes of responses are put together before they are sent.
+    static let outputSize = 65_536
+    /// How often deadlines are looked at.
+    static let tick = TimeAmount.milliseconds(250)
+
+    let eventLoop: any EventLoop
+    let limits: HTTPLimits
+    let times: Times
+    let parser: HeadParser
+    var responder: any Responder
+    /// Nanoseconds on the event loop's clock, as of the last tick.
+    private(set) var now: UInt64 = 0
+    private(set) var date: ByteBuffer
+    private(set) var isDraining = false
+
+    /// Room for the fields of the head being read.
+    var fields: [RequestHead.Field] = []
+    /// Room for the responses to the requests of one read.
+    var output = ByteBuffer()
+
+    private var unflushed: [HTTP1Handler] = []
+    private var flushAll: (@Sendable () -> Void)?
+    private var first: LoopMember?
+    private var count = 0
+    private var sweep: RepeatedTask?
+    private var dateSecond = -1
+    private let clock: @Sendable () -> Int
+
+    /// The limits' times in nanoseconds.
+    struct Times {
+        let handshake, head, body, idle, write: UInt64
+
+        init(_ limits: HTTPLimits) {
+            handshake = limits.handshakeTime.nanoseconds
+            head = limits.headTime.nanoseconds
+            body = limits.bodyTime.nanoseconds
+            idle = limits.idleTime.nanoseconds
+            write = limits.writeTime.nanoseconds
+        }
+    }
+
+    /// - Parameters:
+    ///   - eventLoop: The event loop everything here is called on.
+    ///   - limits: What clients may do.
+    ///   - responder: Who answers.
+    ///   - clock: Tells the seconds since 1970-01-01 00:00 UTC.
+    init(
+        _ eventLoop: any EventLoop,
+        _ limits: HTTPLimits,
+        _ responder: any Responder,
+        clock: @escaping @Sendable () -> Int
+    ) {
+        self.eventLoop = eventLoop
+        self.limits = limits
+        self.responder = responder
+        self.clock = clock
+        times = Times(limits)
+        parser = HeadParser(limits: limits)
+        date = ByteBuffer()
+        tick()
+    }
+
+    /// Begins to look at deadlines.
+    func start() {
+        let bound = NIOLoopBound(self, eventLoop: eventLoop)
+        flushAll = { bound.value.flushUnflushed() }
+        sweep = eventLoop.scheduleRepeatedTask(initialDelay: Self.tick, delay: Self.tick) { _ in
+            bound.value.tick()
+            bound.value.expire()
+        }
+    }
+
+    func stop() {
+        sweep?.cancel()
+        sweep = nil
+        flushAll = nil
+    }
+
+    /// Hands over the responses that have been put together.
+    func takeOutput() -> ByteBuffer {
+        let taken = output
+        output = ByteBuffer()
+        return taken
+    }
+
+    /// Has a connection's responses sent once everything else that has come in this round is looked at.
+    ///
+    /// One write after the other finds the client awake that the first has woken, and waking is what costs most about
+    /// sending. A connection that is alone does not wait for anybody.
+    func flushLater(_ handler: HTTP1Handler) {
+        unflushed.append(handler)
+        if unflushed.count == 1, let flushAll { eventLoop.execute(flushAll) }
+    }
+
+    private func flushUnflushed() {
+        // None can come meanwhile: what is written here is written by others than requests.
+        for handler in unflushed { handler.flushNow() }
+        unflushed.removeAll(keepingCapacity: true)
+    }
+
+    func insert(_ handler: LoopMember) {
+        handler.next = first
+        first?.previous = handler
+        first = handler
+        count += 1
+    }
+
+    func remove(_ handler: LoopMember) {
+        handler.previous?.next = handler.next
+        handler.next?.previous = handler.previous
+        if first === handler { first = handler.next }
+        handler.previous = nil
+        handler.next = nil
+        count -= 1
+    }
+
+    /// Lets requests that have begun finish and ends all other connections.
+    func drain() {
+        isDraining = true
+        forEach { $0.drain() }
+    }
+
+    /// Ends all connections now.
+    func closeAll() {
+        forEach { $0.abort() }
+    }
+
+    private func expire() {
+        let now = now
+        forEach { $0.expire(now) }
+    }
+
+    private func forEach(_ body: (LoopMember) -> Void) {
+        var handler = first
+        while let current = handler {
+            // It may leave the list while it is looked at.
+            handler = current.next
+            body(current)
+        }
+    }
+
+    private func tick() {
+        now = NIODeadline.now().uptimeNanoseconds
+        let second = clock()
+        guard second != dateSecond else { return }
+        dateSecond = second
+        date = HTTPDate.field(second)
+    }
+}
+
+extension Duration {
+    var nanoseconds: UInt64 {
+        UInt64(max(0, components.seconds)) &* 1_000_000_000 &+ UInt64(max(0, components.attoseconds / 1_000_000_000))
+    }
+}

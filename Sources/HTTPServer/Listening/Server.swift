@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+public import NIOCore
+public import NIOOpenSSL
+public import NIOPosix
+
+/// Serves HTTP over TLS on any number of addresses.
+public final class Server: Sendable {
+    private let group: MultiThreadedEventLoopGroup
+    private let loops: [ObjectIdentifier: (NIOLoopBound<ConnectionLoop>, any EventLoop)]
+    private let counter: ConnectionCounter
+    private let makeTLS: @Sendable () throws -> OpenSSLServerHandler
+    private let onError: @Sendable (any Error, Connection) -> Void
+
+    /// A server that listens nowhere yet.
+    ///
+    /// - Parameters:
+    ///   - group: The event loops to serve on; whoever made them ends them after the server.
+    ///   - limits: What clients may do.
+    ///   - responder: Who answers.
+    ///   - clock: Tells the seconds since 1970-01-01 00:00 UTC, for the Date field.
+    ///   - makeTLS: Makes the TLS handler of a new connection.
+    ///   - onError: Told of what goes wrong with a connection.
+    /// - Throws: When an event loop has been shut down already.
+    public init(
+        group: MultiThreadedEventLoopGroup,
+        limits: HTTPLimits,
+        responder: any Responder,
+        clock: @escaping @Sendable () -> Int,
+        makeTLS: @escaping @Sendable () throws -> OpenSSLServerHandler,
+        onError: @escaping @Sendable (any Error, Connection) -> Void
+    ) async throws {
+        self.group = group
+        self.makeTLS = makeTLS
+        self.onError = onError
+        counter = ConnectionCounter(limits)
+        var loops: [ObjectIdentifier: (NIOLoopBound<ConnectionLoop>, any EventLoop)] = [:]
+        for eventLoop in group.makeIterator() {
+            loops[ObjectIdentifier(eventLoop)] = try await eventLoop.submit {
+                let loop = ConnectionLoop(eventLoop, limits, responder, clock: clock)
+                loop.start()
+                return (NIOLoopBound(loop, eventLoop: eventLoop), eventLoop as any EventLoop)
+            }.get()
+        }
+        self.loops = loops
+    }
+
+    /// Listens on an address.
+    ///
+    /// - Parameters:
+    ///   - host: A name or an address.
+    ///   - port: A port; 0 lets the system choose.
+    /// - Returns: The listening channel; closing it ends the listening and no connection.
+    /// - Throws: An `IOError` or another error of SwiftNIO when the address cannot be had.
+    public func listen(host: String, port: Int) async throws -> any Channel {
+        try await ServerBootstrap(group: group)
+            .serverChannelOption(.backlog, value: 1024)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .serverChannelOption(.maxMessagesPerRead, value: 16)
+            .childChannelOption(.allowRemoteHalfClosure, value: true)
+            .childChannelOption(.maxMessagesPerRead, value: 1)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture { try self.accept(channel) }
+            }
+            .bind(host: host, port: port).get()
+    }
+
+    private func accept(_ channel: any Channel) throws {
+        guard let (loop, _) = loops[ObjectIdentifier(channel.eventLoop)] else {
+            throw ChannelError.inappropriateOperationForState
+        }
+        let address = AddressKey(channel.remoteAddress)
+        switch counter.admit(address) {
+        case .admitted: break
+        case .full: throw ConnectionRefused.tooMany
+        case .fullForAddress: throw ConnectionRefused.tooManyOfAddress
+        }
+        do {
+            let handler = HTTP1Handler(loop.value, onError: onError) { [counter] in counter.leave(address) }
+            try channel.pipeline.syncOperations.addHandlers([try makeTLS(), handler])
+        } catch {
+            counter.leave(address)
+            throw error
+        }
+    }
+
+    private func onEachLoop(_ body: @escaping @Sendable (ConnectionLoop) -> Void) {
+        for (loop, eventLoop) in loops.values { eventLoop.execute { body(loop.value) } }
+    }
+
+    /// Takes another responder from the next request on.
+    public func use(_ responder: any Responder) {
+        onEachLoop { $0.responder = responder }
+    }
+
+    /// Lets requests that have begun finish, ends all other connections, and returns when none is left.
+    ///
+    /// When the task is cancelled, those that are left are ended too.
+    public func drain() async {
+        onEachLoop { $0.drain() }
+        await withTaskCancellationHandler {
+            await counter.waitForNone()
+        } onCancel: {
+            onEachLoop { $0.closeAll() }
+        }
+        onEachLoop { $0.stop() }
+    }
+}
+
+/// Why a connection was closed before anything was said on it.
+public enum ConnectionRefused: Error, Sendable, Hashable {
+    /// There are as many as there may be.
+    case tooMany
+    /// There are as many of this address as there may be.
+    case tooManyOfAddress
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import LoginConf
+internal import RealmKit
+
+/// Reads single values of the `server` block and of blocks in it, each within its bounds.
+struct ScalarReader {
+    let linker: Linker
+    let block: Block
+
+    /// A whole number; what `value` holds already if the keyword is not there or its value is wrong.
+    func integer(_ keyword: String, _ bounds: ClosedRange<Int>, into value: inout Int) {
+        guard case (_, .integer(let number))? = read(keyword, as: .integer(bounds)) else { return }
+        value = number
+    }
+
+    /// A time.
+    func duration(_ keyword: String, _ bounds: ClosedRange<Duration>, into value: inout Duration) {
+        guard let (word, read) = read(keyword, as: .duration), case .duration(let time) = read else { return }
+        guard bounds.contains(time) else {
+            linker.error(
+                word.range,
+                "\(keyword) is a time from \(Self.text(bounds.lowerBound)) to \(Self.text(bounds.upperBound))"
+            )
+            return
+        }
+        value = time
+    }
+
+    /// `on` or `off`.
+    func flag(_ keyword: String, into value: inout Bool) {
+        guard let word = block.word(keyword), let text = linker.expanded(word) else { return }
+        switch text {
+        case "on": value = true
+        case "off": value = false
+        default: linker.error(word.range, "\(keyword) is on or off, not \(text)")
+        }
+    }
+
+    private func read(_ keyword: String, as kind: Property.Kind) -> (Word, PropertyValue)? {
+        guard let word = block.word(keyword), let text = linker.expanded(word) else { return nil }
+        do throws(BadValue) {
+            return (word, try PropertyValue([text], as: kind))
+        } catch {
+            linker.error(word.range, "\(keyword) \(error)")
+            return nil
+        }
+    }
+
+    private static func text(_ time: Duration) -> String {
+        let seconds = time.components.seconds
+        if seconds == 0 { return "\(time.components.attoseconds / 1_000_000_000_000_000)ms" }
+        return seconds % 3600 == 0 ? "\(seconds / 3600)h" : "\(seconds)s"
+    }
+}
