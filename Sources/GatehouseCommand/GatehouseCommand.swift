@@ -66,8 +66,8 @@ public enum GatehouseCommand {
 
     private static func check(_ options: ConfigurationOptions, _ kinds: [RealmKind]) throws(ConfigurationErrors) {
         let configuration = try load(options, kinds)
-        let certificate = try ServerCertificate.existing(configuration.server, files: .system)
-        print(Outline.text(configuration, certificate: certificate), on: STDOUT_FILENO)
+        let tls = try ServerTLS.check(configuration.server, files: .system)
+        print(Outline.text(configuration, tls: tls), on: STDOUT_FILENO)
     }
 
     private static func serve(_ options: ConfigurationOptions, _ kinds: [RealmKind]) async throws(ConfigurationErrors) {
@@ -78,9 +78,10 @@ public enum GatehouseCommand {
             files: .system,
             logger: Logger(label: "gatehouse"),
             accessLogger: Logger(label: "access"),
-            onListening: { address in print("listening on \(address)", on: STDOUT_FILENO) }
+            onListening: { address in print("listening on \(address)", on: STDOUT_FILENO) },
+            reload: { () throws(ConfigurationErrors) in try options.load(kinds) }
         )
-        print(Outline.text(configuration, certificate: server.certificate), on: STDOUT_FILENO)
+        print(Outline.text(configuration, tls: server.tls), on: STDOUT_FILENO)
         try await server.run()
         print("stopped", on: STDOUT_FILENO)
     }

@@ -17,8 +17,11 @@ final class LineWriter: Sendable {
     static let standardError = LineWriter(STDERR_FILENO)
 
     private struct State {
-        var waiting = 0
+        var waiting: [UInt8] = []
+        /// How many bytes have been taken and are not written yet.
+        var beingWritten = 0
         var dropped = 0
+        var isScheduled = false
     }
 
     private let descriptor: Int32
@@ -31,24 +34,34 @@ final class LineWriter: Sendable {
     }
 
     func write(_ text: String) {
-        let bytes = Array((text + "\n").utf8)
-        let isTaken = state.withLock { state in
-            guard state.waiting + bytes.count <= Self.bound else {
+        let isFirst = state.withLock { state in
+            guard state.waiting.count + state.beingWritten + text.utf8.count < Self.bound else {
                 state.dropped += 1
                 return false
             }
-            state.waiting += bytes.count
-            return true
+            state.waiting.append(contentsOf: text.utf8)
+            state.waiting.append(UInt8(ascii: "\n"))
+            defer { state.isScheduled = true }
+            return !state.isScheduled
         }
-        guard isTaken else { return }
-        queue.async { [self] in
-            writeAll(bytes)
-            let dropped = state.withLock { state in
-                state.waiting -= bytes.count
-                defer { state.dropped = 0 }
-                return state.dropped
+        if isFirst { queue.async { [self] in writeWaiting() } }
+    }
+
+    /// Writes what waits, all lines that have come meanwhile in one go.
+    private func writeWaiting() {
+        while true {
+            let (bytes, dropped): ([UInt8], Int) = state.withLock { state in
+                defer {
+                    state.beingWritten = state.waiting.count
+                    state.waiting = []
+                    state.dropped = 0
+                    state.isScheduled = state.beingWritten > 0
+                }
+                return (state.waiting, state.dropped)
             }
             if dropped > 0 { writeAll(Array("gatehouse: \(dropped) lines were lost: nobody read this stream\n".utf8)) }
+            if bytes.isEmpty { return }
+            writeAll(bytes)
         }
     }
 

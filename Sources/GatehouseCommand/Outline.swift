@@ -7,9 +7,9 @@ internal import RealmKit
 
 /// What a configuration comes to, for a person to read.
 enum Outline {
-    static func text(_ configuration: Configuration, certificate: ServerCertificate?) -> String {
+    static func text(_ configuration: Configuration, tls: ServerTLS?) -> String {
         (realms(configuration) + contexts(configuration) + rules(configuration)
-            + server(configuration, certificate)).joined(separator: "\n")
+            + server(configuration, tls)).joined(separator: "\n")
     }
 
     private static func realms(_ configuration: Configuration) -> [String] {
@@ -48,18 +48,20 @@ enum Outline {
         return lines
     }
 
-    private static func server(_ configuration: Configuration, _ certificate: ServerCertificate?) -> [String] {
+    private static func server(_ configuration: Configuration, _ tls: ServerTLS?) -> [String] {
         let settings = configuration.server
         var lines = ["server"]
         lines += settings.listen.map { "  listens on \($0.value)" }
         lines.append("  TLS \(settings.tls.minimumVersion.rawValue) or newer")
-        guard let certificate else {
+        guard let tls else {
             return lines + ["  a development certificate is made in \(settings.stateFolder.value) at the first start"]
         }
-        let kind = certificate.isDevelopment ? "development certificate" : "certificate"
-        lines.append("  \(kind) \(certificate.file)")
-        lines.append("    SHA-256 \(certificate.fingerprint)")
-        if let doubt = certificate.doubt { lines.append("    warning: \(doubt)") }
+        let kind = tls.certificate.isDevelopment ? "development certificate" : "certificate"
+        for (what, certificate) in [(kind, tls.certificate)] + tls.hostCertificates.map({ ("certificate", $0) }) {
+            lines.append("  \(what) \(certificate.file)")
+            lines.append("    SHA-256 \(certificate.fingerprint)")
+        }
+        lines += tls.doubts.map { "    warning: \($0)" }
         return lines
     }
 }

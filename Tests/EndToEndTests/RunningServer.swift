@@ -61,6 +61,19 @@ final class RunningServer: Sendable {
         }
     }
 
+    /// Has it read its configuration again, and waits until it says what came of that.
+    func hangUp() async throws {
+        let before = log.count
+        child.signal(SIGHUP)
+        for _ in 0..<1000 {
+            let news = log.dropFirst(before)
+            if news.contains("the configuration was read again") || news.contains("the configuration stays") { return }
+            // The line comes from another process: there is nothing here to wait for but its file.
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        throw DidNotListen(output: log)
+    }
+
     /// Tells it to stop and waits for its end.
     ///
     /// - Returns: Its exit status.

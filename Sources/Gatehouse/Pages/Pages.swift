@@ -53,6 +53,13 @@ extension Page {
         Page(status: .badRequest, title: "Bad request", lines: ["The request could not be understood: \(reason)."])
     }
 
+    /// 421.
+    static let misdirected = Page(
+        status: .misdirectedRequest,
+        title: "Misdirected request",
+        lines: ["This connection was set up for another host."]
+    )
+
     /// What is no proper request.
     static func fault(_ fault: RequestFault) -> Page {
         let status = HTTPResponse.Status(code: fault.status)

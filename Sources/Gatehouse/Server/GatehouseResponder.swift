@@ -25,6 +25,7 @@ struct GatehouseResponder: Responder {
     private let gate: Gate
     private let shelf: PageShelf
     private let log: AccessLog
+    private let asksClients: Bool
     private let lanes: Lanes
 
     /// A responder for a configuration.
@@ -33,11 +34,14 @@ struct GatehouseResponder: Responder {
     ///   - gate: Who decides.
     ///   - shelf: What is shown.
     ///   - log: Where a line is written for every request.
+    ///   - asksClients: Whether TLS asks clients for certificates. Then a request must be for the host that TLS was set up
+    ///     for: another may ask other certificates (CVE-2025-23419, RFC 9110 section 7.4).
     ///   - lanes: Which requests are answered on the event loop.
-    init(gate: Gate, shelf: PageShelf, log: AccessLog, lanes: Lanes = .both) {
+    init(gate: Gate, shelf: PageShelf, log: AccessLog, asksClients: Bool = false, lanes: Lanes = .both) {
         self.gate = gate
         self.shelf = shelf
         self.log = log
+        self.asksClients = asksClients
         self.lanes = lanes
     }
 
@@ -63,6 +67,9 @@ struct GatehouseResponder: Responder {
             method: log.isOn ? head.methodText : "",
             peer: connection.peer
         )
+        if asksClients, let name = connection.serverName, !head.isFor(host: name) {
+            return reply(asked, .misdirected, nil)
+        }
         guard let path = asked.path else { return reply(asked, .doubtfulPath, nil) }
         let beginning = gate.begin(
             path,

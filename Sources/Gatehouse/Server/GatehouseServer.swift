@@ -15,18 +15,19 @@ internal import UnixSignals
 /// A TLS server that protects web endpoints with realms.
 ///
 /// Making one checks everything that can be checked and binds nothing; ``run()`` listens until SIGTERM or SIGINT, then
-/// lets requests that have begun finish.
+/// lets requests that have begun finish. SIGHUP has the configuration read again.
 public struct GatehouseServer: Sendable {
     /// How long requests that have begun may go on after a signal to stop: 10 seconds.
     public static let drainTime = Duration.seconds(10)
 
-    /// The certificate that is shown.
-    public let certificate: ServerCertificate
+    /// The certificates and everything else TLS is made of.
+    public let tls: ServerTLS
     private let configuration: Configuration
-    private let context: TLSContext
+    private let files: ConfigurationFiles
     private let logger: Logger
     private let accessLogger: Logger
     private let onListening: @Sendable (String) -> Void
+    private let reload: @Sendable () throws(ConfigurationErrors) -> Configuration
 
     /// A server for a configuration.
     ///
@@ -36,25 +37,27 @@ public struct GatehouseServer: Sendable {
     ///   - logger: Where the server says what happens to it.
     ///   - accessLogger: Where a line is written for every request.
     ///   - onListening: Told each address when the server listens there, as in `https://127.0.0.1:8443`.
+    ///   - reload: Reads the configuration again, at SIGHUP.
     /// - Throws: ``ConfigurationErrors`` when the certificate, its key or the state folder cannot be used.
     public init(
         _ configuration: Configuration,
         files: ConfigurationFiles,
         logger: Logger,
         accessLogger: Logger,
-        onListening: @escaping @Sendable (String) -> Void
+        onListening: @escaping @Sendable (String) -> Void,
+        reload: @escaping @Sendable () throws(ConfigurationErrors) -> Configuration
     ) throws(ConfigurationErrors) {
-        let tls = try ServerTLS.load(
+        tls = try ServerTLS.load(
             configuration.server,
             files: files,
             applicationProtocols: ["http/1.1", "http/1.0"]
         )
-        certificate = tls.certificate
-        context = tls.context
         self.configuration = configuration
+        self.files = files
         self.logger = logger
         self.accessLogger = accessLogger
         self.onListening = onListening
+        self.reload = reload
     }
 
     /// Listens until the process is told to stop.
@@ -72,13 +75,16 @@ public struct GatehouseServer: Sendable {
     }
 
     private func serve(_ group: MultiThreadedEventLoopGroup) async -> Result<Void, ConfigurationErrors> {
+        let contexts = TLSContextSource(tls.context)
         let server: Server
         do {
-            server = try await makeServer(group)
+            server = try await makeServer(group, contexts)
         } catch {
             return .failure(configuration.server.stateFolder.errors("the server cannot be set up: \(error)"))
         }
-        // Nothing is said, and no signal taken, before all addresses can be had.
+        // Before anything is said, so that whoever hears it can send one.
+        let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint, .sighup)
+        // Nothing is served before all addresses can be had.
         var channels: [any Channel] = []
         for address in configuration.server.listen {
             do {
@@ -88,40 +94,84 @@ public struct GatehouseServer: Sendable {
                 return .failure(ListenerErrors.errors(error, address))
             }
         }
-        let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
         for (channel, address) in zip(channels, configuration.server.listen) {
             let port = channel.localAddress?.port ?? address.port
             onListening("https://\(ServerSettings.Address(host: address.host, port: port))")
         }
-        for await _ in signals { break }
+        var snapshot = Snapshot(configuration: configuration, tls: tls)
+        for await signal in signals {
+            guard signal == .sighup else { break }
+            snapshot = reloaded(snapshot, server, contexts)
+        }
         await stop(server, channels)
         return .success(())
     }
 
-    private func makeServer(_ group: MultiThreadedEventLoopGroup) async throws -> Server {
+    /// What is in force.
+    private struct Snapshot {
+        let configuration: Configuration
+        let tls: ServerTLS
+    }
+
+    /// Reads everything again and puts it in force as a whole, or leaves everything as it is.
+    ///
+    /// Connections go on; their next requests are answered by the new rules and realms, new connections shown the new
+    /// certificates. Credentials that were accepted before are checked anew.
+    private func reloaded(_ before: Snapshot, _ server: Server, _ contexts: TLSContextSource) -> Snapshot {
+        do {
+            let configuration = try reload()
+            let tls = try before.tls.reloaded(configuration.server, files: files)
+            let responder = try makeResponder(configuration, tls)
+            server.use(responder)
+            contexts.replace(with: tls.context)
+            for warning in configuration.warnings.map(\.rendered) + tls.doubts { logger.warning("\(warning)") }
+            for name in Self.fixed(self.configuration.server, configuration.server) {
+                logger.warning("\(name) is another now; that takes a restart")
+            }
+            logger.notice("the configuration was read again")
+            return Snapshot(configuration: configuration, tls: tls)
+        } catch {
+            logger.error("the configuration stays as it was:\n\(error)")
+            return before
+        }
+    }
+
+    /// The names of settings that are read at the start only, where they differ.
+    private static func fixed(_ start: ServerSettings, _ now: ServerSettings) -> [String] {
+        var names: [String] = []
+        if start.listen.map(\.value) != now.listen.map(\.value) { names.append("listen") }
+        if start.threads != now.threads { names.append("threads") }
+        if start.limits != now.limits { names.append("limits") }
+        return names
+    }
+
+    private func makeResponder(_ configuration: Configuration, _ tls: ServerTLS) throws -> GatehouseResponder {
         let clock = SystemClock()
-        let verified = try VerifiedCredentials(lifetime: configuration.server.credentialCache.nanoseconds)
+        let settings = configuration.server
         let gate = Gate(
             rules: ProtectionRules(configuration.rules),
             authenticator: configuration.authenticator,
-            verified: verified,
+            verified: try VerifiedCredentials(lifetime: settings.credentialCache.nanoseconds),
             clock: clock
         )
-        let responder = GatehouseResponder(
+        return GatehouseResponder(
             gate: gate,
-            shelf: PageShelf(configuration.rules, SecurityHeaders(isTrusted: !certificate.isDevelopment)),
-            log: AccessLog(accessLogger, clock: clock, isOn: configuration.server.hasAccessLog)
+            shelf: PageShelf(configuration.rules, SecurityHeaders(isTrusted: !tls.certificate.isDevelopment)),
+            log: AccessLog(accessLogger, clock: clock, isOn: settings.hasAccessLog),
+            asksClients: settings.tls.clientCertificates != .none
         )
-        let context = context
+    }
+
+    private func makeServer(_ group: MultiThreadedEventLoopGroup, _ contexts: TLSContextSource) async throws -> Server {
         let logger = logger
         return try await Server(
             group: group,
             limits: DescriptorLimit.limits(HTTPLimits(configuration.server.limits)),
-            responder: responder,
+            responder: try makeResponder(configuration, tls),
             clock: { Int(time(nil)) },
             makeTLS: {
                 try makeServerHandler(
-                    context: context,
+                    context: contexts.current,
                     // Requests are framed by length, so a peer that leaves without a goodbye cuts nothing short. The
                     // deadlines are the server's, which looks after all connections at once.
                     configuration: OpenSSLHandlerConfiguration(toleratesUncleanShutdown: true)

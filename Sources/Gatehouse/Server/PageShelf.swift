@@ -14,6 +14,7 @@ enum Content: Sendable {
     case welcome(AuthenticatedIdentity)
     case forbidden(AuthenticatedIdentity)
     case unauthorized(realm: String, wasRefused: Bool)
+    case misdirected
     case doubtfulPath
     case malformed(String)
     case notFound
@@ -32,6 +33,7 @@ struct PageShelf: Sendable {
         case index(Bool)
         case stylesheet
         case unauthorized(realm: String, wasRefused: Bool, Bool)
+        case misdirected(Bool)
         case doubtfulPath(Bool)
         case notFound(Bool)
         case methodNotAllowed(Bool)
@@ -42,7 +44,7 @@ struct PageShelf: Sendable {
         self.rules = rules
         self.security = security
         let contents =
-            [.index, .stylesheet, .doubtfulPath, .notFound, .methodNotAllowed, .unavailable]
+            [.index, .stylesheet, .misdirected, .doubtfulPath, .notFound, .methodNotAllowed, .unavailable]
             + Set(rules.map(\.realm)).flatMap { realm in
                 [true, false].map { Content.unauthorized(realm: realm, wasRefused: $0) }
             }
@@ -85,6 +87,7 @@ struct PageShelf: Sendable {
         case .index: .index(asHTML)
         case .stylesheet: .stylesheet
         case .unauthorized(let realm, let wasRefused): .unauthorized(realm: realm, wasRefused: wasRefused, asHTML)
+        case .misdirected: .misdirected(asHTML)
         case .doubtfulPath: .doubtfulPath(asHTML)
         case .notFound: .notFound(asHTML)
         case .methodNotAllowed: .methodNotAllowed(asHTML)
@@ -97,7 +100,8 @@ struct PageShelf: Sendable {
         switch content {
         case .welcome: .welcome(asHTML: asHTML)
         case .forbidden: .forbidden(asHTML: asHTML)
-        case .index, .stylesheet, .unauthorized, .doubtfulPath, .malformed, .notFound, .methodNotAllowed, .unavailable:
+        case .index, .stylesheet, .unauthorized, .misdirected, .doubtfulPath, .malformed, .notFound, .methodNotAllowed,
+            .unavailable:
             nil
         }
     }
@@ -109,6 +113,7 @@ struct PageShelf: Sendable {
         case .welcome(let identity): .welcome(identity)
         case .forbidden(let identity): .forbidden(identity)
         case .unauthorized(let realm, let wasRefused): .unauthorized(realm: realm, wasRefused: wasRefused)
+        case .misdirected: .misdirected
         case .doubtfulPath: .badRequest("the path is doubtful")
         case .malformed(let reason): .badRequest(reason)
         case .notFound: .notFound

@@ -63,21 +63,5 @@ public struct ServerCertificate: Sendable {
         return try ServerCertificate(configured, TLSFiles(files: files))
     }
 
-    /// The certificate a server would show: the configured one, or the one for development if there is one; makes nothing.
-    ///
-    /// All else that TLS needs is checked with it, as ``ServerTLS/check(_:files:)`` does.
-    ///
-    /// - Parameters:
-    ///   - settings: The server's settings.
-    ///   - files: Where files come from.
-    /// - Returns: The certificate; nil when the first start is to make one for development.
-    /// - Throws: ``ConfigurationErrors`` at the place that names the file.
-    public static func existing(
-        _ settings: ServerSettings,
-        files: ConfigurationFiles
-    ) throws(ConfigurationErrors) -> ServerCertificate? {
-        try ServerTLS.check(settings, files: files)?.certificate
-    }
-
     static var now: Int64 { Int64(time(nil)) }
 }

@@ -96,8 +96,10 @@ final class HTTP1Handler: LoopMember, ChannelDuplexHandler {
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         switch event {
-        case is TLSHandshakeCompleted:
-            if case .handshaking = phase { enter(.head) }
+        case let handshake as TLSHandshakeCompleted:
+            guard case .handshaking = phase else { break }
+            if let name = handshake.serverName { connection = Connection(peer: connection.peer, serverName: name) }
+            enter(.head)
         case ChannelEvent.inputClosed: peerEnded(context)
         default: break
         }

@@ -90,6 +90,17 @@ public struct RequestHead {
     /// The host and port that are asked; empty in HTTP/1.0 requests without one.
     public var host: String { text(facts.host) }
 
+    /// Whether the request is for a host, whatever its port; upper and lower case and a dot at the end make no difference.
+    ///
+    /// - Parameter name: The host's name, in lower case and without a dot at the end.
+    /// - Returns: True if the Host field names it.
+    public func isFor(host name: String) -> Bool {
+        var host = self.host.lowercased()
+        if let colon = host.lastIndex(of: ":"), !host.hasSuffix("]") { host = String(host[..<colon]) }
+        if host.hasSuffix(".") { host.removeLast() }
+        return host.utf8.elementsEqual(name.utf8)
+    }
+
     /// Lends the target's bytes.
     public func withTarget<Result>(_ body: (Span<UInt8>) -> Result) -> Result {
         body(bytes.readableBytesUInt8Span.extracting(facts.target.range))

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import Foundation
+import Testing
+
+/// SIGHUP: everything is read again and takes the place of what was, or nothing does.
+@Suite(.enabled(if: Program.hasCurl, "curl is not installed"))
+struct ReloadTests {
+    private static func configuration(startWith: String, path: String, tls: String = "") -> String {
+        """
+        login xtechMyRealm { StartWithLoginModule required; }
+        realm xtech { class StartWithRealm; startWith \(startWith); }
+        server { listen 127.0.0.1:0; \(tls) }
+        protect \(path) { realm xtech; require any; }
+        """
+    }
+
+    @Test func `realms and rules are those of the file as it is now`() async throws {
+        let server = try await RunningServer(Self.configuration(startWith: "z", path: "/welcome"))
+        #expect(try await server.ask("/welcome", "-u", "zed:x").status == 200)
+        #expect(try await server.ask("/other", "-u", "zed:x").status == 404)
+        try server.folder.write(Self.configuration(startWith: "a", path: "/other"), to: "realms.conf")
+        try await server.hangUp()
+        #expect(try await server.ask("/other", "-u", "ann:x").status == 200)
+        // Accepted some seconds ago, and not remembered.
+        #expect(try await server.ask("/other", "-u", "zed:x").status == 401)
+        #expect(try await server.ask("/welcome", "-u", "zed:x").status == 404)
+        #expect(await server.end() == 0)
+    }
+
+    @Test func `credentials of before are checked anew, also where nothing else has changed`() async throws {
+        let server = try await RunningServer(Self.configuration(startWith: "z", path: "/welcome"))
+        #expect(try await server.ask("/welcome", "-u", "zed:x").status == 200)
+        try server.folder.write(Self.configuration(startWith: "zz", path: "/welcome"), to: "realms.conf")
+        try await server.hangUp()
+        #expect(try await server.ask("/welcome", "-u", "zed:x").status == 401)
+        #expect(try await server.ask("/welcome", "-u", "zzed:x").status == 200)
+    }
+
+    @Test(arguments: ["realm {", "login-config missing.conf;", "server { tls { certificate a.pem; key a.key; } }"])
+    func `of a broken file nothing is taken, and what is wrong is said`(broken: String) async throws {
+        let server = try await RunningServer(Self.configuration(startWith: "z", path: "/welcome"))
+        try server.folder.write(broken, to: "realms.conf")
+        try await server.hangUp()
+        #expect(server.log.contains("the configuration stays as it was"))
+        #expect(server.log.contains("realms.conf:1:"))
+        #expect(try await server.ask("/welcome", "-u", "zed:x").status == 200)
+        try server.folder.write(Self.configuration(startWith: "z", path: "/again"), to: "realms.conf")
+        try await server.hangUp()
+        #expect(try await server.ask("/again", "-u", "zed:x").status == 200)
+    }
+
+    @Test func `new connections are shown the new certificate`() async throws {
+        let openssl = try #require(Program.system("openssl"))
+        let folder = try TemporaryFolder()
+        func makeCertificate(_ name: String) async throws {
+            let arguments = [
+                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj",
+                "/CN=\(name)", "-addext", "subjectAltName=DNS:localhost", "-keyout", "tls.key", "-out", "tls.pem",
+            ]
+            #expect(try await Program.run(openssl, arguments, in: folder.url).status == 0)
+        }
+        try await makeCertificate("first")
+        let tls = "tls { certificate tls.pem; key tls.key; }"
+        try folder.write(Self.configuration(startWith: "z", path: "/welcome", tls: tls), to: "realms.conf")
+        let server = try await RunningServer(in: folder)
+        func subject() async throws -> String {
+            let arguments = ["s_client", "-connect", "localhost:\(server.port)", "-servername", "localhost"]
+            return try await Program.run(openssl, arguments).output
+        }
+        #expect(try await subject().contains("CN = first"))
+        try await makeCertificate("second")
+        #expect(try await subject().contains("CN = first"))
+        try await server.hangUp()
+        #expect(try await subject().contains("CN = second"))
+    }
+
+    @Test func `what takes a restart is named`() async throws {
+        let server = try await RunningServer(Self.configuration(startWith: "z", path: "/welcome"))
+        try server.folder.write("server { listen 127.0.0.1:1; threads 2; limits { body 1; } }", to: "realms.conf")
+        try await server.hangUp()
+        for name in ["listen", "threads", "limits"] { #expect(server.log.contains("\(name) is another now")) }
+    }
+}
