@@ -120,11 +120,17 @@ let package = Package(
             dependencies: ["NIOOpenSSL", "OpenSSLKit", nioCore, nioEmbedded, nioPosix]
         ),
         .testTarget(
+            name: "HTTPServerTests",
+            dependencies: [
+                "HTTPServer", "NIOOpenSSL", "OpenSSLKit", hummingbirdCore, httpTypes, nioCore, nioEmbedded, nioPosix,
+            ]
+        ),
+        .testTarget(
             name: "GatehouseTests",
             dependencies: [
-                "BuiltInRealms", "Gatehouse", "LoginConf", "RealmConfiguration", "RealmKit", hummingbird,
+                "BuiltInRealms", "Gatehouse", "HTTPServer", "LoginConf", "RealmConfiguration", "RealmKit", hummingbird,
                 hummingbirdCore,
-                httpTypes, logging, nioCore,
+                httpTypes, logging, nioCore, nioEmbedded,
             ]
         ),
         .testTarget(name: "GatehouseCommandTests", dependencies: ["GatehouseCommand"]),
