@@ -103,8 +103,12 @@ final class ConnectionLoop {
     }
 
     private func flushUnflushed() {
-        // None can come meanwhile: what is written here is written by others than requests.
-        for handler in unflushed { handler.flushNow() }
+        // Sending may make room in which a connection takes its next requests, so the list may grow meanwhile.
+        var index = 0
+        while index < unflushed.count {
+            unflushed[index].flushNow()
+            index += 1
+        }
         unflushed.removeAll(keepingCapacity: true)
     }
 
@@ -150,7 +154,7 @@ final class ConnectionLoop {
     }
 
     private func tick() {
-        now = NIODeadline.now().uptimeNanoseconds
+        now = eventLoop.now.uptimeNanoseconds
         let second = clock()
         guard second != dateSecond else { return }
         dateSecond = second
