@@ -122,11 +122,16 @@ let package = Package(
             dependencies: ["NIOOpenSSL", "OpenSSLKit", "TLSTesting", nioCore, nioEmbedded, nioPosix]
         ),
         .testTarget(
+            name: "HTTPServerTests",
+            dependencies: [
+                "HTTPServer", "NIOOpenSSL", "OpenSSLKit", hummingbirdCore, httpTypes, nioCore, nioEmbedded, nioPosix,
+            ]
+        ),
+        .testTarget(
             name: "GatehouseTests",
             dependencies: [
-                "BuiltInRealms", "Gatehouse", "LoginConf", "OpenSSLKit", "RealmConfiguration", "RealmKit",
-                "RealmTesting",
-                "TLSTesting", hummingbird, hummingbirdCore, httpTypes, logging, nioCore,
+                "BuiltInRealms", "Gatehouse", "HTTPServer", "LoginConf", "OpenSSLKit", "RealmConfiguration", "RealmKit",
+                "RealmTesting", "TLSTesting", hummingbird, hummingbirdCore, httpTypes, logging, nioCore, nioEmbedded,
             ]
         ),
         .testTarget(name: "GatehouseCommandTests", dependencies: ["GatehouseCommand"]),

@@ -18,8 +18,9 @@ final class ConnectionLoop {
     let times: Times
     let parser: HeadParser
     var responder: any Responder
-    /// Nanoseconds on the event loop's clock, as of the last tick.
+    /// The clock's hand: nanoseconds in which clients could do something, as of the last tick.
     private(set) var now: UInt64 = 0
+    private var lastTick: UInt64 = 0
     private(set) var date: ByteBuffer
     private(set) var isDraining = false
 
@@ -103,8 +104,12 @@ final class ConnectionLoop {
     }
 
     private func flushUnflushed() {
-        // None can come meanwhile: what is written here is written by others than requests.
-        for handler in unflushed { handler.flushNow() }
+        // Sending may make room in which a connection takes its next requests, so the list may grow meanwhile.
+        var index = 0
+        while index < unflushed.count {
+            unflushed[index].flushNow()
+            index += 1
+        }
         unflushed.removeAll(keepingCapacity: true)
     }
 
@@ -150,7 +155,10 @@ final class ConnectionLoop {
     }
 
     private func tick() {
-        now = NIODeadline.now().uptimeNanoseconds
+        let time = eventLoop.now.uptimeNanoseconds
+        // When the process was stopped, or the machine asleep, no client had that time.
+        now &+= min(time &- lastTick, 2 * UInt64(Self.tick.nanoseconds))
+        lastTick = time
         let second = clock()
         guard second != dateSecond else { return }
         dateSecond = second

@@ -64,6 +64,13 @@ final class Exchange {
     /// Ends the task; what it still sends is dropped.
     func cancel() {
         task?.cancel()
+        release()
+    }
+
+    /// Lets go of the body: whoever still reads it is told that no more will come.
+    ///
+    /// A source that goes unfinished ends the process.
+    private func release() {
         source?.finish(CancellationError())
         bound?.value = nil
     }
@@ -99,18 +106,18 @@ final class Exchange {
             return
         }
         if let head = part.head { begin(head, length: part.length) }
-        if part.bytes.readableBytes > 0, !encode(part.bytes) {
-            // More than was announced: the client could take it for the next response.
+        let isAsAnnounced = (part.bytes.readableBytes == 0 || encode(part.bytes)) && (!part.isLast || finish())
+        // Taken in any case: what stayed there would go to the next connection.
+        let bytes = handler.loop.takeOutput()
+        guard isAsAnnounced else {
+            // The client could take more than was announced for the next response, and that for the rest of less.
             promise?.fail(ChannelError.ioOnClosedChannel)
             return handler.abort()
         }
-        if part.isLast, !finish() {
-            promise?.fail(ChannelError.ioOnClosedChannel)
-            return handler.abort()
-        }
-        context.writeAndFlush(handler.wrapOutboundOut(handler.loop.takeOutput()), promise: promise)
+        if let promise { handler.awaitSent(promise.futureResult) }
+        context.writeAndFlush(handler.wrapOutboundOut(bytes), promise: promise)
         guard part.isLast, handler.exchange === self else { return }
-        bound?.value = nil
+        release()
         handler.finishResponse(context)
         handler.process()
     }
@@ -125,7 +132,10 @@ final class Exchange {
         hasBegunResponse = true
         let isHead = head.method == .head
         let status = response.status.code
+        response.headerFields[.transferEncoding] = nil
         if isHead || status == 304 || status == 204 {
+            // RFC 9110 section 8.6 has no length where there is never a body.
+            if status == 204 { response.headerFields[.contentLength] = nil }
             framing = .none
         } else if let length {
             response.headerFields[.contentLength] = String(length)

@@ -59,8 +59,12 @@ final class HTTP1Handler: LoopMember, ChannelDuplexHandler {
     private var isWritable = true
     /// When the phase began, or the head being read; nanoseconds.
     private var since: UInt64
-    /// When the client stopped taking what is sent; 0 while it does.
-    private var blockedSince: UInt64 = 0
+    /// When the client stopped taking what is sent; nil while it does.
+    private var blockedSince: UInt64?
+    /// When the exchange began to wait for a part of its response to be sent; nil while it does not.
+    private var awaitedSince: UInt64?
+    /// Whether the client has everything, and only its own end is waited for.
+    private var isSent = false
 
     /// - Parameters:
     ///   - loop: The event loop's share.
@@ -87,6 +91,8 @@ final class HTTP1Handler: LoopMember, ChannelDuplexHandler {
 
     func handlerRemoved(context: ChannelHandlerContext) {
         end()
+        // It holds on to this handler.
+        self.context = nil
     }
 
     func channelInactive(context: ChannelHandlerContext) {
@@ -100,6 +106,7 @@ final class HTTP1Handler: LoopMember, ChannelDuplexHandler {
             guard case .handshaking = phase else { break }
             if let name = handshake.serverName { connection = Connection(peer: connection.peer, serverName: name) }
             enter(.head)
+            if loop.isDraining { close() }
         case ChannelEvent.inputClosed: peerEnded(context)
         default: break
         }
@@ -107,10 +114,13 @@ final class HTTP1Handler: LoopMember, ChannelDuplexHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        if case .closed = phase { return }
         var bytes = unwrapInboundIn(data)
         if input.readableBytes == 0 {
             input = bytes
         } else {
+            // Or what has been taken would never go, where a read never ends with a request.
+            if input.writableBytes < bytes.readableBytes { input.discardReadBytes() }
             input.writeBuffer(&bytes)
         }
         process()
@@ -118,7 +128,7 @@ final class HTTP1Handler: LoopMember, ChannelDuplexHandler {
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
         isWritable = context.channel.isWritable
-        blockedSince = isWritable ? 0 : loop.now
+        blockedSince = isWritable ? nil : loop.now
         process()
         context.fireChannelWritabilityChanged()
     }
@@ -142,13 +152,17 @@ final class HTTP1Handler: LoopMember, ChannelDuplexHandler {
     override func expire(_ now: UInt64) {
         let times = loop.times
         let elapsed = now &- since
-        if blockedSince > 0, now &- blockedSince > times.write { return abort() }
+        if let blockedSince, now &- blockedSince > times.write { return abort() }
+        if let awaitedSince, now &- awaitedSince > times.write { return abort() }
         switch phase {
         case .handshaking: if elapsed > times.handshake { abort() }
+        // What has come waits for the responses before it to be taken.
+        case .head where !isWritable: break
         case .head where input.readableBytes > 0: if elapsed > times.head { refuse(.late) }
         case .head: if elapsed > (isFirst ? times.head : times.idle) { close() }
+        case .busy where exchange?.takesBody == false: body?.excuse(UInt64(ConnectionLoop.tick.nanoseconds))
         case .busy: if let body, body.isTooSlow(now, loop) { refuse(.late) }
-        case .lingering: if elapsed > Self.lingerTime { abort() }
+        case .lingering: if elapsed > (isSent ? Self.lingerTime : times.write) { abort() }
         case .closed: break
         }
     }
@@ -157,7 +171,8 @@ final class HTTP1Handler: LoopMember, ChannelDuplexHandler {
         switch phase {
         case .head where input.readableBytes == 0: close()
         case .handshaking: abort()
-        case .head, .busy, .lingering, .closed: break
+        case .busy: closesAfterResponse = true
+        case .head, .lingering, .closed: break
         }
     }
 
@@ -184,6 +199,8 @@ final class HTTP1Handler: LoopMember, ChannelDuplexHandler {
     }
 
     private func enter(_ phase: Phase) {
+        // Writing may have ended the connection, and there is no way back.
+        if case .closed = self.phase { return }
         self.phase = phase
         since = loop.now
     }
@@ -197,6 +214,7 @@ final class HTTP1Handler: LoopMember, ChannelDuplexHandler {
         while advance(context) {}
         isProcessing = false
         flush(context)
+        if hasPeerEnded { endIfNothingComes() }
         if isReadPending, mayRead {
             isReadPending = false
             context.read()
@@ -211,6 +229,18 @@ final class HTTP1Handler: LoopMember, ChannelDuplexHandler {
         case .lingering:
             input = ByteBuffer()
             return false
+        }
+    }
+
+    /// Ends the connection where what is here cannot become whole any more, as the client has ended its side.
+    private func endIfNothingComes() {
+        switch phase {
+        // What is there was looked at and is no whole head, unless it waits for responses to be taken.
+        case .head: if isWritable || input.readableBytes == 0 { close() }
+        // A body that was cut off is no request; a whole one is answered.
+        case .busy where body != nil && input.readableBytes == 0:
+            if exchange?.hasBegunResponse ?? false { abort() } else { close() }
+        case .handshaking, .busy, .lingering, .closed: break
         }
     }
 
@@ -254,7 +284,7 @@ final class HTTP1Handler: LoopMember, ChannelDuplexHandler {
         if case .length(let length) = facts.body, length > loop.limits.body {
             throw RequestFault(413, "the body is too long")
         }
-        closesAfterResponse = !facts.isKeptAlive || loop.isDraining || hasPeerEnded && body != nil
+        closesAfterResponse = !facts.isKeptAlive || loop.isDraining
         switch loop.responder.respond(to: head, on: connection) {
         case .now(let response):
             // Whether a client that waits for a go-ahead still sends its body is for nobody to know.
@@ -287,6 +317,10 @@ final class HTTP1Handler: LoopMember, ChannelDuplexHandler {
             if input.readableBytes == 0 { input = ByteBuffer() }
         }
         guard body == nil, exchange == nil else { return false }
+        guard !closesAfterResponse else {
+            linger(context)
+            return false
+        }
         enter(.head)
         return true
     }
@@ -294,7 +328,8 @@ final class HTTP1Handler: LoopMember, ChannelDuplexHandler {
     /// Goes on to the next request, or to the connection's end.
     func finishResponse(_ context: ChannelHandlerContext) {
         exchange = nil
-        if closesAfterResponse || hasPeerEnded && input.readableBytes == 0 {
+        awaitedSince = nil
+        if closesAfterResponse {
             flush(context)
             linger(context)
         } else if body != nil {
@@ -308,12 +343,16 @@ final class HTTP1Handler: LoopMember, ChannelDuplexHandler {
     private func refuse(_ fault: RequestFault) {
         guard let context else { return }
         let hasBegunResponse = exchange?.hasBegunResponse ?? false
+        // The request may have its answer already, and only its body is bad: a second answer would be taken for that to the
+        // next request.
+        var isAnswered = false
+        if case .busy = phase { isAnswered = exchange == nil }
         exchange?.cancel()
         exchange = nil
         body = nil
         guard !hasBegunResponse else { return abort() }
         closesAfterResponse = true
-        write(loop.responder.respond(to: fault, on: connection), to: nil)
+        if !isAnswered { write(loop.responder.respond(to: fault, on: connection), to: nil) }
         flush(context)
         linger(context)
     }
@@ -322,11 +361,9 @@ final class HTTP1Handler: LoopMember, ChannelDuplexHandler {
         hasPeerEnded = true
         switch phase {
         case .handshaking: abort()
-        case .head: close()
-        // A body that was cut off is no request; a whole one is answered.
-        case .busy where body != nil: abort()
-        case .busy, .closed: break
-        case .lingering: abort()
+        case .head, .busy: process()
+        case .lingering: if isSent { abort() }
+        case .closed: break
         }
     }
 
@@ -365,13 +402,32 @@ final class HTTP1Handler: LoopMember, ChannelDuplexHandler {
         context?.flush()
     }
 
-    /// Closes in an orderly way, nothing being left to say.
+    /// Takes note that a part of the response is on its way, until it is sent.
+    func awaitSent(_ sent: EventLoopFuture<Void>) {
+        awaitedSince = loop.now
+        sent.assumeIsolated().whenComplete { [weak self] _ in self?.awaitedSince = nil }
+    }
+
+    /// Closes in an orderly way, nothing being left to say, as soon as everything that was said is sent.
     private func close() {
         guard let context else { return }
+        settle()
         flush(context)
         flushNow()
-        end()
-        context.close(mode: .all, promise: nil)
+        enter(.lingering)
+        let sent = context.eventLoop.makePromise(of: Void.self)
+        sent.futureResult.assumeIsolated().whenComplete { _ in self.abort() }
+        // Behind everything else.
+        context.writeAndFlush(wrapOutboundOut(ByteBuffer()), promise: sent)
+    }
+
+    /// Lets go of the request and of what may come after it.
+    private func settle() {
+        input = ByteBuffer()
+        body = nil
+        exchange?.cancel()
+        exchange = nil
+        isSent = false
     }
 
     /// Says that nothing more will come, and waits for the client to have read that.
@@ -380,12 +436,20 @@ final class HTTP1Handler: LoopMember, ChannelDuplexHandler {
     /// response from it (RFC 9112 section 9.6).
     private func linger(_ context: ChannelHandlerContext) {
         if case .closed = phase { return }
-        input = ByteBuffer()
-        body = nil
+        settle()
         guard !hasPeerEnded else { return close() }
         enter(.lingering)
         flushNow()
-        context.close(mode: .output, promise: nil)
+        let sent = context.eventLoop.makePromise(of: Void.self)
+        sent.futureResult.assumeIsolated().whenSuccess { self.lastIsSent() }
+        context.close(mode: .output, promise: sent)
+    }
+
+    private func lastIsSent() {
+        guard case .lingering = phase else { return }
+        since = loop.now
+        isSent = true
+        if hasPeerEnded { abort() }
     }
 
     private var mayRead: Bool {

@@ -26,7 +26,8 @@ public struct HTTPLimits: Sendable, Hashable {
     public var bodyRate = 500
     /// How long a connection may be silent between two requests.
     public var idleTime = Duration.seconds(60)
-    /// How long a client may take none of the answer that waits for it.
+    /// How long a client may take to make room for more of its answers: some 32 KiB of the 64 that may wait for it, or the
+    /// part that is being sent.
     public var writeTime = Duration.seconds(20)
 
     /// How many connections may be open at a time.

@@ -149,9 +149,27 @@ extension RequestHead {
             method: HTTPRequest.Method(methodText) ?? .get,
             scheme: "https",
             authority: host.isEmpty ? nil : host,
-            path: target,
+            path: pathAndQuery,
             headerFields: fields
         )
+    }
+}
+
+extension RequestHead {
+    /// The target without the scheme and authority of its absolute form.
+    private var pathAndQuery: String {
+        let bytes = bytes.readableBytesUInt8Span
+        var range = facts.target.range
+        guard bytes[range.lowerBound] != UInt8(ascii: "/"), bytes[range.lowerBound] != UInt8(ascii: "*") else {
+            return target
+        }
+        var slashes = 0
+        while let start = range.first, slashes < 3, bytes[start] != UInt8(ascii: "?") {
+            if bytes[start] == UInt8(ascii: "/") { slashes += 1 }
+            if slashes < 3 { range.removeFirst() }
+        }
+        let rest = text(Slice(range.lowerBound, range.upperBound))
+        return slashes == 3 ? rest : "/" + rest
     }
 }
 

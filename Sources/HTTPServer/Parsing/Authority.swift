@@ -18,8 +18,12 @@ enum Authority {
         }
         guard end < bytes.count else { return true }
         guard bytes[end] == Character.colon, bytes.count - end <= 6 else { return false }
-        for index in (end + 1)..<bytes.count where !Character.isDigit(bytes[index]) { return false }
-        return true
+        var port = 0
+        for index in (end + 1)..<bytes.count {
+            guard Character.isDigit(bytes[index]) else { return false }
+            port = port * 10 + Int(bytes[index] - UInt8(ascii: "0"))
+        }
+        return port <= 65_535
     }
 
     /// The forms a target may have: a path, or a URL whose authority is that of the Host field.

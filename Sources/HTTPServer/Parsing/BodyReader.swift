@@ -12,7 +12,7 @@ struct BodyReader {
 
     private var framing: Framing
     private var received = 0
-    private let began: UInt64
+    private var began: UInt64
 
     /// A reader; nil if there is no body to read.
     init?(_ body: RequestHead.Body, began: UInt64) {
@@ -51,9 +51,15 @@ struct BodyReader {
         received += output.readableBytes - before
     }
 
+    /// Leaves out some time in which nothing of it was taken, through no fault of the client's.
+    mutating func excuse(_ nanoseconds: UInt64) {
+        began &+= nanoseconds
+    }
+
     /// Whether it comes more slowly than is allowed.
     func isTooSlow(_ now: UInt64, _ loop: ConnectionLoop) -> Bool {
-        let elapsed = now &- began
+        guard now > began else { return false }
+        let elapsed = now - began
         guard elapsed > loop.times.body else { return false }
         let wanted = Double(elapsed - loop.times.body) / 1e9 * Double(loop.limits.bodyRate)
         return Double(received) < wanted

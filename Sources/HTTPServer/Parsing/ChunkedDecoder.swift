@@ -13,6 +13,7 @@ struct ChunkedDecoder {
         case dataEnd
         case dataLineFeed
         case trailerStart
+        case trailerName
         case trailer
         case trailerEnd
         case end
@@ -93,12 +94,15 @@ struct ChunkedDecoder {
             overhead = max(0, overhead - 6)
             state = .size(digits: 0)
         case .trailerStart where byte == Character.carriageReturn: state = .end
-        case .trailerStart, .trailer:
+        case .trailerName where byte == Character.colon: state = .trailer
+        case .trailerStart, .trailerName:
+            guard Character.isToken(byte) else { throw .malformed("a trailer has no proper name") }
+            state = .trailerName
+        case .trailer:
             if byte == Character.carriageReturn {
                 state = .trailerEnd
             } else {
                 guard Character.isFieldContent(byte) else { throw .malformed("a trailer holds a control character") }
-                state = .trailer
             }
         case .trailerEnd:
             try expectLineFeed(byte)

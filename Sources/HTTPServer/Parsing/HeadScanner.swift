@@ -13,7 +13,8 @@ struct HeadScanner {
     ///   - bytes: Everything from the beginning of the head.
     ///   - limits: How long it may be.
     /// - Returns: How many bytes the head has, its empty line included; nil if its end has not come.
-    /// - Throws: 414 or 431 as soon as it is longer than it may be.
+    /// - Throws: 414 or 431 as soon as a line or all of it is longer than it may be; the first such place decides, however
+    ///   the bytes were cut.
     mutating func end(of bytes: Span<UInt8>, _ limits: HTTPLimits) throws(RequestFault) -> Int? {
         let count = bytes.count
         while scanned < count {
@@ -22,22 +23,26 @@ struct HeadScanner {
                 continue
             }
             let length = scanned - lineStart
+            try check(length, scanned + 1, limits)
             scanned += 1
             lineStart = scanned
             lineCount += 1
             // A line feed without its carriage return ends the search too: the parser refuses it.
-            if length == 0 || length == 1 && bytes[scanned - 2] == Character.carriageReturn {
-                // What comes with a long head after it has no part in this bound.
-                guard scanned <= limits.head else { throw RequestFault(431, "the header is too long") }
-                return scanned
-            }
+            if length == 0 || length == 1 && bytes[scanned - 2] == Character.carriageReturn { return scanned }
         }
-        if lineCount == 0 {
-            guard count <= limits.requestLine else { throw RequestFault(414, "the request line is too long") }
-        } else {
-            guard count <= limits.head else { throw RequestFault(431, "the header is too long") }
-            guard count - lineStart <= limits.fieldLine else { throw RequestFault(431, "a header field is too long") }
-        }
+        try check(count - lineStart, count, limits)
         return nil
+    }
+
+    /// - Parameters:
+    ///   - length: How long the last line is without its line feed.
+    ///   - end: How many bytes there are up to its end.
+    private func check(_ length: Int, _ end: Int, _ limits: HTTPLimits) throws(RequestFault) {
+        // One byte more than the limit may be the carriage return.
+        let most = (lineCount == 0 ? limits.requestLine : limits.fieldLine) + 1
+        guard length > most || end > limits.head else { return }
+        guard length > most, lineStart + most <= limits.head else { throw RequestFault(431, "the header is too long") }
+        throw lineCount == 0
+            ? RequestFault(414, "the request line is too long") : RequestFault(431, "a header field is too long")
     }
 }

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import HTTPTypes
+import HummingbirdCore
+import NIOCore
+import NIOEmbedded
+import Testing
+
+@testable import HTTPServer
+
+/// A line whose requests may be answered in tasks. Its event loop's time is moved by hand.
+final class AsyncLine: Sendable {
+    let eventLoop: NIOAsyncTestingEventLoop
+    private let line: NIOLoopBoundBox<Line>
+
+    init(
+        _ limits: HTTPLimits = HTTPLimits(),
+        _ reply: @escaping @Sendable (_ method: String, _ target: String) -> Reply
+    ) async throws {
+        let eventLoop = NIOAsyncTestingEventLoop()
+        let channel = NIOAsyncTestingChannel(loop: eventLoop)
+        self.eventLoop = eventLoop
+        line = try await eventLoop.executeInContext {
+            let connections = ConnectionLoop(eventLoop, limits, Scripted(reply: reply)) { 0 }
+            connections.start()
+            return NIOLoopBoundBox(
+                try Line(channel, connections) { channel.isWritable = $0 },
+                eventLoop: eventLoop
+            )
+        }
+    }
+
+    /// Does something on the event loop, and what follows from it.
+    @discardableResult
+    func on<Result: Sendable>(_ body: @escaping @Sendable (Line) throws -> Result) async throws -> Result {
+        let line = line
+        let result = try await eventLoop.executeInContext { try body(line.value) }
+        await eventLoop.run()
+        return result
+    }
+
+    func bring(_ text: String) async throws { try await on { $0.bring(text) } }
+
+    func advance(_ time: TimeAmount) async { await eventLoop.advanceTime(by: time) }
+
+    /// Waits for what a task will bring about.
+    func wait(
+        for what: String,
+        _ condition: @escaping @Sendable (Line) -> Bool,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        let begin = ContinuousClock.now
+        while try await !on(condition) {
+            // Never reached unless there is a defect.
+            guard ContinuousClock.now - begin < .seconds(20) else {
+                Issue.record(
+                    "\(what) did not come about: \(try await text.debugDescription)",
+                    sourceLocation: sourceLocation
+                )
+                throw CancellationError()
+            }
+            await Task.yield()
+        }
+    }
+
+    var text: String {
+        get async throws { try await on(\.text) }
+    }
+
+    /// Waits for a number of whole final responses.
+    func answers(_ count: Int, methods: [String] = []) async throws -> [Answer] {
+        try await wait(for: "\(count) answers") { line in
+            let answers = (try? Answer.all(in: line.wire.taken, methods: methods, isCut: true)) ?? []
+            return answers.count { $0.status >= 200 } >= count
+        }
+        return try await on { try Answer.all(in: $0.wire.taken, methods: methods) }
+    }
+
+    func end() async throws {
+        try await on { line in
+            line.drop()
+            line.connections.stop()
+        }
+    }
+}
+
+/// Something that a task waits for.
+final class Door: Sendable {
+    private let stream: AsyncStream<Void>
+    private let continuation: AsyncStream<Void>.Continuation
+
+    init() { (stream, continuation) = AsyncStream.makeStream() }
+
+    func open() { continuation.finish() }
+
+    /// - Returns: Whether it was opened; false if the task was cancelled.
+    func pass() async -> Bool {
+        for await _ in stream {}
+        return !Task.isCancelled
+    }
+}
+
+extension Response {
+    static func text(_ text: String, _ status: HTTPResponse.Status = .ok) -> Response {
+        Response(status: status, body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
+    }
+}

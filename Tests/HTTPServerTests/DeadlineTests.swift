@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import NIOCore
+import NIOEmbedded
+import Testing
+
+@testable import HTTPServer
+
+/// Deadlines, by a clock that is moved by hand. They are looked at four times a second.
+@Suite struct DeadlineTests {
+    private static let get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+    private static let limits: HTTPLimits = {
+        var limits = HTTPLimits()
+        limits.handshakeTime = .seconds(3)
+        limits.headTime = .seconds(5)
+        limits.bodyTime = .seconds(7)
+        limits.bodyRate = 100
+        limits.idleTime = .seconds(30)
+        limits.writeTime = .seconds(11)
+        return limits
+    }()
+
+    @Test func `a handshake that does not end is ended without a word`() throws {
+        let line = try EmbeddedLine(Self.limits, isHandshaken: false)
+        defer { line.end() }
+        line.advance(.seconds(3))
+        #expect(line.isOpen)
+        line.advance(.milliseconds(300))
+        #expect(line.wire.isClosed)
+        #expect(line.text.isEmpty)
+    }
+
+    @Test func `a client that says nothing at first has the time of a head, later that of an idle connection`() throws {
+        let silent = try EmbeddedLine(Self.limits)
+        defer { silent.end() }
+        silent.advance(.seconds(5))
+        #expect(silent.isOpen)
+        silent.advance(.milliseconds(300))
+        #expect(!silent.isOpen)
+        #expect(silent.text.isEmpty)
+
+        let idle = try EmbeddedLine(Self.limits)
+        defer { idle.end() }
+        idle.advance(.seconds(4))
+        idle.bring(Self.get)
+        idle.advance(.seconds(30))
+        #expect(idle.isOpen)
+        idle.advance(.milliseconds(300))
+        #expect(!idle.isOpen)
+        #expect(try idle.statuses == [200])
+    }
+
+    @Test(arguments: [Duration.milliseconds(100), .seconds(1), .seconds(4)])
+    func `a byte now and then buys no more time for a head`(pause: Duration) throws {
+        let line = try EmbeddedLine(Self.limits)
+        defer { line.end() }
+        line.bring(Self.get)
+        line.advance(.seconds(20))
+        var elapsed = Duration.zero
+        for byte in "GET / HTTP/1.1\r\nX: \(String(repeating: "x", count: 200))".utf8 where line.isOpen {
+            line.bring([byte])
+            line.advance(pause)
+            elapsed += pause
+        }
+        #expect(elapsed >= .seconds(5))
+        #expect(elapsed <= .seconds(5.5) + pause)
+        #expect(try line.statuses == [200, 408])
+    }
+
+    @Test func `a head that comes in pieces but in time is taken`() throws {
+        let line = try EmbeddedLine(Self.limits)
+        defer { line.end() }
+        for _ in 0..<5 {
+            for piece in ["GET / HT", "TP/1.1\r\nHo", "st: a\r\n\r", "\n"] {
+                line.bring(piece)
+                line.advance(.seconds(1))
+            }
+        }
+        #expect(try line.statuses == [200, 200, 200, 200, 200])
+    }
+
+    @Test func `empty lines buy no more time than one head's`() throws {
+        let line = try EmbeddedLine(Self.limits)
+        defer { line.end() }
+        line.advance(.seconds(4))
+        line.bring("\r\n")
+        line.advance(.milliseconds(1300))
+        #expect(!line.isOpen)
+    }
+
+    @Test func `a body has its time, then a rate`() throws {
+        for (rate, isTaken) in [(120, true), (80, false)] {
+            let line = try EmbeddedLine(Self.limits)
+            defer { line.end() }
+            line.bring("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 60000\r\n\r\n")
+            var isRefused = false
+            for _ in 0..<600 where !isRefused {
+                line.bring(String(repeating: "x", count: rate / 4 - (isTaken ? 0 : 10)))
+                line.advance(.milliseconds(250))
+                isRefused = !line.isOpen
+            }
+            #expect(isRefused == !isTaken)
+            // It was answered before its body came, so there is nothing more to say.
+            #expect(try line.statuses == [200])
+        }
+    }
+
+    @Test func `chunk extensions and tiny chunks that trickle are no body`() throws {
+        for piece in ["1;a", "a", "\r\nx\r\n"] {
+            let line = try EmbeddedLine(Self.limits)
+            defer { line.end() }
+            line.bring("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1;")
+            for _ in 0..<32 {
+                if piece.hasPrefix("\r") { line.bring(line.isOpen ? "\r\nx\r\n1;" : "") } else { line.bring("a") }
+                line.advance(.milliseconds(250))
+            }
+            #expect(!line.isOpen)
+        }
+    }
+
+    @Test func `a client that takes nothing is ended`() throws {
+        let line = try EmbeddedLine(
+            Self.limits,
+            Scripted { _, _ in .now(.text(String(repeating: "x", count: 70_000))) }
+        )
+        defer { line.end() }
+        line.wire.isTaking = false
+        line.bring(Self.get + Self.get)
+        line.advance(.seconds(11))
+        #expect(!line.wire.isClosed)
+        line.advance(.milliseconds(300))
+        #expect(line.wire.isClosed)
+        #expect(line.text.isEmpty, "no 408 for somebody whose requests wait for him")
+    }
+
+    @Test func `a client that takes what waits is not ended`() throws {
+        let line = try EmbeddedLine(
+            Self.limits,
+            Scripted { _, _ in .now(.text(String(repeating: "x", count: 70_000))) }
+        )
+        defer { line.end() }
+        line.wire.isTaking = false
+        line.bring(Self.get + Self.get)
+        for _ in 0..<4 {
+            line.advance(.seconds(9))
+            line.wire.take(70_000)
+            line.eventLoop.run()
+        }
+        #expect(!line.wire.isClosed)
+    }
+
+    @Test func `a client that does not go after the last response is ended`() throws {
+        let line = try EmbeddedLine(Self.limits)
+        defer { line.end() }
+        line.bring("GET / HTTP/1.0\r\n\r\n")
+        #expect(line.wire.isOutputClosed)
+        for _ in 0..<5 {
+            line.bring("what nobody reads any more")
+            line.advance(.milliseconds(900))
+        }
+        #expect(!line.wire.isClosed)
+        line.advance(.seconds(1))
+        #expect(line.wire.isClosed)
+        #expect(line.line.ends == 1)
+    }
+
+    @Test func `the time after the last response begins when the client has it`() throws {
+        let line = try EmbeddedLine(Self.limits, Scripted { _, _ in .now(.text(String(repeating: "x", count: 9000))) })
+        defer { line.end() }
+        line.wire.isTaking = false
+        line.bring("GET / HTTP/1.0\r\n\r\n")
+        line.advance(.seconds(8))
+        line.wire.isTaking = true
+        line.wire.take()
+        line.eventLoop.run()
+        #expect(try line.answers.first?.body.count == 9000)
+        #expect(line.wire.isOutputClosed)
+
+        let stuck = try EmbeddedLine(Self.limits, Scripted { _, _ in .now(.text(String(repeating: "x", count: 9000))) })
+        defer { stuck.end() }
+        stuck.wire.isTaking = false
+        stuck.bring("GET / HTTP/1.0\r\n\r\n")
+        stuck.advance(.seconds(17))
+        #expect(stuck.wire.isClosed)
+    }
+
+    @Test func `time is the event loop's`() throws {
+        let line = try EmbeddedLine(Self.limits)
+        defer { line.end() }
+        #expect(line.line.connections.now == 0)
+        line.advance(.seconds(2))
+        #expect(line.line.connections.now == 2_000_000_000)
+    }
+}

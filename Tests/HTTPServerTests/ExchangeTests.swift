@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import HTTPTypes
+import HummingbirdCore
+import NIOCore
+import NIOEmbedded
+import Synchronization
+import Testing
+
+@testable import HTTPServer
+
+/// Requests that are answered in tasks.
+@Suite struct ExchangeTests {
+    private static let get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+    private static let now = "GET /now HTTP/1.1\r\nHost: a\r\n\r\n"
+
+    private static func post(_ body: String, _ fields: String = "") -> String {
+        "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: \(body.utf8.count)\r\n\(fields)\r\n\(body)"
+    }
+
+    /// Answers `/now` at once, and everything else as told.
+    private static func later(
+        _ produce: @escaping @Sendable (Request) async -> Response
+    ) -> @Sendable (String, String) -> Reply {
+        { method, target in target == "/now" ? .now(.text("now")) : .later(produce) }
+    }
+
+    private static let counting = later { request in
+        do {
+            var count = 0
+            for try await part in request.body { count += part.readableBytes }
+            return .text("\(count)")
+        } catch {
+            return .text("\(error)", .internalServerError)
+        }
+    }
+
+    @Test(arguments: UInt64(0)..<20)
+    func `answers come in the order of requests, whichever lane they take`(seed: UInt64) async throws {
+        var numbers = SeededNumbers(state: seed)
+        let line = try await AsyncLine { _, target in
+            guard target.hasPrefix("/later") else { return .now(.text(target)) }
+            return .later { _ in
+                for _ in 0..<(target.utf8.count % 7) { await Task.yield() }
+                return .text(target)
+            }
+        }
+        let targets = (0..<30).map { (Bool.random(using: &numbers) ? "/later/" : "/now/") + "\($0)" }
+        let text = targets.map { "POST \($0) HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc" }.joined()
+        for piece in numbers.pieces(Array(text.utf8), atMost: 300) {
+            try await line.bring(String(decoding: piece, as: UTF8.self))
+        }
+        #expect(try await line.answers(30).map(\.body) == targets)
+        try await line.end()
+    }
+
+    @Test func `the way of an answer from a task`() async throws {
+        let line = try await AsyncLine(HTTPLimits(), Self.later { .text("\($0.method) \($0.head.path ?? "-")") })
+        try await line.bring("GET https://A:1/x/y?z HTTP/1.1\r\nHost: a:1\r\n\r\n")
+        #expect(try await line.answers(1).map(\.body) == ["GET /x/y?z"])
+        try await line.bring("GET http://a HTTP/1.1\r\nHost: a\r\n\r\nGET http://a?b HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(try await line.answers(3).map(\.body).suffix(2) == ["GET /", "GET /?b"])
+        try await line.bring("OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(try await line.answers(4).last?.body == "OPTIONS *")
+        try await line.end()
+    }
+
+    @Test func `HEAD and 204 have no body, and 204 has no length`() async throws {
+        let line = try await AsyncLine(
+            HTTPLimits(),
+            Self.later { request in request.method == .head ? .text("hello") : .text("", .noContent) }
+        )
+        try await line.bring("HEAD / HTTP/1.1\r\nHost: a\r\n\r\n" + Self.get + Self.now)
+        let answers = try await line.answers(3, methods: ["HEAD"])
+        #expect(answers.map(\.body) == ["", "", "now"])
+        #expect(answers.map(\.fields["content-length"]) == ["5", nil, "3"])
+        try await line.end()
+    }
+
+    @Test(arguments: ["1.0", "1.1"])
+    func `a response of unknown length is chunked, or ends with the connection`(version: String) async throws {
+        let line = try await AsyncLine(
+            HTTPLimits(),
+            Self.later { _ in
+                Response(
+                    status: .ok,
+                    headers: [.transferEncoding: "gzip"],
+                    body: ResponseBody { writer in
+                        for part in ["a", "", "bc", String(repeating: "d", count: 20)] {
+                            try await writer.write(ByteBuffer(string: part))
+                        }
+                        try await writer.finish(nil)
+                    }
+                )
+            }
+        )
+        try await line.bring("GET / HTTP/\(version)\r\nHost: a\r\nConnection: keep-alive\r\n\r\n")
+        if version == "1.0" { try await line.wait(for: "the end") { $0.wire.isOutputClosed } }
+        let answer = try #require(try await line.answers(1).first)
+        #expect(answer.body == "abc" + String(repeating: "d", count: 20))
+        #expect(answer.fields["content-length"] == nil)
+        #expect(answer.fields["transfer-encoding"] == (version == "1.1" ? "chunked" : nil))
+        #expect(answer.fields["connection"] == (version == "1.1" ? nil : "close"))
+        try await line.end()
+    }
+
+    @Test(arguments: [(5, "abc", false), (2, "abc", false), (0, "a", false), (70_000, "abc", false), (3, "abc", true)])
+    func `a response that is not as long as was announced ends the connection, and no other has a part of it`(
+        length: Int,
+        body: String,
+        isRight: Bool
+    ) async throws {
+        let line = try await AsyncLine(
+            HTTPLimits(),
+            Self.later { _ in
+                Response(
+                    status: .ok,
+                    body: ResponseBody(contentLength: length) { writer in
+                        try await writer.write(ByteBuffer(string: body))
+                        try await writer.finish(nil)
+                    }
+                )
+            }
+        )
+        try await line.bring(Self.get)
+        try await line.wait(for: "an end") { isRight ? $0.wire.taken.readableBytes > 0 : $0.wire.isClosed }
+        #expect(try await line.on { $0.connections.output.readableBytes } == 0)
+        if isRight { #expect(try await line.answers(1).map(\.body) == ["abc"]) }
+        try await line.end()
+    }
+
+    @Test func `a responder that gives up in the middle ends the connection`() async throws {
+        struct Broken: Error {}
+        let line = try await AsyncLine(
+            HTTPLimits(),
+            Self.later { _ in
+                Response(
+                    status: .ok,
+                    body: ResponseBody { writer in
+                        try await writer.write(ByteBuffer(string: "a"))
+                        throw Broken()
+                    }
+                )
+            }
+        )
+        try await line.bring(Self.get)
+        try await line.wait(for: "an end") { $0.wire.isClosed }
+        #expect(try await line.text.hasSuffix("1\r\na\r\n"))
+    }
+
+    // MARK: - Bodies of requests
+
+    @Test func `a body comes to its responder whole`() async throws {
+        let line = try await AsyncLine(HTTPLimits(), Self.counting)
+        try await line.bring(Self.post("hello") + "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
+        for _ in 0..<100 { try await line.bring("5\r\nhello\r\n") }
+        try await line.bring("0\r\n\r\n" + Self.now)
+        #expect(try await line.answers(3).map(\.body) == ["5", "500", "now"])
+        try await line.end()
+    }
+
+    @Test func `whoever waits for a go-ahead gets it once`() async throws {
+        let line = try await AsyncLine(HTTPLimits(), Self.counting)
+        try await line.bring("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n")
+        #expect(try await line.text == "HTTP/1.1 100 Continue\r\n\r\n")
+        try await line.bring("hello" + Self.now)
+        #expect(try await line.answers(2).map(\.status) == [100, 200, 200])
+        try await line.bring("POST / HTTP/1.0\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\nhello")
+        #expect(try await line.answers(3).count == 4)
+        try await line.end()
+    }
+
+    @Test func `a body that nobody reads is read over, before and after the response`() async throws {
+        let line = try await AsyncLine(HTTPLimits(), Self.later { _ in .text("unread") })
+        try await line.bring("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 60000\r\n\r\n")
+        _ = try await line.answers(1)
+        for _ in 0..<60 { try await line.bring(String(repeating: "x", count: 1000)) }
+        try await line.bring(Self.post(String(repeating: "x", count: 60_000)) + Self.now)
+        #expect(try await line.answers(3).map(\.body) == ["unread", "unread", "now"])
+        try await line.end()
+    }
+
+    @Test func `no response kills a server whose client is still sending its body`() async throws {
+        // A source of NIO's that goes unfinished ends the process; which thread lets go last is up to chance.
+        for _ in 0..<200 {
+            let line = try await AsyncLine(HTTPLimits(), Self.later { _ in .text("unread") })
+            try await line.bring("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 60000\r\n\r\nx")
+            #expect(try await line.answers(1).map(\.status) == [200])
+            try await line.end()
+        }
+    }
+
+    @Test func `a responder that does not read holds the client up, and that is not the client's fault`() async throws {
+        var limits = HTTPLimits()
+        limits.body = 1_000_000
+        let door = Door()
+        let line = try await AsyncLine(
+            limits,
+            Self.later { request in
+                guard await door.pass() else { return .text("cancelled") }
+                do {
+                    return .text("\(try await request.body.collect(upTo: 1_000_000).readableBytes)")
+                } catch {
+                    return .text("\(error)")
+                }
+            }
+        )
+        try await line.bring("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 400000\r\n\r\n")
+        var sent = 0
+        var reads = 0
+        while sent < 400_000 {
+            try await line.bring(String(repeating: "x", count: 10_000))
+            sent += 10_000
+            let count = try await line.on(\.wire.readCount)
+            if count == reads { break }
+            reads = count
+        }
+        #expect(sent < 100_000, "reading goes on although nobody takes it")
+        await line.advance(.seconds(600))
+        #expect(try await line.text.isEmpty)
+        door.open()
+        try await line.wait(for: "reading") { [reads] in $0.wire.readCount > reads }
+        while sent < 400_000 {
+            try await line.bring(String(repeating: "x", count: 10_000))
+            sent += 10_000
+        }
+        #expect(try await line.answers(1).map(\.body) == ["400000"])
+        try await line.end()
+    }
+
+    @Test(arguments: [("5\r\nhello\r\n40\r\n", 413), ("5\r\nhelloX", 400), ("0\r\nX\r\n", 400)])
+    func `a bad body is refused while its responder waits, who is told`(body: String, status: Int) async throws {
+        let seen = Seen()
+        let line = try await AsyncLine(
+            .small,
+            Self.later { request in
+                do {
+                    for try await _ in request.body {}
+                } catch {
+                    seen.note()
+                }
+                return .text("late")
+            }
+        )
+        try await line.bring("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n" + body)
+        try await line.bring("x")
+        #expect(try await line.answers(1).map(\.status) == [status])
+        try await line.wait(for: "an error") { _ in seen.hasHappened }
+        #expect(try await line.answers(1).count == 1)
+        try await line.end()
+    }
+
+    // MARK: - Ends
+
+    @Test(arguments: ["drop", "abort", "half-close in the body", "malformed body"])
+    func `a task is cancelled when its client is gone, and everything is freed`(way: String) async throws {
+        let seen = Seen()
+        let line = try await AsyncLine(
+            HTTPLimits(),
+            Self.later { _ in
+                if await !Door().pass() { seen.note() }
+                return .text("too late")
+            }
+        )
+        try await line.bring("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
+        try await line.on { $0.exchange = $0.handler?.exchange }
+        try await line.on { line in
+            switch way {
+            case "drop": line.drop()
+            case "abort": line.handler?.abort()
+            case "half-close in the body": line.endInput()
+            default: line.bring("x")
+            }
+        }
+        try await line.wait(for: "a cancellation") { _ in seen.hasHappened }
+        if way == "malformed body" { #expect(try await line.answers(1).map(\.status) == [400]) }
+        if way != "malformed body" { #expect(try await line.text.isEmpty) }
+        try await line.end()
+        try await line.wait(for: "freedom") { $0.exchange == nil && $0.handler == nil }
+        #expect(try await line.on(\.ends) == 1)
+    }
+
+    @Test func `an exchange that is done is freed while its connection goes on`() async throws {
+        let door = Door()
+        let line = try await AsyncLine(
+            HTTPLimits(),
+            Self.later { _ in
+                _ = await door.pass()
+                return .text("x")
+            }
+        )
+        try await line.bring("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhe")
+        try await line.on { $0.exchange = $0.handler?.exchange }
+        door.open()
+        _ = try await line.answers(1)
+        try await line.wait(for: "freedom") { $0.exchange == nil }
+        try await line.end()
+    }
+
+    @Test func `whoever ends his side after a whole request is answered, and then the connection ends`() async throws {
+        let door = Door()
+        let line = try await AsyncLine(
+            HTTPLimits(),
+            Self.later { _ in
+                _ = await door.pass()
+                return .text("x")
+            }
+        )
+        try await line.bring(Self.post("hello") + Self.now + "GET /cut")
+        try await line.on { $0.endInput() }
+        #expect(try await line.on(\.wire.isClosed) == false)
+        door.open()
+        #expect(try await line.answers(2).map(\.body) == ["x", "now"])
+        try await line.wait(for: "the end") { $0.wire.isClosed }
+    }
+
+    @Test func `what is being answered when the server ends is answered, and is the last`() async throws {
+        for begun in [Self.get, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n"] {
+            let door = Door()
+            let line = try await AsyncLine(
+                HTTPLimits(),
+                Self.later { _ in
+                    _ = await door.pass()
+                    return .text("x")
+                }
+            )
+            try await line.bring(begun)
+            try await line.on { $0.connections.drain() }
+            #expect(try await line.on(\.wire.isClosed) == false)
+            door.open()
+            #expect(try await line.answers(1).map(\.fields["connection"]) == ["close"])
+            try await line.wait(for: "the end") { $0.wire.isOutputClosed }
+            try await line.end()
+        }
+    }
+
+    @Test(arguments: [1000, 60_000, 70_000])
+    func `a client that takes nothing of a streamed response is ended`(size: Int) async throws {
+        let seen = Seen()
+        let line = try await AsyncLine(
+            HTTPLimits(),
+            Self.later { _ in
+                Response(
+                    status: .ok,
+                    body: ResponseBody { writer in
+                        do {
+                            while true { try await writer.write(ByteBuffer(repeating: 1, count: size)) }
+                        } catch {
+                            seen.note()
+                            throw error
+                        }
+                    }
+                )
+            }
+        )
+        try await line.on { $0.wire.isTaking = false }
+        try await line.bring(Self.get)
+        try await line.wait(for: "a part") { $0.wire.most > 0 }
+        #expect(try await line.on(\.wire.most) < 2 * 65_536)
+        await line.advance(.seconds(19))
+        #expect(try await line.on(\.wire.isClosed) == false)
+        await line.advance(.seconds(2))
+        #expect(try await line.on(\.wire.isClosed))
+        try await line.wait(for: "an error") { _ in seen.hasHappened }
+    }
+
+    @Test func `a streamed response waits for its client and is whole`() async throws {
+        let line = try await AsyncLine(
+            HTTPLimits(),
+            Self.later { _ in
+                Response(
+                    status: .ok,
+                    body: ResponseBody(contentLength: 1_000_000) { writer in
+                        for _ in 0..<100 { try await writer.write(ByteBuffer(repeating: 97, count: 10_000)) }
+                        try await writer.finish(nil)
+                    }
+                )
+            }
+        )
+        try await line.on { $0.wire.isTaking = false }
+        try await line.bring(Self.get + Self.now)
+        try await line.wait(for: "everything") { line in
+            line.wire.take(10_000)
+            return line.wire.taken.readableBytes > 1_000_150
+        }
+        #expect(try await line.on(\.wire.most) < 3 * 65_536)
+        #expect(try await line.answers(2).map(\.body.utf8.count) == [1_000_000, 3])
+        try await line.end()
+    }
+}
+
+/// Remembers that something happened.
+final class Seen: Sendable {
+    private let state = Mutex(false)
+
+    var hasHappened: Bool { state.withLock { $0 } }
+
+    func note() { state.withLock { $0 = true } }
+}
