@@ -74,7 +74,7 @@ class Peer:
 
 # What stands in the server block about the access log.
 # All load comes from one address here, and more connections than one is meant to have.
-BOUNDS = "limits { connections 20000; connections-per-address 20000; }"
+BOUNDS = "limits { connections 20000; connections-per-address 20000; header-time 10m; idle-time 10m; }"
 OFF, ON = "access-log off; " + BOUNDS, BOUNDS
 
 

@@ -13,6 +13,9 @@ final class LineWriter: Sendable {
     /// How many bytes may wait: 1 MiB.
     static let bound = 1 << 20
 
+    /// How long a line may wait for others: 10 milliseconds.
+    static let delay = DispatchTimeInterval.milliseconds(10)
+
     static let standardOutput = LineWriter(STDOUT_FILENO)
     static let standardError = LineWriter(STDERR_FILENO)
 
@@ -44,31 +47,43 @@ final class LineWriter: Sendable {
             defer { state.isScheduled = true }
             return !state.isScheduled
         }
-        if isFirst { queue.async { [self] in writeWaiting() } }
+        // Lines of the next moment go with it: under load a thread that wakes for each costs more than all else about it.
+        if isFirst { schedule() }
     }
 
-    /// Writes what waits, all lines that have come meanwhile in one go.
-    private func writeWaiting() {
-        while true {
-            let (bytes, dropped): ([UInt8], Int) = state.withLock { state in
-                defer {
-                    state.beingWritten = state.waiting.count
-                    state.waiting = []
-                    state.dropped = 0
-                    state.isScheduled = state.beingWritten > 0
-                }
-                return (state.waiting, state.dropped)
+    private func schedule() {
+        queue.asyncAfter(deadline: .now() + Self.delay) { [self] in
+            writeWaiting()
+            let isMore = state.withLock { state in
+                state.isScheduled = !state.waiting.isEmpty
+                return state.isScheduled
             }
-            if dropped > 0 { writeAll(Array("gatehouse: \(dropped) lines were lost: nobody read this stream\n".utf8)) }
-            if bytes.isEmpty { return }
-            writeAll(bytes)
+            if isMore { schedule() }
         }
+    }
+
+    /// Writes what waits, in one go.
+    private func writeWaiting() {
+        let (bytes, dropped): ([UInt8], Int) = state.withLock { state in
+            defer {
+                state.beingWritten = state.waiting.count
+                state.waiting = []
+                state.dropped = 0
+            }
+            return (state.waiting, state.dropped)
+        }
+        writeAll(bytes)
+        if dropped > 0 { writeAll(Array("gatehouse: \(dropped) lines were lost: nobody read this stream\n".utf8)) }
+        state.withLock { $0.beingWritten = 0 }
     }
 
     /// Waits until all is written, a second at most.
     func flush() {
         let done = DispatchSemaphore(value: 0)
-        queue.async { done.signal() }
+        queue.async { [self] in
+            writeWaiting()
+            done.signal()
+        }
         _ = done.wait(timeout: .now() + .seconds(1))
     }
 
