@@ -21,6 +21,7 @@ import Testing
 @Suite struct LaneTests {
     private static let configuration = """
         default-realm xtech;
+        login xtechMyRealm { StartWithLoginModule required; }
         login down { ScriptedLoginModule required login="unavailable"; }
         realm xtech { class StartWithRealm; startWith z; assign-groups Staff; }
         realm "a \\"b\\"" { class StartWithRealm; startWith b; }
@@ -117,17 +118,22 @@ import Testing
     private static let credentials: [[String]] =
         [[]]
         + [
-            basic("zed:x"), basic("zoe:a:b:"), basic("zed:"), basic("bob:x"), basic("bob:"), basic("\u{E9}:x"), basic(":x"),
-            basic("zed"), basic("z\u{0}d:x"), basic("zed:\u{7F}"), basic(String(repeating: "z", count: 5000) + ":x"), "Basic",
-            "Basic ", "Basic =", "Basic emVkOng", "Basic emVkOng=x", "Basic emVkOnh=", "Basic\temVkOng=", "Bearer emVkOng=",
+            basic("zed:x"), basic("zoe:a:b:"), basic("zed:"), basic("bob:x"), basic("bob:"), basic("\u{E9}:x"),
+            basic(":x"),
+            basic("zed"), basic("z\u{0}d:x"), basic("zed:\u{7F}"), basic(String(repeating: "z", count: 5000) + ":x"),
+            "Basic",
+            "Basic ", "Basic =", "Basic emVkOng", "Basic emVkOng=x", "Basic emVkOnh=", "Basic\temVkOng=",
+            "Bearer emVkOng=",
             "Digest username=\"zed\"", "", "=", "\u{E9}", "basic emVkOng=", "BASIC   emVkOng=",
         ].map { [$0] }
         + [[basic("zed:x"), basic("zed:x")], ["Bearer x", basic("zed:x")], [basic("zed:x"), "Bearer x"], ["", ""]]
 
     private static let targets = [
-        "/", "/welcome", "/welcome/", "/welcome/zoe", "/welcome/a/b?c=d", "/staff", "/nobody", "/other", "/down", "/style.css",
+        "/", "/welcome", "/welcome/", "/welcome/zoe", "/welcome/a/b?c=d", "/staff", "/nobody", "/other", "/down",
+        "/style.css",
         "/all/style.css", "/nothing", "/Welcome", "/w%65lcome", "//welcome", "/welcome//", "/./welcome", "/%2e/welcome",
-        "/welcome%2f", "/wel;come", "/%00", "/a%5cb", "/%c3%a9", "/%ff", "/welcome/..", "/style.css/", "/?x", "/welcome?",
+        "/welcome%2f", "/wel;come", "/%00", "/a%5cb", "/%c3%a9", "/%ff", "/welcome/..", "/style.css/", "/?x",
+        "/welcome?",
         "https://a/welcome", "http://A/", "https://a",
     ]
 
@@ -137,7 +143,7 @@ import Testing
     ]
 
     private static func request(
-        _ method: String = "GET",
+        _ method: String,
         _ target: String,
         _ credentials: [String] = [],
         version: String = "1.1",
@@ -148,25 +154,37 @@ import Testing
             + (accept.isEmpty ? "" : "Accept: \(accept)\r\n") + other + "\r\n"
     }
 
+    private static func get(
+        _ target: String,
+        _ credentials: [String],
+        version: String = "1.1",
+        accept: String = "",
+        other: String = ""
+    ) -> String {
+        request("GET", target, credentials, version: version, accept: accept, other: other)
+    }
+
     private static let requests: [String] = {
         let (zed, bob) = ([basic("zed:x")], [basic("bob:x")])
         var requests = credentials.flatMap { credentials in
-            ["/welcome", "/welcome/zoe", "/other", "/"].map { request($0, credentials) }
+            ["/welcome", "/welcome/zoe", "/other", "/"].map { get($0, credentials) }
         }
-        for target in targets { requests += [[], zed, bob].map { request(target, $0) } + [request("HEAD", target, zed)] }
+        for target in targets {
+            requests += [[], zed, bob].map { get(target, $0) } + [request("HEAD", target, zed)]
+        }
         for method in ["HEAD", "POST", "OPTIONS", "DELETE", "get", "PROPFIND"] {
             requests += ["/", "/welcome", "/nobody", "/style.css", "/nothing", "//", "/down"].flatMap { target in
                 [request(method, target), request(method, target, zed)]
             }
         }
         for accept in accepts {
-            requests += ["/", "/welcome", "/nobody", "/nothing", "//", "/down"].map { request($0, zed, accept: accept) }
+            requests += ["/", "/welcome", "/nobody", "/nothing", "//", "/down"].map { get($0, zed, accept: accept) }
             requests += [request("HEAD", "/welcome", bob, accept: accept), request("PUT", "/", [], accept: accept)]
         }
         for option in ["", "Connection: keep-alive\r\n", "Connection: close\r\n"] {
             for version in ["1.0", "1.1"] {
                 requests += ["/welcome", "/", "/nobody"].flatMap { target in
-                    [zed, bob, []].map { request(target, $0, version: version, other: option) }
+                    [zed, bob, []].map { get(target, $0, version: version, other: option) }
                 }
             }
         }
@@ -194,7 +212,7 @@ import Testing
     @Test func `somebody who was let in is known the next time, somebody who was not is not`() async throws {
         let responder = try Self.responder(.both)
         for (user, isKnown) in [("zed", true), ("bob", false)] {
-            let request = Self.request("/welcome", [Self.basic("\(user):x")])
+            let request = Self.get("/welcome", [Self.basic("\(user):x")])
             let later = responder.later
             for _ in 0..<3 { _ = try await answer(request, responder) }
             #expect(responder.later - later == (isKnown ? 1 : 3))
@@ -202,13 +220,13 @@ import Testing
         // Known is who was let in with the same name, password and realm.
         let later = responder.later
         for request in [
-            Self.request("/welcome", [Self.basic("zed:y")]), Self.request("/other", [Self.basic("zed:x")]),
-            Self.request("/welcome", [Self.basic("zedx:")]),
+            Self.get("/welcome", [Self.basic("zed:y")]), Self.get("/other", [Self.basic("zed:x")]),
+            Self.get("/welcome", [Self.basic("zedx:")]),
         ] {
             _ = try await answer(request, responder)
         }
         #expect(responder.later - later == 3)
         // The rule is asked anew, even for somebody who is known.
-        #expect(try await answer(Self.request("/nobody", [Self.basic("zed:x")]), responder).hasPrefix("HTTP/1.1 403 "))
+        #expect(try await answer(Self.get("/nobody", [Self.basic("zed:x")]), responder).hasPrefix("HTTP/1.1 403 "))
     }
 }

@@ -32,10 +32,12 @@ import Testing
             read: { _ in .success(ConfigurationFiles.Contents(bytes: Array(text.utf8))) },
             environment: { _ in nil }
         )
-        let configuration = try ConfigurationLoader(builtInRealms, files: files, clock: SystemClock()).load("realms.conf")
+        let configuration = try ConfigurationLoader(builtInRealms, files: files, clock: SystemClock()).load(
+            "realms.conf"
+        )
         let report = try await configuration.authenticator.login(
             LoginRequest(realm: realm, username: Username(name), service: "test", peer: nil),
-            asking: PreparedConversation(name: name, password: Secret("x"))
+            asking: PreparedConversation(name: name, password: Secret(utf8: "x"))
         )
         guard case .accepted(let identity) = report.decision else { throw OpenSSLKitError.none }
         return identity
@@ -61,7 +63,8 @@ import Testing
         let triples = [
             ("any", "zed", "x"), ("an", "yzed", "x"), ("anyz", "ed", "x"), ("any", "zedx", ""), ("any", "ze", "dx"),
             ("any", "zed", "X"), ("any", "Zed", "x"), ("Any", "zed", "x"), ("", "anyzed", "x"), ("any", "zed", ""),
-            ("any", "zed", "x "), ("any", "zed", "x:"), ("any", "zed", "x:x"), ("anyzedx", "a", ""), ("any", "e\u{301}", "x"),
+            ("any", "zed", "x "), ("any", "zed", "x:"), ("any", "zed", "x:x"), ("anyzedx", "a", ""),
+            ("any", "e\u{301}", "x"),
             ("any", "\u{E9}", "x"), ("any", "z", "edx"), ("any:zed", "x", "x"),
         ]
         let keys = try triples.map { try #require(verified.key(realm: $0.0, credentials($0.1, $0.2))) }
