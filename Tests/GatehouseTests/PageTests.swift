@@ -30,7 +30,12 @@ import Testing
         arguments: [
             ("text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", true), ("*/*", false), ("", false),
             ("text/plain", false), ("TEXT/HTML", true), ("text/html;q=0", false), ("text/html; q=0.0, */*", false),
-            ("application/json, text/html;q=0.1", true), ("text/htmlx", false),
+            ("application/json, text/html;q=0.1", true), ("text/htmlx", false), ("text/html;q=0.000;x", false),
+            ("text/html;level=1;Q=0", false), ("text/html ; q=0.001", true), ("\ttext/html\t", true),
+            ("text/html;", true),
+            ("text/html;q=", true), ("text/html;q=00", true), ("text/html;q=0.", false), ("text/ html", false),
+            (",,;,text/html", true), ("application/xhtml+xml", true), ("application/xhtml+xml;q=0", false),
+            ("text/html;q=0,text/html", true), ("xtext/html", false), ("text/html;qq=0", true),
         ]
     )
     func `a browser is one that asks for HTML`(accept: String, expected: Bool) {

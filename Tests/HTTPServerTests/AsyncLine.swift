@@ -9,7 +9,7 @@ import Testing
 
 @testable import HTTPServer
 
-/// A line whose requests may be answered in tasks. Its event loop's time is moved by hand.
+/// A line whose requests may be answered in tasks.
 final class AsyncLine: Sendable {
     let eventLoop: NIOAsyncTestingEventLoop
     private let line: NIOLoopBoundBox<Line>

@@ -7,7 +7,9 @@ import Testing
 
 @testable import HTTPServer
 
-/// Deadlines, by a clock that is moved by hand. They are looked at four times a second.
+/// Deadlines, by a clock that is moved by hand.
+///
+/// They are looked at four times a second.
 @Suite struct DeadlineTests {
     private static let get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
     private static let limits: HTTPLimits = {

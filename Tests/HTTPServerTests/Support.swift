@@ -24,7 +24,6 @@ final class Line {
     /// One of its exchanges, to see when it is freed.
     weak var exchange: Exchange?
 
-    /// - Parameter clock: Seconds since 1970, for the Date field.
     init(
         _ channel: any Channel,
         _ connections: ConnectionLoop,
@@ -285,11 +284,7 @@ struct Answer: Equatable {
     var fields: [String: String] = [:]
     var body = ""
 
-    /// Reads all responses; nothing may be left but the beginning of one if `isCut`.
-    ///
-    /// - Parameters:
-    ///   - methods: Those of the requests, for HEAD has no body; GET where there are no more.
-    ///   - isCut: Whether the last may not be whole.
+    /// Reads all responses to requests of these methods, GET where there are no more; `isCut` if the last may not be whole.
     static func all(in bytes: ByteBuffer, methods: [String] = [], isCut: Bool = false) throws -> [Answer] {
         var rest = String(buffer: bytes).utf8[...]
         var answers: [Answer] = []

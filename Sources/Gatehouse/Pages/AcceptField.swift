@@ -7,13 +7,14 @@
 enum AcceptField {
     /// Whether the client is one that shows HTML: it says so, and does not take it back with a weight of 0.
     ///
+    /// It looks at each byte a few times and allocates nothing: a field may name hundreds of types.
+    ///
     /// - Parameter value: The value of an Accept field.
     /// - Returns: Whether HTML is among the types.
     static func prefersHTML(_ value: Span<UInt8>) -> Bool {
         var start = 0
         while start < value.count {
-            var end = start
-            while end < value.count, value[end] != UInt8(ascii: ",") { end += 1 }
+            let end = end(of: value, from: start, UInt8(ascii: ","))
             if isHTML(value.extracting(start..<end)) { return true }
             start = end + 1
         }
@@ -24,12 +25,51 @@ enum AcceptField {
     private static func isHTML(_ type: Span<UInt8>) -> Bool {
         // The shortest is text/html, and most clients other than browsers send */* alone.
         guard type.count >= 9 else { return false }
-        let parts = unsafe type.withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
-            .split(separator: ";").map { $0.filter { !$0.isWhitespace }.lowercased() }
-        guard let name = parts.first, name == "text/html" || name == "application/xhtml+xml" else { return false }
-        return !parts.dropFirst().contains { parameter in
-            guard parameter.hasPrefix("q=") else { return false }
-            return Double(parameter.dropFirst(2)) == 0
+        var end = end(of: type, from: 0, UInt8(ascii: ";"))
+        let name = type.extracting(trimmed(type, 0..<end))
+        guard equals(name, "text/html") || equals(name, "application/xhtml+xml") else { return false }
+        while end < type.count {
+            let start = end + 1
+            end = self.end(of: type, from: start, UInt8(ascii: ";"))
+            if isNoWeight(type.extracting(trimmed(type, start..<end))) { return false }
+        }
+        return true
+    }
+
+    /// Whether a parameter is `q=0`, with or without decimals.
+    private static func isNoWeight(_ parameter: Span<UInt8>) -> Bool {
+        guard parameter.count >= 3, equals(parameter.extracting(0..<3), "q=0") else { return false }
+        guard parameter.count > 3 else { return true }
+        guard parameter[3] == UInt8(ascii: ".") else { return false }
+        for index in 4..<parameter.count where parameter[index] != UInt8(ascii: "0") { return false }
+        return true
+    }
+
+    private static func end(of bytes: Span<UInt8>, from start: Int, _ delimiter: UInt8) -> Int {
+        var end = start
+        while end < bytes.count, bytes[end] != delimiter { end += 1 }
+        return end
+    }
+
+    /// The place without the blanks at its ends.
+    private static func trimmed(_ bytes: Span<UInt8>, _ place: Range<Int>) -> Range<Int> {
+        var (start, end) = (place.lowerBound, place.upperBound)
+        while start < end, isBlank(bytes[start]) { start += 1 }
+        while end > start, isBlank(bytes[end - 1]) { end -= 1 }
+        return start..<end
+    }
+
+    private static func isBlank(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+
+    /// Whether the bytes are those of a text in lower case, upper and lower case being the same.
+    private static func equals(_ bytes: Span<UInt8>, _ text: StaticString) -> Bool {
+        guard bytes.count == text.utf8CodeUnitCount else { return false }
+        return text.withUTF8Buffer { wanted in
+            for index in bytes.indices {
+                let isUpper = bytes[index] >= UInt8(ascii: "A") && bytes[index] <= UInt8(ascii: "Z")
+                guard (isUpper ? bytes[index] | 0x20 : bytes[index]) == (unsafe wanted[index]) else { return false }
+            }
+            return true
         }
     }
 }

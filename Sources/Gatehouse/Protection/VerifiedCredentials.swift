@@ -20,6 +20,8 @@ final class VerifiedCredentials: Sendable {
     final class Entry: Sendable {
         let identity: AuthenticatedIdentity
         fileprivate let expiry: UInt64
+        /// Tells it from an entry of the same key that came before it.
+        fileprivate let number: UInt64
         private let made = Mutex(Made())
 
         private struct Made {
@@ -29,9 +31,10 @@ final class VerifiedCredentials: Sendable {
             var isAllowed = false
         }
 
-        fileprivate init(_ identity: AuthenticatedIdentity, expiry: UInt64) {
+        fileprivate init(_ identity: AuthenticatedIdentity, expiry: UInt64, number: UInt64) {
             self.identity = identity
             self.expiry = expiry
+            self.number = number
         }
 
         /// Whether the identity meets a rule's requirements.
@@ -70,10 +73,11 @@ final class VerifiedCredentials: Sendable {
 
     private struct State {
         var entries: [Digest: Entry] = [:]
-        /// The keys in the order in which their entries were made; some may be gone already.
-        var order: [Digest] = []
+        /// The entries in the order in which they were made; some may be gone already.
+        var order: [(tag: Digest, number: UInt64)] = []
         var first = 0
         var generation: UInt64 = 0
+        var lastNumber: UInt64 = 0
     }
 
     private let mac: HMACKey
@@ -134,22 +138,25 @@ final class VerifiedCredentials: Sendable {
     ///   - identity: Who they stand for.
     ///   - now: Nanoseconds of a monotonic clock.
     func remember(_ key: Key, _ identity: AuthenticatedIdentity, _ now: UInt64) {
-        let entry = Entry(identity, expiry: now &+ lifetime)
         state.withLock { state in
             guard state.generation == key.generation else { return }
-            if state.entries.updateValue(entry, forKey: key.tag) == nil { state.order.append(key.tag) }
-            while state.entries.count > bound, state.first < state.order.count {
-                state.entries[state.order[state.first]] = nil
+            state.lastNumber &+= 1
+            // Two logins with the same credentials may have been on their way: the later entry counts.
+            state.entries[key.tag] = Entry(identity, expiry: now &+ lifetime, number: state.lastNumber)
+            state.order.append((key.tag, state.lastNumber))
+            while state.first < state.order.count, state.entries.count > bound || Self.isOver(state, now) {
+                let (tag, number) = state.order[state.first]
+                if state.entries[tag]?.number == number { state.entries[tag] = nil }
                 state.first += 1
             }
-            Self.compact(&state, now)
+            Self.compact(&state)
         }
     }
 
     /// Forgets everybody, such as when the configuration is another.
     func forgetAll() {
         state.withLock { state in
-            state = State(generation: state.generation &+ 1)
+            state = State(generation: state.generation &+ 1, lastNumber: state.lastNumber)
         }
     }
 
@@ -164,18 +171,15 @@ final class VerifiedCredentials: Sendable {
         }
     }
 
-    /// Takes entries off the front whose time is over, and closes the gap they leave.
-    private static func compact(_ state: inout State, _ now: UInt64) {
-        while state.first < state.order.count {
-            let tag = state.order[state.first]
-            guard let entry = state.entries[tag] else {
-                state.first += 1
-                continue
-            }
-            guard now >= entry.expiry else { break }
-            state.entries[tag] = nil
-            state.first += 1
-        }
+    /// Whether the oldest entry is gone already, or its time is over.
+    private static func isOver(_ state: State, _ now: UInt64) -> Bool {
+        let (tag, number) = state.order[state.first]
+        guard let entry = state.entries[tag], entry.number == number else { return true }
+        return now >= entry.expiry
+    }
+
+    /// Closes the gap that entries taken off the front have left.
+    private static func compact(_ state: inout State) {
         guard state.first > 1024, state.first * 2 > state.order.count else { return }
         state.order.removeFirst(state.first)
         state.first = 0

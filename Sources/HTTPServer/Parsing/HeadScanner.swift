@@ -34,9 +34,7 @@ struct HeadScanner {
         return nil
     }
 
-    /// - Parameters:
-    ///   - length: How long the last line is without its line feed.
-    ///   - end: How many bytes there are up to its end.
+    /// Looks at a line, `length` bytes of it without its line feed, `end` bytes up to its end.
     private func check(_ length: Int, _ end: Int, _ limits: HTTPLimits) throws(RequestFault) {
         // One byte more than the limit may be the carriage return.
         let most = (lineCount == 0 ? limits.requestLine : limits.fieldLine) + 1

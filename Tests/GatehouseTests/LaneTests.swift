@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import BuiltInRealms
+import Foundation
+import HTTPTypes
+import Logging
+import NIOCore
+import NIOEmbedded
+import NIOOpenSSL
+import OpenSSLKit
+import RealmConfiguration
+import RealmKit
+import Synchronization
+import Testing
+
+@testable import Gatehouse
+@testable import HTTPServer
+
+/// One decision, two lanes: what is answered on the event loop is what a task would have answered.
+@Suite struct LaneTests {
+    private static let configuration = """
+        default-realm xtech;
+        login xtechMyRealm { StartWithLoginModule required; }
+        login down { ScriptedLoginModule required login="unavailable"; }
+        realm xtech { class StartWithRealm; startWith z; assign-groups Staff; }
+        realm "a \\"b\\"" { class StartWithRealm; startWith b; }
+        realm down  { class StackRealm; jaas-context down; }
+        server { listen 127.0.0.1:0; }
+        protect /welcome { require any; }
+        protect /welcome/zoe { require user zoe; }
+        protect /staff   { require group Staff; }
+        protect /nobody  { require group Nobody; }
+        protect /other   { realm "a \\"b\\""; require any; }
+        protect /down    { realm down; require any; }
+        protect /all/style.css { require any; }
+        """
+
+    /// Counts what the responder answers at once and what later.
+    private final class Counted: Responder {
+        let base: GatehouseResponder
+        private let counts = Mutex((now: 0, later: 0))
+
+        init(_ base: GatehouseResponder) { self.base = base }
+
+        var now: Int { counts.withLock { $0.now } }
+        var later: Int { counts.withLock { $0.later } }
+
+        func respond(to head: borrowing RequestHead, on connection: Connection) -> Reply {
+            let reply = base.respond(to: head, on: connection)
+            counts.withLock { counts in
+                switch reply {
+                case .now: counts.now += 1
+                case .later: counts.later += 1
+                }
+            }
+            return reply
+        }
+
+        func respond(to fault: RequestFault, on connection: Connection) -> PreparedResponse {
+            base.respond(to: fault, on: connection)
+        }
+    }
+
+    private static func responder(_ lanes: GatehouseResponder.Lanes) throws -> Counted {
+        let text = configuration
+        let files = ConfigurationFiles(
+            read: { _ in .success(ConfigurationFiles.Contents(bytes: Array(text.utf8))) },
+            environment: { _ in nil }
+        )
+        let clock = SystemClock()
+        let configuration = try ConfigurationLoader(builtInRealms, files: files, clock: clock).load("realms.conf")
+        let gate = Gate(
+            rules: ProtectionRules(configuration.rules),
+            authenticator: configuration.authenticator,
+            verified: try VerifiedCredentials(lifetime: 3_600_000_000_000),
+            clock: clock
+        )
+        let shelf = PageShelf(configuration.rules, SecurityHeaders(isTrusted: true))
+        let log = AccessLog(Logger(label: "none", factory: { _ in SwiftLogNoOpLogHandler() }), clock: clock, isOn: true)
+        return Counted(GatehouseResponder(gate: gate, shelf: shelf, log: log, lanes: lanes))
+    }
+
+    /// Everything that a connection says to a request whose sender then ends his side.
+    private func answer(_ request: String, _ responder: any Responder) async throws -> String {
+        let eventLoop = NIOAsyncTestingEventLoop()
+        let channel = NIOAsyncTestingChannel(loop: eventLoop)
+        try await eventLoop.executeInContext {
+            // The same second for everybody.
+            let connections = ConnectionLoop(eventLoop, HTTPLimits(), responder) { 784_111_777 }
+            connections.start()
+            let handler = HTTP1Handler(connections, onError: { _, _ in }, onEnd: {})
+            try channel.pipeline.syncOperations.addHandler(handler)
+            channel.connect(to: try SocketAddress(ipAddress: "127.0.0.1", port: 1), promise: nil)
+            channel.pipeline.fireUserInboundEventTriggered(
+                TLSHandshakeCompleted(negotiatedProtocol: nil, version: .tls13, cipher: "TLS_AES_128_GCM_SHA256")
+            )
+            channel.pipeline.fireChannelRead(ByteBuffer(string: request))
+            channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+        }
+        await eventLoop.run()
+        let isClosed = Mutex(false)
+        channel.closeFuture.whenComplete { _ in isClosed.withLock { $0 = true } }
+        let begin = ContinuousClock.now
+        while !isClosed.withLock({ $0 }) {
+            // Never reached unless there is a defect.
+            try #require(ContinuousClock.now - begin < .seconds(20), "\(request.debugDescription) is not answered")
+            await eventLoop.run()
+            await Task.yield()
+        }
+        var said = ""
+        while let part = try await channel.readOutbound(as: ByteBuffer.self) { said += String(buffer: part) }
+        return said
+    }
+
+    private static func basic(_ text: String) -> String { "Basic " + Data(text.utf8).base64EncodedString() }
+
+    private static let credentials: [[String]] =
+        [[]]
+        + [
+            basic("zed:x"), basic("zoe:a:b:"), basic("zed:"), basic("bob:x"), basic("bob:"), basic("\u{E9}:x"),
+            basic(":x"),
+            basic("zed"), basic("z\u{0}d:x"), basic("zed:\u{7F}"), basic(String(repeating: "z", count: 5000) + ":x"),
+            "Basic",
+            "Basic ", "Basic =", "Basic emVkOng", "Basic emVkOng=x", "Basic emVkOnh=", "Basic\temVkOng=",
+            "Bearer emVkOng=",
+            "Digest username=\"zed\"", "", "=", "\u{E9}", "basic emVkOng=", "BASIC   emVkOng=",
+        ].map { [$0] }
+        + [[basic("zed:x"), basic("zed:x")], ["Bearer x", basic("zed:x")], [basic("zed:x"), "Bearer x"], ["", ""]]
+
+    private static let targets = [
+        "/", "/welcome", "/welcome/", "/welcome/zoe", "/welcome/a/b?c=d", "/staff", "/nobody", "/other", "/down",
+        "/style.css",
+        "/all/style.css", "/nothing", "/Welcome", "/w%65lcome", "//welcome", "/welcome//", "/./welcome", "/%2e/welcome",
+        "/welcome%2f", "/wel;come", "/%00", "/a%5cb", "/%c3%a9", "/%ff", "/welcome/..", "/style.css/", "/?x",
+        "/welcome?",
+        "https://a/welcome", "http://A/", "https://a",
+    ]
+
+    private static let accepts = [
+        "", "text/html", "TEXT/HTML;q=0.1", "text/html;q=0", "text/html; q=0.000 , */*", "*/*", "text/plain",
+        "application/xhtml+xml", "text/htmlx,text/*", "text/html;q=0.001", ",,text/html",
+    ]
+
+    private static func request(
+        _ method: String,
+        _ target: String,
+        _ credentials: [String] = [],
+        version: String = "1.1",
+        accept: String = "",
+        other: String = ""
+    ) -> String {
+        "\(method) \(target) HTTP/\(version)\r\nHost: a\r\n" + credentials.map { "Authorization: \($0)\r\n" }.joined()
+            + (accept.isEmpty ? "" : "Accept: \(accept)\r\n") + other + "\r\n"
+    }
+
+    private static func get(
+        _ target: String,
+        _ credentials: [String],
+        version: String = "1.1",
+        accept: String = "",
+        other: String = ""
+    ) -> String {
+        request("GET", target, credentials, version: version, accept: accept, other: other)
+    }
+
+    private static let requests: [String] = {
+        let (zed, bob) = ([basic("zed:x")], [basic("bob:x")])
+        var requests = credentials.flatMap { credentials in
+            ["/welcome", "/welcome/zoe", "/other", "/"].map { get($0, credentials) }
+        }
+        for target in targets {
+            requests += [[], zed, bob].map { get(target, $0) } + [request("HEAD", target, zed)]
+        }
+        for method in ["HEAD", "POST", "OPTIONS", "DELETE", "get", "PROPFIND"] {
+            requests += ["/", "/welcome", "/nobody", "/style.css", "/nothing", "//", "/down"].flatMap { target in
+                [request(method, target), request(method, target, zed)]
+            }
+        }
+        for accept in accepts {
+            requests += ["/", "/welcome", "/nobody", "/nothing", "//", "/down"].map { get($0, zed, accept: accept) }
+            requests += [request("HEAD", "/welcome", bob, accept: accept), request("PUT", "/", [], accept: accept)]
+        }
+        for option in ["", "Connection: keep-alive\r\n", "Connection: close\r\n"] {
+            for version in ["1.0", "1.1"] {
+                requests += ["/welcome", "/", "/nobody"].flatMap { target in
+                    [zed, bob, []].map { get(target, $0, version: version, other: option) }
+                }
+            }
+        }
+        requests.append(request("POST", "/welcome", zed, other: "Content-Length: 5\r\n") + "hello")
+        requests.append(request("POST", "/welcome", bob, other: "Transfer-Encoding: chunked\r\n") + "0\r\n\r\n")
+        return requests
+    }()
+
+    @Test func `both lanes give the same bytes, whether somebody is known from before or not`() async throws {
+        let fast = try Self.responder(.both)
+        let slow = try Self.responder(.asyncOnly)
+        for request in Self.requests {
+            let wanted = try await answer(request, slow)
+            #expect(wanted.hasPrefix("HTTP/1.1 "))
+            for time in ["first", "second"] {
+                #expect(try await answer(request, fast) == wanted, "\(request.debugDescription), the \(time) time")
+            }
+        }
+        #expect(Self.requests.count > 300)
+        #expect(fast.now > Self.requests.count)
+        #expect(fast.later > 20)
+        #expect(slow.now == 0)
+    }
+
+    @Test func `somebody who was let in is known the next time, somebody who was not is not`() async throws {
+        let responder = try Self.responder(.both)
+        for (user, isKnown) in [("zed", true), ("bob", false)] {
+            let request = Self.get("/welcome", [Self.basic("\(user):x")])
+            let later = responder.later
+            for _ in 0..<3 { _ = try await answer(request, responder) }
+            #expect(responder.later - later == (isKnown ? 1 : 3))
+        }
+        // Known is who was let in with the same name, password and realm.
+        let later = responder.later
+        for request in [
+            Self.get("/welcome", [Self.basic("zed:y")]), Self.get("/other", [Self.basic("zed:x")]),
+            Self.get("/welcome", [Self.basic("zedx:")]),
+        ] {
+            _ = try await answer(request, responder)
+        }
+        #expect(responder.later - later == 3)
+        // The rule is asked anew, even for somebody who is known.
+        #expect(try await answer(Self.get("/nobody", [Self.basic("zed:x")]), responder).hasPrefix("HTTP/1.1 403 "))
+    }
+}

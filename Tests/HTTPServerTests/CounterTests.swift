@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import NIOCore
+import Testing
+
+@testable import HTTPServer
+
+@Suite struct CounterTests {
+    private static func limits(_ total: Int, _ perAddress: Int) -> HTTPLimits {
+        var limits = HTTPLimits()
+        limits.connections = total
+        limits.connectionsPerAddress = perAddress
+        return limits
+    }
+
+    private func key(_ address: String) throws -> AddressKey {
+        AddressKey(try SocketAddress(ipAddress: address, port: 4711))
+    }
+
+    @Test func `connections are counted in total and by address, and a place is free again when one leaves`() throws {
+        let counter = ConnectionCounter(Self.limits(5, 2))
+        let (a, b, c) = (try key("192.0.2.1"), try key("192.0.2.2"), try key("192.0.2.3"))
+        #expect(
+            [a, a, a, b, b, b].map(counter.admit) == [
+                .admitted, .admitted, .fullForAddress, .admitted, .admitted, .fullForAddress,
+            ]
+        )
+        #expect([c, c, a].map(counter.admit) == [.admitted, .full, .full])
+        counter.leave(a)
+        #expect([b, c, a].map(counter.admit) == [.fullForAddress, .admitted, .full])
+        counter.leave(a)
+        #expect(counter.admit(a) == .admitted)
+    }
+
+    @Test func `a refused connection takes no place`() throws {
+        let counter = ConnectionCounter(Self.limits(10, 1))
+        let address = try key("192.0.2.1")
+        #expect(counter.admit(address) == .admitted)
+        for _ in 0..<100 { #expect(counter.admit(address) == .fullForAddress) }
+        counter.leave(address)
+        #expect(counter.admit(address) == .admitted)
+    }
+
+    @Test(
+        arguments: [
+            ("192.0.2.1", "192.0.2.1", true), ("192.0.2.1", "192.0.2.2", false), ("192.0.2.1", "192.1.2.1", false),
+            ("2001:db8::1", "2001:db8::2", true), ("2001:db8::1", "2001:db8:0:0:ffff::2", true),
+            ("2001:db8:0:1::1", "2001:db8:0:2::1", false), ("::ffff:192.0.2.1", "192.0.2.1", true),
+            ("::ffff:192.0.2.1", "::ffff:192.0.2.2", false), ("2001:db8::1", "192.0.2.1", false),
+        ]
+    )
+    func `IPv4 is counted by address, IPv6 by network, a mapped address as what it stands for`(
+        left: String,
+        right: String,
+        isSame: Bool
+    ) throws {
+        #expect((try key(left) == key(right)) == isSame)
+    }
+
+    @Test func `the port is no part of an address`() throws {
+        #expect(
+            AddressKey(try SocketAddress(ipAddress: "192.0.2.1", port: 1))
+                == AddressKey(try SocketAddress(ipAddress: "192.0.2.1", port: 2))
+        )
+    }
+
+    @Test func `whoever waits for no connection is told when the last has left`() async throws {
+        let counter = ConnectionCounter(Self.limits(5, 5))
+        await counter.waitForNone()
+        let address = try key("192.0.2.1")
+        #expect(counter.admit(address) == .admitted)
+        async let none: Void = counter.waitForNone()
+        counter.leave(address)
+        await none
+    }
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import Foundation
+import HTTPTypes
+import NIOCore
+import NIOEmbedded
+import Synchronization
+import Testing
+
+@testable import HTTPServer
+
+/// Connections that get damaged requests.
+@Suite struct FuzzTests {
+    /// How many connections are tried; `GATEHOUSE_FUZZ_ROUNDS` raises it.
+    private static let rounds =
+        ProcessInfo.processInfo.environment["GATEHOUSE_FUZZ_ROUNDS"].flatMap { Int($0) } ?? 2_000
+    /// `GATEHOUSE_FUZZ_SEED` tries other ones.
+    private static let seed = ProcessInfo.processInfo.environment["GATEHOUSE_FUZZ_SEED"].flatMap { UInt64($0) } ?? 1
+
+    /// Remembers what it was asked.
+    private final class Witness: Responder {
+        private struct State {
+            var methods: [String] = []
+            var faults = 0
+            var afterFault = 0
+        }
+
+        private let state = Mutex(State())
+
+        var methods: [String] { state.withLock { $0.methods } }
+        var faults: Int { state.withLock { $0.faults } }
+        var afterFault: Int { state.withLock { $0.afterFault } }
+
+        func respond(to head: borrowing RequestHead, on connection: Connection) -> Reply {
+            let method = head.methodText
+            state.withLock { state in
+                state.methods.append(method)
+                if state.faults > 0 { state.afterFault += 1 }
+            }
+            return .now(.text(head.target))
+        }
+
+        func respond(to fault: RequestFault, on connection: Connection) -> PreparedResponse {
+            state.withLock { $0.faults += 1 }
+            return PreparedResponse(
+                HTTPResponse(status: HTTPResponse.Status(code: fault.status)),
+                body: ByteBuffer(string: fault.reason)
+            )
+        }
+    }
+
+    private static let seeds: [[UInt8]] = {
+        let heads = HeadCases.all.filter { $0.request.utf8.count < 300 }.map(\.request)
+        let chunked = ChunkedTests.cases.map {
+            "POST /c HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n" + $0.body
+        }
+        let others = [
+            "HEAD /h HTTP/1.1\r\nHost: a\r\n\r\n", "POST /l HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello",
+            "GET /k HTTP/1.0\r\nConnection: keep-alive\r\n\r\n",
+            "GET /z HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
+        ]
+        return (heads + chunked + others).map { Array($0.utf8) }
+    }()
+
+    private static let pieces: [[UInt8]] = [
+        "\r\n", "\r", "\n", "\r\n\r\n", ":", " ", "\t", "\u{0}", "chunked", "Content-Length: 5\r\n", ",", ";", "0",
+        "FFFFFFFF",
+        "Transfer-Encoding: chunked\r\n", "Host: b\r\n", "HTTP/1.0", "HEAD", "Connection: close\r\n",
+        "Expect: 100-continue\r\n",
+    ].map { Array($0.utf8) }
+
+    private func damaged(_ numbers: inout SeededNumbers) -> [UInt8] {
+        var bytes: [UInt8] = []
+        for _ in 0..<Int.random(in: 1...4, using: &numbers) { bytes += Self.seeds.randomElement(using: &numbers) ?? [] }
+        for _ in 0..<Int.random(in: 0...4, using: &numbers) {
+            let place = Int.random(in: 0...bytes.count, using: &numbers)
+            switch Int.random(in: 0..<5, using: &numbers) {
+            case 0 where place < bytes.count: bytes[place] = UInt8.random(in: .min ... .max, using: &numbers)
+            case 1 where place < bytes.count: bytes.remove(at: place)
+            case 2: bytes.insert(contentsOf: Self.pieces.randomElement(using: &numbers) ?? [], at: place)
+            case 3: bytes.removeSubrange(place..<min(bytes.count, place + Int.random(in: 0...30, using: &numbers)))
+            default: bytes.insert(contentsOf: bytes.prefix(place).suffix(20), at: place)
+            }
+        }
+        return bytes
+    }
+
+    /// What a connection says to these bytes, and whether it holds what must always hold.
+    private func dialogue(
+        _ pieces: [[UInt8]],
+        _ numbers: inout SeededNumbers,
+        isSlow: Bool
+    ) throws -> (ByteBuffer, Bool) {
+        let witness = Witness()
+        let line = try EmbeddedLine(.small, witness)
+        defer { line.end() }
+        for piece in pieces {
+            if isSlow {
+                line.wire.isTaking = Bool.random(using: &numbers)
+                if line.wire.isTaking { line.wire.take() }
+                if Int.random(in: 0..<50, using: &numbers) == 0 { line.advance(.seconds(9)) }
+            }
+            line.bring(piece)
+        }
+        line.wire.isTaking = true
+        line.wire.take()
+        let wasOpen = line.isOpen
+        line.line.endInput()
+        line.eventLoop.run()
+        line.wire.take()
+        let answers = try Answer.all(in: line.wire.taken, methods: witness.methods)
+        #expect(answers.count { $0.status >= 200 } <= witness.methods.count + witness.faults)
+        #expect(witness.faults <= 1)
+        #expect(witness.afterFault == 0, "nothing is answered after a malformed request")
+        #expect(witness.faults == 0 || (answers.last?.status ?? 0) >= 400)
+        #expect(answers.dropLast().allSatisfy { $0.status == 200 })
+        line.advance(.seconds(30))
+        #expect(line.line.ends == 1)
+        return (line.wire.taken, wasOpen)
+    }
+
+    @Test func `no bytes get more than an answer to each request, and none after a malformed one`() throws {
+        var numbers = SeededNumbers(state: Self.seed)
+        for _ in 0..<Self.rounds {
+            let bytes = damaged(&numbers)
+            _ = try dialogue(numbers.pieces(bytes, atMost: 200), &numbers, isSlow: true)
+        }
+    }
+
+    @Test func `no bytes are answered otherwise when they are cut otherwise`() throws {
+        var numbers = SeededNumbers(state: ~Self.seed)
+        for _ in 0..<(Self.rounds / 5) {
+            let bytes = damaged(&numbers)
+            let whole = try dialogue([bytes], &numbers, isSlow: false)
+            let cut = try dialogue(numbers.pieces(bytes, atMost: 9), &numbers, isSlow: false)
+            #expect(whole.0 == cut.0 && whole.1 == cut.1, "\(String(decoding: bytes, as: UTF8.self).debugDescription)")
+        }
+    }
+}
