@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import Foundation
+import Testing
+
+/// The built server, with a client that sends what no proper one would.
+@Suite(.enabled(if: Program.system("openssl") != nil, "openssl is not installed"))
+struct RawClientTests {
+    private static let configuration = """
+        default-realm xtech;
+        login xtechMyRealm { org.xtech.examples.gfloginmodule.MyLoginModule required; }
+        login slow { ScriptedLoginModule required delay="300ms" groups="User"; }
+        realm xtech { class StartWithRealm; }
+        realm slow  { class StackRealm; jaas-context slow; }
+        server { listen 127.0.0.1:0; limits { header-time 1s; } }
+        protect /welcome { require group User; }
+        protect /slow    { realm slow; require any; }
+        """
+
+    /// Sends bytes over TLS and waits until the server closes.
+    private func say(_ text: String, to server: RunningServer) async throws -> Finished {
+        let openssl = try #require(Program.system("openssl"))
+        // -quiet has it go on after the end of its input.
+        let options = ["s_client", "-quiet", "-connect", "localhost:\(server.port)", "-CAfile", server.certificate]
+        return try await Program.run(
+            openssl,
+            options + ["-verify_return_error", "-servername", "localhost"],
+            input: text
+        )
+    }
+
+    private func statuses(_ said: String) -> [String] {
+        said.components(separatedBy: "HTTP/1.1 ").dropFirst().map { String($0.prefix(3)) }.filter { Int($0) != nil }
+    }
+
+    private static let next = "GET /style.css HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+    static let malformed: [(name: String, request: String, status: String)] = [
+        ("two Hosts", "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", "400"),
+        ("no Host", "GET / HTTP/1.1\r\n\r\n", "400"),
+        (
+            "length and coding",
+            "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 60\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", "400"
+        ),
+        ("an obscured coding", "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: x chunked\r\n\r\n0\r\n\r\n", "400"),
+        ("bare line feeds", "GET / HTTP/1.1\nHost: a\n\n", "400"),
+        ("no HTTP", "what?\r\n\r\n", "400"),
+        ("a long target", "GET /\(String(repeating: "a", count: 9000)) HTTP/1.1\r\nHost: a\r\n\r\n", "414"),
+        ("a long field", "GET / HTTP/1.1\r\nHost: a\r\nX: \(String(repeating: "a", count: 9000))\r\n\r\n", "431"),
+        ("a version to come", "GET / HTTP/3.0\r\nHost: a\r\n\r\n", "505"),
+        ("too long a body", "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999\r\n\r\n", "413"),
+    ]
+
+    @Test func `what is no proper request gets one answer with a page's fields, a line in the log, and an end`()
+        async throws
+    {
+        let server = try await RunningServer(Self.configuration)
+        for (name, request, status) in Self.malformed {
+            let finished = try await say(request + Self.next, to: server)
+            #expect(statuses(finished.output) == [status], "\(name): \(finished.output) \(finished.errors)")
+            #expect(finished.output.contains("\r\nConnection: close\r\n"), "\(name)")
+            for field in ["Content-Security-Policy: default-src 'none'", "X-Content-Type-Options: nosniff"] {
+                #expect(finished.output.lowercased().contains("\r\n\(field.lowercased())"), "\(name): \(field)")
+            }
+            // OpenSSL says so where an end comes without close_notify.
+            #expect(!finished.errors.contains("unexpected eof"), "\(name): \(finished.errors)")
+        }
+        #expect(await server.end() == 0)
+        for status in ["400", "413", "414", "431", "505"] { #expect(server.log.contains(" \(status) "), "\(status)") }
+        #expect(!server.log.contains("style.css"))
+    }
+
+    @Test func `a head that does not end is answered with 408 and ends`() async throws {
+        let server = try await RunningServer(Self.configuration)
+        let finished = try await say("GET / HTTP/1.1\r\nHost: a\r\nX: ", to: server)
+        #expect(statuses(finished.output) == ["408"])
+        #expect(finished.output.contains("\r\nConnection: close\r\n"))
+        #expect(!finished.errors.contains("unexpected eof"))
+        // Whoever says nothing gets nothing.
+        #expect(try await say("", to: server).output == "")
+    }
+
+    @Test func `a smuggled request is answered by nobody, a following one in its turn`() async throws {
+        let server = try await RunningServer(Self.configuration)
+        let hidden = "GET /welcome HTTP/1.1\r\nHost: a\r\nAuthorization: Basic emVkOng=\r\n\r\n"
+        let inBody = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: \(hidden.utf8.count)\r\n\r\n" + hidden
+        let last = "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
+        #expect(statuses(try await say(inBody + last, to: server).output) == ["405", "200"])
+        let chunked = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+        #expect(statuses(try await say(chunked + hidden + last, to: server).output) == ["405", "200", "200"])
+        let trailer = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nX: y\r\n" + hidden
+        #expect(statuses(try await say(trailer + last, to: server).output) == ["405"])
+    }
+
+    @Test func `both lanes keep the order of requests`() async throws {
+        let server = try await RunningServer(Self.configuration)
+        let requests = ["/slow", "/", "/welcome", "/nothing", "/slow", "/welcome"].map {
+            "GET \($0) HTTP/1.1\r\nHost: a\r\nAuthorization: Basic emVkOng=\r\n\r\n"
+        }
+        let last = "GET /x HTTP/1.0\r\n\r\n"
+        let said = try await say(requests.joined() + last, to: server)
+        #expect(statuses(said.output) == ["200", "200", "200", "404", "200", "200", "404"])
+    }
+
+    @Test func `a login that ends before its request's body does harms nobody`() async throws {
+        let server = try await RunningServer(Self.configuration)
+        for user in ["zed", "bob"] {
+            let token = Data("\(user):x".utf8).base64EncodedString()
+            for _ in 0..<10 {
+                let request = "POST /welcome HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 5000\r\n"
+                let said = try await say(request + "Authorization: Basic \(token)\r\n\r\nx", to: server)
+                #expect(["401", "405"].contains(statuses(said.output).first))
+            }
+        }
+        #expect(await server.end() == 0)
+    }
+}
