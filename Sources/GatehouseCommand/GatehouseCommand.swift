@@ -83,6 +83,8 @@ public enum GatehouseCommand {
         )
         print(Outline.text(configuration, tls: server.tls), on: STDOUT_FILENO)
         try await server.run()
+        // The last word, also where both streams are one file.
+        LineWriter.standardError.flush()
         print("stopped", on: STDOUT_FILENO)
     }
 
