@@ -119,7 +119,9 @@ class Client:
                 return 0
             self.answer += data
         head, _, rest = self.answer.partition(b"\r\n\r\n")
-        length = int(re.search(rb"(?i)\r\ncontent-length: *(\d+)", head).group(1))
+        found = re.search(rb"(?i)\r\ncontent-length: *(\d+)", head)
+        # 100 has none.
+        length = int(found.group(1)) if found else 0
         while len(rest) < length:
             data = await self.read()
             if not data:
