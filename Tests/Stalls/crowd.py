@@ -26,8 +26,9 @@ class Crowd:
         self.port, self.count = port, count
         self.replaced = self.failed = 0
         self.freed = Freed(self, each=0.5)
-        # A crowd that comes at once measures handshakes: new ones come a few at a time.
-        self.doors = asyncio.Semaphore(64)
+        # Who are closed in the same tick would come back in the same moment, and the figure be that of a queue of
+        # handshakes: new ones come a few at a time.
+        self.doors = asyncio.Semaphore(8)
 
     def held(self):
         return held(self.port)

@@ -3,7 +3,7 @@
 # Gatehouse
 """Stalls at every point of a connection, and looks that the server ends it in time and serves everybody else.
 
-    stalls.py PROGRAM [--crowd 2000] [--rounds 5] [--seconds 3] [--nice 0] [--only SECTION]
+    stalls.py PROGRAM [--crowd 2000] [--rounds 5] [--seconds 3] [--realtime] [--only SECTION]
 
 PROGRAM is the gatehouse to try; SECTION is closing, honest, bounds, survival or latency. Python 3.9 and Linux (the kernel's table of sockets, core affinity); wrk if installed.
 """
@@ -31,8 +31,8 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=int, default=3)
     parser.add_argument("--only", choices=["closing", "honest", "bounds", "survival", "latency"])
-    parser.add_argument("--nice", type=int, default=0,
-                        help="priority of server and measuring clients, to shield them from other work; needs rights")
+    parser.add_argument("--realtime", action="store_true",
+                        help="server and measuring clients run before all other work, which does not count then; for root")
     options = parser.parse_args()
     cores = sorted(os.sched_getaffinity(0))
     server_core, client_core = cores[0], cores[-1]
@@ -55,7 +55,7 @@ def main():
     if wanted("latency"):
         results.append(latency.measure(
             options.program, options.crowd, options.rounds, options.seconds, server_core, client_core,
-            options.nice))
+            options.realtime))
     passed, failed = (sum(column) for column in zip(*results))
     print(f"{passed} passed, {failed} failed")
     sys.exit(failed > 0)
