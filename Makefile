@@ -8,7 +8,7 @@ SWIFT_FILES = Package.swift Sources Tests Examples Benchmarks
 BUILD_PACKAGES = libssl-dev pkg-config
 TEST_PACKAGES = curl openssl
 
-.PHONY: help serve check test soak lint format bench bench-http examples smoke deps test-deps clean
+.PHONY: help serve check test soak lint format bench bench-http examples smoke scanners stalls deps test-deps clean
 
 help:
 	@echo "make serve     build, and serve https://localhost:8443/welcome as $(CONFIG) says"
@@ -21,6 +21,8 @@ help:
 	@echo "make bench-http  measure the server beside nginx, Apache httpd, Caddy and Tomcat, those that are installed"
 	@echo "make examples  build and test the examples"
 	@echo "make smoke     start the built server and sign in over TLS with curl"
+	@echo "make scanners  have testssl.sh, sslyze and checks of our own look at the built server, those that are installed"
+	@echo "make stalls    stall at every point of connections to the built server, one at a time and 2,000 at once"
 	@echo "make deps      install the Debian packages that are missing"
 
 serve: deps
@@ -63,6 +65,15 @@ smoke: deps test-deps
 	swift build --product gatehouse
 	swift build --product authcheck
 	Scripts/smoke.sh "$$(swift build --show-bin-path)"
+
+# GATEHOUSE names a program that is built already.
+scanners:
+	@[ -n "$(GATEHOUSE)" ] || swift build -c release --product gatehouse
+	Tests/Scanners/run.sh "$(or $(GATEHOUSE),$$(swift build -c release --show-bin-path)/gatehouse)"
+
+stalls:
+	@[ -n "$(GATEHOUSE)" ] || swift build -c release --product gatehouse
+	Tests/Stalls/stalls.py "$(or $(GATEHOUSE),$$(swift build -c release --show-bin-path)/gatehouse)"
 
 deps:
 	@Scripts/install.sh $(BUILD_PACKAGES)

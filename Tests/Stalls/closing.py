@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+# Gatehouse
+"""Stalls once at every point and measures when the server ends each connection."""
+
+import asyncio
+import time
+
+from client import Client
+from kinds import KINDS, LINGER
+
+EARLY, LATE = 0.5, 1.5
+
+
+async def stall(server, kind, freed):
+    """Stalls as `kind` says until the server has let go of the socket; returns the client, with what it saw."""
+    client = Client(server.port, kind.receive_buffer)
+    client.rate = server.limits.rate
+    client.fault = None
+    trickle = watch = None
+    try:
+        await client.connect()
+        more = await asyncio.wait_for(kind.reach(client), 10)
+        if more:
+            trickle = asyncio.create_task(more)
+        if client.reads:
+            watch = asyncio.create_task(client.watch())
+        patience = client.began + kind.deadline(server.limits) + LINGER + 4
+        client.freed = await freed.wait(client.local_port, patience)
+        if watch:
+            # What the server has said last may still be on its way.
+            await asyncio.wait([watch], timeout=0.5)
+    except (OSError, asyncio.TimeoutError) as error:
+        client.fault = f"never got there: {error!r}"
+        client.freed = None
+    for task in (trickle, watch):
+        if task:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+    client.close()
+    return client
+
+
+class Freed:
+    """Tells when the server has let go of a socket, by looking into the kernel's table for all waiters together."""
+
+    def __init__(self, server, each=0.05):
+        self.server, self.each = server, each
+        self.waiters = {}
+
+    async def wait(self, port, until):
+        """When that was; nil if it is held still at `until`."""
+        future = asyncio.get_running_loop().create_future()
+        self.waiters[port] = future
+        try:
+            return await asyncio.wait_for(future, max(0.1, until - time.monotonic()))
+        except asyncio.TimeoutError:
+            return None
+        finally:
+            self.waiters.pop(port, None)
+
+    async def run(self):
+        while True:
+            await asyncio.sleep(self.each)
+            held = self.server.held()
+            for port, future in list(self.waiters.items()):
+                if port not in held and not future.done():
+                    future.set_result(time.monotonic())
+
+
+def verdict(kind, client, limits):
+    """What is wrong with how this stall ended; nil if nothing is."""
+    deadline = kind.deadline(limits)
+    if client.fault:
+        return client.fault
+    if client.freed is None:
+        return "the server holds it still"
+    freed = client.freed - client.began
+    if kind.lets_go:
+        ended = freed
+    elif client.ended is None:
+        return "no end was told"
+    else:
+        ended = client.ended - client.began
+    if ended < deadline - EARLY:
+        return f"{deadline - ended:.1f} s too early"
+    if ended > deadline + LATE:
+        return f"{ended - deadline:.1f} s too late"
+    if freed > deadline + LINGER + LATE:
+        return "the socket is kept too long"
+    statuses = [word for word in client.manner.split() if word.isdigit()]
+    if statuses.count("408") and len(statuses) > client.requests:
+        return f"{len(statuses)} answers to {client.requests} request(s): {' '.join(statuses)}"
+    return None
+
+
+async def measure(server):
+    """All kinds at once; prints the table and returns how many passed and failed."""
+    freed = Freed(server)
+    looking = asyncio.create_task(freed.run())
+    clients = await asyncio.gather(*(stall(server, kind, freed) for kind in KINDS))
+    looking.cancel()
+    print(f"{'stall':50} {'deadline':>8} {'ended':>7} {'let go':>7}  {'what the client saw':34} verdict")
+    failed = 0
+    for kind, client in zip(KINDS, clients):
+        def since(when):
+            return "-" if when is None else f"{when - client.began:.2f}"
+        fault = verdict(kind, client, server.limits)
+        failed += fault is not None
+        saw = client.manner if client.reads else "(reads nothing)"
+        print(f"{kind.name:50} {kind.deadline(server.limits):8.2f} {since(client.ended):>7} {since(client.freed):>7}"
+              f"  {saw:34} {fault or 'ok'}")
+    return len(KINDS) - failed, failed

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+# Gatehouse
+"""Keeps a number of connections stalled at all points, replacing those that are closed. A program of its own.
+
+    crowd.py PORT COUNT CORE
+
+Prints `HELD REPLACED FAILED` twice a second: connections that the server holds, those it has closed so far, and those
+that never came to their point. It ends with its standard input.
+"""
+
+import asyncio
+import os
+import sys
+
+from client import Client
+from closing import Freed
+from gatehouse import LIMITS, held
+from kinds import KINDS
+
+# When the crowd counts as complete: a few are always between one end and the next beginning.
+COMPLETE = 0.95
+
+
+class Crowd:
+    def __init__(self, port, count):
+        self.port, self.count = port, count
+        self.replaced = self.failed = 0
+        self.freed = Freed(self, each=0.5)
+        # Who are closed in the same tick would come back in the same moment, and the figure be that of a queue of
+        # handshakes: new ones come a few at a time.
+        self.doors = asyncio.Semaphore(8)
+
+    def held(self):
+        return held(self.port)
+
+    async def one(self, kind):
+        client = Client(self.port, kind.receive_buffer)
+        client.rate = LIMITS.rate
+        trickle = watch = None
+        try:
+            async with self.doors:
+                await client.connect()
+                more = await asyncio.wait_for(kind.reach(client), 30)
+            trickle = asyncio.create_task(more) if more else None
+            if client.reads and not kind.lets_go:
+                await client.watch()
+            else:
+                watch = asyncio.create_task(client.watch()) if client.reads else None
+                await self.freed.wait(client.local_port, client.began + 120)
+            self.replaced += 1
+        except (OSError, asyncio.TimeoutError):
+            self.failed += 1
+            await asyncio.sleep(0.1)
+        finally:
+            for task in (trickle, watch):
+                if task:
+                    task.cancel()
+                    await asyncio.gather(task, return_exceptions=True)
+            client.close()
+
+    async def seat(self, index):
+        while True:
+            # By turns, so that those that are closed soon do not make all the crowd's traffic.
+            await self.one(KINDS[index % len(KINDS)])
+
+    async def run(self):
+        seats = [asyncio.create_task(self.seat(index)) for index in range(self.count)]
+        seats.append(asyncio.create_task(self.freed.run()))
+        ended = asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
+        is_complete = False
+        while not ended.done():
+            here = len(self.held())
+            if not is_complete and here >= self.count * COMPLETE:
+                is_complete = True
+                # From now on something is measured on the same core, and must not wait for us.
+                os.nice(5)
+            print(here, self.replaced, self.failed, flush=True)
+            await asyncio.sleep(0.5)
+        os._exit(0)
+
+
+def main():
+    port, count, core = (int(word) for word in sys.argv[1:])
+    os.sched_setaffinity(0, {core})
+    asyncio.run(Crowd(port, count).run())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: Apache-2.0
+# Gatehouse
+"""The points at which a client can stall, and the deadline that ends each.
+
+A kind brings a connection to its point, marks when the deadline begins, and returns what the client still does there.
+"""
+
+import asyncio
+
+from client import GET, request
+
+KINDS = []
+# HTTP1Handler.lingerTime: how long a client may take to close after the last response.
+LINGER = 5
+
+
+class Kind:
+    """A point to stall at; `lets_go` says that the deadline is that of the socket, not of the end the client is told."""
+
+    def __init__(self, name, deadline, reach, lets_go, receive_buffer):
+        self.name, self.deadline, self.reach = name, deadline, reach
+        self.lets_go, self.receive_buffer = lets_go, receive_buffer
+
+
+def kind(name, deadline, lets_go=False, receive_buffer=None):
+    def register(reach):
+        KINDS.append(Kind(name, deadline, reach, lets_go, receive_buffer))
+        return reach
+    return register
+
+
+def rate_ends(limits, rate):
+    """When a body that comes at `rate` has fallen behind: rate * t < limits.rate * (t - limits.body)."""
+    return limits.rate * limits.body / (limits.rate - rate)
+
+
+# The handshake
+
+@kind("TCP only, no byte", lambda limits: limits.handshake)
+async def nothing(client):
+    client.mark()
+
+
+@kind("within the ClientHello, half of it", lambda limits: limits.handshake)
+async def half_a_hello(client):
+    client.mark()
+    hello = client.hello()
+    await client.send_raw(hello[:len(hello) // 2])
+
+
+@kind("within the ClientHello, a byte each 500 ms", lambda limits: limits.handshake)
+async def slow_hello(client):
+    client.mark()
+    hello = client.hello()
+
+    async def trickle():
+        for byte in hello:
+            await client.send_raw(bytes([byte]))
+            await asyncio.sleep(0.5)
+    return trickle()
+
+
+@kind("after the ClientHello", lambda limits: limits.handshake)
+async def hello_only(client):
+    client.mark()
+    await client.send_raw(client.hello())
+
+
+# The header
+
+@kind("after the handshake, no byte", lambda limits: limits.header)
+async def no_request(client):
+    await client.handshake()
+    client.mark()
+
+
+@kind("after the handshake, half a TLS record", lambda limits: limits.header)
+async def half_a_record(client):
+    await client.handshake()
+    client.mark()
+    record = client.encrypted(GET)
+    await client.send_raw(record[:len(record) // 2])
+
+
+@kind("within the request line", lambda limits: limits.header)
+async def request_line(client):
+    await client.handshake()
+    client.mark()
+    await client.send(b"GET /welc")
+
+
+@kind("within the request line, a byte each 500 ms", lambda limits: limits.header)
+async def slow_request_line(client):
+    await client.handshake()
+    client.mark()
+    return client.trickle(b"GET /welcome/" + b"a" * 200, 1, 0.5)
+
+
+@kind("within the header", lambda limits: limits.header)
+async def header(client):
+    await client.handshake()
+    client.mark()
+    await client.send(GET[:-2] + b"X-Slow: ")
+
+
+@kind("within the header, a field each 500 ms", lambda limits: limits.header)
+async def slow_header(client):
+    await client.handshake()
+    client.mark()
+    await client.send(GET[:-2])
+    return client.trickle(b"X-Slow: 1\r\n" * 90, 11, 0.5)
+
+
+@kind("within a second header", lambda limits: limits.header)
+async def second_header(client):
+    await client.handshake()
+    await client.send(GET)
+    await client.response()
+    client.mark()
+    await client.send(GET[:-2])
+
+
+# The body
+
+@kind("before the body", lambda limits: limits.body)
+async def no_body(client):
+    await client.handshake()
+    client.mark()
+    await client.send(request(b"Content-Length: 1000", method=b"POST"))
+
+
+@kind("within the body, at half the rate", lambda limits: rate_ends(limits, limits.rate / 2))
+async def slow_body(client):
+    await client.handshake()
+    client.mark()
+    await client.send(request(b"Content-Length: 60000", method=b"POST"))
+    return client.trickle(b"b" * 60000, client.rate // 20, 0.1)
+
+
+@kind("within a chunk's size", lambda limits: limits.body)
+async def chunk_size(client):
+    await client.handshake()
+    client.mark()
+    await client.send(request(b"Transfer-Encoding: chunked", method=b"POST") + b"1")
+
+
+@kind("within a chunk's extension, 50 bytes each 100 ms", lambda limits: limits.body)
+async def chunk_extension(client):
+    await client.handshake()
+    client.mark()
+    await client.send(request(b"Transfer-Encoding: chunked", method=b"POST") + b"1;x=")
+    return client.trickle(b"y" * 8000, 50, 0.1)
+
+
+# The answer
+
+@kind("while reading the answers to a pipeline", lambda limits: limits.write, lets_go=True, receive_buffer=2048)
+async def pipeline(client):
+    await client.handshake()
+    client.reads = False
+    await flood(client)
+    client.mark()
+
+
+async def flood(client, count=40000):
+    """Sends requests until the server takes no more of them; returns how many that were, at most `count`."""
+    sent = 0
+    while sent < count:
+        try:
+            await asyncio.wait_for(client.send(GET * 100), 0.3)
+        except asyncio.TimeoutError:
+            break
+        sent += 100
+    return sent
+
+
+@kind("after the answer", lambda limits: limits.idle)
+async def idle(client):
+    await client.handshake()
+    await client.send(GET)
+    await client.response()
+    client.mark()
+
+
+@kind("after an answer with Connection: close", lambda limits: LINGER, lets_go=True)
+async def lingering(client):
+    await client.handshake()
+    client.mark()
+    await client.send(request(b"Connection: close"))
+
+
+@kind("the same, and it goes on sending", lambda limits: LINGER, lets_go=True)
+async def lingering_talker(client):
+    await client.handshake()
+    client.mark()
+    await client.send(request(b"Connection: close"))
+    return client.trickle(GET * 200, len(GET), 0.1)

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+# Gatehouse
+"""The fast lane's p99 beside 2,000 stalled connections and without them, by turns."""
+
+import os
+import re
+import resource
+import shutil
+import socket
+import statistics
+import subprocess
+import sys
+import threading
+import time
+
+from client import AUTHORIZATION, GET, SHARED_CONTEXT
+from gatehouse import LIMITS, Gatehouse
+
+BOUND_MS, FACTOR = 5.0, 3.0
+# A request each 5 ms: light enough that the figure is the server's and not that of a queue of our own.
+EACH = 0.005
+
+
+def paced(port, seconds):
+    """p99 in ms of one keep-alive connection that asks every 5 ms."""
+    times = []
+    with socket.create_connection(("127.0.0.1", port)) as plain:
+        plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        with SHARED_CONTEXT.wrap_socket(plain, server_hostname="localhost") as tls:
+            begin = due = time.perf_counter()
+            while due < begin + seconds:
+                asked = time.perf_counter()
+                tls.sendall(GET)
+                answer = tls.recv(65536)
+                while not answer.endswith(b"Welcome zed\n"):
+                    more = tls.recv(65536)
+                    if not more:
+                        raise SystemExit(f"stalls: an honest client was cut off: {answer[:80]!r}")
+                    answer += more
+                times.append(time.perf_counter() - asked)
+                if not answer.startswith(b"HTTP/1.1 200"):
+                    raise SystemExit(f"stalls: an honest client was refused: {answer[:80]!r}")
+                due = max(due + EACH, time.perf_counter() - 1)
+                time.sleep(max(0, due - time.perf_counter()))
+    return sorted(times)[int(len(times) * 0.99)] * 1000
+
+
+def wrk(connections):
+    """p99 in ms of wrk, which asks again as soon as it is answered."""
+    def run(port, seconds):
+        said = subprocess.run(
+            ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--latency", "-H", AUTHORIZATION.decode().strip(),
+             f"https://127.0.0.1:{port}/welcome"], capture_output=True, text=True, check=True).stdout
+        if "Non-2xx" in said or "Socket errors" in said:
+            raise SystemExit(f"stalls: an honest client was not served:\n{said}")
+        number, unit = re.search(r"99%\s+([\d.]+)(us|ms|s)\b", said).groups()
+        return float(number) * {"us": 0.001, "ms": 1, "s": 1000}[unit]
+    return run
+
+
+def prefer(process):
+    """Has all threads of a process run before everything else, so that other work does not count."""
+    for thread in os.listdir(f"/proc/{process or 'self'}/task"):
+        os.sched_setscheduler(int(thread), os.SCHED_FIFO, os.sched_param(1))
+
+
+def unprefer():
+    os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+
+
+class Pool:
+    """The crowd as a process; entered when it is complete.
+
+    It has a tenth more than is asked for: a few are always between one end and the next beginning.
+    """
+
+    def __init__(self, port, count, core):
+        self.count = count
+        self.state = (0, 0, 0)
+        self.least = count
+        self.process = subprocess.Popen(
+            [sys.executable, os.path.join(os.path.dirname(os.path.abspath(__file__)), "crowd.py"),
+             str(port), str(count + count // 10), str(core)], preexec_fn=unprefer, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    def _listen(self):
+        for line in self.process.stdout:
+            self.state = tuple(int(word) for word in line.split())
+            self.least = min(self.least, self.state[0])
+
+    def __enter__(self):
+        until = time.monotonic() + 120
+        while self.state[0] < self.count:
+            if time.monotonic() > until or self.process.poll() is not None:
+                raise SystemExit(f"stalls: no crowd of {self.count}: held, replaced, failed: {self.state}")
+            time.sleep(0.2)
+        self.least = self.count
+        return self
+
+    def __exit__(self, *_):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def tcp_memory_mib():
+    """What the kernel holds in the buffers of all TCP sockets."""
+    with open("/proc/net/sockstat") as file:
+        pages = int(re.search(r"^TCP:.* mem (\d+)", file.read(), re.MULTILINE).group(1))
+    return pages * os.sysconf("SC_PAGE_SIZE") // (1 << 20)
+
+
+def measure(program, count, rounds, seconds, server_core, client_core, realtime):
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (limit[1], limit[1]))
+    loads = {"paced, 1 connection, 200/s": paced}
+    if shutil.which("wrk"):
+        loads["wrk, 1 connection"] = wrk(1)
+        # Eight fill a core, and the kernel throttles what does so before all other work.
+        if not realtime:
+            loads["wrk, 8 connections"] = wrk(8)
+    else:
+        print("wrk is not installed: only the paced client is measured")
+    alone, beside = {name: [] for name in loads}, {name: [] for name in loads}
+    os.sched_setaffinity(0, {client_core})
+    LIMITS.others = {"connections": 2 * count, "connections_per_address": 2 * count}
+    with Gatehouse(program, LIMITS, server_core) as server:
+        if realtime:
+            prefer(server.process.pid)
+            prefer(0)
+        for index in range(rounds):
+            for name, load in loads.items():
+                alone[name].append(load(server.port, seconds))
+            memory = server.resident_kib()
+            with Pool(server.port, count, client_core) as pool:
+                for name, load in loads.items():
+                    beside[name].append(load(server.port, seconds))
+                grown = server.resident_kib() - memory
+                print(f"round {index + 1}: load average {os.getloadavg()[0]:.2f}; crowd held at least {pool.least},"
+                      f" replaced {pool.state[1]}, failed {pool.state[2]}; server +{grown // 1024} MiB,"
+                      f" TCP buffers {tcp_memory_mib()} MiB; p99 ms alone/beside: "
+                      + ", ".join(f"{alone[name][-1]:.2f}/{beside[name][-1]:.2f}" for name in loads), flush=True)
+            time.sleep(1)
+    passed = failed = 0
+    for name in loads:
+        before, after = statistics.median(alone[name]), statistics.median(beside[name])
+        # Both, as a machine that is busy with other things has a p99 above any bound.
+        good = not (after >= BOUND_MS and after > FACTOR * before)
+        passed, failed = passed + good, failed + (not good)
+        print(f"p99 {name:28} median of {rounds}: alone {before:6.2f} ms, beside {count} stalled {after:6.2f} ms"
+              f"  {'ok' if good else 'FAILED'}{'' if after < BOUND_MS else f' (over {BOUND_MS:.0f} ms)'}")
+    return passed, failed
