@@ -2,8 +2,8 @@
 # Gatehouse
 """Judges what testssl.sh or sslyze has written.
 
-    findings.py testssl FILE.json
-    findings.py sslyze FILE.json OUTPUT
+    findings.py testssl CERTIFICATE FILE.json
+    findings.py sslyze CERTIFICATE FILE.json OUTPUT
 
 Prints one line for each thing that is accepted or not, and one for the whole; the status is 1 if anything is not accepted.
 """
@@ -18,12 +18,12 @@ SEVERE = ("LOW", "MEDIUM", "HIGH", "CRITICAL", "FATAL", "WARN")
 LEAST_TESTSSL = 80
 
 
-def accepted(scanner):
+def accepted(scanner, certificate):
     reasons = {}
     with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "accepted.txt")) as file:
         for line in file:
             words = line.split(None, 2)
-            if len(words) == 3 and words[0] == scanner:
+            if len(words) == 3 and words[0] in (scanner, f"{scanner}/{certificate}"):
                 reasons[words[1]] = words[2].strip()
     return reasons
 
@@ -58,9 +58,9 @@ def sslyze(file, output):
 
 
 def main():
-    scanner = sys.argv[1]
-    count, findings = {"testssl": testssl, "sslyze": sslyze}[scanner](*sys.argv[2:])
-    reasons = accepted(scanner)
+    scanner, certificate = sys.argv[1:3]
+    count, findings = {"testssl": testssl, "sslyze": sslyze}[scanner](*sys.argv[3:])
+    reasons = accepted(scanner, certificate)
     refused = 0
     for name, text in findings:
         if name in reasons:

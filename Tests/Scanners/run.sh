@@ -96,7 +96,7 @@ scan() { # NAME
         "$sslyze" --mozilla_config=intermediate --json_out "$results/sslyze-$1.json" "127.0.0.1:$port" \
             >"$results/sslyze-$1.txt" 2>&1 || true
         status=0
-        "$python" "$here/findings.py" sslyze "$results/sslyze-$1.json" "$results/sslyze-$1.txt" || status=$?
+        "$python" "$here/findings.py" sslyze "$1" "$results/sslyze-$1.json" "$results/sslyze-$1.txt" || status=$?
         count "$status"
     else
         skipped=$((skipped + 1))
@@ -106,7 +106,7 @@ scan() { # NAME
         "$testssl" --warnings off --color 0 --quiet --jsonfile "$results/testssl-$1.json" "127.0.0.1:$port" \
             >"$results/testssl-$1.txt" 2>&1 || true
         status=0
-        "$python" "$here/findings.py" testssl "$results/testssl-$1.json" || status=$?
+        "$python" "$here/findings.py" testssl "$1" "$results/testssl-$1.json" || status=$?
         count "$status"
     else
         skipped=$((skipped + 1))

@@ -131,10 +131,12 @@ class Client:
         return int(head.split(b" ", 2)[1])
 
     async def trickle(self, data, count, each):
-        """Sends `count` bytes and waits, again and again."""
+        """Sends `count` bytes each so many seconds; on a busy machine too, or the rate would be another."""
+        due = time.monotonic()
         for start in range(0, len(data), count):
             await self.send(data[start:start + count])
-            await asyncio.sleep(each)
+            due += each
+            await asyncio.sleep(max(0, due - time.monotonic()))
 
     async def watch(self):
         """Reads until the server ends the connection, and notes when and how; it closes nothing."""

@@ -158,8 +158,9 @@ async def chunk_extension(client):
 async def pipeline(client):
     await client.handshake()
     client.reads = False
-    await flood(client)
+    # The server is blocked long before it takes no more requests.
     client.mark()
+    await flood(client)
 
 
 async def flood(client, count=40000):
