@@ -62,9 +62,16 @@ extension Page {
 
     /// What is no proper request.
     static func fault(_ fault: RequestFault) -> Page {
-        let status = HTTPResponse.Status(code: fault.status)
-        let reason = status.reasonPhrase
-        return Page(status: status, title: reason.isEmpty ? "Refused" : reason, lines: ["Refused: \(fault.reason)."])
+        let known: [HTTPResponse.Status] = [
+            .badRequest, .requestTimeout, .contentTooLarge, .uriTooLong, .expectationFailed,
+            .requestHeaderFieldsTooLarge, .httpVersionNotSupported,
+        ]
+        let status = known.first { $0.code == fault.status } ?? HTTPResponse.Status(code: fault.status)
+        return Page(
+            status: status,
+            title: status.reasonPhrase.isEmpty ? "Refused" : status.reasonPhrase,
+            lines: ["Refused: \(fault.reason)."]
+        )
     }
 
     /// 404.

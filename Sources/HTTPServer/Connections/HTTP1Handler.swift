@@ -63,6 +63,8 @@ final class HTTP1Handler: LoopMember, ChannelDuplexHandler {
     private var blockedSince: UInt64?
     /// When the exchange began to wait for a part of its response to be sent; nil while it does not.
     private var awaitedSince: UInt64?
+    /// How many bytes waited to be sent at the last look.
+    private var waitingCount = 0
     /// Whether the client has everything, and only its own end is waited for.
     private var isSent = false
 
@@ -152,6 +154,7 @@ final class HTTP1Handler: LoopMember, ChannelDuplexHandler {
     override func expire(_ now: UInt64) {
         let times = loop.times
         let elapsed = now &- since
+        noteProgress(now)
         if let blockedSince, now &- blockedSince > times.write { return abort() }
         if let awaitedSince, now &- awaitedSince > times.write { return abort() }
         switch phase {
@@ -195,6 +198,25 @@ final class HTTP1Handler: LoopMember, ChannelDuplexHandler {
             loop.remove(self)
             onEnd()
             return
+        }
+    }
+
+    /// Gives a client that takes what is sent, however slowly, its time anew.
+    ///
+    /// The system asks for more by 32 KiB at a time, so that is how much has to be taken.
+    private func noteProgress(_ now: UInt64) {
+        guard blockedSince != nil || awaitedSince != nil, let context, let options = context.channel.syncOptions else {
+            return
+        }
+        do {
+            let waiting = try options.getOption(.bufferedWritableBytes)
+            if waiting < waitingCount {
+                if blockedSince != nil { blockedSince = now }
+                if awaitedSince != nil { awaitedSince = now }
+            }
+            waitingCount = waiting
+        } catch {
+            // A channel that cannot tell is judged by whether it takes anything at all.
         }
     }
 

@@ -26,8 +26,7 @@ public struct HTTPLimits: Sendable, Hashable {
     public var bodyRate = 500
     /// How long a connection may be silent between two requests.
     public var idleTime = Duration.seconds(60)
-    /// How long a client may take to make room for more of its answers: some 32 KiB of the 64 that may wait for it, or the
-    /// part that is being sent.
+    /// How long a client may take none of the answers that wait for it; some 32 KiB at a time are what is noticed.
     public var writeTime = Duration.seconds(20)
 
     /// How many connections may be open at a time.

@@ -58,6 +58,7 @@ public final class Server: Sendable {
             .serverChannelOption(.backlog, value: 1024)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .serverChannelOption(.maxMessagesPerRead, value: 16)
+            .serverChannelOption(Self.unsentMark, value: Self.unsentSize)
             .childChannelOption(.allowRemoteHalfClosure, value: true)
             .childChannelOption(.maxMessagesPerRead, value: 1)
             .childChannelInitializer { channel in
@@ -65,6 +66,11 @@ public final class Server: Sendable {
             }
             .bind(host: host, port: port).get()
     }
+
+    // TCP_NOTSENT_LOWAT of tcp(7), which accepted sockets have from the listening one. Without it the kernel takes megabytes
+    // for a client that reads slowly, and whether it reads at all shows only when a third of them are gone.
+    private static let unsentMark = ChannelOptions.Types.SocketOption(level: .tcp, name: NIOBSDSocket.Option(rawValue: 25))
+    private static let unsentSize: SocketOptionValue = 65_536
 
     private func accept(_ channel: any Channel) throws {
         guard let (loop, _) = loops[ObjectIdentifier(channel.eventLoop)] else {
