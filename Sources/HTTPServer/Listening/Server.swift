@@ -69,7 +69,10 @@ public final class Server: Sendable {
 
     // TCP_NOTSENT_LOWAT of tcp(7), which accepted sockets have from the listening one. Without it the kernel takes megabytes
     // for a client that reads slowly, and whether it reads at all shows only when a third of them are gone.
-    private static let unsentMark = ChannelOptions.Types.SocketOption(level: .tcp, name: NIOBSDSocket.Option(rawValue: 25))
+    private static let unsentMark = ChannelOptions.Types.SocketOption(
+        level: .tcp,
+        name: NIOBSDSocket.Option(rawValue: 25)
+    )
     private static let unsentSize: SocketOptionValue = 65_536
 
     private func accept(_ channel: any Channel) throws {
