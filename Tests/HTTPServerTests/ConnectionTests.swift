@@ -204,6 +204,29 @@ import Testing
         }
     }
 
+    @Test func `a connection that ends in a flush that calls back ends once`() throws {
+        let responder = Scripted { _, target in
+            .now(.text(String(repeating: "x", count: target == "/large" ? 60_000 : 10_000)))
+        }
+        for (last, count) in [("GET / HTTP/1.0\r\n\r\n", 1), ("", 0)] {
+            let line = try EmbeddedLine(HTTPLimits(), responder)
+            defer { line.end() }
+            line.wire.isTaking = false
+            line.bring("GET /large HTTP/1.1\r\nHost: a\r\n\r\n")
+            line.line.bring(last.isEmpty ? Self.get : last)
+            line.wire.isTaking = true
+            // The flush makes room, and that has the connection look at what there is to do.
+            if last.isEmpty { line.line.endInput() } else { line.wire.take() }
+            line.eventLoop.run()
+            #expect(try line.answers.count == 2)
+            #expect(line.wire.outputCloseCount == count)
+            #expect(!line.isOpen)
+            if count > 0 { line.advance(.seconds(6)) }
+            #expect(line.wire.isClosed)
+            #expect(line.line.ends == 1)
+        }
+    }
+
     @Test func `whoever ends his side before a request is whole gets nothing, after it an answer`() throws {
         for (request, count) in [("", 0), ("GET / HT", 0), (Self.get, 1), (Self.get + "GET", 1)] {
             let line = try EmbeddedLine()

@@ -83,6 +83,8 @@ final class Wire: ChannelDuplexHandler {
     /// Whether the client knows that no more will come.
     private(set) var isOutputClosed = false
     private(set) var isClosed = false
+    /// How often the outgoing direction was to be closed.
+    private(set) var outputCloseCount = 0
     /// The most bytes that ever waited here.
     private(set) var most = 0
     /// Whether the client takes what is sent.
@@ -136,6 +138,7 @@ final class Wire: ChannelDuplexHandler {
     func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
         switch mode {
         case .output:
+            outputCloseCount += 1
             isOutputClosing = true
             outputClose = promise
             noteOutputEnd()

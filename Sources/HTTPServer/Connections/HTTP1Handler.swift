@@ -432,15 +432,23 @@ final class HTTP1Handler: LoopMember, ChannelDuplexHandler {
 
     /// Closes in an orderly way, nothing being left to say, as soon as everything that was said is sent.
     private func close() {
-        guard let context else { return }
+        guard let context, !isEnding else { return }
         settle()
+        // First of all, for sending may call back into this handler.
+        enter(.lingering)
         flush(context)
         flushNow()
-        enter(.lingering)
         let sent = context.eventLoop.makePromise(of: Void.self)
         sent.futureResult.assumeIsolated().whenComplete { _ in self.abort() }
         // Behind everything else.
         context.writeAndFlush(wrapOutboundOut(ByteBuffer()), promise: sent)
+    }
+
+    private var isEnding: Bool {
+        switch phase {
+        case .lingering, .closed: true
+        case .handshaking, .head, .busy: false
+        }
     }
 
     /// Lets go of the request and of what may come after it.
@@ -457,7 +465,7 @@ final class HTTP1Handler: LoopMember, ChannelDuplexHandler {
     /// Closing at once would have the system answer what the client still sends by a reset, and that may take the
     /// response from it (RFC 9112 section 9.6).
     private func linger(_ context: ChannelHandlerContext) {
-        if case .closed = phase { return }
+        guard !isEnding else { return }
         settle()
         guard !hasPeerEnded else { return close() }
         enter(.lingering)
