@@ -47,7 +47,7 @@ public struct GatehouseServer: Sendable {
         let tls = try ServerTLS.load(
             configuration.server,
             files: files,
-            applicationProtocols: ["http/1.1", "http/1.0"]
+            applicationProtocols: (configuration.server.hasHTTP2 ? ["h2"] : []) + ["http/1.1", "http/1.0"]
         )
         certificate = tls.certificate
         context = tls.context

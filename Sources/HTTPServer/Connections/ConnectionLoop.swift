@@ -21,6 +21,8 @@ final class ConnectionLoop {
     /// Nanoseconds on the event loop's clock, as of the last tick.
     private(set) var now: UInt64 = 0
     private(set) var date: ByteBuffer
+    /// The value of the Date field.
+    private(set) var dateText = ""
     private(set) var isDraining = false
 
     /// Room for the fields of the head being read.
@@ -28,7 +30,7 @@ final class ConnectionLoop {
     /// Room for the responses to the requests of one read.
     var output = ByteBuffer()
 
-    private var unflushed: [HTTP1Handler] = []
+    private var unflushed: [LoopMember] = []
     private var flushAll: (@Sendable () -> Void)?
     private var first: LoopMember?
     private var count = 0
@@ -97,14 +99,18 @@ final class ConnectionLoop {
     ///
     /// One write after the other finds the client awake that the first has woken, and waking is what costs most about
     /// sending. A connection that is alone does not wait for anybody.
-    func flushLater(_ handler: HTTP1Handler) {
+    func flushLater(_ handler: LoopMember) {
         unflushed.append(handler)
         if unflushed.count == 1, let flushAll { eventLoop.execute(flushAll) }
     }
 
     private func flushUnflushed() {
-        // None can come meanwhile: what is written here is written by others than requests.
-        for handler in unflushed { handler.flushNow() }
+        // Sending may make room in which a connection takes its next requests, so the list may grow meanwhile.
+        var index = 0
+        while index < unflushed.count {
+            unflushed[index].flushNow()
+            index += 1
+        }
         unflushed.removeAll(keepingCapacity: true)
     }
 
@@ -150,11 +156,12 @@ final class ConnectionLoop {
     }
 
     private func tick() {
-        now = NIODeadline.now().uptimeNanoseconds
+        now = eventLoop.now.uptimeNanoseconds
         let second = clock()
         guard second != dateSecond else { return }
         dateSecond = second
-        date = HTTPDate.field(second)
+        dateText = HTTPDate.text(second)
+        date = HTTPDate.field(dateText)
     }
 }
 

@@ -45,8 +45,8 @@ final class HTTP1Handler: LoopMember, ChannelDuplexHandler {
     /// Whether the connection ends with the response to the request that is being answered.
     var closesAfterResponse = false
 
-    private let onEnd: () -> Void
-    private let onError: (any Error, Connection) -> Void
+    let onEnd: () -> Void
+    let onError: (any Error, Connection) -> Void
     private var scanner = HeadScanner()
     private var hasSkippedLine = false
     private var isReadingHead = false
@@ -96,8 +96,10 @@ final class HTTP1Handler: LoopMember, ChannelDuplexHandler {
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         switch event {
-        case is TLSHandshakeCompleted:
-            if case .handshaking = phase { enter(.head) }
+        case let completed as TLSHandshakeCompleted:
+            guard case .handshaking = phase else { break }
+            if completed.negotiatedProtocol == Self.http2 { return handOver(context) }
+            enter(.head)
         case ChannelEvent.inputClosed: peerEnded(context)
         default: break
         }
@@ -179,6 +181,12 @@ final class HTTP1Handler: LoopMember, ChannelDuplexHandler {
             onEnd()
             return
         }
+    }
+
+    /// Leaves the loop's list, and tells nobody: another handler takes the connection on.
+    func leave() {
+        phase = .closed
+        loop.remove(self)
     }
 
     private func enter(_ phase: Phase) {
@@ -356,7 +364,7 @@ final class HTTP1Handler: LoopMember, ChannelDuplexHandler {
     }
 
     /// Sends what has been handed on.
-    func flushNow() {
+    override func flushNow() {
         isFlushScheduled = false
         guard unflushedCount > 0 else { return }
         unflushedCount = 0
