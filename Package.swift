@@ -8,6 +8,8 @@ import PackageDescription
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let nioEmbedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio")
+let nioHTTP2 = Target.Dependency.product(name: "NIOHTTP2", package: "swift-nio-http2")
+let nioHPACK = Target.Dependency.product(name: "NIOHPACK", package: "swift-nio-http2")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
 let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
@@ -38,6 +40,7 @@ let package = Package(
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-http2.git", from: "1.46.0"),
         .package(url: "https://github.com/apple/swift-http-types.git", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log.git", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.2"),
@@ -71,7 +74,7 @@ let package = Package(
         // HTTP over TLS: requests, responses, limits; no realms.
         .target(
             name: "HTTPServer",
-            dependencies: ["NIOOpenSSL", hummingbirdCore, httpTypes, nioCore, nioPosix]
+            dependencies: ["NIOOpenSSL", hummingbirdCore, httpTypes, nioCore, nioHPACK, nioHTTP2, nioPosix]
         ),
 
         // The server and the commands.
@@ -124,7 +127,9 @@ let package = Package(
         .testTarget(
             name: "HTTPServerTests",
             dependencies: [
-                "HTTPServer", "NIOOpenSSL", "OpenSSLKit", hummingbirdCore, httpTypes, nioCore, nioEmbedded, nioPosix,
+                "HTTPServer", "NIOOpenSSL", "OpenSSLKit", "TLSTesting", hummingbirdCore, httpTypes, nioCore,
+                nioEmbedded,
+                nioHPACK, nioHTTP2, nioPosix,
             ]
         ),
         .testTarget(

@@ -50,7 +50,7 @@ public struct GatehouseServer: Sendable {
         tls = try ServerTLS.load(
             configuration.server,
             files: files,
-            applicationProtocols: ["http/1.1", "http/1.0"]
+            applicationProtocols: (configuration.server.hasHTTP2 ? ["h2"] : []) + ["http/1.1", "http/1.0"]
         )
         self.configuration = configuration
         self.files = files

@@ -21,5 +21,6 @@ extension HTTPLimits {
         writeTime = settings.writeTime
         connections = settings.connections
         connectionsPerAddress = settings.connectionsPerAddress
+        streams = settings.streams
     }
 }

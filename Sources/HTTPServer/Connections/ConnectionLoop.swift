@@ -22,6 +22,8 @@ final class ConnectionLoop {
     private(set) var now: UInt64 = 0
     private var lastTick: UInt64 = 0
     private(set) var date: ByteBuffer
+    /// The value of the Date field.
+    private(set) var dateText = ""
     private(set) var isDraining = false
 
     /// Room for the fields of the head being read.
@@ -29,7 +31,7 @@ final class ConnectionLoop {
     /// Room for the responses to the requests of one read.
     var output = ByteBuffer()
 
-    private var unflushed: [HTTP1Handler] = []
+    private var unflushed: [LoopMember] = []
     private var flushAll: (@Sendable () -> Void)?
     private var first: LoopMember?
     private var count = 0
@@ -98,7 +100,7 @@ final class ConnectionLoop {
     ///
     /// One write after the other finds the client awake that the first has woken, and waking is what costs most about
     /// sending. A connection that is alone does not wait for anybody.
-    func flushLater(_ handler: HTTP1Handler) {
+    func flushLater(_ handler: LoopMember) {
         unflushed.append(handler)
         if unflushed.count == 1, let flushAll { eventLoop.execute(flushAll) }
     }
@@ -162,7 +164,8 @@ final class ConnectionLoop {
         let second = clock()
         guard second != dateSecond else { return }
         dateSecond = second
-        date = HTTPDate.field(second)
+        dateText = HTTPDate.text(second)
+        date = HTTPDate.field(dateText)
     }
 }
 

@@ -8,7 +8,7 @@ internal import NIOCore
 /// A request that is answered in a task: the async lane.
 ///
 /// It belongs to its connection, which cancels the task when the client is gone.
-final class Exchange {
+final class Exchange: ResponseTaker {
     /// How much of a response whose length is known is put together before it is sent.
     static let collectedSize = 65_536
 
@@ -55,7 +55,8 @@ final class Exchange {
 
     /// Has the response made and sent.
     func start(_ produce: @escaping @Sendable (Request) async -> Response) {
-        let output = ExchangeOutput(NIOLoopBound(self, eventLoop: handler.loop.eventLoop), handler.loop.eventLoop)
+        let eventLoop = handler.loop.eventLoop
+        let output = ExchangeOutput(NIOLoopBound<any ResponseTaker>(self, eventLoop: eventLoop), eventLoop)
         task = Task { [request] in
             await output.send(await produce(request))
         }

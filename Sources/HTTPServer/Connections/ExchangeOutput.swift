@@ -5,12 +5,25 @@ internal import HTTPTypes
 internal import HummingbirdCore
 internal import NIOCore
 
+/// Where a response goes, part by part, on the event loop of its connection.
+protocol ResponseTaker: AnyObject {
+    /// Writes a part of the response.
+    ///
+    /// - Parameters:
+    ///   - part: What to write.
+    ///   - promise: Told when the client's side has taken it.
+    func write(_ part: ResponsePart, promise: EventLoopPromise<Void>?)
+
+    /// Breaks the response off, so that the client cannot take it for a whole one.
+    func fail()
+}
+
 /// Takes a response from its task to the event loop of its connection.
 struct ExchangeOutput: Sendable {
-    private let exchange: NIOLoopBound<Exchange>
+    private let exchange: NIOLoopBound<any ResponseTaker>
     private let eventLoop: any EventLoop
 
-    init(_ exchange: NIOLoopBound<Exchange>, _ eventLoop: any EventLoop) {
+    init(_ exchange: NIOLoopBound<any ResponseTaker>, _ eventLoop: any EventLoop) {
         self.exchange = exchange
         self.eventLoop = eventLoop
     }

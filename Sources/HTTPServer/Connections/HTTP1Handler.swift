@@ -45,8 +45,8 @@ final class HTTP1Handler: LoopMember, ChannelDuplexHandler {
     /// Whether the connection ends with the response to the request that is being answered.
     var closesAfterResponse = false
 
-    private let onEnd: () -> Void
-    private let onError: (any Error, Connection) -> Void
+    let onEnd: () -> Void
+    let onError: (any Error, Connection) -> Void
     private var scanner = HeadScanner()
     private var hasSkippedLine = false
     private var isReadingHead = false
@@ -107,6 +107,7 @@ final class HTTP1Handler: LoopMember, ChannelDuplexHandler {
         case let handshake as TLSHandshakeCompleted:
             guard case .handshaking = phase else { break }
             if let name = handshake.serverName { connection = Connection(peer: connection.peer, serverName: name) }
+            if handshake.negotiatedProtocol == Self.http2 { return handOver(context) }
             enter(.head)
             if loop.isDraining { close() }
         case ChannelEvent.inputClosed: peerEnded(context)
@@ -218,6 +219,12 @@ final class HTTP1Handler: LoopMember, ChannelDuplexHandler {
         } catch {
             // A channel that cannot tell is judged by whether it takes anything at all.
         }
+    }
+
+    /// Leaves the loop's list, and tells nobody: another handler takes the connection on.
+    func leave() {
+        phase = .closed
+        loop.remove(self)
     }
 
     private func enter(_ phase: Phase) {
@@ -417,7 +424,7 @@ final class HTTP1Handler: LoopMember, ChannelDuplexHandler {
     }
 
     /// Sends what has been handed on.
-    func flushNow() {
+    override func flushNow() {
         isFlushScheduled = false
         guard unflushedCount > 0 else { return }
         unflushedCount = 0

@@ -16,4 +16,7 @@ class LoopMember {
 
     /// Ends the connection.
     func abort() {}
+
+    /// Sends what has been put together; asked for with ``ConnectionLoop/flushLater(_:)``.
+    func flushNow() {}
 }

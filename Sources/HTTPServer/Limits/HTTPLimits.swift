@@ -29,6 +29,8 @@ public struct HTTPLimits: Sendable, Hashable {
     /// How long a client may take none of the answers that wait for it; some 32 KiB at a time are what is noticed.
     public var writeTime = Duration.seconds(20)
 
+    /// How many requests of an HTTP/2 connection may be answered at a time; beyond it they are refused.
+    public var streams = 100
     /// How many connections may be open at a time.
     public var connections = 10_000
     /// How many connections one address may have open at a time; of IPv6, one network of 64 bits.

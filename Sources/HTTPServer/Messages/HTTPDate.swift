@@ -10,9 +10,9 @@ enum HTTPDate {
 
     /// The field with its line end.
     ///
-    /// - Parameter seconds: Seconds since 1970-01-01 00:00 UTC; 0 or more.
+    /// - Parameter text: The value, as of ``text(_:)``.
     /// - Returns: As in `Date: Sun, 06 Nov 1994 08:49:37 GMT`.
-    static func field(_ seconds: Int) -> ByteBuffer { ByteBuffer(string: "Date: \(text(seconds))\r\n") }
+    static func field(_ text: String) -> ByteBuffer { ByteBuffer(string: "Date: \(text)\r\n") }
 
     /// An IMF-fixdate, RFC 9110 section 5.6.7: `Sun, 06 Nov 1994 08:49:37 GMT`.
     ///

@@ -3,6 +3,7 @@
 
 public import HTTPTypes
 public import NIOCore
+internal import NIOHPACK
 
 /// A whole response, encoded once and sent often.
 public struct PreparedResponse: Sendable {
@@ -13,6 +14,8 @@ public struct PreparedResponse: Sendable {
     /// Status line and fields, without those that every connection has its own of.
     let head: ByteBuffer
     let body: ByteBuffer
+    /// The same for HTTP/2.
+    let fields: HPACKHeaders
 
     /// Encodes a response.
     ///
@@ -27,5 +30,6 @@ public struct PreparedResponse: Sendable {
         status = response.status.code
         self.head = head
         self.body = body
+        fields = HTTP2Fields.fields(of: response)
     }
 }

@@ -9,7 +9,7 @@ struct LimitsReader {
 
     private static let keywords = [
         "request-line", "field-line", "field-count", "header", "body", "handshake-time", "header-time", "body-time",
-        "body-rate", "idle-time", "write-time", "connections", "connections-per-address",
+        "body-rate", "idle-time", "write-time", "connections", "connections-per-address", "streams",
     ]
 
     func read(_ statement: Statement) -> ServerSettings.Limits {
@@ -35,6 +35,7 @@ struct LimitsReader {
         scalars.duration("write-time", times, into: &limits.writeTime)
         scalars.integer("connections", 1...1_000_000, into: &limits.connections)
         scalars.integer("connections-per-address", 1...1_000_000, into: &limits.connectionsPerAddress)
+        scalars.integer("streams", 1...1000, into: &limits.streams)
         return limits
     }
 }

@@ -9,6 +9,7 @@ struct ServerReader {
 
     private static let keywords = [
         "listen", "state", "tls", "trusted-proxies", "threads", "access-log", "credential-cache", "limits",
+        "http2",
     ]
 
     func read(_ statement: Statement?) -> ServerSettings {
@@ -35,6 +36,7 @@ struct ServerReader {
         scalars.integer("threads", 1...256, into: &threads)
         if threads > 0 { settings.threads = threads }
         scalars.flag("access-log", into: &settings.hasAccessLog)
+        scalars.flag("http2", into: &settings.hasHTTP2)
         scalars.duration("credential-cache", .zero ... .seconds(3600), into: &settings.credentialCache)
         if let limits = block.once("limits") { settings.limits = LimitsReader(linker: linker).read(limits) }
         if let tls = block.once("tls") { settings.tls = TLSReader(linker: linker).read(tls) }

@@ -30,6 +30,8 @@ extension ServerSettings {
         public var connections = 10_000
         /// How many connections one address may have open.
         public var connectionsPerAddress = 1024
+        /// How many requests of an HTTP/2 connection may be answered at a time.
+        public var streams = 100
 
         /// The defaults.
         public init() {}

@@ -38,6 +38,8 @@ public struct ServerSettings: Sendable {
     public var threads: Int?
     /// Whether a line is written for every request.
     public var hasAccessLog = true
+    /// Whether HTTP/2 is spoken to clients that choose it.
+    public var hasHTTP2 = true
     /// For how long credentials that a realm has accepted are not checked again; zero for checking every time.
     ///
     /// The default is 30 seconds.

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import HTTPTypes
+import HummingbirdCore
+import NIOCore
+import NIOEmbedded
+import NIOHPACK
+import NIOOpenSSL
+import OpenSSLKit
+
+@testable import HTTPServer
+
+/// A frame, as bytes have it.
+struct Frame: Hashable, CustomStringConvertible {
+    enum Kind: UInt8 {
+        case data, headers, priority, reset, settings, push, ping, goAway, windowUpdate, continuation
+    }
+
+    var kind: UInt8
+    var flags: UInt8 = 0
+    var stream: UInt32 = 0
+    var payload = ByteBuffer()
+
+    init(_ kind: Kind, flags: UInt8 = 0, _ stream: UInt32 = 0, _ payload: ByteBuffer = ByteBuffer()) {
+        self.init(kind.rawValue, flags: flags, stream, payload)
+    }
+
+    init(_ kind: UInt8, flags: UInt8 = 0, _ stream: UInt32 = 0, _ payload: ByteBuffer = ByteBuffer()) {
+        self.kind = kind
+        self.flags = flags
+        self.stream = stream
+        self.payload = payload
+    }
+
+    var bytes: ByteBuffer {
+        var bytes = ByteBuffer()
+        bytes.writeInteger(UInt8(payload.readableBytes >> 16))
+        bytes.writeInteger(UInt16(payload.readableBytes & 0xFFFF))
+        bytes.writeInteger(kind)
+        bytes.writeInteger(flags)
+        bytes.writeInteger(stream)
+        bytes.writeImmutableBuffer(payload)
+        return bytes
+    }
+
+    static func read(_ bytes: inout ByteBuffer) -> Frame? {
+        guard
+            let length = bytes.getInteger(at: bytes.readerIndex, as: UInt32.self).map({ Int($0 >> 8) }),
+            bytes.readableBytes >= 9 + length, let header = bytes.readSlice(length: 9),
+            let kind = header.getInteger(at: header.readerIndex + 3, as: UInt8.self),
+            let flags = header.getInteger(at: header.readerIndex + 4, as: UInt8.self),
+            let stream = header.getInteger(at: header.readerIndex + 5, as: UInt32.self),
+            let payload = bytes.readSlice(length: length)
+        else { return nil }
+        return Frame(kind, flags: flags, stream, payload)
+    }
+
+    /// The number of a RST_STREAM or GOAWAY.
+    var code: UInt32? {
+        switch Kind(rawValue: kind) {
+        case .reset: payload.getInteger(at: payload.readerIndex)
+        case .goAway: payload.getInteger(at: payload.readerIndex + 4)
+        default: nil
+        }
+    }
+
+    var description: String { "\(Kind(rawValue: kind).map { "\($0)" } ?? "\(kind)") \(flags) on \(stream)" }
+}
+
+/// What lies below a connection: keeps what is sent, while it takes it.
+final class Bottom: ChannelDuplexHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    var taken = ByteBuffer()
+    private(set) var flushCount = 0
+    private(set) var readCount = 0
+    private(set) var isOutputClosed = false
+    private(set) var isClosed = false
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        taken.writeImmutableBuffer(unwrapOutboundIn(data))
+        promise?.succeed(())
+    }
+
+    func flush(context: ChannelHandlerContext) { flushCount += 1 }
+
+    func read(context: ChannelHandlerContext) {
+        readCount += 1
+        context.read()
+    }
+
+    func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+        switch mode {
+        case .output:
+            isOutputClosed = true
+            promise?.succeed(())
+        case .input: promise?.succeed(())
+        case .all:
+            isClosed = true
+            context.close(promise: promise)
+        }
+    }
+}
+
+/// A client that can say anything, and the server's side of its connection; all on one event loop.
+final class HTTP2Client {
+    static let preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+
+    let channel: any Channel
+    let connections: ConnectionLoop
+    let bottom = Bottom()
+    private(set) var ends = 0
+    private(set) var frames: [Frame] = []
+    private var encoder = HPACKEncoder(allocator: ByteBufferAllocator())
+    private var decoder = HPACKDecoder(allocator: ByteBufferAllocator())
+    private var nextStream: UInt32 = 1
+    private(set) var fields: [UInt32: [HPACKHeaders]] = [:]
+    private(set) var bodies: [UInt32: ByteBuffer] = [:]
+    private let run: () -> Void
+
+    init(
+        _ channel: any Channel,
+        _ connections: ConnectionLoop,
+        says hello: Bool = true,
+        run: @escaping () -> Void
+    )
+        throws
+    {
+        self.channel = channel
+        self.connections = connections
+        self.run = run
+        let handler = HTTP1Handler(connections, onError: { _, _ in }) { [unowned(safe) self] in ends += 1 }
+        try channel.pipeline.syncOperations.addHandlers([bottom, handler])
+        channel.connect(to: try SocketAddress(ipAddress: "127.0.0.1", port: 1), promise: nil)
+        channel.read()
+        channel.pipeline.fireUserInboundEventTriggered(
+            TLSHandshakeCompleted(negotiatedProtocol: "h2", version: .tls13, cipher: "TLS_AES_128_GCM_SHA256")
+        )
+        if hello { send([Frame(.settings)], preface: true) }
+    }
+
+    // MARK: - What is said
+
+    func bring(_ bytes: ByteBuffer) {
+        if !bottom.isClosed {
+            channel.pipeline.fireChannelRead(bytes)
+            channel.pipeline.fireChannelReadComplete()
+            channel.read()
+        }
+        run()
+        collect()
+    }
+
+    func send(_ frames: [Frame], preface: Bool = false) {
+        var bytes = ByteBuffer(string: preface ? Self.preface : "")
+        for frame in frames { bytes.writeImmutableBuffer(frame.bytes) }
+        bring(bytes)
+    }
+
+    func send(_ frame: Frame) { send([frame]) }
+
+    func block(_ fields: [(String, String)]) throws -> ByteBuffer {
+        var block = ByteBuffer()
+        try encoder.encode(headers: HPACKHeaders(fields), to: &block)
+        return block
+    }
+
+    static func get(_ path: String = "/", _ more: [(String, String)] = []) -> [(String, String)] {
+        [(":method", "GET"), (":scheme", "https"), (":path", path), (":authority", "localhost")] + more
+    }
+
+    static func post(_ path: String = "/", _ more: [(String, String)] = []) -> [(String, String)] {
+        [(":method", "POST"), (":scheme", "https"), (":path", path), (":authority", "localhost")] + more
+    }
+
+    func headers(_ fields: [(String, String)], ends: Bool = true) throws -> Frame {
+        defer { nextStream += 2 }
+        return Frame(.headers, flags: ends ? 5 : 4, nextStream, try block(fields))
+    }
+
+    /// Sends a request and gives its stream.
+    @discardableResult
+    func ask(_ fields: [(String, String)] = HTTP2Client.get(), ends: Bool = true) throws -> UInt32 {
+        let frame = try headers(fields, ends: ends)
+        send(frame)
+        return frame.stream
+    }
+
+    func data(_ stream: UInt32, _ count: Int, ends: Bool) {
+        send(Frame(.data, flags: ends ? 1 : 0, stream, ByteBuffer(repeating: 0x61, count: count)))
+    }
+
+    // MARK: - What is heard
+
+    func collect() {
+        while let frame = Frame.read(&bottom.taken) {
+            frames.append(frame)
+            switch Frame.Kind(rawValue: frame.kind) {
+            case .headers:
+                var block = frame.payload
+                if let list = try? decoder.decodeHeaders(from: &block) {
+                    fields[frame.stream, default: []].append(list)
+                }
+            case .data: bodies[frame.stream, default: ByteBuffer()].writeImmutableBuffer(frame.payload)
+            default: break
+            }
+        }
+    }
+
+    func status(_ stream: UInt32) -> String? { fields[stream]?.last?.first(name: ":status") }
+
+    func body(_ stream: UInt32) -> String { String(buffer: bodies[stream] ?? ByteBuffer()) }
+
+    func hasEnded(_ stream: UInt32) -> Bool {
+        frames.contains { $0.stream == stream && $0.kind < 2 && $0.flags & 1 == 1 }
+    }
+
+    func reset(_ stream: UInt32) -> UInt32? { frames.first { $0.stream == stream && $0.kind == 3 }?.code }
+
+    var goAway: UInt32? { frames.last { $0.kind == 7 }?.code }
+
+    /// Whether the connection was ended by the server, in whichever way.
+    var isOver: Bool { bottom.isOutputClosed || bottom.isClosed }
+}
+
+/// Answers as it is told.
+struct Told: Responder {
+    let reply: @Sendable (_ method: String, _ target: String) -> Reply
+
+    func respond(to head: borrowing RequestHead, on connection: Connection) -> Reply {
+        reply(head.methodText, head.target)
+    }
+
+    func respond(to fault: RequestFault, on connection: Connection) -> PreparedResponse {
+        Self.page(fault.reason, HTTPResponse.Status(code: fault.status))
+    }
+
+    static func page(_ text: String, _ status: HTTPResponse.Status = .ok) -> PreparedResponse {
+        PreparedResponse(
+            HTTPResponse(status: status, headerFields: [.contentType: "text/plain", .connection: "close"]),
+            body: ByteBuffer(string: text)
+        )
+    }
+}
+
+extension EmbeddedChannel {
+    /// A connection whose requests are all answered at once with `text`.
+    static func client(
+        _ limits: HTTPLimits = HTTPLimits(),
+        _ text: String = "hello",
+        says hello: Bool = true
+    ) throws -> (client: HTTP2Client, loop: EmbeddedEventLoop) {
+        let loop = EmbeddedEventLoop()
+        let channel = EmbeddedChannel(loop: loop)
+        let connections = ConnectionLoop(loop, limits, Told { _, _ in .now(Told.page(text)) }) { 0 }
+        connections.start()
+        return (try HTTP2Client(channel, connections, says: hello, run: { loop.run() }), loop)
+    }
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import NIOCore
+import NIOEmbedded
+import Testing
+
+@testable import HTTPServer
+
+/// When a connection ends, and how.
+struct HTTP2DeadlineTests {
+    @Test func `a client that says nothing is left alone for the time of a header`() throws {
+        let (client, loop) = try EmbeddedChannel.client(says: false)
+        loop.advanceTime(by: .seconds(9))
+        #expect(!client.isOver)
+        loop.advanceTime(by: .seconds(2))
+        #expect(client.isOver)
+    }
+
+    @Test func `a client that only says hello is left alone for the time of a header`() throws {
+        let (client, loop) = try EmbeddedChannel.client()
+        loop.advanceTime(by: .seconds(9))
+        #expect(!client.isOver)
+        loop.advanceTime(by: .seconds(2))
+        client.collect()
+        #expect(client.isOver && client.goAway == 0)
+    }
+
+    @Test func `an idle connection ends with a goodbye, and pings do not keep it`() throws {
+        let (client, loop) = try EmbeddedChannel.client()
+        try client.ask()
+        for _ in 0..<55 {
+            loop.advanceTime(by: .seconds(1))
+            client.send(Frame(.ping, 0, ByteBuffer(repeating: 1, count: 8)))
+        }
+        #expect(!client.isOver)
+        loop.advanceTime(by: .seconds(6))
+        client.collect()
+        #expect(client.isOver && client.goAway == 0 && client.ends == 0)
+        loop.advanceTime(by: .seconds(6))
+        #expect(client.bottom.isClosed && client.ends == 1)
+    }
+
+    @Test(arguments: [3, 9, 12])
+    func `a header block that is not finished ends the connection`(count: Int) throws {
+        let (client, loop) = try EmbeddedChannel.client()
+        try client.ask()
+        var bytes = try client.headers(HTTP2Client.get("/", [("a", "bcdefghijklmnopqrstuvwxyz")])).bytes
+        let part = bytes.readSlice(length: count)
+        client.bring(try #require(part))
+        for _ in 0..<11 where !client.isOver {
+            loop.advanceTime(by: .seconds(1))
+            // One byte now and then buys no time.
+            if let byte = bytes.readSlice(length: 1) { client.bring(byte) }
+        }
+        client.collect()
+        #expect(client.isOver && client.goAway == 11)
+    }
+
+    @Test func `a client that reads nothing is dropped`() throws {
+        let (client, loop) = try EmbeddedChannel.client()
+        let channel = try #require(client.channel as? EmbeddedChannel)
+        channel.isWritable = false
+        channel.pipeline.fireChannelWritabilityChanged()
+        let reads = client.bottom.readCount
+        try client.ask()
+        #expect(client.bottom.readCount == reads, "nothing more is read from it")
+        loop.advanceTime(by: .seconds(21))
+        #expect(client.bottom.isClosed && client.ends == 1)
+    }
+
+    @Test func `a drain says goodbye, lets what has begun finish, and closes`() throws {
+        let (client, _) = try EmbeddedChannel.client()
+        client.send(Frame(.settings, 0, ByteBuffer(bytes: [0, 4, 0, 0, 0, 0])))
+        let stream = try client.ask()
+        client.connections.drain()
+        client.send([])
+        #expect(client.goAway == 0 && !client.isOver && !client.hasEnded(stream))
+        let late = try client.ask()
+        #expect(client.fields[late] == nil)
+        client.send(Frame(.windowUpdate, stream, ByteBuffer(integer: UInt32(100))))
+        #expect(client.hasEnded(stream) && client.body(stream) == "hello" && client.isOver)
+    }
+
+    @Test func `a drain closes a connection that has nothing to do`() throws {
+        let (client, _) = try EmbeddedChannel.client()
+        try client.ask()
+        client.connections.drain()
+        client.send([])
+        #expect(client.goAway == 0 && client.isOver)
+    }
+
+    @Test func `the end of all is the end of each`() throws {
+        let (client, _) = try EmbeddedChannel.client()
+        client.connections.closeAll()
+        #expect(client.bottom.isClosed && client.ends == 1)
+        client.connections.closeAll()
+        #expect(client.ends == 1)
+    }
+
+    @Test func `a connection that is lost gives its place back once`() throws {
+        let (client, loop) = try EmbeddedChannel.client()
+        client.send(Frame(.settings, 0, ByteBuffer(bytes: [0, 4, 0, 0, 0, 0])))
+        try client.ask()
+        client.channel.close(promise: nil)
+        loop.run()
+        #expect(client.ends == 1)
+    }
+
+    @Test func `a client that takes its leave is answered and let go`() throws {
+        let (client, _) = try EmbeddedChannel.client()
+        let stream = try client.ask()
+        client.send(Frame(.goAway, 0, ByteBuffer(repeating: 0, count: 8)))
+        #expect(client.hasEnded(stream) && client.isOver)
+    }
+
+    @Test func `half a connection is ended`() throws {
+        let (client, _) = try EmbeddedChannel.client()
+        let stream = try client.ask()
+        client.channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+        client.send([])
+        #expect(client.hasEnded(stream) && client.bottom.isClosed && client.ends == 1)
+    }
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import NIOCore
+import NIOEmbedded
+import NIOHPACK
+import Testing
+
+@testable import HTTPServer
+
+/// Clients that mean harm: each is sent away before it has cost much.
+struct HTTP2FloodTests {
+    private static let calm: UInt32 = 11
+
+    private func flood(
+        _ count: Int,
+        _ frames: (HTTP2Client) throws -> [Frame]
+    ) throws -> HTTP2Client {
+        let (client, _) = try EmbeddedChannel.client()
+        for _ in 0..<count where !client.isOver { client.send(try frames(client)) }
+        return client
+    }
+
+    @Test func `streams opened and reset in quick succession end the connection (CVE-2023-44487)`() throws {
+        // Answers that wait for a window, so that there is something to reset.
+        let (client, _) = try EmbeddedChannel.client(HTTPLimits(), "hello")
+        client.send(Frame(.settings, 0, ByteBuffer(bytes: [0, 4, 0, 0, 0, 0])))
+        var count = 0
+        while !client.isOver, count < 1000 {
+            let headers = try client.headers(HTTP2Client.get())
+            client.send([headers, Frame(.reset, headers.stream, ByteBuffer(integer: UInt32(8)))])
+            count += 1
+        }
+        #expect(client.isOver && client.goAway == Self.calm && count <= 202)
+    }
+
+    @Test func `a header block without end ends the connection`() throws {
+        let (client, _) = try EmbeddedChannel.client()
+        client.send(Frame(.headers, flags: 0, 1, try client.block(HTTP2Client.get())))
+        for _ in 0..<20 where !client.isOver {
+            client.send(Frame(.continuation, flags: 0, 1, try client.block([("a", "b")])))
+        }
+        #expect(client.goAway == Self.calm && client.isOver)
+        #expect(client.fields.isEmpty)
+    }
+
+    @Test func `a header list that is too long ends the connection`() throws {
+        let (client, _) = try EmbeddedChannel.client()
+        client.send(Frame(.settings, flags: 1))
+        var frames = [Frame(.headers, flags: 1, 1, try client.block(HTTP2Client.get()))]
+        for index in 0..<4 {
+            let block = try client.block([("a\(index)", String(repeating: "\u{1}", count: 5000))])
+            frames.append(Frame(.continuation, flags: index == 3 ? 4 : 0, 1, block))
+        }
+        client.send(frames)
+        #expect(client.goAway != nil && client.goAway != 0 && client.isOver)
+        #expect(client.fields.isEmpty)
+    }
+
+    @Test func `a header block that grows when it is decoded ends the connection`() throws {
+        let (client, _) = try EmbeddedChannel.client()
+        client.send(Frame(.settings, flags: 1))
+        // One entry of 4,000 bytes for the table, then one byte for each further use of it.
+        var block = try client.block(HTTP2Client.get("/", [("bomb", String(repeating: "a", count: 3900))]))
+        for _ in 0..<8000 { block.writeInteger(UInt8(0x80 | 62)) }
+        client.send(Frame(.headers, flags: 5, 1, block))
+        #expect(client.goAway != nil && client.goAway != 0 && client.isOver)
+        #expect(client.fields.isEmpty)
+    }
+
+    @Test func `SETTINGS without end end the connection`() throws {
+        let client = try flood(1000) { _ in [Frame(.settings)] }
+        #expect(client.goAway == Self.calm && client.frames.count { $0.kind == 4 } <= 203)
+    }
+
+    @Test func `PING without end ends the connection`() throws {
+        let client = try flood(1000) { _ in [Frame(.ping, 0, ByteBuffer(repeating: 1, count: 8))] }
+        #expect(client.goAway == Self.calm && client.frames.count { $0.kind == 6 } <= 201)
+    }
+
+    @Test func `PRIORITY without end ends the connection`() throws {
+        let client = try flood(1000) { _ in [Frame(.priority, 3, ByteBuffer(bytes: [0, 0, 0, 0, 1]))] }
+        #expect(client.goAway == Self.calm)
+    }
+
+    @Test func `empty DATA without end ends the connection`() throws {
+        var limits = HTTPLimits()
+        limits.body = 100
+        let (client, _) = try EmbeddedChannel.client(limits)
+        // No window, so the answer does not close the stream.
+        client.send(Frame(.settings, 0, ByteBuffer(bytes: [0, 4, 0, 0, 0, 0])))
+        let stream = try client.ask(HTTP2Client.post(), ends: false)
+        for _ in 0..<100 where !client.isOver { client.data(stream, 0, ends: false) }
+        #expect(client.goAway == Self.calm && client.isOver)
+    }
+
+    @Test(arguments: [8, 0x42])
+    func `WINDOW_UPDATE and unknown frames without end end the connection`(kind: UInt8) throws {
+        let one = Frame(kind, 0, ByteBuffer(integer: UInt32(1)))
+        let client = try flood(1000) { _ in Array(repeating: one, count: 100) }
+        #expect(client.goAway == Self.calm && client.isOver)
+    }
+
+    @Test func `what takes no window is reset when the time to write is over`() throws {
+        let (client, loop) = try EmbeddedChannel.client()
+        client.send(Frame(.settings, 0, ByteBuffer(bytes: [0, 4, 0, 0, 0, 0])))
+        let stream = try client.ask()
+        #expect(client.status(stream) == "200" && !client.hasEnded(stream))
+        loop.advanceTime(by: .seconds(21))
+        client.collect()
+        #expect(client.reset(stream) == 8 && !client.isOver)
+    }
+
+    @Test func `more streams than may be open are refused`() throws {
+        var limits = HTTPLimits()
+        limits.streams = 3
+        let (client, _) = try EmbeddedChannel.client(limits)
+        client.send(Frame(.settings, 0, ByteBuffer(bytes: [0, 4, 0, 0, 0, 0])))
+        let streams = try (0..<5).map { _ in try client.ask() }
+        #expect(streams.map { client.reset($0) } == [nil, nil, nil, 7, 7])
+    }
+
+    @Test func `a window that overflows ends the connection`() throws {
+        let (client, _) = try EmbeddedChannel.client()
+        client.send(Frame(.windowUpdate, 0, ByteBuffer(integer: UInt32(0x7FFF_FFFF))))
+        #expect(client.goAway == 3 && client.isOver)
+    }
+
+    @Test(arguments: ["GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\r"])
+    func `another preface ends the connection`(text: String) throws {
+        let (client, _) = try EmbeddedChannel.client(says: false)
+        client.bring(ByteBuffer(string: text))
+        #expect(client.isOver && client.goAway == 1)
+    }
+}

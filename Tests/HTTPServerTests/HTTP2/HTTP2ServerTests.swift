@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import Foundation
+import HTTPTypes
+import HummingbirdCore
+import NIOCore
+import NIOOpenSSL
+import NIOPosix
+import OpenSSLKit
+import Synchronization
+import TLSTesting
+import Testing
+
+@testable import HTTPServer
+
+/// What real clients make of the server when they choose HTTP/2.
+@Suite(.serialized, .enabled(if: TestPKI.isPossible && Tool.curl != nil, "needs openssl and curl"))
+struct HTTP2ServerTests {
+    private func serve<R>(
+        _ reply: @escaping @Sendable (_ method: String, _ target: String) -> Reply,
+        _ body: (Int) async throws -> R
+    ) async throws -> R {
+        let pki = try TestPKI.shared.get()
+        let context = try TLSContext(
+            .server(try pki.identity("server"), applicationProtocols: ["h2", "http/1.1"])
+        )
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let server = try await Server(
+            group: group,
+            limits: HTTPLimits(),
+            responder: Told(reply: reply),
+            clock: { 0 },
+            makeTLS: { try makeServerHandler(context: context, configuration: OpenSSLHandlerConfiguration()) },
+            onError: { _, _ in }
+        )
+        let channel = try await server.listen(host: "127.0.0.1", port: 0)
+        let result: Result<R, any Error>
+        do {
+            result = .success(try await body(channel.localAddress?.port ?? 0))
+        } catch {
+            result = .failure(error)
+        }
+        try await channel.close()
+        await server.drain()
+        try await group.shutdownGracefully()
+        return try result.get()
+    }
+
+    private func curl(_ port: Int, _ path: String, _ options: String...) async throws -> (status: Int32, output: String)
+    {
+        try await Tool.run(
+            try #require(Tool.curl),
+            ["-sS", "--http2", "--noproxy", "*", "--max-time", "20", "-k", "-w", "|%{http_code}|%{http_version}"]
+                + options
+                + ["https://localhost:\(port)\(path)"]
+        )
+    }
+
+    @Test func `curl speaks HTTP/2 and gets its answer`() async throws {
+        try await serve({ _, target in .now(Told.page("at \(target)")) }) { port in
+            let result = try await curl(port, "/x")
+            #expect(result.status == 0 && result.output == "at /x|200|2")
+            // The same server and HTTP/1.1.
+            let other = try await curl(port, "/x", "--http1.1")
+            #expect(other.status == 0 && other.output == "at /x|200|1.1")
+        }
+    }
+
+    @Test(arguments: [0, 1, 5000, 65_536])
+    func `a body goes to the task that wants it`(count: Int) async throws {
+        let reply: @Sendable (String, String) -> Reply = { _, _ in
+            .later { request in
+                var length = 0
+                do {
+                    for try await part in request.body { length += part.readableBytes }
+                } catch {
+                    length = -1
+                }
+                return Response(status: .ok, body: ResponseBody(byteBuffer: ByteBuffer(string: "\(length)")))
+            }
+        }
+        try await serve(reply) { port in
+            let file = FileManager.default.temporaryDirectory.appendingPathComponent("gatehouse-h2-\(UUID())")
+            try Data(repeating: 0x61, count: count).write(to: file)
+            defer { try? FileManager.default.removeItem(at: file) }
+            let known = try await curl(port, "/", "--data-binary", "@\(file.path)")
+            #expect(known.status == 0 && known.output == "\(count)|200|2", "\(known)")
+            let unknown = try await curl(port, "/", "-H", "content-length:", "-T", file.path)
+            #expect(unknown.output == "\(count)|200|2", "\(unknown)")
+        }
+    }
+
+    @Test func `a body of unknown length that becomes too long is refused`() async throws {
+        let reply: @Sendable (String, String) -> Reply = { _, _ in
+            .later { request in
+                do {
+                    for try await _ in request.body {}
+                } catch {
+                    return Response(status: .badRequest)
+                }
+                return Response(status: .ok)
+            }
+        }
+        try await serve(reply) { port in
+            let file = FileManager.default.temporaryDirectory.appendingPathComponent("gatehouse-h2-\(UUID())")
+            try Data(repeating: 0x61, count: 300_000).write(to: file)
+            defer { try? FileManager.default.removeItem(at: file) }
+            let result = try await curl(port, "/", "-H", "content-length:", "-T", file.path)
+            #expect(result.output.hasSuffix("|413|2"), "\(result)")
+        }
+    }
+
+    @Test func `a body that nobody reads harms nobody`() async throws {
+        let reply: @Sendable (String, String) -> Reply = { _, _ in
+            .later { _ in Response(status: .ok, body: ResponseBody(byteBuffer: ByteBuffer(string: "done"))) }
+        }
+        try await serve(reply) { port in
+            let file = FileManager.default.temporaryDirectory.appendingPathComponent("gatehouse-h2-\(UUID())")
+            try Data(repeating: 0x61, count: 60_000).write(to: file)
+            defer { try? FileManager.default.removeItem(at: file) }
+            for _ in 0..<5 {
+                let result = try await curl(port, "/", "--data-binary", "@\(file.path)")
+                #expect(result.output == "done|200|2", "\(result)")
+            }
+        }
+    }
+
+    @Test func `a long response is streamed as fast as the client takes it`() async throws {
+        let reply: @Sendable (String, String) -> Reply = { _, target in
+            .later { _ in
+                Response(
+                    status: .ok,
+                    body: ResponseBody(contentLength: target == "/known" ? 4_000_000 : nil) { writer in
+                        for _ in 0..<400 { try await writer.write(ByteBuffer(repeating: 0x7A, count: 10_000)) }
+                        try await writer.finish(nil)
+                    }
+                )
+            }
+        }
+        try await serve(reply) { port in
+            for path in ["/known", "/unknown"] {
+                let result = try await curl(port, path, "-o", "/dev/null", "-w", "%{size_download}|%{http_code}")
+                #expect(result.output == "4000000|200", "\(path) \(result)")
+            }
+        }
+    }
+
+    @Test func `a response that breaks off or is too short is not taken for a whole one`() async throws {
+        let reply: @Sendable (String, String) -> Reply = { _, target in
+            .later { _ in
+                Response(
+                    status: .ok,
+                    body: ResponseBody(contentLength: 100) { writer in
+                        try await writer.write(ByteBuffer(repeating: 0x7A, count: 50))
+                        if target == "/short" { return try await writer.finish(nil) }
+                        throw CancellationError()
+                    }
+                )
+            }
+        }
+        try await serve(reply) { port in
+            for path in ["/short", "/broken"] {
+                let result = try await curl(port, path)
+                #expect(result.status != 0)
+            }
+        }
+    }
+
+    @Test func `the task of a client that goes away is cancelled`() async throws {
+        let (seen, source) = AsyncStream.makeStream(of: String.self)
+        let reply: @Sendable (String, String) -> Reply = { _, _ in
+            .later { _ in
+                let (never, end) = AsyncStream.makeStream(of: Void.self)
+                source.yield("begun")
+                await withTaskCancellationHandler {
+                    for await _ in never {}
+                } onCancel: {
+                    end.finish()
+                    source.yield("cancelled")
+                }
+                return Response(status: .ok)
+            }
+        }
+        try await serve(reply) { port in
+            let result = try await curl(port, "/", "--max-time", "1")
+            #expect(result.status != 0)
+            var words: [String] = []
+            for await word in seen {
+                words.append(word)
+                if word == "cancelled" { break }
+            }
+            #expect(words == ["begun", "cancelled"])
+        }
+    }
+
+    @Test(.enabled(if: Tool.h2load != nil, "needs h2load"))
+    func `h2load gets hundreds of answers over few connections`() async throws {
+        try await serve({ _, _ in .now(Told.page("hello")) }) { port in
+            let result = try await Tool.run(
+                try #require(Tool.h2load),
+                ["-n", "400", "-c", "4", "-m", "50", "https://localhost:\(port)/"]
+            )
+            #expect(result.output.contains("400 succeeded, 0 failed"), "\(result.output)")
+        }
+    }
+}
+
+/// Programs of the system.
+enum Tool {
+    static let curl = path("curl")
+    static let h2load = path("h2load")
+
+    private static func path(_ name: String) -> String? {
+        let path = "/usr/bin/\(name)"
+        return FileManager.default.isExecutableFile(atPath: path) ? path : nil
+    }
+
+    static func run(_ program: String, _ arguments: [String]) async throws -> (status: Int32, output: String) {
+        let process = Process()
+        let output = Pipe()
+        process.executableURL = URL(fileURLWithPath: program)
+        process.arguments = arguments
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        // The threads of tasks are few, and the server needs them meanwhile.
+        return await withCheckedContinuation { continuation in
+            Thread.detachNewThread {
+                let data = output.fileHandleForReading.readDataToEndOfFile()
+                process.waitUntilExit()
+                continuation.resume(returning: (process.terminationStatus, String(decoding: data, as: UTF8.self)))
+            }
+        }
+    }
+}
