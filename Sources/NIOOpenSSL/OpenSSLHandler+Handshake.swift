@@ -9,9 +9,11 @@ extension OpenSSLHandler {
     func start(_ context: ChannelHandlerContext) {
         guard case .idle = state else { return }
         state = .handshaking
-        schedule(context, in: configuration.handshakeTimeout) { handler, context in
-            guard case .handshaking = handler.state else { return }
-            handler.fail(context, NIOOpenSSLError(.handshakeTimeout))
+        if let time = configuration.handshakeTimeout {
+            schedule(context, in: time) { handler, context in
+                guard case .handshaking = handler.state else { return }
+                handler.fail(context, NIOOpenSSLError(.handshakeTimeout))
+            }
         }
         shakeHands(context)
         sendCiphertext(context)

@@ -37,7 +37,9 @@ extension OpenSSLHandler {
         }
         noteRecord(context)
         let before = connection.unsentCount
-        var plaintext = Self.allocator.buffer(capacity: undecryptedCount)
+        var plaintext = Self.allocator.buffer(
+            capacity: min(undecryptedCount, input.readableBytes + PendingWrites.recordSize)
+        )
         let outcome = Result { () throws(OpenSSLError) in try decrypt(from: connection, into: &plaintext) }
         guard boundsAnswers(context, made: connection.unsentCount - before) else {
             return fail(context, NIOOpenSSLError(.unreadAnswers))

@@ -5,10 +5,10 @@ public import NIOCore
 
 /// What a TLS handler does about peers that are slow or end badly.
 public struct OpenSSLHandlerConfiguration: Sendable {
-    /// How long a handshake may take from the start of the connection.
+    /// How long a handshake may take from the start of the connection; nil where somebody else looks after that.
     ///
     /// The default is 10 seconds.
-    public var handshakeTimeout: TimeAmount
+    public var handshakeTimeout: TimeAmount?
 
     /// How long `close` waits for the peer's close_notify after sending its own; nil for not at all, the default.
     ///
@@ -17,8 +17,7 @@ public struct OpenSSLHandlerConfiguration: Sendable {
 
     /// How long the peer may go on after `close(mode: .output)` has ended this side's direction; nil for no bound.
     ///
-    /// The default is nil. An HTTP server should set it: its last word is the response, and a client that never
-    /// closes would keep the connection.
+    /// The default is nil. Whoever sets none looks after peers that never close.
     public var halfCloseTimeout: TimeAmount?
 
     /// Whether an end of the stream without close_notify is taken for an end.
@@ -29,7 +28,7 @@ public struct OpenSSLHandlerConfiguration: Sendable {
 
     /// Makes a configuration.
     public init(
-        handshakeTimeout: TimeAmount = .seconds(10),
+        handshakeTimeout: TimeAmount? = .seconds(10),
         closeTimeout: TimeAmount? = nil,
         halfCloseTimeout: TimeAmount? = nil,
         toleratesUncleanShutdown: Bool = false

@@ -42,6 +42,25 @@ import Testing
         #expect(wire.server.application.codes == [.unreadAnswers])
     }
 
+    @Test func `A peer that sends key updates and no data is cut off, however they come`() throws {
+        for pieces in [1, 4000] {
+            let wire = try Wire.connected()
+            let handler = try wire.client.channel.pipeline.syncOperations.handler(type: OpenSSLClientHandler.self)
+            let connection = try #require(handler.connection)
+            var bytes: [UInt8] = []
+            for _ in 0..<4000 {
+                try connection.updateKeys(askingPeer: false)
+                bytes += connection.takeUnsent()
+            }
+            let size = (bytes.count + pieces - 1) / pieces
+            for start in stride(from: 0, to: bytes.count, by: size) where wire.server.channel.isActive {
+                try wire.server.take(ByteBuffer(bytes: bytes[start..<min(bytes.count, start + size)]))
+            }
+            #expect(!wire.server.channel.isActive)
+            #expect(wire.server.application.codes == [.connectionFailed])
+        }
+    }
+
     @Test func `A peer that asks for keys and reads is not cut off`() throws {
         let wire = try Wire.connected()
         for _ in 0..<1_000 {

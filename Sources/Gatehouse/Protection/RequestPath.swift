@@ -27,7 +27,7 @@ public struct RequestPath: Sendable, Hashable {
     ///
     /// - Parameter target: The bytes of the target in origin or absolute form, as they stand in the request line.
     public init?(target: Span<UInt8>) {
-        guard target.count <= 8192, let path = Self.path(of: target) else { return nil }
+        guard let path = Self.path(of: target), path.count <= 8192 else { return nil }
         var segments: [String] = []
         var endsInSlash = false
         var start = path.lowerBound + 1

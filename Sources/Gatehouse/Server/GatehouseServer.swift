@@ -116,7 +116,8 @@ public struct GatehouseServer: Sendable {
     /// Reads everything again and puts it in force as a whole, or leaves everything as it is.
     ///
     /// Connections go on; their next requests are answered by the new rules and realms, new connections shown the new
-    /// certificates. Credentials that were accepted before are checked anew.
+    /// certificates. Credentials that were accepted before are checked anew. Where client certificates are asked for, the
+    /// connections there are end after the requests that have begun on them.
     private func reloaded(_ before: Snapshot, _ server: Server, _ contexts: TLSContextSource) -> Snapshot {
         do {
             let configuration = try reload()
@@ -124,6 +125,9 @@ public struct GatehouseServer: Sendable {
             let responder = try makeResponder(configuration, tls)
             server.use(responder)
             contexts.replace(with: tls.context)
+            // What was asked of a client's certificate then may not be what is asked of it now.
+            let asked = [before.configuration, configuration].map(\.server.tls.clientCertificates)
+            if asked.contains(where: { $0 != .none }) { server.retireConnections() }
             for warning in configuration.warnings.map(\.rendered) + tls.doubts { logger.warning("\(warning)") }
             for name in Self.fixed(self.configuration.server, configuration.server) {
                 logger.warning("\(name) is another now; that takes a restart")
@@ -174,7 +178,7 @@ public struct GatehouseServer: Sendable {
                     context: contexts.current,
                     // Requests are framed by length, so a peer that leaves without a goodbye cuts nothing short. The
                     // deadlines are the server's, which looks after all connections at once.
-                    configuration: OpenSSLHandlerConfiguration(toleratesUncleanShutdown: true)
+                    configuration: OpenSSLHandlerConfiguration(handshakeTimeout: nil, toleratesUncleanShutdown: true)
                 )
             },
             onError: { error, connection in ConnectionErrors.log(error, connection, logger) }

@@ -137,6 +137,11 @@ final class ConnectionLoop {
         forEach { $0.drain() }
     }
 
+    /// Ends the connections there are as soon as what has begun on them is done.
+    func retire() {
+        forEach { $0.retire() }
+    }
+
     /// Ends all connections now.
     func closeAll() {
         forEach { $0.abort() }

@@ -31,6 +31,8 @@ final class HTTP1Handler: LoopMember, ChannelDuplexHandler {
 
     /// How long a client may take to close after the last response, in nanoseconds.
     private static let lingerTime: UInt64 = 5_000_000_000
+    /// How many steps a connection takes before others have their turn: a request is one, or two with a body.
+    private static let turn = 32
     /// How much may be taken in ahead of its turn, in bytes.
     private static let readAhead = 16_384
 
@@ -54,6 +56,8 @@ final class HTTP1Handler: LoopMember, ChannelDuplexHandler {
     private var isFirst = true
     private var isProcessing = false
     private var isReadPending = false
+    private var isTurnScheduled = false
+    private var isRetired = false
     private var isFlushScheduled = false
     private var unflushedCount = 0
     private var isWritable = true
@@ -180,6 +184,11 @@ final class HTTP1Handler: LoopMember, ChannelDuplexHandler {
         }
     }
 
+    override func retire() {
+        isRetired = true
+        drain()
+    }
+
     override func abort() {
         guard case .closed = phase else {
             end()
@@ -240,10 +249,19 @@ final class HTTP1Handler: LoopMember, ChannelDuplexHandler {
     func process() {
         guard !isProcessing, let context else { return }
         isProcessing = true
-        while advance(context) {}
+        var count = 0
+        while count < Self.turn, advance(context) { count += 1 }
         isProcessing = false
         flush(context)
-        if hasPeerEnded { endIfNothingComes() }
+        if count == Self.turn, !isTurnScheduled {
+            // A read may hold thousands of requests, and others wait too.
+            isTurnScheduled = true
+            context.eventLoop.assumeIsolated().execute {
+                self.isTurnScheduled = false
+                self.process()
+            }
+        }
+        if hasPeerEnded, !isTurnScheduled { endIfNothingComes() }
         if isReadPending, mayRead {
             isReadPending = false
             context.read()
@@ -313,7 +331,7 @@ final class HTTP1Handler: LoopMember, ChannelDuplexHandler {
         if case .length(let length) = facts.body, length > loop.limits.body {
             throw RequestFault(413, "the body is too long")
         }
-        closesAfterResponse = !facts.isKeptAlive || loop.isDraining
+        closesAfterResponse = !facts.isKeptAlive || loop.isDraining || isRetired
         switch loop.responder.respond(to: head, on: connection) {
         case .now(let response):
             // Whether a client that waits for a go-ahead still sends its body is for nobody to know.
@@ -492,7 +510,7 @@ final class HTTP1Handler: LoopMember, ChannelDuplexHandler {
     private var mayRead: Bool {
         switch phase {
         case .handshaking, .lingering: true
-        case .head: isWritable
+        case .head: isWritable && !isTurnScheduled
         case .busy: input.readableBytes < Self.readAhead && (exchange?.takesBody ?? true)
         case .closed: true
         }

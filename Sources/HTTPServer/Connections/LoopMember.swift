@@ -14,6 +14,9 @@ class LoopMember {
     /// Ends the connection as soon as what has begun on it is done.
     func drain() {}
 
+    /// Ends the connection as soon as what has begun on it is done, while others come and go on.
+    func retire() { drain() }
+
     /// Ends the connection.
     func abort() {}
 

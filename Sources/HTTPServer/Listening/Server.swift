@@ -103,6 +103,11 @@ public final class Server: Sendable {
         onEachLoop { $0.responder = responder }
     }
 
+    /// Ends the connections there are as soon as the requests that have begun on them are answered; new ones may come.
+    public func retireConnections() {
+        onEachLoop { $0.retire() }
+    }
+
     /// Lets requests that have begun finish, ends all other connections, and returns when none is left.
     ///
     /// When the task is cancelled, those that are left are ended too.

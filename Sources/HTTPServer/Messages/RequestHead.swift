@@ -136,11 +136,12 @@ public struct RequestHead {
 extension RequestHead {
     /// The head in the currency of HTTPTypes, for the async lane.
     ///
+    /// What identifies somebody is left out: the responder has read it, and a string cannot be wiped.
     /// A target in absolute form has become a path; its authority was found to be that of the Host field.
     var request: HTTPRequest {
         var fields = HTTPFields()
         fields.reserveCapacity(self.fields.count)
-        for field in self.fields where field.kind != .host {
+        for field in self.fields where ![.host, .authorization, .cookie].contains(field.kind) {
             // The parser has let through tokens only, so there is none that is not a name.
             guard let name = HTTPField.Name(text(field.name)) else { continue }
             fields.append(HTTPField(name: name, value: text(field.value)))

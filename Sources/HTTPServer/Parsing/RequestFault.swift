@@ -5,7 +5,7 @@
 ///
 /// The connection ends with the answer, because where the next request would begin is not known for sure.
 public struct RequestFault: Error, Sendable, Hashable {
-    /// A status code of RFC 9110: 400, 408, 413, 414, 431, 503 or 505.
+    /// A status code of RFC 9110: 400, 408, 413, 414, 417, 431 or 505.
     public let status: Int
     /// What is wrong, in a few words without anything from the request, for its sender and the log.
     public let reason: String

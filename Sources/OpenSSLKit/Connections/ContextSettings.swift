@@ -25,6 +25,7 @@ struct ContextSettings {
         unsafe gatehouse_SSL_CTX_set_options(context)
         unsafe gatehouse_SSL_CTX_set_mode(context)
         unsafe SSL_CTX_set_security_level(context, 2)
+        unsafe SSL_CTX_set_msg_callback(context, messageCallback)
         let version = configuration.minimumVersion == .tls13 ? TLS1_3_VERSION : TLS1_2_VERSION
         try check(unsafe gatehouse_SSL_CTX_set_min_proto_version(context, version), "minimum version")
         if configuration.maximumVersion == .tls12 {

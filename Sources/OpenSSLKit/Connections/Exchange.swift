@@ -21,10 +21,32 @@ struct Exchange {
     private var outputCount = 0
     /// What was to be sent when no space was lent, or not enough of it: handshake messages, alerts, answers.
     var unsent: [UInt8] = []
+    /// How many messages of TLS itself have come since plaintext last came out, and since the handshake.
+    private var messagesInARow = 0
+    private var messages = 0
     /// The name that the client has asked for, in lower case and without a dot at its end.
     var serverName: String?
     /// The chain of a resumed session's certificate, found good in this handshake.
     var resumedChain: [Certificate] = []
+
+    /// Whether the peer sends messages of TLS itself, KeyUpdates that is, where it should send data.
+    ///
+    /// Each takes as long as a record of data and brings nothing; a read may hold thousands. 32 in a row is BoringSSL's bound.
+    var isFlooded: Bool { unsafe messagesInARow > 32 || messages > 4096 }
+
+    mutating func noteMessage() {
+        unsafe messagesInARow += 1
+        unsafe messages += 1
+    }
+
+    mutating func noteHandshakeCompleted() {
+        unsafe messagesInARow = 0
+        unsafe messages = 0
+    }
+
+    mutating func notePlaintext() {
+        unsafe messagesInARow = 0
+    }
 
     mutating func lend(_ bytes: UnsafeRawBufferPointer) {
         unsafe input = bytes.baseAddress
@@ -118,6 +140,8 @@ private func readCallback(
     unsafe gatehouse_BIO_clear_retry_flags(bio)
     unsafe count?.pointee = 0
     guard let exchange = unsafe Exchange.of(bio), let bytes = unsafe bytes, limit > 0 else { return 0 }
+    // An error without a retry: whoever called OpenSSL sees that it goes no further.
+    guard unsafe !exchange.pointee.isFlooded else { return 0 }
     let taken = unsafe exchange.pointee.read(limit, into: bytes)
     unsafe count?.pointee = taken
     guard taken == 0 else { return 1 }
@@ -147,4 +171,19 @@ private func controlCallback(
     pointer: UnsafeMutableRawPointer?
 ) -> Int {
     command == BIO_CTRL_FLUSH ? 1 : 0
+}
+
+/// Counts the messages of TLS itself that a peer sends, and the alerts that it makes this side send.
+func messageCallback(
+    isWrite: Int32,
+    version: Int32,
+    type: Int32,
+    bytes: UnsafeRawPointer?,
+    count: Int,
+    ssl: OpaquePointer?,
+    data: UnsafeMutableRawPointer?
+) {
+    let isOfPeer = isWrite == 0 && type == SSL3_RT_HANDSHAKE
+    guard isOfPeer || isWrite == 1 && type == SSL3_RT_ALERT else { return }
+    unsafe Exchange.of(SSL_get_rbio(ssl))?.pointee.noteMessage()
 }

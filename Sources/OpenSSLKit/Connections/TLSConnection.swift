@@ -135,7 +135,10 @@ public final class TLSConnection {
             return result
         }
         let taken = ciphertext.byteCount - rest
-        if result == 1 { return (.complete, taken) }
+        if result == 1 {
+            unsafe exchange.pointee.noteHandshakeCompleted()
+            return (.complete, taken)
+        }
         if isWaitingForInput { return (.needsInput, taken) }
         throw failure("TLS handshake")
     }
@@ -167,6 +170,7 @@ public final class TLSConnection {
                     unsafe result = SSL_read_ex(ssl, start + initialized, buffer.count - initialized, &count)
                     guard result == 1 else { return }
                     initialized += count
+                    unsafe exchange.pointee.notePlaintext()
                     // A record that leaves space is at its end, and without a next one it need not be asked for.
                     if unsafe exchange.pointee.inputCount == 0, initialized < buffer.count {
                         isDone = true
@@ -181,6 +185,10 @@ public final class TLSConnection {
         if isDone { return (.needsInput, taken) }
         if result == 1 { return (.isFull, taken) }
         if isWaitingForInput { return (.needsInput, taken) }
+        if unsafe exchange.pointee.isFlooded {
+            failed = true
+            throw OpenSSLError(.protocolViolation, context: "TLS read", reasons: ["too many messages without data"])
+        }
         if unsafe SSL_get_error(ssl, result) == SSL_ERROR_ZERO_RETURN { return (.endOfStream, taken) }
         throw failure("TLS read")
     }
