@@ -91,8 +91,11 @@ struct ServerTests {
     )
     func `no malformed Authorization is more than 400 or 401`(field: String) async throws {
         let server = try await RunningServer(Self.configuration)
-        let status = try await server.ask("/welcome", "-H", "Authorization: \(field)").status
-        #expect([400, 401, 431].contains(status), "\(field.prefix(40)): \(status)")
+        // What is longer than HTTP/2's own bound ends the connection there, without a status.
+        for version in ["--http1.1"] + (field.utf8.count < 10_000 ? ["--http2"] : []) {
+            let status = try await server.ask("/welcome", version, "-H", "Authorization: \(field)").status
+            #expect([400, 401, 431].contains(status), "\(version) \(field.prefix(40)): \(status)")
+        }
         #expect(try await server.ask("/welcome", "-u", "zed:any").status == 200)
     }
 
@@ -108,7 +111,7 @@ struct ServerTests {
         let server = try await RunningServer(Self.configuration)
         let head = try await server.ask("/welcome", "-I", "-u", "zed:any")
         #expect(head.status == 200)
-        #expect(head.body.contains("Content-Length: 12"))
+        #expect(head.body.lowercased().contains("content-length: 12"))
         #expect(try await server.ask("/welcome", "-X", "POST", "-d", "a=b", "-u", "zed:any").status == 405)
         #expect(try await server.ask("/welcome", "-X", "POST", "-d", "a=b").status == 401)
         #expect(try await server.ask("/", "-X", "DELETE").status == 405)

@@ -192,9 +192,17 @@ struct HTTP2HeadReader {
 
     private static func checkValue(_ value: Span<UInt8>) throws(Fault) {
         guard !value.isEmpty else { return }
-        // RFC 9113 section 8.2.1: no blanks at the ends.
-        guard !Character.isBlank(value[0]), !Character.isBlank(value[value.count - 1]) else { throw .malformed }
-        for index in value.indices where !Character.isFieldContent(value[index]) { throw .malformed }
+        for index in value.indices where !Character.isFieldContent(value[index]) {
+            switch value[index] {
+            case 0, Character.lineFeed, Character.carriageReturn: throw .malformed
+            // Real clients send on what they were given; they are told what is wrong, as in HTTP/1.
+            default: throw .refused(.malformed("a header field holds a control character"))
+            }
+        }
+        // RFC 9113 section 8.2.1.
+        guard !Character.isBlank(value[0]), !Character.isBlank(value[value.count - 1]) else {
+            throw .refused(.malformed("a header field begins or ends with a blank"))
+        }
     }
 
     // MARK: - The end
