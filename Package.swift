@@ -74,7 +74,9 @@ let package = Package(
         // HTTP over TLS: requests, responses, limits; no realms.
         .target(
             name: "HTTPServer",
-            dependencies: ["NIOOpenSSL", hummingbirdCore, httpTypes, nioCore, nioHPACK, nioHTTP2, nioPosix]
+            dependencies: [
+                "NIOOpenSSL", "OpenSSLKit", hummingbirdCore, httpTypes, nioCore, nioHPACK, nioHTTP2, nioPosix,
+            ]
         ),
 
         // The server and the commands.

@@ -92,6 +92,12 @@ final class LineWriter: Sendable {
         while !rest.isEmpty {
             let written = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if written < 0, errno == EINTR { continue }
+            if written < 0, errno == EAGAIN {
+                // Whoever started this has made the stream non-blocking; this thread has nothing to do but wait.
+                var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                _ = unsafe poll(&wait, 1, 1000)
+                continue
+            }
             guard written > 0 else { return }
             rest = rest.dropFirst(written)
         }

@@ -9,6 +9,8 @@ extension OpenSSLHandler {
     ///
     /// Asked in any case, because with autoRead nobody would ask again.
     public func read(context: ChannelHandlerContext) {
+        // What a peer sends after its close_notify stays with it.
+        if case .open = state, hasReceivedEnd { return }
         isReadWanted = true
         let hadDelivered = hasDeliveredThisCycle
         decrypt(context)

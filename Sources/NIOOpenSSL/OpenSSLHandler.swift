@@ -147,6 +147,8 @@ public class OpenSSLHandler: ChannelDuplexHandler {
         case .idle, .handshaking: rememberOpening(ciphertext)
         case .open, .closing: break
         }
+        // Nothing follows close_notify (RFC 8446 6.1), and what does all the same is nobody's.
+        guard !hasReceivedEnd else { return }
         undecryptedCount += ciphertext.readableBytes
         // Without a copy if everything before has been taken.
         if input.readableBytes == 0 { input = ciphertext } else { input.writeImmutableBuffer(ciphertext) }
@@ -162,7 +164,7 @@ public class OpenSSLHandler: ChannelDuplexHandler {
         if hasDeliveredThisCycle {
             hasDeliveredThisCycle = false
             isReadWanted = false
-        } else if isReadWanted || isWaitingForPeer {
+        } else if !hasReceivedEnd, isReadWanted || isWaitingForPeer {
             // The application asked once and is owed data: the record is not complete, or was none of its own.
             context.read()
         }

@@ -50,6 +50,14 @@ struct ServerTests {
         #expect(try await server.ask("/").body.contains("/welcome"))
     }
 
+    @Test func `that the server answers is told to everybody, unless a rule has everything protected`() async throws {
+        let server = try await RunningServer(Self.configuration)
+        #expect(try await server.ask("/health") == (200, "ok\n"))
+        #expect(try await server.ask("/health/").status == 404)
+        let closed = try await RunningServer(Self.configuration + "\nprotect / { realm xtech; require any; }")
+        #expect(try await closed.ask("/health").status == 401)
+    }
+
     @Test func `a rule asks for users, groups or anybody of its own realm`() async throws {
         let server = try await RunningServer(Self.configuration)
         #expect(try await server.ask("/ann", "-u", "ann:x").status == 200)

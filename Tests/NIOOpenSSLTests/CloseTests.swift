@@ -3,9 +3,10 @@
 
 import NIOCore
 import NIOEmbedded
-import NIOOpenSSL
 import OpenSSLKit
 import Testing
+
+@testable import NIOOpenSSL
 
 @Suite struct CloseTests {
     @Test func `Closing sends close_notify and the peer sees a clean end`() throws {
@@ -62,6 +63,18 @@ import Testing
         wire.server.send("answer")
         try wire.pump()
         #expect(wire.client.application.text == "answer")
+    }
+
+    @Test func `What a peer sends after its close_notify is kept nowhere`() throws {
+        let wire = try Wire.connected()
+        wire.server.channel.allowRemoteHalfClosure = true
+        try wire.client.channel.close(mode: .output).wait()
+        try wire.pump()
+        #expect(wire.server.application.inputClosedCount == 1)
+        let handler = try wire.server.channel.pipeline.syncOperations.handler(type: OpenSSLServerHandler.self)
+        for _ in 0..<64 { try wire.server.take(ByteBuffer(repeating: 0x17, count: 16_384)) }
+        #expect(wire.server.channel.isActive)
+        #expect(handler.input.readableBytes == 0)
     }
 
     @Test func `A peer's close_notify is answered by closing where half-closure is off`() throws {

@@ -17,6 +17,9 @@ extension Page {
         )
     }
 
+    /// `/health`: that the server answers; it says nothing about realms.
+    static let health = Page(title: "ok", lines: ["ok"])
+
     /// `/welcome`, and whatever else is protected and has no page of its own.
     static func welcome(_ identity: AuthenticatedIdentity) -> Page {
         let groups = identity.groups

@@ -158,6 +158,7 @@ struct GatehouseResponder: Responder {
         case .open:
             guard asked.isSafe else { return .methodNotAllowed }
             if let path = asked.path, path.segments.isEmpty { return .index }
+            if let path = asked.path, path.segments == ["health"], !path.endsInSlash { return .health }
             return isStylesheet(asked) ? .stylesheet : .notFound
         }
     }

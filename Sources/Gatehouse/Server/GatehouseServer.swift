@@ -170,7 +170,11 @@ public struct GatehouseServer: Sendable {
         let logger = logger
         return try await Server(
             group: group,
-            limits: DescriptorLimit.limits(HTTPLimits(configuration.server.limits)),
+            limits: DescriptorLimit.limits(
+                HTTPLimits(configuration.server.limits),
+                threads: configuration.server.threads ?? Processors.count,
+                listeners: configuration.server.listen.count
+            ),
             responder: try makeResponder(configuration, tls),
             clock: { Int(time(nil)) },
             makeTLS: {

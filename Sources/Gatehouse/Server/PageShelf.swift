@@ -10,6 +10,7 @@ internal import RealmKit
 /// What a request is answered with, before it is a response.
 enum Content: Sendable {
     case index
+    case health
     case stylesheet
     case welcome(AuthenticatedIdentity)
     case forbidden(AuthenticatedIdentity)
@@ -31,6 +32,7 @@ struct PageShelf: Sendable {
 
     private enum Key: Hashable {
         case index(Bool)
+        case health(Bool)
         case stylesheet
         case unauthorized(realm: String, wasRefused: Bool, Bool)
         case misdirected(Bool)
@@ -44,7 +46,7 @@ struct PageShelf: Sendable {
         self.rules = rules
         self.security = security
         let contents =
-            [.index, .stylesheet, .misdirected, .doubtfulPath, .notFound, .methodNotAllowed, .unavailable]
+            [.index, .health, .stylesheet, .misdirected, .doubtfulPath, .notFound, .methodNotAllowed, .unavailable]
             + Set(rules.map(\.realm)).flatMap { realm in
                 [true, false].map { Content.unauthorized(realm: realm, wasRefused: $0) }
             }
@@ -85,6 +87,7 @@ struct PageShelf: Sendable {
     private static func key(_ content: Content, _ asHTML: Bool) -> Key? {
         switch content {
         case .index: .index(asHTML)
+        case .health: .health(asHTML)
         case .stylesheet: .stylesheet
         case .unauthorized(let realm, let wasRefused): .unauthorized(realm: realm, wasRefused: wasRefused, asHTML)
         case .misdirected: .misdirected(asHTML)
@@ -100,7 +103,8 @@ struct PageShelf: Sendable {
         switch content {
         case .welcome: .welcome(asHTML: asHTML)
         case .forbidden: .forbidden(asHTML: asHTML)
-        case .index, .stylesheet, .unauthorized, .misdirected, .doubtfulPath, .malformed, .notFound, .methodNotAllowed,
+        case .index, .health, .stylesheet, .unauthorized, .misdirected, .doubtfulPath, .malformed, .notFound,
+            .methodNotAllowed,
             .unavailable:
             nil
         }
@@ -109,6 +113,7 @@ struct PageShelf: Sendable {
     private func page(_ content: Content) -> Page? {
         switch content {
         case .index: .index(rules)
+        case .health: .health
         case .stylesheet: nil
         case .welcome(let identity): .welcome(identity)
         case .forbidden(let identity): .forbidden(identity)

@@ -110,7 +110,7 @@ final class HTTP1Handler: LoopMember, ChannelDuplexHandler {
         switch event {
         case let handshake as TLSHandshakeCompleted:
             guard case .handshaking = phase else { break }
-            if let name = handshake.serverName { connection = Connection(peer: connection.peer, serverName: name) }
+            takeNote(of: handshake, context)
             if handshake.negotiatedProtocol == Self.http2 { return handOver(context) }
             enter(.head)
             if loop.isDraining { close() }
@@ -118,6 +118,17 @@ final class HTTP1Handler: LoopMember, ChannelDuplexHandler {
         default: break
         }
         context.fireUserInboundEventTriggered(event)
+    }
+
+    private func takeNote(of handshake: TLSHandshakeCompleted, _ context: ChannelHandlerContext) {
+        do {
+            let tls = try context.pipeline.syncOperations.handler(type: OpenSSLServerHandler.self)
+            let chain = tls.verifiedPeerChain()
+            connection = Connection(peer: connection.peer, serverName: handshake.serverName, clientChain: chain)
+        } catch {
+            // Without a TLS handler in front there is no certificate.
+            connection = Connection(peer: connection.peer, serverName: handshake.serverName)
+        }
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {

@@ -96,7 +96,7 @@ struct HTTP2HeadReader {
         guard scheme == "https" else { throw .refused(.malformed("the scheme is not https")) }
         let methodEnd = method.utf8.count
         guard methodEnd + path.utf8.count + " HTTP/1.1".utf8.count + 1 <= limits.requestLine else {
-            throw .refused(RequestFault(414, "the target is too long"))
+            throw .refused(RequestFault(414, "the request line is too long"))
         }
         bytes.writeString(method)
         bytes.writeStaticString(" ")

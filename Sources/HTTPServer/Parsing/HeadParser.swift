@@ -58,7 +58,7 @@ struct HeadParser {
             bytes[position + 9] == Character.lineFeed
         else { throw .malformed("the request line has no version") }
         facts.version = try version(bytes.extracting(position..<(position + 8)))
-        guard position + 10 <= limits.requestLine + 2 else { throw RequestFault(414, "the target is too long") }
+        guard position + 10 <= limits.requestLine + 2 else { throw RequestFault(414, "the request line is too long") }
         return position + 10
     }
 

@@ -25,7 +25,6 @@ struct ContextSettings {
         unsafe gatehouse_SSL_CTX_set_options(context)
         unsafe gatehouse_SSL_CTX_set_mode(context)
         unsafe SSL_CTX_set_security_level(context, 2)
-        unsafe SSL_CTX_set_msg_callback(context, messageCallback)
         let version = configuration.minimumVersion == .tls13 ? TLS1_3_VERSION : TLS1_2_VERSION
         try check(unsafe gatehouse_SSL_CTX_set_min_proto_version(context, version), "minimum version")
         if configuration.maximumVersion == .tls12 {
@@ -57,6 +56,7 @@ struct ContextSettings {
     /// - Throws: ``OpenSSLError`` for what OpenSSL does not take.
     func applyServer(_ identity: TLSIdentity, names: [String]) throws(OpenSSLError) {
         try applyCommon()
+        unsafe SSL_CTX_set_msg_callback(context, messageCallback)
         try apply(identity)
         if let policy = configuration.clientCertificates { try apply(policy) }
         try applySessions(names)

@@ -153,7 +153,8 @@ struct HTTP2RequestTests {
         #expect(head.method == .post && head.version == .http2 && head.host == "localhost" && head.target == "/a?b")
         #expect(head.values(of: .cookie) == ["a=1; b=2"] && head.values(of: .authorization) == ["Basic eA=="])
         #expect(head.facts.body == .chunked)
-        #expect(head.request.authority == "localhost" && head.request.headerFields.count == 2)
+        // What identifies somebody stays behind.
+        #expect(head.request.authority == "localhost" && head.request.headerFields.isEmpty)
     }
 
     @Test func `whoever sends one malformed request after the other is sent away`() throws {
