@@ -66,7 +66,7 @@ import Testing
         for byte in UInt8.min ... .max {
             let scalar = UnicodeScalar(byte)
             let isToken = byte < 128 && (scalar.properties.isAlphabetic || ("0"..."9").contains(scalar))
-            #expect(Character.isToken(byte) == (isToken || punctuation.contains(byte)), "\(byte)")
+            #expect(Octet.isToken(byte) == (isToken || punctuation.contains(byte)), "\(byte)")
         }
     }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import HTTPServer
+
 /// What a client says it can show.
 ///
 /// Source: RFC 9110 section 12.5.1.
@@ -26,19 +28,21 @@ enum AcceptField {
         // The shortest is text/html, and most clients other than browsers send */* alone.
         guard type.count >= 9 else { return false }
         var end = end(of: type, from: 0, UInt8(ascii: ";"))
-        let name = type.extracting(trimmed(type, 0..<end))
-        guard equals(name, "text/html") || equals(name, "application/xhtml+xml") else { return false }
+        let name = type.extracting(type.trimmed(0..<end))
+        guard name.equalsIgnoringCase("text/html") || name.equalsIgnoringCase("application/xhtml+xml") else {
+            return false
+        }
         while end < type.count {
             let start = end + 1
             end = self.end(of: type, from: start, UInt8(ascii: ";"))
-            if isNoWeight(type.extracting(trimmed(type, start..<end))) { return false }
+            if isNoWeight(type.extracting(type.trimmed(start..<end))) { return false }
         }
         return true
     }
 
     /// Whether a parameter is `q=0`, with or without decimals.
     private static func isNoWeight(_ parameter: Span<UInt8>) -> Bool {
-        guard parameter.count >= 3, equals(parameter.extracting(0..<3), "q=0") else { return false }
+        guard parameter.beginsIgnoringCase(with: "q=0") else { return false }
         guard parameter.count > 3 else { return true }
         guard parameter[3] == UInt8(ascii: ".") else { return false }
         for index in 4..<parameter.count where parameter[index] != UInt8(ascii: "0") { return false }
@@ -49,27 +53,5 @@ enum AcceptField {
         var end = start
         while end < bytes.count, bytes[end] != delimiter { end += 1 }
         return end
-    }
-
-    /// The place without the blanks at its ends.
-    private static func trimmed(_ bytes: Span<UInt8>, _ place: Range<Int>) -> Range<Int> {
-        var (start, end) = (place.lowerBound, place.upperBound)
-        while start < end, isBlank(bytes[start]) { start += 1 }
-        while end > start, isBlank(bytes[end - 1]) { end -= 1 }
-        return start..<end
-    }
-
-    private static func isBlank(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
-
-    /// Whether the bytes are those of a text in lower case, upper and lower case being the same.
-    private static func equals(_ bytes: Span<UInt8>, _ text: StaticString) -> Bool {
-        guard bytes.count == text.utf8CodeUnitCount else { return false }
-        return text.withUTF8Buffer { wanted in
-            for index in bytes.indices {
-                let isUpper = bytes[index] >= UInt8(ascii: "A") && bytes[index] <= UInt8(ascii: "Z")
-                guard (isUpper ? bytes[index] | 0x20 : bytes[index]) == (unsafe wanted[index]) else { return false }
-            }
-            return true
-        }
     }
 }

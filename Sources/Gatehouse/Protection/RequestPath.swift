@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import HTTPServer
+
 /// The one path of a request that rules and pages see.
 ///
 /// A path that two programs might read differently is refused, so that nobody can be let in by one reading and served by
@@ -72,24 +74,13 @@ public struct RequestPath: Sendable, Hashable {
 
     private static func schemeLength(_ target: Span<UInt8>) -> Int? {
         guard target.count > 0, target[0] != UInt8(ascii: "/") else { return nil }
-        return [("https://" as StaticString), "http://"].first { begins(target, with: $0) }?.utf8CodeUnitCount
-    }
-
-    private static func begins(_ target: Span<UInt8>, with scheme: StaticString) -> Bool {
-        guard target.count >= scheme.utf8CodeUnitCount else { return false }
-        return scheme.withUTF8Buffer { wanted in
-            for index in 0..<wanted.count {
-                let byte = target[index]
-                let isUpper = byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z")
-                guard (isUpper ? byte | 0x20 : byte) == (unsafe wanted[index]) else { return false }
-            }
-            return true
-        }
+        return [("https://" as StaticString), "http://"].first { target.beginsIgnoringCase(with: $0) }?
+            .utf8CodeUnitCount
     }
 
     /// Visible ASCII without what RFC 3986 has no place for in a path, and without `;`.
     private static func isPlain(_ byte: UInt8) -> Bool {
-        guard byte >= 0x21, byte <= 0x7E else { return false }
+        guard Octet.isVisible(byte) else { return false }
         switch byte {
         case UInt8(ascii: "\\"), UInt8(ascii: ";"), UInt8(ascii: "\""), UInt8(ascii: "<"), UInt8(ascii: ">"),
             UInt8(ascii: "^"), UInt8(ascii: "`"), UInt8(ascii: "{"), UInt8(ascii: "|"), UInt8(ascii: "}"),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import HTTPServer
 internal import RealmKit
 
 /// HTTP Basic authentication.
@@ -41,21 +42,23 @@ public enum BasicScheme {
     /// - Returns: What they come to; never more than one pair of credentials.
     public static func read(_ fields: [String]) -> Presented {
         guard let field = fields.first else { return .nothing }
-        guard fields.count == 1 else { return .malformed("more than one Authorization field") }
-        return read(field.utf8Span.span)
+        return read(field.utf8Span.span, count: fields.count)
     }
 
-    /// Reads the one `Authorization` field of a request.
+    /// Reads the `Authorization` field of a request.
     ///
-    /// - Parameter field: Its value, without blanks around it.
+    /// - Parameters:
+    ///   - field: The value of the first, without blanks around it.
+    ///   - count: How many there are; more than one is malformed, whatever they hold.
     /// - Returns: What it comes to.
-    public static func read(_ field: Span<UInt8>) -> Presented {
+    static func read(_ field: Span<UInt8>, count: Int) -> Presented {
+        guard count == 1 else { return .malformed("more than one Authorization field") }
         var end = 0
-        while end < field.count, isTokenCharacter(field[end]) { end += 1 }
+        while end < field.count, Octet.isToken(field[end]) { end += 1 }
         guard end > 0, end == field.count || field[end] == UInt8(ascii: " ") else {
             return .malformed("no authentication scheme")
         }
-        guard isBasic(field.extracting(0..<end)) else { return .nothing }
+        guard field.extracting(0..<end).equalsIgnoringCase("basic") else { return .nothing }
         while end < field.count, field[end] == UInt8(ascii: " ") { end += 1 }
         guard end < field.count else { return .malformed("no credentials after the scheme") }
         let token = field.extracting(end..<field.count)
@@ -65,23 +68,5 @@ public enum BasicScheme {
         }
         guard isBase64 else { return .malformed("the credentials are not base64") }
         return BasicCredentials(decoded).map { .credentials($0) } ?? .unusable
-    }
-
-    private static func isBasic(_ scheme: Span<UInt8>) -> Bool {
-        guard scheme.count == 5 else { return false }
-        // In upper and lower case alike: a set bit 5 makes every letter a small one.
-        return scheme[0] | 0x20 == UInt8(ascii: "b") && scheme[1] | 0x20 == UInt8(ascii: "a")
-            && scheme[2] | 0x20 == UInt8(ascii: "s") && scheme[3] | 0x20 == UInt8(ascii: "i")
-            && scheme[4] | 0x20 == UInt8(ascii: "c")
-    }
-
-    /// `tchar` of RFC 9110 section 5.6.2.
-    private static func isTokenCharacter(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "a")...UInt8(ascii: "z"):
-            true
-        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-        }
     }
 }

@@ -74,11 +74,8 @@ struct GatehouseResponder: Responder {
         let beginning = gate.begin(
             path,
             {
-                switch head.count(of: .authorization) {
-                case 0: .nothing
-                case 1: head.withFirst(.authorization) { BasicScheme.read($0) } ?? .nothing
-                default: .malformed("more than one Authorization field")
-                }
+                head.withFirst(.authorization) { BasicScheme.read($0, count: head.count(of: .authorization)) }
+                    ?? .nothing
             },
             peer: connection.peer
         )

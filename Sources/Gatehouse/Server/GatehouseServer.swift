@@ -64,8 +64,14 @@ public struct GatehouseServer: Sendable {
     ///
     /// - Throws: ``ConfigurationErrors`` when an address cannot be listened on; then it listens on none.
     public func run() async throws(ConfigurationErrors) {
-        let group = MultiThreadedEventLoopGroup(numberOfThreads: configuration.server.threads ?? Processors.count)
-        let result = await serve(group)
+        let threads = configuration.server.threads ?? Processors.count
+        let limits = DescriptorLimit.limits(
+            HTTPLimits(configuration.server.limits),
+            threads: threads,
+            listeners: configuration.server.listen.count
+        )
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: threads)
+        let result = await serve(group, limits)
         do {
             try await group.shutdownGracefully()
         } catch {
@@ -74,11 +80,14 @@ public struct GatehouseServer: Sendable {
         try result.get()
     }
 
-    private func serve(_ group: MultiThreadedEventLoopGroup) async -> Result<Void, ConfigurationErrors> {
+    private func serve(
+        _ group: MultiThreadedEventLoopGroup,
+        _ limits: HTTPLimits
+    ) async -> Result<Void, ConfigurationErrors> {
         let contexts = TLSContextSource(tls.context)
         let server: Server
         do {
-            server = try await makeServer(group, contexts)
+            server = try await makeServer(group, limits, contexts)
         } catch {
             return .failure(configuration.server.stateFolder.errors("the server cannot be set up: \(error)"))
         }
@@ -166,15 +175,15 @@ public struct GatehouseServer: Sendable {
         )
     }
 
-    private func makeServer(_ group: MultiThreadedEventLoopGroup, _ contexts: TLSContextSource) async throws -> Server {
+    private func makeServer(
+        _ group: MultiThreadedEventLoopGroup,
+        _ limits: HTTPLimits,
+        _ contexts: TLSContextSource
+    ) async throws -> Server {
         let logger = logger
         return try await Server(
             group: group,
-            limits: DescriptorLimit.limits(
-                HTTPLimits(configuration.server.limits),
-                threads: configuration.server.threads ?? Processors.count,
-                listeners: configuration.server.listen.count
-            ),
+            limits: limits,
             responder: try makeResponder(configuration, tls),
             clock: { Int(time(nil)) },
             makeTLS: {
@@ -209,11 +218,5 @@ public struct GatehouseServer: Sendable {
             // What is left is ended.
             group.cancelAll()
         }
-    }
-}
-
-extension Duration {
-    fileprivate var nanoseconds: UInt64 {
-        UInt64(max(0, components.seconds)) * 1_000_000_000 + UInt64(max(0, components.attoseconds / 1_000_000_000))
     }
 }

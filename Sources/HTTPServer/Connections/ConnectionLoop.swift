@@ -34,7 +34,6 @@ final class ConnectionLoop {
     private var unflushed: [LoopMember] = []
     private var flushAll: (@Sendable () -> Void)?
     private var first: LoopMember?
-    private var count = 0
     private var sweep: RepeatedTask?
     private var dateSecond = -1
     private let clock: @Sendable () -> Int
@@ -89,6 +88,20 @@ final class ConnectionLoop {
         flushAll = nil
     }
 
+    /// Whether a body comes more slowly than is allowed.
+    ///
+    /// - Parameters:
+    ///   - received: How much of it has come, in bytes.
+    ///   - began: When its time began, in nanoseconds; it may be yet to come, where some of it was excused.
+    ///   - now: The clock's hand.
+    /// - Returns: True if its time is over and less has come since than the rate wants.
+    func isTooSlow(received: Int, since began: UInt64, _ now: UInt64) -> Bool {
+        guard now > began else { return false }
+        let elapsed = now - began
+        guard elapsed > times.body else { return false }
+        return Double(received) < Double(elapsed - times.body) / 1e9 * Double(limits.bodyRate)
+    }
+
     /// Hands over the responses that have been put together.
     func takeOutput() -> ByteBuffer {
         let taken = output
@@ -119,7 +132,6 @@ final class ConnectionLoop {
         handler.next = first
         first?.previous = handler
         first = handler
-        count += 1
     }
 
     func remove(_ handler: LoopMember) {
@@ -128,7 +140,6 @@ final class ConnectionLoop {
         if first === handler { first = handler.next }
         handler.previous = nil
         handler.next = nil
-        count -= 1
     }
 
     /// Lets requests that have begun finish and ends all other connections.
@@ -175,7 +186,8 @@ final class ConnectionLoop {
 }
 
 extension Duration {
-    var nanoseconds: UInt64 {
+    /// The whole nanoseconds; 0 for less than none.
+    package var nanoseconds: UInt64 {
         UInt64(max(0, components.seconds)) &* 1_000_000_000 &+ UInt64(max(0, components.attoseconds / 1_000_000_000))
     }
 }

@@ -340,7 +340,7 @@ final class HTTP1Handler: LoopMember, ChannelDuplexHandler {
         let facts = head.facts
         body = BodyReader(facts.body, began: loop.now)
         if case .length(let length) = facts.body, length > loop.limits.body {
-            throw RequestFault(413, "the body is too long")
+            throw .bodyTooLong
         }
         closesAfterResponse = !facts.isKeptAlive || loop.isDraining || isRetired
         switch loop.responder.respond(to: head, on: connection) {
@@ -526,8 +526,4 @@ final class HTTP1Handler: LoopMember, ChannelDuplexHandler {
         case .closed: true
         }
     }
-}
-
-extension RequestFault {
-    static let late = RequestFault(408, "the request did not come in time")
 }

@@ -437,7 +437,3 @@ final class HTTP2Handler: LoopMember, ChannelDuplexHandler {
         if case .draining = phase { linger() }
     }
 }
-
-extension RequestFault {
-    fileprivate static let bodyTooLong = RequestFault(413, "the body is too long")
-}

@@ -112,11 +112,11 @@ struct HTTP2HeadReader {
 
     private func checkStart(_ bytes: Span<UInt8>) throws(Fault) {
         let method = bytes.extracting(facts.methodText.range)
-        for index in method.indices where !Character.isToken(method[index]) { throw .malformed }
+        for index in method.indices where !Octet.isToken(method[index]) { throw .malformed }
         guard method.count <= 32 else { throw .refused(.malformed("the method is too long")) }
         let target = bytes.extracting(facts.target.range)
         for index in target.indices {
-            guard Character.isVisible(target[index]) else { throw .malformed }
+            guard Octet.isVisible(target[index]) else { throw .malformed }
             if target[index] == UInt8(ascii: "#") { throw .refused(.malformed("the target has a fragment")) }
         }
         // RFC 9113 section 8.3.1: a path, or * of OPTIONS; the URL of a proxy's request is in the other pseudo-fields.
@@ -186,21 +186,21 @@ struct HTTP2HeadReader {
         guard !name.isEmpty else { throw .malformed }
         for index in name.indices {
             let byte = name[index]
-            guard Character.isToken(byte), Character.lowercased(byte) == byte else { throw .malformed }
+            guard Octet.isToken(byte), Octet.lowercased(byte) == byte else { throw .malformed }
         }
     }
 
     private static func checkValue(_ value: Span<UInt8>) throws(Fault) {
         guard !value.isEmpty else { return }
-        for index in value.indices where !Character.isFieldContent(value[index]) {
+        for index in value.indices where !Octet.isFieldContent(value[index]) {
             switch value[index] {
-            case 0, Character.lineFeed, Character.carriageReturn: throw .malformed
+            case 0, Octet.lineFeed, Octet.carriageReturn: throw .malformed
             // Real clients send on what they were given; they are told what is wrong, as in HTTP/1.
             default: throw .refused(.malformed("a header field holds a control character"))
             }
         }
         // RFC 9113 section 8.2.1.
-        guard !Character.isBlank(value[0]), !Character.isBlank(value[value.count - 1]) else {
+        guard !Octet.isBlank(value[0]), !Octet.isBlank(value[value.count - 1]) else {
             throw .refused(.malformed("a header field begins or ends with a blank"))
         }
     }

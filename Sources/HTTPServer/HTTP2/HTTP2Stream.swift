@@ -127,12 +127,8 @@ final class HTTP2Stream: ResponseTaker {
 
     /// Whether the body comes more slowly than it may.
     func isTooSlow(_ now: UInt64) -> Bool {
-        guard !hasRequestEnded, !hasResponseEnded else { return false }
-        guard now > bodyBegan else { return false }
-        let elapsed = now - bodyBegan
-        guard elapsed > handler.loop.times.body else { return false }
-        let wanted = Double(elapsed - handler.loop.times.body) / 1e9 * Double(handler.loop.limits.bodyRate)
-        return Double(receivedCount) < wanted
+        !hasRequestEnded && !hasResponseEnded
+            && handler.loop.isTooSlow(received: receivedCount, since: bodyBegan, now)
     }
 
     // MARK: - The response

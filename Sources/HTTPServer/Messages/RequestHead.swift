@@ -141,7 +141,11 @@ extension RequestHead {
     var request: HTTPRequest {
         var fields = HTTPFields()
         fields.reserveCapacity(self.fields.count)
-        for field in self.fields where ![.host, .authorization, .cookie].contains(field.kind) {
+        for field in self.fields {
+            switch field.kind {
+            case .host, .authorization, .cookie: continue
+            case .accept, .connection, .contentLength, .expect, .transferEncoding, .other: break
+            }
             // The parser has let through tokens only, so there is none that is not a name.
             guard let name = HTTPField.Name(text(field.name)) else { continue }
             fields.append(HTTPField(name: name, value: text(field.value)))

@@ -17,10 +17,10 @@ enum Authority {
             guard end > 0 else { return false }
         }
         guard end < bytes.count else { return true }
-        guard bytes[end] == Character.colon, bytes.count - end <= 6 else { return false }
+        guard bytes[end] == Octet.colon, bytes.count - end <= 6 else { return false }
         var port = 0
         for index in (end + 1)..<bytes.count {
-            guard Character.isDigit(bytes[index]) else { return false }
+            guard Octet.isDigit(bytes[index]) else { return false }
             port = port * 10 + Int(bytes[index] - UInt8(ascii: "0"))
         }
         return port <= 65_535
@@ -46,7 +46,7 @@ enum Authority {
         guard hasHost else { return }
         let host = bytes.extracting(facts.host.range)
         guard authority.count == host.count else { throw .malformed("the target and Host name different hosts") }
-        for index in host.indices where Character.lowercased(host[index]) != Character.lowercased(authority[index]) {
+        for index in host.indices where Octet.lowercased(host[index]) != Octet.lowercased(authority[index]) {
             throw .malformed("the target and Host name different hosts")
         }
     }
@@ -65,7 +65,7 @@ enum Authority {
     private static func isAddressCharacter(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "F"),
-            UInt8(ascii: "a")...UInt8(ascii: "f"), Character.colon, UInt8(ascii: "."):
+            UInt8(ascii: "a")...UInt8(ascii: "f"), Octet.colon, UInt8(ascii: "."):
             true
         default: false
         }

@@ -58,10 +58,6 @@ struct BodyReader {
 
     /// Whether it comes more slowly than is allowed.
     func isTooSlow(_ now: UInt64, _ loop: ConnectionLoop) -> Bool {
-        guard now > began else { return false }
-        let elapsed = now - began
-        guard elapsed > loop.times.body else { return false }
-        let wanted = Double(elapsed - loop.times.body) / 1e9 * Double(loop.limits.bodyRate)
-        return Double(received) < wanted
+        loop.isTooSlow(received: received, since: began, now)
     }
 }

@@ -46,7 +46,7 @@ struct ChunkedDecoder {
         var room = limit
         while !isDone, input.readableBytes > 0 {
             if case .data = state {
-                guard remaining <= room else { throw RequestFault(413, "the body is too long") }
+                guard remaining <= room else { throw .bodyTooLong }
                 let count = min(remaining, input.readableBytes)
                 if var data = input.readSlice(length: count) { output.writeBuffer(&data) }
                 remaining -= count
@@ -71,38 +71,38 @@ struct ChunkedDecoder {
             } else {
                 guard digits > 0 else { throw .malformed("a chunk has no size") }
                 switch byte {
-                case Character.semicolon: state = .sizeExtension
-                case Character.carriageReturn: state = .sizeEnd
+                case Octet.semicolon: state = .sizeExtension
+                case Octet.carriageReturn: state = .sizeEnd
                 default: throw .malformed("a chunk's size is not hexadecimal")
                 }
             }
         case .sizeExtension:
-            if byte == Character.carriageReturn {
+            if byte == Octet.carriageReturn {
                 state = .sizeEnd
-            } else if !Character.isFieldContent(byte) {
+            } else if !Octet.isFieldContent(byte) {
                 throw .malformed("a chunk extension holds a control character")
             }
         case .sizeEnd:
             try expectLineFeed(byte)
             state = remaining == 0 ? .trailerStart : .data
         case .dataEnd:
-            guard byte == Character.carriageReturn else { throw .malformed("a chunk is longer than its size") }
+            guard byte == Octet.carriageReturn else { throw .malformed("a chunk is longer than its size") }
             state = .dataLineFeed
         case .dataLineFeed:
             try expectLineFeed(byte)
             // Each chunk may cost a few bytes: only those beyond count.
             overhead = max(0, overhead - 6)
             state = .size(digits: 0)
-        case .trailerStart where byte == Character.carriageReturn: state = .end
-        case .trailerName where byte == Character.colon: state = .trailer
+        case .trailerStart where byte == Octet.carriageReturn: state = .end
+        case .trailerName where byte == Octet.colon: state = .trailer
         case .trailerStart, .trailerName:
-            guard Character.isToken(byte) else { throw .malformed("a trailer has no proper name") }
+            guard Octet.isToken(byte) else { throw .malformed("a trailer has no proper name") }
             state = .trailerName
         case .trailer:
-            if byte == Character.carriageReturn {
+            if byte == Octet.carriageReturn {
                 state = .trailerEnd
             } else {
-                guard Character.isFieldContent(byte) else { throw .malformed("a trailer holds a control character") }
+                guard Octet.isFieldContent(byte) else { throw .malformed("a trailer holds a control character") }
             }
         case .trailerEnd:
             try expectLineFeed(byte)
@@ -115,7 +115,7 @@ struct ChunkedDecoder {
     }
 
     private func expectLineFeed(_ byte: UInt8) throws(RequestFault) {
-        guard byte == Character.lineFeed else { throw .malformed("a line does not end in CR and LF") }
+        guard byte == Octet.lineFeed else { throw .malformed("a line does not end in CR and LF") }
     }
 
     private static func hexValue(_ digit: UInt8) -> Int? {

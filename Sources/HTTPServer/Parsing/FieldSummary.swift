@@ -65,7 +65,7 @@ struct FieldSummary {
         guard !value.isEmpty, value.count <= 18 else { throw .malformed("Content-Length is no length") }
         var length = 0
         for index in value.indices {
-            guard Character.isDigit(value[index]) else { throw .malformed("Content-Length is no length") }
+            guard Octet.isDigit(value[index]) else { throw .malformed("Content-Length is no length") }
             length = length * 10 + Int(value[index] - UInt8(ascii: "0"))
         }
         return length
@@ -75,22 +75,11 @@ struct FieldSummary {
         var start = 0
         while start < value.count {
             var end = start
-            while end < value.count, value[end] != Character.comma { end += 1 }
-            let option = value.extracting(value.extracting(start..<end).contentRange(from: start))
+            while end < value.count, value[end] != Octet.comma { end += 1 }
+            let option = value.extracting(value.trimmed(start..<end))
             if option.equalsIgnoringCase("close") { closes = true }
             if option.equalsIgnoringCase("keep-alive") { keepsAlive = true }
             start = end + 1
         }
-    }
-}
-
-extension Span<UInt8> {
-    /// Where the bytes are without the blanks at the ends, counted from `offset`.
-    func contentRange(from offset: Int) -> Range<Int> {
-        var start = 0
-        var end = count
-        while start < end, Character.isBlank(self[start]) { start += 1 }
-        while end > start, Character.isBlank(self[end - 1]) { end -= 1 }
-        return (offset + start)..<(offset + end)
     }
 }

@@ -21,13 +21,13 @@ struct HeadParser {
         var facts = RequestHead.Facts()
         var position = try startLine(bytes, &facts)
         var summary = FieldSummary()
-        while position < bytes.count, bytes[position] != Character.carriageReturn {
+        while position < bytes.count, bytes[position] != Octet.carriageReturn {
             let field = try field(bytes, &position)
             guard fields.count < limits.fieldCount else { throw RequestFault(431, "too many header fields") }
             fields.append(field)
             try summary.note(field, bytes, &facts)
         }
-        guard position + 2 == bytes.count, bytes[position + 1] == Character.lineFeed else {
+        guard position + 2 == bytes.count, bytes[position + 1] == Octet.lineFeed else {
             throw .malformed("a line does not end in CR and LF")
         }
         try summary.settle(bytes, &facts)
@@ -37,25 +37,25 @@ struct HeadParser {
     // method SP request-target SP HTTP-version CRLF
     private func startLine(_ bytes: Span<UInt8>, _ facts: inout RequestHead.Facts) throws(RequestFault) -> Int {
         var position = 0
-        while position < bytes.count, Character.isToken(bytes[position]) { position += 1 }
-        guard position > 0, position <= 32, position < bytes.count, bytes[position] == Character.space else {
+        while position < bytes.count, Octet.isToken(bytes[position]) { position += 1 }
+        guard position > 0, position <= 32, position < bytes.count, bytes[position] == Octet.space else {
             throw .malformed("the request line has no method")
         }
         facts.methodText = RequestHead.Slice(0, position)
         facts.method = RequestHead.Method(bytes.extracting(0..<position))
         position += 1
         let start = position
-        while position < bytes.count, Character.isVisible(bytes[position]) {
+        while position < bytes.count, Octet.isVisible(bytes[position]) {
             if bytes[position] == UInt8(ascii: "#") { throw .malformed("the target has a fragment") }
             position += 1
         }
-        guard position > start, position < bytes.count, bytes[position] == Character.space else {
+        guard position > start, position < bytes.count, bytes[position] == Octet.space else {
             throw .malformed("the request line has no target")
         }
         facts.target = RequestHead.Slice(start, position)
         position += 1
-        guard position + 10 <= bytes.count, bytes[position + 8] == Character.carriageReturn,
-            bytes[position + 9] == Character.lineFeed
+        guard position + 10 <= bytes.count, bytes[position + 8] == Octet.carriageReturn,
+            bytes[position + 9] == Octet.lineFeed
         else { throw .malformed("the request line has no version") }
         facts.version = try version(bytes.extracting(position..<(position + 8)))
         guard position + 10 <= limits.requestLine + 2 else { throw RequestFault(414, "the request line is too long") }
@@ -65,8 +65,8 @@ struct HeadParser {
     private func version(_ bytes: Span<UInt8>) throws(RequestFault) -> RequestHead.Version {
         if bytes.equals("HTTP/1.1") { return .http11 }
         if bytes.equals("HTTP/1.0") { return .http10 }
-        guard bytes.extracting(first: 5).equals("HTTP/"), Character.isDigit(bytes[5]), bytes[6] == UInt8(ascii: "."),
-            Character.isDigit(bytes[7])
+        guard bytes.extracting(first: 5).equals("HTTP/"), Octet.isDigit(bytes[5]), bytes[6] == UInt8(ascii: "."),
+            Octet.isDigit(bytes[7])
         else { throw .malformed("the request line has no version") }
         throw RequestFault(505, "only HTTP/1.0, HTTP/1.1 and HTTP/2 are spoken here")
     }
@@ -74,22 +74,22 @@ struct HeadParser {
     // field-name ":" OWS field-value OWS CRLF
     private func field(_ bytes: Span<UInt8>, _ position: inout Int) throws(RequestFault) -> RequestHead.Field {
         let start = position
-        while position < bytes.count, Character.isToken(bytes[position]) { position += 1 }
-        guard position > start, position < bytes.count, bytes[position] == Character.colon else {
+        while position < bytes.count, Octet.isToken(bytes[position]) { position += 1 }
+        guard position > start, position < bytes.count, bytes[position] == Octet.colon else {
             throw .malformed(
-                Character.isBlank(bytes[start]) ? "a header field is folded" : "a header field has no proper name"
+                Octet.isBlank(bytes[start]) ? "a header field is folded" : "a header field has no proper name"
             )
         }
         let name = RequestHead.Slice(start, position)
         position += 1
-        while position < bytes.count, Character.isBlank(bytes[position]) { position += 1 }
+        while position < bytes.count, Octet.isBlank(bytes[position]) { position += 1 }
         let valueStart = position
-        while position < bytes.count, Character.isFieldContent(bytes[position]) { position += 1 }
-        guard position + 1 < bytes.count, bytes[position] == Character.carriageReturn,
-            bytes[position + 1] == Character.lineFeed
+        while position < bytes.count, Octet.isFieldContent(bytes[position]) { position += 1 }
+        guard position + 1 < bytes.count, bytes[position] == Octet.carriageReturn,
+            bytes[position + 1] == Octet.lineFeed
         else { throw .malformed("a header field holds a control character") }
         var valueEnd = position
-        while valueEnd > valueStart, Character.isBlank(bytes[valueEnd - 1]) { valueEnd -= 1 }
+        while valueEnd > valueStart, Octet.isBlank(bytes[valueEnd - 1]) { valueEnd -= 1 }
         position += 2
         guard position - start <= limits.fieldLine + 2 else { throw RequestFault(431, "a header field is too long") }
         let kind = RequestHead.FieldKind(bytes.extracting(name.range))

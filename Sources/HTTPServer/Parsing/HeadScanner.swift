@@ -18,7 +18,7 @@ struct HeadScanner {
     mutating func end(of bytes: Span<UInt8>, _ limits: HTTPLimits) throws(RequestFault) -> Int? {
         let count = bytes.count
         while scanned < count {
-            guard bytes[scanned] == Character.lineFeed else {
+            guard bytes[scanned] == Octet.lineFeed else {
                 scanned += 1
                 continue
             }
@@ -28,7 +28,7 @@ struct HeadScanner {
             lineStart = scanned
             lineCount += 1
             // A line feed without its carriage return ends the search too: the parser refuses it.
-            if length == 0 || length == 1 && bytes[scanned - 2] == Character.carriageReturn { return scanned }
+            if length == 0 || length == 1 && bytes[scanned - 2] == Octet.carriageReturn { return scanned }
         }
         try check(count - lineStart, count, limits)
         return nil

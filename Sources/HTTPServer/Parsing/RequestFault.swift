@@ -20,5 +20,8 @@ public struct RequestFault: Error, Sendable, Hashable {
         self.reason = reason
     }
 
+    static let late = RequestFault(408, "the request did not come in time")
+    static let bodyTooLong = RequestFault(413, "the body is too long")
+
     static func malformed(_ reason: String) -> RequestFault { RequestFault(400, reason) }
 }

@@ -109,6 +109,15 @@ extension Linker {
         return (word, block)
     }
 
+    /// The block of a statement that has one and no words.
+    func block(_ statement: Statement, hint: String? = nil) -> [Statement]? {
+        guard case .block(let statements) = statement.body, statement.arguments.isEmpty else {
+            error(statement.keyword.range, "\(statement.keyword.text) takes a block and no words", hint: hint)
+            return nil
+        }
+        return statements
+    }
+
     private func hasNoBlock(_ statement: Statement) -> Bool {
         if case .none = statement.body { return true }
         error(statement.keyword.range, "\(statement.keyword.text) takes no block", hint: "end it with ;")

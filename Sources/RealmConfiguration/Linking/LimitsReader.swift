@@ -14,10 +14,7 @@ struct LimitsReader {
 
     func read(_ statement: Statement) -> ServerSettings.Limits {
         var limits = ServerSettings.Limits()
-        guard case .block(let statements) = statement.body, statement.arguments.isEmpty else {
-            linker.error(statement.keyword.range, "limits takes a block and no words")
-            return limits
-        }
+        guard let statements = linker.block(statement) else { return limits }
         let block = Block(statements, of: "limits", Self.keywords, in: linker)
         let scalars = ScalarReader(linker: linker, block: block)
         // A head is taken in as a whole, so its bound is one on memory too.

@@ -17,15 +17,8 @@ struct ServerReader {
             listen: [Placed(ServerSettings.Address(host: "127.0.0.1", port: 8443), in: linker.text)],
             stateFolder: Placed(FilePath.resolve("var", beside: linker.text.name), in: linker.text)
         )
-        guard let statement else { return settings }
-        guard case .block(let statements) = statement.body, statement.arguments.isEmpty else {
-            linker.error(
-                statement.keyword.range,
-                "server takes a block and no words",
-                hint: "as in: server { listen 127.0.0.1:8443; }"
-            )
-            return settings
-        }
+        let hint = "as in: server { listen 127.0.0.1:8443; }"
+        guard let statement, let statements = linker.block(statement, hint: hint) else { return settings }
         let block = Block(statements, of: "server", Self.keywords, in: linker)
         let addresses = block.all("listen").flatMap { linker.words($0) }.compactMap(address)
         if !addresses.isEmpty { settings.listen = addresses }

@@ -16,10 +16,7 @@ struct TLSReader {
 
     func read(_ statement: Statement) -> TLSSettings {
         var settings = TLSSettings()
-        guard case .block(let statements) = statement.body, statement.arguments.isEmpty else {
-            linker.error(statement.keyword.range, "tls takes a block and no words")
-            return settings
-        }
+        guard let statements = linker.block(statement) else { return settings }
         let block = Block(statements, of: "tls", Self.keywords, in: linker)
         settings.files = certificateFiles(block, statement)
         settings.hosts = hosts(block)
@@ -105,13 +102,7 @@ struct TLSReader {
     }
 
     private func readTickets(_ block: Block, into settings: inout TLSSettings) {
-        if let word = block.word("session-tickets"), let text = linker.expanded(word) {
-            switch text {
-            case "on": settings.sessionTickets = true
-            case "off": settings.sessionTickets = false
-            case _: linker.error(word.range, "session-tickets is on or off, not \(text)")
-            }
-        }
+        ScalarReader(linker: linker, block: block).flag("session-tickets", into: &settings.sessionTickets)
         settings.ticketKeyFiles = block.files("ticket-key")
         if !settings.sessionTickets, let key = block.once("ticket-key") {
             linker.error(key.keyword.range, "ticket-key without tickets", hint: "take out session-tickets off")
