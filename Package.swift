@@ -24,6 +24,7 @@ let package = Package(
         // For realm authors.
         .library(name: "RealmKit", targets: ["RealmKit"]),
         .library(name: "RealmTesting", targets: ["RealmTesting"]),
+        .library(name: "Passwords", targets: ["Passwords"]),
         // For executables of one's own: the built-in realms, the two commands, the server.
         .library(name: "BuiltInRealms", targets: ["BuiltInRealms"]),
         .library(name: "AuthcheckCommand", targets: ["AuthcheckCommand"]),
@@ -71,6 +72,11 @@ let package = Package(
         .target(name: "OpenSSLKit", dependencies: ["COpenSSL"]),
         .target(name: "NIOOpenSSL", dependencies: ["OpenSSLKit", nioCore]),
 
+        // Password hashes, by the system's libraries, and the slots in which they are computed.
+        .systemLibrary(name: "CArgon2", path: "Sources/System/CArgon2", providers: [.apt(["libargon2-dev"])]),
+        .systemLibrary(name: "CCrypt", path: "Sources/System/CCrypt", providers: [.apt(["libcrypt-dev"])]),
+        .target(name: "Passwords", dependencies: ["CArgon2", "CCrypt", "OpenSSLKit", "RealmKit"]),
+
         // HTTP over TLS: requests, responses, limits; no realms.
         .target(
             name: "HTTPServer",
@@ -112,6 +118,10 @@ let package = Package(
             dependencies: ["BuiltInRealms", "LoginConf", "RealmConfiguration", "RealmKit", "RealmTesting"]
         ),
         .testTarget(name: "RealmStartWithTests", dependencies: ["RealmKit", "RealmStartWith", "RealmTesting"]),
+        .testTarget(
+            name: "PasswordsTests",
+            dependencies: ["OpenSSLKit", "Passwords", "RealmKit", "RealmTesting"]
+        ),
         .testTarget(name: "RealmStackTests", dependencies: ["RealmKit", "RealmStack", "RealmTesting"]),
         .testTarget(
             name: "AuthcheckCommandTests",

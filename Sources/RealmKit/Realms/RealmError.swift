@@ -32,6 +32,8 @@ public struct RealmError: Error, Sendable, CustomStringConvertible {
         case noSuchRealm
         /// The realm has no such user.
         case noSuchUser
+        /// The realm has a user of that name already.
+        case userExists
         /// The realm does not do such a thing.
         case invalidOperation
         /// Whoever knows could not be asked.
@@ -60,6 +62,14 @@ public struct RealmError: Error, Sendable, CustomStringConvertible {
     /// - Returns: The fault.
     public static func noSuchUser(_ user: Username) -> RealmError {
         RealmError(code: .noSuchUser, message: "there is no user \(user)")
+    }
+
+    /// The realm has a user of that name already.
+    ///
+    /// - Parameter user: The name.
+    /// - Returns: The fault.
+    public static func userExists(_ user: Username) -> RealmError {
+        RealmError(code: .userExists, message: "there is a user \(user) already")
     }
 
     /// The realm does not do such a thing.

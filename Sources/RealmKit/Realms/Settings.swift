@@ -33,6 +33,8 @@ extension SettingsFault {
 public struct Settings<Fault: SettingsFault>: Sendable {
     /// The name of the realm in realms.conf these settings belong to.
     public let realmName: String
+    /// What the program lends besides.
+    public let services: RealmServices
     private let values: [String: PropertyValue]
 
     /// Checks values against a schema and fills in its defaults.
@@ -41,8 +43,14 @@ public struct Settings<Fault: SettingsFault>: Sendable {
     ///   - values: What is set, by name.
     ///   - schema: What may be set.
     ///   - realmName: The name of the realm these belong to.
+    ///   - services: What the program lends besides.
     /// - Throws: The fault, for a name that is not in the schema, or one that must be set and is not.
-    public init(_ values: [String: PropertyValue] = [:], schema: PropertySchema, realmName: String) throws(Fault) {
+    public init(
+        _ values: [String: PropertyValue] = [:],
+        schema: PropertySchema,
+        realmName: String,
+        services: RealmServices = .none
+    ) throws(Fault) {
         for name in values.keys.sorted() where schema[name] == nil {
             throw Fault("is not known here", setting: name)
         }
@@ -61,6 +69,7 @@ public struct Settings<Fault: SettingsFault>: Sendable {
         }
         self.values = complete
         self.realmName = realmName
+        self.services = services
     }
 
     /// Whether there is a value, set or by default.

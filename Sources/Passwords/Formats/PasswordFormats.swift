@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+/// One way of writing down a password's hash.
+protocol PasswordFormat: Sendable {
+    /// The names of hashes it reads, as in `argon2id`.
+    static var names: [String] { get }
+
+    /// Reads a stored text; nil if it is of another format.
+    ///
+    /// - Parameters:
+    ///   - stored: The text, without blanks at its ends.
+    ///   - options: What the place it comes from allows.
+    /// - Throws: ``BadHash`` for one of this format that is broken, or whose cost is out of bounds.
+    static func read(_ stored: String, _ options: FormatOptions) throws(BadHash) -> (any PasswordHash)?
+}
+
+/// What the place a stored text comes from says about it.
+public struct FormatOptions: Sendable, Hashable {
+    /// Whether `{SSHA256}` is GlassFish's of 100 rounds, as in its key files, rather than LDAP's of one.
+    public var isGlassFish = false
+    /// Whether passwords may stand in clear text.
+    public var allowsClearText = false
+
+    /// LDAP's reading, no clear text.
+    public init() {}
+}
+
+/// All formats of password hashes known here.
+public enum PasswordFormats {
+    private static let all: [any PasswordFormat.Type] = []
+
+    /// The names of all formats, as in `argon2id`.
+    public static var names: [String] { all.flatMap { $0.names } }
+
+    /// Reads a stored password.
+    ///
+    /// - Parameters:
+    ///   - stored: The stored text.
+    ///   - options: What the place it comes from says about it.
+    /// - Returns: The hash.
+    /// - Throws: ``BadHash`` if it is of no known format, broken, or so costly that no check should be tried.
+    public static func read(_ stored: String, _ options: FormatOptions = .init()) throws(BadHash) -> any PasswordHash {
+        for format in all {
+            if let hash = try format.read(stored, options) { return hash }
+        }
+        throw BadHash("the password is in no format known here")
+    }
+}
