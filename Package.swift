@@ -56,7 +56,7 @@ let package = Package(
         // The vocabulary and the engine.
         .target(name: "RealmKit"),
         .target(name: "LoginConf", dependencies: ["RealmKit"]),
-        .target(name: "RealmConfiguration", dependencies: ["LoginConf", "RealmKit"]),
+        .target(name: "RealmConfiguration", dependencies: ["LoginConf", "Passwords", "RealmKit"]),
         .target(name: "RealmTesting", dependencies: ["RealmKit"]),
 
         // One target per kind of realm; adding one is a target here and a line in BuiltInRealms.
@@ -117,7 +117,7 @@ let package = Package(
         .testTarget(name: "RealmKitTests", dependencies: ["RealmKit", "RealmTesting"]),
         .testTarget(
             name: "RealmConfigurationTests",
-            dependencies: ["BuiltInRealms", "LoginConf", "RealmConfiguration", "RealmKit", "RealmTesting"]
+            dependencies: ["BuiltInRealms", "LoginConf", "Passwords", "RealmConfiguration", "RealmKit", "RealmTesting"]
         ),
         .testTarget(name: "RealmStartWithTests", dependencies: ["RealmKit", "RealmStartWith", "RealmTesting"]),
         .testTarget(

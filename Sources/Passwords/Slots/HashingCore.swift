@@ -11,7 +11,9 @@ final class HashingCore: Sendable {
     /// Somebody to be told, and what.
     typealias News = [(ticket: Ticket, answer: Answer)]
 
-    /// One request for a computation. Everything that changes in it does so under the monitor's lock.
+    /// One request for a computation.
+    ///
+    /// Everything that changes in it does so under the monitor's lock.
     final class Ticket: @unchecked Sendable {
         fileprivate var continuation: CheckedContinuation<Answer, Never>?
         fileprivate var isCancelled = false

@@ -7,7 +7,9 @@ internal import Glibc
 internal import Musl
 #endif
 
-/// Something that threads change one after the other, and wait for. For threads that may block, never for tasks.
+/// Something that threads change one after the other, and wait for.
+///
+/// It is for threads that may block, never for tasks.
 @safe
 final class Monitor<State>: @unchecked Sendable {
     // Unchecked: `state` is touched under the lock only.

@@ -129,8 +129,10 @@ public final class PasswordService: Sendable {
         }
     }
 
-    /// Stands for one question; every field is preceded by its length, so that no two questions are the same bytes
-    /// (CVE-2026-71326). The stored text is one of them: who changes a password is not answered by a check of the old one.
+    /// Stands for one question.
+    ///
+    /// Every field is preceded by its length, so that no two questions are the same bytes (CVE-2026-71326). The stored text
+    /// is one of them: who changes a password is not answered by a check of the old one.
     private func key(
         _ password: Secret,
         _ stored: StoredPassword?,
