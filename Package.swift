@@ -108,13 +108,18 @@ let package = Package(
         .target(
             name: "GatehouseCommand",
             dependencies: [
-                "CommandOptions", "Gatehouse", "LoginConf", "RealmConfiguration", "RealmKit", arguments, logging,
+                "CommandOptions", "Gatehouse", "LoginConf", "Passwords", "RealmConfiguration", "RealmKit", "Store",
+                "TerminalIO", arguments, logging,
             ]
         ),
-        .target(name: "CommandOptions", dependencies: ["LoginConf", "RealmConfiguration", "RealmKit", arguments]),
+        .target(
+            name: "CommandOptions",
+            dependencies: ["LoginConf", "Passwords", "RealmConfiguration", "RealmKit", "Store", arguments]
+        ),
+        .target(name: "TerminalIO", dependencies: ["RealmKit"]),
         .target(
             name: "AuthcheckCommand",
-            dependencies: ["CommandOptions", "LoginConf", "RealmConfiguration", "RealmKit", arguments]
+            dependencies: ["CommandOptions", "LoginConf", "RealmConfiguration", "RealmKit", "TerminalIO", arguments]
         ),
         .executableTarget(name: "gatehouse-server", dependencies: ["BuiltInRealms", "GatehouseCommand"]),
         .executableTarget(name: "authcheck", dependencies: ["AuthcheckCommand", "BuiltInRealms"]),
@@ -142,7 +147,7 @@ let package = Package(
         .testTarget(name: "RealmStackTests", dependencies: ["RealmKit", "RealmStack", "RealmTesting"]),
         .testTarget(
             name: "AuthcheckCommandTests",
-            dependencies: ["AuthcheckCommand", "BuiltInRealms", "RealmKit", "RealmTesting"]
+            dependencies: ["AuthcheckCommand", "BuiltInRealms", "RealmKit", "RealmTesting", "TerminalIO"]
         ),
         .testTarget(name: "ConformanceTests", dependencies: ["conformance", "LoginConf", "RealmKit"]),
         .testTarget(name: "LoginConfTests", dependencies: ["LoginConf", "RealmKit"], exclude: ["Oracle"]),
