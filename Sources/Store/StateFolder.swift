@@ -9,7 +9,7 @@ package struct StateFolder {
     package struct Fault: Error {
         package let reason: String
 
-        init(reason: String) { self.reason = reason }
+        package init(reason: String) { self.reason = reason }
 
         /// - Parameter what: What was tried; the system's reason is added.
         init(_ what: String) {

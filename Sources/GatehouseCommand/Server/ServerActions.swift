@@ -8,6 +8,7 @@ internal import Logging
 internal import LoginConf
 internal import RealmConfiguration
 internal import RealmKit
+internal import Store
 
 extension GatehouseOptions.Check: Action {
     func perform(_ kinds: [RealmKind]) async throws(ActionFault) {

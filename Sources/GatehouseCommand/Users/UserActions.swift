@@ -7,6 +7,7 @@ internal import Glibc
 internal import Passwords
 internal import RealmConfiguration
 internal import RealmKit
+internal import Store
 internal import TerminalIO
 
 /// A realm whose users can be changed, and what changing them takes.
@@ -15,11 +16,12 @@ struct UserDesk {
     let realm: any ManagedRealm
     let passwords: PasswordService
     let settings: PasswordSettings
+    let services: RealmServices
 
     init(_ options: RealmOptions, _ kinds: [RealmKind], changes: Bool = true) throws(ActionFault) {
         let log = RealmLog { _, message in GatehouseCommand.print(Printable.text(message), on: STDERR_FILENO) }
-        let services = ProgramServices(changes ? .make : .look, log: log)
-        let configuration = try GatehouseCommand.load(options.configuration, kinds, services)
+        let program = ProgramServices(changes ? .make : .look, log: log)
+        let configuration = try GatehouseCommand.load(options.configuration, kinds, program)
         guard let name = options.realm ?? configuration.defaultRealm else {
             throw ActionFault(.usage, "name a realm by --realm; the configuration has no default-realm")
         }
@@ -41,6 +43,7 @@ struct UserDesk {
         self.realm = realm
         self.passwords = passwords
         settings = configuration.passwords
+        services = configuration.services
     }
 
     /// The user of that name.

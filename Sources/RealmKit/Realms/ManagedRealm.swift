@@ -28,6 +28,12 @@ public protocol ManagedRealm: Realm {
     /// - Throws: ``RealmError``: as from ``add(_:hash:)``; `invalidOperation` where a realm takes one at a time only.
     func add(all users: [NewUser]) async throws(RealmError)
 
+    /// All users with their hashes, in forms that every realm reads.
+    ///
+    /// - Returns: The users.
+    /// - Throws: ``RealmError``: `invalidOperation` where hashes are not given away, `unavailable`.
+    func exportUsers() async throws(RealmError) -> [NewUser]
+
     /// Changes what is known of a user.
     ///
     /// - Parameters:
@@ -44,6 +50,11 @@ public protocol ManagedRealm: Realm {
 }
 
 extension ManagedRealm {
+    /// Refuses: hashes are not given away.
+    public func exportUsers() async throws(RealmError) -> [NewUser] {
+        throw .invalidOperation("a realm of type \(authType) does not give its hashes away")
+    }
+
     /// Takes one user only, as most realms cannot promise all or none.
     public func add(all users: [NewUser]) async throws(RealmError) {
         guard let user = users.first else { return }

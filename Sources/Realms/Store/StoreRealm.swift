@@ -70,6 +70,12 @@ public final class StoreRealm: ManagedRealm, RefreshingRealm {
         return users.map(\.record)
     }
 
+    /// All users with their hashes, by name.
+    public func exportUsers() async throws(RealmError) -> [NewUser] {
+        let users = try await asking { [store, name] () async throws(StoreFault) in try await store.users(of: name) }
+        return users.map { NewUser($0.record, hash: $0.hash) }
+    }
+
     /// Adds a user.
     public func add(_ user: UserRecord, hash: String?) async throws(RealmError) {
         try await add(all: [NewUser(user, hash: hash)])
