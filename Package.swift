@@ -119,7 +119,9 @@ let package = Package(
         .target(name: "TerminalIO", dependencies: ["RealmKit"]),
         .target(
             name: "AuthcheckCommand",
-            dependencies: ["CommandOptions", "LoginConf", "RealmConfiguration", "RealmKit", "TerminalIO", arguments]
+            dependencies: [
+                "CommandOptions", "LoginConf", "RealmConfiguration", "RealmKit", "Store", "TerminalIO", arguments,
+            ]
         ),
         .executableTarget(name: "gatehouse-server", dependencies: ["BuiltInRealms", "GatehouseCommand"]),
         .executableTarget(name: "authcheck", dependencies: ["AuthcheckCommand", "BuiltInRealms"]),
