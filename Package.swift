@@ -54,7 +54,8 @@ let package = Package(
         // The vocabulary and the engine.
         .target(name: "RealmKit"),
         .target(name: "LoginConf", dependencies: ["RealmKit"]),
-        .target(name: "RealmConfiguration", dependencies: ["LoginConf", "RealmKit"]),
+        .target(name: "Throttle", dependencies: ["RealmKit"]),
+        .target(name: "RealmConfiguration", dependencies: ["LoginConf", "RealmKit", "Throttle"]),
         .target(name: "RealmTesting", dependencies: ["RealmKit"]),
 
         // One target per kind of realm; adding one is a target here and a line in BuiltInRealms.
@@ -115,8 +116,9 @@ let package = Package(
         .testTarget(name: "RealmKitTests", dependencies: ["RealmKit", "RealmTesting"]),
         .testTarget(
             name: "RealmConfigurationTests",
-            dependencies: ["BuiltInRealms", "LoginConf", "RealmConfiguration", "RealmKit", "RealmTesting"]
+            dependencies: ["BuiltInRealms", "LoginConf", "RealmConfiguration", "RealmKit", "RealmTesting", "Throttle"]
         ),
+        .testTarget(name: "ThrottleTests", dependencies: ["RealmKit", "RealmTesting", "Throttle"]),
         .testTarget(name: "RealmStartWithTests", dependencies: ["RealmKit", "RealmStartWith", "RealmTesting"]),
         .testTarget(
             name: "PasswordsTests",
