@@ -16,7 +16,9 @@ struct ThrottleReader {
 
     func read(_ statement: Statement) -> ThrottleSettings {
         var settings = ThrottleSettings()
-        guard let statements = linker.block(statement, hint: "as in: throttle { failures 10; }") else { return settings }
+        guard let statements = linker.block(statement, hint: "as in: throttle { failures 10; }") else {
+            return settings
+        }
         let block = Block(statements, of: "throttle", Self.keywords, in: linker)
         let scalars = ScalarReader(linker: linker, block: block)
         scalars.integer("failures", 0...10_000, into: &settings.failures)

@@ -35,7 +35,8 @@ public struct Source: Sendable, Hashable, CustomStringConvertible {
     /// The address, or the network as in `2001:db8:0:1::/64`.
     public var description: String {
         switch kind {
-        case .version4(let bits): [24, 16, 8, 0].map { "\(UInt8(truncatingIfNeeded: bits >> $0))" }.joined(separator: ".")
+        case .version4(let bits):
+            [24, 16, 8, 0].map { "\(UInt8(truncatingIfNeeded: bits >> $0))" }.joined(separator: ".")
         case .version6(let bits):
             [48, 32, 16, 0].map { String(UInt16(truncatingIfNeeded: bits >> $0), radix: 16) }.joined(separator: ":")
                 + "::/64"
