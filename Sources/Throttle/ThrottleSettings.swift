@@ -14,8 +14,9 @@ public struct ThrottleSettings: Sendable, Hashable {
     ///
     /// Failures meanwhile neither count nor extend it, and the first one after it starts from zero, as with pam_faillock.
     public var lock = Duration.seconds(900)
-    /// How long the answer to a first failure is held back; it doubles with each that follows. Zero for no delays.
+    /// How long the answer to a first failure is held back; it doubles with each that follows.
     ///
+    /// Zero for no delays.
     /// It is counted from the beginning of the walk, so that up to a quarter of a second nobody sees how long the modules
     /// took.
     public var delay = Duration.milliseconds(250)

@@ -9,7 +9,9 @@ struct ThrottleState: Sendable {
     let settings: ThrottleSettings
     var accounts: Ledger
     var sources: Ledger
-    /// How many attempts are on their way. Apart from the ledgers, so that no record that is needed can be pushed out.
+    /// How many attempts are on their way.
+    ///
+    /// Apart from the ledgers, so that no record that is needed can be pushed out.
     private var flights: [ThrottleKey: Int] = [:]
     private var queues: [ThrottleKey: [UInt64]] = [:]
     private var waiting: [UInt64: WaitingAttempt] = [:]

@@ -9,7 +9,7 @@
 ///
 /// Moments are nanoseconds of a clock that never runs backwards.
 struct Ledger: Sendable {
-    /// When a key is locked, and for how long. Times are in nanoseconds.
+    /// When a key is locked, and for how long, in nanoseconds.
     struct Rules: Sendable {
         /// How many failures lock; 0 for none.
         let limit: Int
