@@ -57,7 +57,7 @@ public protocol Realm: Sendable {
     /// Names that the realm takes for the same user must give the same key: a spelling with a key of its own has a
     /// counter, and so as many guesses, of its own (CVE-2026-47203, CVE-2025-24806). Keys are compared as `String` does,
     /// which takes an accent written in two ways for the same. It must not depend on whether there is such a user, and
-    /// must neither wait nor fail.
+    /// must neither wait nor fail; `RealmConformance` compares the keys of spellings it is told of.
     ///
     /// The default folds case in every script. Folding too much does little harm: users whose names differ in case
     /// only share a counter.
