@@ -25,9 +25,9 @@ struct LedgerTests {
             _ = ledger.fail(key("bogus\(number)"), owner: Source("198.51.100.9"), 1000 + number)
         }
         #expect(ledger.count == 1000)
-        #expect((0..<400).allSatisfy { ledger.failures(key("user\($0)"), 60_000) == 1 })
-        #expect(ledger.failures(key("bogus49999"), 60_000) == 1)
-        #expect(ledger.failures(key("bogus0"), 60_000) == 0)
+        #expect((0..<400).allSatisfy { ledger.standing(key("user\($0)"), 60_000) == .open(failures: 1) })
+        #expect(ledger.standing(key("bogus49999"), 60_000) == .open(failures: 1))
+        #expect(ledger.standing(key("bogus0"), 60_000) == .open(failures: 0))
     }
 
     @Test func `a flood from many sources pushes out the oldest, and locked ones last`() {
@@ -38,14 +38,14 @@ struct LedgerTests {
             _ = ledger.fail(key("bogus\(number)"), owner: Source("10.0.\(number / 250).\(number % 250)"), number)
         }
         #expect(ledger.count == 100)
-        #expect(ledger.isLocked(key("ann"), 400))
-        #expect(ledger.failures(key("bob"), 400) == 0)
+        #expect(ledger.standing(key("ann"), 400) == .locked(failures: 3))
+        #expect(ledger.standing(key("bob"), 400) == .open(failures: 0))
         for number in 0..<120 {
             for _ in 0..<3 { _ = ledger.fail(key("locked\(number)"), owner: Source("192.0.2.9"), 500 + number) }
         }
         #expect(ledger.count == 100)
-        #expect(!ledger.isLocked(key("ann"), 700))
-        #expect(ledger.isLocked(key("locked119"), 700))
+        #expect(ledger.standing(key("ann"), 700) == .open(failures: 0))
+        #expect(ledger.standing(key("locked119"), 700) == .locked(failures: 3))
     }
 
     @Test func `what says nothing any more makes room first`() {
@@ -54,7 +54,7 @@ struct LedgerTests {
         let later = 1100 * Self.second
         for number in 0..<50 { _ = ledger.fail(key("new\(number)"), owner: Source("192.0.2.1"), later) }
         #expect(ledger.count == 50)
-        #expect((0..<50).allSatisfy { ledger.failures(key("new\($0)"), later) == 1 })
+        #expect((0..<50).allSatisfy { ledger.standing(key("new\($0)"), later) == .open(failures: 1) })
     }
 
     @Test func `a record takes a bounded number of bytes, however long the name`() throws {

@@ -61,7 +61,11 @@ public struct Username: Sendable, Hashable, CustomStringConvertible {
     ///
     /// Letters are lowered, raised and lowered again: some that differ in lower case are the same in upper case (the two
     /// small sigmas), and some have an upper case that is none of theirs (the dotless i).
-    public var caseFolded: String { text.lowercased().uppercased().lowercased() }
+    public var caseFolded: String {
+        // Most names are ASCII, where once is enough.
+        let lowered = text.lowercased()
+        return text.utf8.allSatisfy({ $0 < 0x80 }) ? lowered : lowered.uppercased().lowercased()
+    }
 
     private static func isForbidden(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {

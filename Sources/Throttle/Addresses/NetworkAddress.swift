@@ -10,8 +10,8 @@ struct NetworkAddress: Sendable, Hashable {
     var isMapped: Bool { bits >> 32 == Self.mapped >> 32 }
 
     /// Reads an address as RFC 4291 section 2.2 has it, or four numbers; a zone behind `%` is passed over.
-    init?(_ text: some StringProtocol) {
-        let address = text.prefix { $0 != "%" }
+    init?(_ text: Substring) {
+        let address = text.utf8.contains(UInt8(ascii: "%")) ? text.prefix { $0 != "%" } : text
         if address.utf8.contains(UInt8(ascii: ":")) {
             guard let bits = Self.version6(address) else { return nil }
             self.bits = bits
@@ -26,21 +26,30 @@ struct NetworkAddress: Sendable, Hashable {
         length <= 0 ? 0 : bits & (UInt128.max << UInt128(128 - min(length, 128)))
     }
 
-    private static func version4(_ text: some StringProtocol) -> UInt32? {
-        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 4 else { return nil }
+    private static func version4(_ text: Substring) -> UInt32? {
         var bits: UInt32 = 0
-        for part in parts {
+        var part: UInt32?
+        var parts = 0
+        for byte in text.utf8 {
+            switch (byte, part) {
+            case (UInt8(ascii: "."), let ended?) where parts < 3:
+                bits = bits << 8 | ended
+                parts += 1
+                part = nil
+            case (0x30...0x39, nil): part = UInt32(byte - 0x30)
             // Leading zeros mean octal to some, so they mean nothing here.
-            let isPlain = part == "0" || !part.hasPrefix("0")
-            guard isPlain, part.count <= 3, part.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let byte = UInt8(part)
-            else { return nil }
-            bits = bits << 8 | UInt32(byte)
+            case (0x30...0x39, let begun?) where begun > 0:
+                let value = begun * 10 + UInt32(byte - 0x30)
+                guard value <= 255 else { return nil }
+                part = value
+            default: return nil
+            }
         }
-        return bits
+        guard let part, parts == 3 else { return nil }
+        return bits << 8 | part
     }
 
-    private static func version6(_ text: some StringProtocol) -> UInt128? {
+    private static func version6(_ text: Substring) -> UInt128? {
         guard let gap = text.utf8.firstRange(of: "::".utf8) else {
             guard let all = groups(text), all.count == 8 else { return nil }
             return bits(all)
@@ -50,7 +59,7 @@ struct NetworkAddress: Sendable, Hashable {
         return bits(first + [UInt16](repeating: 0, count: 8 - first.count - last.count) + last)
     }
 
-    private static func groups(_ text: some StringProtocol) -> [UInt16]? {
+    private static func groups(_ text: Substring) -> [UInt16]? {
         guard !text.isEmpty else { return [] }
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         var groups: [UInt16] = []

@@ -18,7 +18,11 @@ public struct Source: Sendable, Hashable, CustomStringConvertible {
     ///
     /// - Parameter text: An address without a port, or what ``description`` has made of one.
     public init(_ text: String) {
-        let address = NetworkAddress(text.hasSuffix("::/64") ? text.dropLast(3) : text[...])
+        self.init(text, NetworkAddress(text.hasSuffix("::/64") ? text.dropLast(3) : text[...]))
+    }
+
+    /// A source whose text has been read already.
+    init(_ text: String, _ address: NetworkAddress?) {
         guard let address else {
             kind = .other(String(text.unicodeScalars.prefix(16)))
             return

@@ -9,15 +9,17 @@ struct Attempt: Sendable {
     /// Nil where sources are not counted.
     let source: Source?
     let sourceKey: ThrottleKey?
+    /// What it is counted on: the account, and the source if there is one.
+    let keys: [ThrottleKey]
 
     init(_ account: Account, from source: Source?) {
-        self.account = .account(account)
+        let account = ThrottleKey.account(account)
+        let sourceKey = source.map { ThrottleKey.source($0) }
+        self.account = account
         self.source = source
-        sourceKey = source.map { .source($0) }
+        self.sourceKey = sourceKey
+        keys = sourceKey.map { [account, $0] } ?? [account]
     }
-
-    /// What it is counted on.
-    var keys: [ThrottleKey] { sourceKey.map { [account, $0] } ?? [account] }
 }
 
 /// What is said to an attempt.

@@ -101,8 +101,9 @@ public final class FailureThrottle: LoginThrottle {
 
     private func source(_ peer: String?) -> Source? {
         guard let peer else { return nil }
-        if let address = NetworkAddress(peer), settings.exempt.contains(where: { $0.contains(address) }) { return nil }
-        return Source(peer)
+        let address = NetworkAddress(peer[...])
+        if let address, settings.exempt.contains(where: { $0.contains(address) }) { return nil }
+        return Source(peer, address)
     }
 
     // MARK: Waiting

@@ -56,13 +56,17 @@ struct ThrottleState: Sendable {
     }
 
     private func room(_ attempt: Attempt, _ now: Int) -> Room {
-        // Sources first: what comes from a locked one must not wait for an account.
-        for key in attempt.keys.reversed() where ledger(key).isLocked(key, now) { return .locked }
-        for key in attempt.keys.reversed() {
-            let limit = ledger(key).rules.limit
-            if limit > 0, ledger(key).failures(key, now) + flights[key, default: 0] >= limit { return .none(key) }
+        var full: ThrottleKey?
+        for key in attempt.keys {
+            let (limit, standing) = standing(key, now)
+            switch standing {
+            // Where anything is locked there is no waiting for the other.
+            case .locked: return .locked
+            case .open(let failures):
+                if limit > 0, failures + flights[key, default: 0] >= limit { full = key }
+            }
         }
-        return .some
+        return full.map(Room.none) ?? .some
     }
 
     /// Decides on an attempt, if it need not wait.
@@ -81,9 +85,10 @@ struct ThrottleState: Sendable {
     /// It is delayed as the last failure before a lock was; where the account is not what is locked, as the next failure
     /// would be.
     func closed(_ attempt: Attempt, _ now: Int) -> Admission {
-        guard let record = accounts.record(attempt.account, now) else { return .closed(failures: 1) }
-        if record.lockEnd != nil { return .closed(failures: record.failuresAtLock) }
-        return .closed(failures: accounts.failures(attempt.account, now) + 1)
+        switch accounts.standing(attempt.account, now) {
+        case .locked(let failures): .closed(failures: failures)
+        case .open(let failures): .closed(failures: failures + 1)
+        }
     }
 
     mutating func nextNumber() -> UInt64 {
@@ -192,10 +197,11 @@ struct ThrottleState: Sendable {
         Array(queues.keys).flatMap { wake($0, now) }
     }
 
-    func ledger(_ key: ThrottleKey) -> Ledger {
+    /// Asked of the ledger where it is: it is not to be copied for each question.
+    private func standing(_ key: ThrottleKey, _ now: Int) -> (limit: Int, standing: Ledger.Standing) {
         switch key {
-        case .account: accounts
-        case .source: sources
+        case .account: (accounts.rules.limit, accounts.standing(key, now))
+        case .source: (sources.rules.limit, sources.standing(key, now))
         }
     }
 }

@@ -67,11 +67,19 @@ struct Ledger: Sendable {
         return pool[place]
     }
 
-    func isLocked(_ key: ThrottleKey, _ now: Int) -> Bool { record(key, now)?.lockEnd != nil }
+    /// How a key stands.
+    enum Standing: Hashable {
+        /// It is not locked, and so many failures count.
+        case open(failures: Int)
+        /// It is locked, after so many.
+        case locked(failures: Int)
+    }
 
-    /// How many failures of a key count.
-    func failures(_ key: ThrottleKey, _ now: Int) -> Int {
-        record(key, now)?.failures.count(in: rules.slot(now)) ?? 0
+    /// How a key stands; most have never failed.
+    func standing(_ key: ThrottleKey, _ now: Int) -> Standing {
+        guard !places.isEmpty, let place = places[key], !isOver(place, now) else { return .open(failures: 0) }
+        if pool[place].lockEnd != nil { return .locked(failures: pool[place].failuresAtLock) }
+        return .open(failures: pool[place].failures.count(in: rules.slot(now)))
     }
 
     /// Counts a failure, and locks where it is one too many; one of a key that is locked does not count.
