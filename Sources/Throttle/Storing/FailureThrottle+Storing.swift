@@ -34,7 +34,6 @@ extension FailureThrottle {
         let last: Int? = state.withLock { state in
             guard !state.storing.isFlushing else { return nil }
             state.storing.isFlushing = true
-            state.storing.isUrgent = false
             return state.storing.lastClearance
         }
         guard let last else { return }
@@ -55,6 +54,8 @@ extension FailureThrottle {
 
     /// Stores what has changed again and again, and at once when a lock begins, until the task is cancelled; then once
     /// more.
+    ///
+    /// It is for one task at a time, and returns at once where there is no store.
     ///
     /// - Parameters:
     ///   - interval: How long to wait between two times; also how long it takes at most until what another program has
@@ -97,6 +98,7 @@ extension FailureThrottle {
             hurry()
         }
         watch.forget(ticket)
+        state.withLock { $0.storing.isUrgent = false }
     }
 
     private func takeOver(_ clearances: [Clearance]) {

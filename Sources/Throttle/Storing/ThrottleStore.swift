@@ -6,7 +6,7 @@
 /// The throttle's memory decides; the store follows a little later and is asked when the throttle begins. The throttle
 /// calls one method at a time. ``clear(_:)`` is for other programs, and may be called at any time.
 public protocol ThrottleStore: Sendable {
-    /// Everything that is kept.
+    /// Everything that is kept; what is past its ``ThrottleRecord/expiry`` by now may be left out, and removed.
     ///
     /// - Returns: The records, and the number of the last clearance.
     /// - Throws: ``ThrottleStoreError`` when nothing could be read.
