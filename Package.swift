@@ -103,14 +103,14 @@ let package = Package(
             name: "Gatehouse",
             dependencies: [
                 "HTTPServer", "LoginConf", "NIOOpenSSL", "OpenSSLKit", "RealmConfiguration", "RealmKit", "Store",
-                hummingbird, httpTypes, logging, mustache, nioCore, nioPosix, signals,
+                "Throttle", hummingbird, httpTypes, logging, mustache, nioCore, nioPosix, signals,
             ]
         ),
         .target(
             name: "GatehouseCommand",
             dependencies: [
                 "CommandOptions", "Gatehouse", "LoginConf", "Passwords", "RealmConfiguration", "RealmKit", "Store",
-                "TerminalIO", arguments, logging,
+                "TerminalIO", "Throttle", arguments, logging,
             ]
         ),
         .target(

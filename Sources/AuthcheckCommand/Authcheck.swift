@@ -9,6 +9,7 @@ internal import RealmConfiguration
 public import RealmKit
 internal import Store
 internal import TerminalIO
+internal import Throttle
 
 /// The command `authcheck`: asks a realm whether it would let somebody in.
 public enum Authcheck {
@@ -69,7 +70,7 @@ public enum Authcheck {
         let request = LoginRequest(realm: options.realm, username: username, service: options.service)
         let conversation = TerminalConversation(username, input: input)
         do throws(RealmError) {
-            let report = try await configuration.authenticator.login(request, asking: conversation)
+            let report = try await authenticator(configuration, options).login(request, asking: conversation)
             if !options.quiet {
                 let text = options.json ? ReportJSON.text(report) : ReportText.text(report, trace: options.trace)
                 Output.write(text, to: STDOUT_FILENO)
@@ -82,6 +83,22 @@ public enum Authcheck {
                 to: STDERR_FILENO
             )
             return .configuration
+        }
+    }
+}
+
+extension Authcheck {
+    /// The way in, behind the locks that a server has recorded.
+    private static func authenticator(_ configuration: Configuration, _ options: AuthcheckOptions) async -> Authenticator {
+        guard let source = configuration.services[StoreSource.self] else { return configuration.authenticator }
+        do {
+            let locks = try await RecordedLocks(try source.store(), now: WallClock.system.seconds)
+            return configuration.authenticator.throttled(by: locks)
+        } catch {
+            if !options.quiet {
+                Output.write("authcheck: whether the account is locked is not known: \(error)", to: STDERR_FILENO)
+            }
+            return configuration.authenticator
         }
     }
 }

@@ -44,7 +44,7 @@ package final class ProgramServices: RealmServiceSource {
             services[PasswordService.self] = kept.service
             services[StoreSource.self] = kept.source
             services[RealmLog.self] = log
-            services[WallClock.self] = WallClock { time(nil) }
+            services[WallClock.self] = WallClock.system
             return services
         }
     }

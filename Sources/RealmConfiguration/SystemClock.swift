@@ -34,3 +34,8 @@ public struct SystemClock: LoginClock {
         }
     }
 }
+
+extension WallClock {
+    /// The system's clock, for executables; it may be set.
+    public static let system = WallClock { Int(time(nil)) }
+}

@@ -40,6 +40,30 @@ enum Migrations {
                     """
             )
         }
+        migrator.registerMigration("throttle") { database in
+            try database.execute(
+                sql: """
+                    CREATE TABLE throttle_records (
+                        kind TEXT NOT NULL CHECK (kind IN ('account', 'source')),
+                        realm TEXT NOT NULL,
+                        name TEXT NOT NULL,
+                        owner TEXT,
+                        failures INTEGER NOT NULL,
+                        newest INTEGER NOT NULL,
+                        lock_end INTEGER,
+                        expiry INTEGER NOT NULL,
+                        PRIMARY KEY (kind, realm, name)
+                    ) STRICT, WITHOUT ROWID;
+                    CREATE INDEX throttle_records_by_expiry ON throttle_records (expiry);
+                    CREATE TABLE throttle_clearances (
+                        number INTEGER PRIMARY KEY AUTOINCREMENT,
+                        kind TEXT NOT NULL CHECK (kind IN ('account', 'source', 'all')),
+                        realm TEXT NOT NULL,
+                        name TEXT NOT NULL
+                    ) STRICT;
+                    """
+            )
+        }
         return migrator
     }
 }

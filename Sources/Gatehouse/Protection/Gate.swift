@@ -136,9 +136,18 @@ struct Gate: Sendable {
         switch users {
         case .some(let names):
             guard !names.isEmpty else { return }
-            verified.forget(realm: realm) { names.contains($0) }
-        case .all: verified.forget(realm: realm) { _ in true }
+            forget(of: realm) { names.contains($0) }
+        case .all: forget(of: realm) { _ in true }
         }
+    }
+
+    /// No longer believes credentials that were accepted before.
+    ///
+    /// - Parameters:
+    ///   - realm: The realm.
+    ///   - isMeant: Whose.
+    func forget(of realm: String, where isMeant: (Username) -> Bool) {
+        verified.forget(realm: realm, where: isMeant)
     }
 
     /// Makes a login, and decides after it.

@@ -10,6 +10,9 @@ internal import NIOOpenSSL
 internal import NIOPosix
 internal import OpenSSLKit
 public import RealmConfiguration
+internal import RealmKit
+internal import Store
+internal import Throttle
 internal import UnixSignals
 
 /// A TLS server that protects web endpoints with realms.
@@ -29,6 +32,7 @@ public struct GatehouseServer: Sendable {
     private let onListening: @Sendable (String) -> Void
     private let reload: @Sendable () throws(ConfigurationErrors) -> Configuration
     private let watch = RealmWatch(clock: SystemClock())
+    private let throttle: FailureThrottle
 
     /// A server for a configuration.
     ///
@@ -53,6 +57,11 @@ public struct GatehouseServer: Sendable {
             files: files,
             applicationProtocols: (configuration.server.hasHTTP2 ? ["h2"] : []) + ["http/1.1", "http/1.0"]
         )
+        do throws(StoreFault) {
+            throttle = try FailureThrottle.make(configuration, watch: watch, logger: logger)
+        } catch {
+            throw configuration.server.stateFolder.errors(error.description)
+        }
         self.configuration = configuration
         self.files = files
         self.logger = logger
@@ -87,6 +96,12 @@ public struct GatehouseServer: Sendable {
     ) async -> Result<Void, ConfigurationErrors> {
         let contexts = TLSContextSource(tls.context)
         let server: Server
+        do throws(ThrottleStoreError) {
+            // Before the first login: a restart opens no lock.
+            try await throttle.restore()
+        } catch {
+            return .failure(configuration.server.stateFolder.errors("what is locked cannot be read: \(error)"))
+        }
         do {
             server = try await makeServer(group, limits, contexts)
         } catch {
@@ -110,6 +125,11 @@ public struct GatehouseServer: Sendable {
         }
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await watch.run() }
+            group.addTask {
+                await throttle.run(every: FailureThrottle.storingInterval) { error in
+                    logger.error("failed logins cannot be stored", metadata: ["error": "\(error)"])
+                }
+            }
             var snapshot = Snapshot(configuration: configuration, tls: tls)
             for await signal in signals {
                 guard signal == .sighup else { break }
@@ -160,6 +180,7 @@ public struct GatehouseServer: Sendable {
         if start.listen.map(\.value) != now.listen.map(\.value) { names.append("listen") }
         if start.threads != now.threads { names.append("threads") }
         if start.limits != now.limits { names.append("limits") }
+        if start.throttle != now.throttle { names.append("throttle") }
         return names
     }
 
@@ -168,7 +189,7 @@ public struct GatehouseServer: Sendable {
         let settings = configuration.server
         let gate = Gate(
             rules: ProtectionRules(configuration.rules),
-            authenticator: configuration.authenticator,
+            authenticator: configuration.authenticator.throttled(by: throttle),
             verified: try VerifiedCredentials(lifetime: settings.credentialCache.nanoseconds),
             clock: clock
         )

@@ -10,6 +10,7 @@ final class RealmWatch: Sendable {
     static let interval: UInt64 = 1_000_000_000
 
     private struct State {
+        var all: [BoundRealm] = []
         var realms: [(name: String, realm: any RefreshingRealm)] = []
         var gate: Gate?
     }
@@ -30,7 +31,14 @@ final class RealmWatch: Sendable {
         let refreshing = realms.compactMap { bound in
             (bound.realm as? any RefreshingRealm).map { (name: bound.name, realm: $0) }
         }
-        state.withLock { $0 = State(realms: refreshing, gate: gate) }
+        state.withLock { $0 = State(all: realms, realms: refreshing, gate: gate) }
+    }
+
+    /// Has the gate forget whoever has an account.
+    func forget(_ account: Account) {
+        let (realms, gate) = state.withLock { ($0.all, $0.gate) }
+        guard let realm = realms.first(where: { $0.name == account.realm }) else { return }
+        gate?.forget(of: account.realm) { realm.account(of: $0) == account }
     }
 
     /// Looks until the task is cancelled.

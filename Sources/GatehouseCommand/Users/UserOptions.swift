@@ -12,7 +12,7 @@ extension GatehouseOptions {
             discussion: "A server that is running notices within a second, and ends what a user may do no longer.",
             subcommands: [
                 List.self, Show.self, Add.self, SetPassword.self, Remove.self, Groups.self, Enable.self, Disable.self,
-                Expire.self, Import.self,
+                Unlock.self, Expire.self, Import.self,
             ]
         )
     }
@@ -98,6 +98,12 @@ extension GatehouseOptions.User {
 
     struct Disable: ParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Keep a user from signing in.")
+        @OptionGroup var options: RealmOptions
+        @Argument(help: "The user.") var user: String
+    }
+
+    struct Unlock: ParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Forget a user's failed logins, and the lock they led to.")
         @OptionGroup var options: RealmOptions
         @Argument(help: "The user.") var user: String
     }
