@@ -30,6 +30,7 @@ struct PBKDF2: PasswordDerivative {
     }
 
     func derive(_ password: Span<UInt8>, into bytes: inout MutableSpan<UInt8>) throws(HashFault) {
+        try HashFault.checkEnd(of: password, "PBKDF2")
         do {
             try PasswordDerivation.pbkdf2(
                 password,

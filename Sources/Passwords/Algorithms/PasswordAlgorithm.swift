@@ -80,6 +80,14 @@ struct StoredHash: PasswordHash {
 }
 
 extension HashFault {
+    /// Refuses a password that HMAC takes for a shorter one: it fills up its key with NULs, RFC 2104 section 2, and PBKDF2
+    /// and scrypt have the password for a key.
+    static func checkEnd(of password: Span<UInt8>, _ format: String) throws(HashFault) {
+        if !password.isEmpty, password[password.count - 1] == 0 {
+            throw HashFault(.unusable, "the password ends in a NUL, which \(format) would not see")
+        }
+    }
+
     /// A fault of a library.
     init(_ error: OpenSSLError) {
         self.init(.failed, error.description)
