@@ -17,6 +17,7 @@ protocol PasswordAlgorithm: Sendable {
     /// Whether a password is the one that is stored: computed in full, compared in constant time.
     ///
     /// - Parameter password: 1 to ``PasswordBounds/most`` bytes.
+    /// - Returns: Whether it is.
     /// - Throws: ``HashFault``.
     func isDerived(from password: Span<UInt8>) throws(HashFault) -> Bool
 }

@@ -3,8 +3,9 @@
 
 internal import OpenSSLKit
 
-/// What Spring Security's DelegatingPasswordEncoder stores, with the encoders of PasswordEncoderFactories: the encoder's
-/// name in braces. Where a name is LDAP's as well, the text behind it says whose it is.
+/// What Spring Security's DelegatingPasswordEncoder stores: the encoder's name in braces.
+///
+/// The encoders are those of PasswordEncoderFactories. Where a name is LDAP's as well, the text behind it says whose it is.
 enum SpringFormat: PasswordFormat {
     static let names = [
         "{bcrypt}", "{argon2}", "{argon2@SpringSecurity_v5_8}", "{pbkdf2}", "{pbkdf2@SpringSecurity_v5_8}", "{scrypt}",
