@@ -38,7 +38,8 @@ struct InteropTests {
 
     @Test func `what we hash is written for other programs to match`() throws {
         let policies = [
-            "argon2id memory=1MiB passes=2", "argon2id memory=2MiB passes=1 lanes=4", "yescrypt cost=1", "bcrypt cost=5",
+            "argon2id memory=1MiB passes=2", "argon2id memory=2MiB passes=1 lanes=4", "yescrypt cost=1",
+            "bcrypt cost=5",
             "sha512crypt rounds=1000", "sha512crypt rounds=5000", "scrypt ln=8", "pbkdf2-sha256 iterations=1000",
             "pbkdf2-sha512 iterations=1000",
         ]

@@ -71,7 +71,7 @@ enum MalformedHash {
         "{SSHA}lHFzXul4wnzRItssVcTnvXWRjNgBAgMEBQYHCA==$", "{CRYPT}", "{CRYPT}secret", "{CRYPT}*", "{CRYPT}{SSHA}AAAA",
         "{ARGON2}", "{ARGON2}secret", "{PBKDF2}", "{PBKDF2}0$IlfapjA351LuDSwYC0IQ8Q$saHqQTuYnjJN/tmAndT.8mJt.6w",
         "{PBKDF2}10000$$saHqQTuYnjJN/tmAndT.8mJt.6w",
-        "{PBKDF2}20000001$IlfapjA351LuDSwYC0IQ8Q$saHqQTuYnjJN/tmAndT.8mJt.6w",
+        "{PBKDF2}10000001$IlfapjA351LuDSwYC0IQ8Q$saHqQTuYnjJN/tmAndT.8mJt.6w",
         "{PBKDF2-SHA256}10000$IlfapjA351LuDSwYC0IQ8Q$saHqQTuYnjJN/tmAndT.8mJt.6w",
         "{PBKDF2}10000$IlfapjA351LuDSwYC0IQ8Q$saHqQTuYnjJN/tmAndT+8mJt+6w", "{GF-SSHA256}", "{GF-SSHA256}AAAA",
         "{bcrypt}", "{bcrypt}$6$salt$x", "{bcrypt}secret", "{scrypt}", "{scrypt}$$$", "{scrypt}$e0801$AA==$AA==",
