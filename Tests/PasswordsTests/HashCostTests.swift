@@ -14,6 +14,8 @@ import Testing
         ("$y$j7T$PKXc3hCOSyMqdaEQArI62/$", 4 << 20, "yescrypt ln=10,r=32"),
         ("$y$j9T$PKXc3hCOSyMqdaEQArI62/$", 16 << 20, "yescrypt ln=12,r=32"),
         ("$y$jBT$PKXc3hCOSyMqdaEQArI62/$", 64 << 20, "yescrypt ln=14,r=32"),
+        ("$y$jD5.7$LdJMENpBABJJ3hIHjB1Bi.$", 64 << 20, "yescrypt ln=16,r=8,p=11"),
+        ("$y$/A4$abcd$", 7 << 20, "yescrypt ln=13,r=7,flavor=1"),
         ("$gy$j9T$PKXc3hCOSyMqdaEQArI62/$", 16 << 20, "gost-yescrypt ln=12,r=32"),
         ("$7$CU..../....SodiumChloride$", 64 << 20, "scrypt7 ln=14,r=32,p=1"),
     ])

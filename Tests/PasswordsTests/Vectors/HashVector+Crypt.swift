@@ -25,9 +25,10 @@ extension HashVector {
         HashVector("Password123", "$2a$05$pRmHHyGfKl9/9AZLORG/neKW39VHGF4ptLT2MLq1BqQOnbwL6DQM6"),
     ]
 
-    /// google/osv-scalibr; hashcat's module for gost-yescrypt; cyclone-github/yescrypt_crack; passlib and
+    /// yescrypt's TESTS-OK; google/osv-scalibr; hashcat's module for gost-yescrypt; cyclone-github/yescrypt_crack; passlib and
     /// jas/scrypt-unix-crypt for `$7$`.
     private static let memoryHard = [
+        HashVector("pleaseletmein", "$y$jD5.7$LdJMENpBABJJ3hIHjB1Bi.$HboGM6qPrsK.StKYGt6KErmUYtioHreJd98oIugoNB6"),
         HashVector("Password123", "$y$j9T$huXYrFRxr5.EtlA/GqJQg1$R36Nu5MbY5YM0SzRaWbBPyGpM7KMcWtbUmBq5gDZA9B"),
         HashVector("cyclone123", "$y$j9T$z7lNWyBfW4ZruGHCsFzDz/$Sz1GtrDDnsf0KfUE8mQHNJqGyG32TDWC287DdU97dz."),
         HashVector("Password123", "$gy$j9T$i.krMgTvuXE2doi6Hguka/$qwn482j7gJbWZNQ3cF0YdKAud.C3vUIorQGsF0ryox3"),
