@@ -8,12 +8,13 @@ SWIFT_FILES = Package.swift Sources Tests Examples Benchmarks
 BUILD_PACKAGES = libssl-dev libargon2-dev libcrypt-dev libsqlite3-dev pkg-config
 TEST_PACKAGES = curl openssl
 
-.PHONY: help serve check test soak lint format bench bench-http examples smoke scanners stalls deps test-deps clean
+.PHONY: help serve check test interop soak lint format bench bench-http examples smoke scanners stalls deps test-deps clean
 
 help:
 	@echo "make serve     build, and serve https://localhost:8443/welcome as $(CONFIG) says"
 	@echo "make check     say what is wrong with $(CONFIG), or what it comes to"
 	@echo "make test      run all tests"
+	@echo "make interop   have passwords hashed by other programs and matched by ours, and the other way round"
 	@echo "make soak      put SOAK connections through the TLS layer under the address and leak sanitizers"
 	@echo "make lint      check format and documentation comments"
 	@echo "make format    format all Swift files"
@@ -37,6 +38,9 @@ check: deps
 # would be starved by them.
 test: deps test-deps
 	swift test --no-parallel
+
+interop: deps
+	Tests/Interop/passwords.sh
 
 # Takes ten minutes or more for 100,000: complete handshakes, resumed ones, aborts, garbage, half-closes, key updates.
 SOAK ?= 100000

@@ -8,15 +8,19 @@ let package = Package(
     name: "benchmarks",
     dependencies: [.package(name: "gatehouse", path: "..")],
     targets: [
+        // What password checks are measured against.
+        .systemLibrary(name: "CHashes"),
         .executableTarget(
             name: "Benchmarks",
             dependencies: [
+                "CHashes",
                 .product(name: "BuiltInRealms", package: "gatehouse"),
                 .product(name: "LoginConf", package: "gatehouse"),
+                .product(name: "Passwords", package: "gatehouse"),
                 .product(name: "RealmConfiguration", package: "gatehouse"),
                 .product(name: "RealmKit", package: "gatehouse"),
             ]
-        )
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

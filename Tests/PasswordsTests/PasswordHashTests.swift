@@ -2,10 +2,82 @@
 // Gatehouse
 
 import Passwords
+import RealmKit
 import Testing
 
 @Suite struct PasswordHashTests {
+    @Test(arguments: HashVector.all)
+    func `a published hash is matched by its password, and by nothing near it`(vector: HashVector) throws {
+        let hash = try vector.read()
+        #expect(try hash.matches(vector.secret))
+        var wrong: [[UInt8]] = [[], vector.password + [0], Array(vector.password.dropLast())]
+        if !vector.isCostly {
+            wrong.append([vector.password[0] ^ 1] + vector.password.dropFirst())
+            wrong.append(vector.password + [0x78])
+            wrong.append([0x20] + vector.password)
+        }
+        for password in wrong {
+            do {
+                #expect(try !hash.matches(Secret(password)))
+            } catch {
+                #expect(error.code == .unusable)
+            }
+        }
+    }
+
+    @Test(arguments: HashVector.all)
+    func `a decoy costs the same and is matched by nothing`(vector: HashVector) throws {
+        let hash = try vector.read()
+        #expect(hash.decoy.cost == hash.cost)
+        #expect(hash.decoy.decoy.cost == hash.cost)
+        #expect(try !hash.decoy.matches(vector.secret))
+    }
+
     @Test func `a text of no known format is no hash`() {
-        #expect(throws: BadHash.self) { try PasswordFormats.read("hello") }
+        for text in [
+            "hello", "", " ", "secret", "helloworld123", "{NOBODY}abc", "$9$abc$def", "*", "!", "x", "{", "{}x", "$",
+        ] {
+            #expect(throws: BadHash.self) { try PasswordFormats.read(text) }
+        }
+    }
+
+    @Test func `an unknown scheme is named and nothing more is quoted`() {
+        #expect { try PasswordFormats.read("{NOBODY}verysecret") } throws: { error in
+            "\(error)" == "the scheme {NOBODY} is not known here"
+        }
+    }
+
+    @Test(arguments: ["{CLEAR}", "{CLEARTEXT}", "{PLAIN}", "{noop}", "{Plain}"])
+    func `clear text is read where it is allowed, and only with its mark`(mark: String) throws {
+        #expect(throws: BadHash.self) { try PasswordFormats.read(mark + "secret") }
+        var options = FormatOptions()
+        options.allowsClearText = true
+        let hash = try PasswordFormats.read(mark + "secret", options)
+        #expect(try hash.matches(Secret(utf8: "secret")))
+        #expect(try !hash.matches(Secret(utf8: "secre")))
+        #expect(try !hash.matches(Secret(utf8: "secrets")))
+        #expect(!"\(hash)".contains("secret"))
+        #expect(throws: BadHash.self) { try PasswordFormats.read(mark, options) }
+        #expect(throws: BadHash.self) { try PasswordFormats.read("secret", options) }
+    }
+
+    @Test func `every format's names are listed once`() {
+        #expect(Set(PasswordFormats.names).count == PasswordFormats.names.count)
+        #expect(PasswordFormats.names.contains("argon2id"))
+    }
+
+    @Test func `GlassFish's SSHA256 keeps its meaning on its way out of a key file and back`() throws {
+        let stored = "{SSHA256}80e0NeB6XBWXsIPa7pT54D9JZ5DR5hGQV1kN1OAsgJePNXY6Pl0EIw=="
+        let password = Secret(utf8: "glassfish")
+        #expect(try !PasswordFormats.read(stored).matches(password))
+        let portable = GlassFishPassword.portable(stored)
+        #expect(portable == "{GF-SSHA256}" + stored.dropFirst(9))
+        #expect(try PasswordFormats.read(portable).matches(password))
+        #expect(GlassFishPassword.inKeyFile(portable) == stored)
+        #expect(GlassFishPassword.inKeyFile(stored) == nil)
+        for same in ["{SSHA}lHFzXul4wnzRItssVcTnvXWRjNgBAgMEBQYHCA==", "RESET", ""] {
+            #expect(GlassFishPassword.portable(same) == same)
+            #expect(GlassFishPassword.inKeyFile(same) == same)
+        }
     }
 }

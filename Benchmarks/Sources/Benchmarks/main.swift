@@ -32,6 +32,13 @@ for (name, unit) in Measurements.names {
     )
 }
 
+print("\npassword check over the bare library call, ms of processor time, medians of alternating calls\n")
+print(Table.line(["what", "Gatehouse", "bare call", "ratio"]))
+for line in try PasswordChecks.all() {
+    let times = [line.ours, line.bare].map { String(format: "%.2f", $0) }
+    print(Table.line([line.name] + times + [String(format: "%.3f", line.ratio)]))
+}
+
 func median(_ values: [Double]) -> Double {
     let sorted = values.sorted()
     return sorted.isEmpty ? 0 : sorted[sorted.count / 2]

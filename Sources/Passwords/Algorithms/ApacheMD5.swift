@@ -3,7 +3,9 @@
 
 internal import OpenSSLKit
 
-/// Apache's variant of md5-crypt, `$apr1$`, which crypt(3) does not know: 1000 rounds of MD5. Weak.
+/// Apache's variant of md5-crypt, `$apr1$`, which crypt(3) does not know.
+///
+/// It has 1000 rounds of MD5, and is weak.
 struct ApacheMD5: PasswordDerivative {
     let salt: [UInt8]
     let expected: [UInt8]

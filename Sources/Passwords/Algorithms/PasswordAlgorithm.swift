@@ -17,6 +17,7 @@ protocol PasswordAlgorithm: Sendable {
     /// Whether a password is the one that is stored: computed in full, compared in constant time.
     ///
     /// - Parameter password: 1 to ``PasswordBounds/most`` bytes.
+    /// - Returns: Whether it is.
     /// - Throws: ``HashFault``.
     func isDerived(from password: Span<UInt8>) throws(HashFault) -> Bool
 }
@@ -80,6 +81,14 @@ struct StoredHash: PasswordHash {
 }
 
 extension HashFault {
+    /// Refuses a password that HMAC takes for a shorter one: it fills up its key with NULs, RFC 2104 section 2, and PBKDF2
+    /// and scrypt have the password for a key.
+    static func checkEnd(of password: Span<UInt8>, _ format: String) throws(HashFault) {
+        if !password.isEmpty, password[password.count - 1] == 0 {
+            throw HashFault(.unusable, "the password ends in a NUL, which \(format) would not see")
+        }
+    }
+
     /// A fault of a library.
     init(_ error: OpenSSLError) {
         self.init(.failed, error.description)

@@ -50,6 +50,7 @@ struct Scrypt: PasswordDerivative {
     }
 
     func derive(_ password: Span<UInt8>, into bytes: inout MutableSpan<UInt8>) throws(HashFault) {
+        try HashFault.checkEnd(of: password, "scrypt")
         do {
             try PasswordDerivation.scrypt(
                 password,

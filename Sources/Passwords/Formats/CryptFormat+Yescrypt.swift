@@ -21,6 +21,9 @@ extension CryptFormat {
                 throw fields.fault("the parameters cannot be read")
             }
         }
+        guard Self.flavors.contains(flavor), t == 0 || flavor > 0, flavor < 2 || 1 << min(logN, 24) > p else {
+            throw fields.fault("the flavour is not known here")
+        }
         guard (1...24).contains(logN), (1...256).contains(r), (1...64).contains(p), (0...64).contains(t),
             128 * r << logN <= Scrypt.Parameters.mostMemory,
             (128 * r * p * max(1, t)) << logN <= Scrypt.Parameters.mostWork
@@ -30,9 +33,8 @@ extension CryptFormat {
         let (cut, last) = (fields[1].utf8.count % 4, fields[1].utf8.last.flatMap(CryptText.value) ?? 0)
         guard cut == 0 || cut == 2 && last < 4 || cut == 3 && last < 16 else { throw fields.fault("the salt is cut") }
         guard CryptText.isCommon(fields[2], 43) else { throw fields.fault("the hash is not of 43 characters") }
-        // The flavour of all there are: yescrypt's own; others are scrypt in another dress.
         let others =
-            (flavor == Self.flavor ? "" : ",flavor=\(flavor)") + (p == 1 ? "" : ",p=\(p)") + (t == 0 ? "" : ",t=\(t)")
+            (flavor == 47 ? "" : ",flavor=\(flavor)") + (p == 1 ? "" : ",p=\(p)") + (t == 0 ? "" : ",t=\(t)")
         return Crypt(
             method: method,
             stored: stored,
@@ -43,8 +45,8 @@ extension CryptFormat {
         )
     }
 
-    /// `j`, the only flavour that is in use.
-    private static let flavor = 47
+    /// Those that libxcrypt can do: scrypt's, which has no t, scrypt's with t, and yescrypt's own, `j`, which all use.
+    private static let flavors = [0, 1, 47]
 
     /// `$7$`: N in one character, r and p in five each, the salt, the hash.
     static func scrypt(_ stored: String, _ rest: Substring) throws(BadHash) -> Crypt {

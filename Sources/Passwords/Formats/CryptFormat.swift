@@ -91,60 +91,8 @@ enum CryptFormat: PasswordFormat {
         )
     }
 
-    private static func sha1(_ stored: String, _ rest: Substring) throws(BadHash) -> Crypt {
-        let fields = try HashFields(rest, of: "sha1crypt", counts: 3...3)
-        let rounds = try fields.number(fields[0], "the number of iterations", in: 1...HashBounds.mostSHA1Rounds)
-        guard CryptText.isSalt(fields[1], 1...64), fields[1].utf8.allSatisfy(CryptText.common.contains) else {
-            throw fields.fault("the salt is not of 1 to 64 characters")
-        }
-        guard CryptText.isCommon(fields[2], 28) else { throw fields.fault("the hash is not of 28 characters") }
-        return Crypt(method: .sha1crypt, stored: stored, parameters: "rounds=\(rounds)")
-    }
-
-    private static func sunMD5(_ stored: String, _ rest: Substring) throws(BadHash) -> Crypt {
-        // $md5$salt$hash, $md5,rounds=N$salt$hash, and both with another $ before the hash.
-        let fields = try HashFields(rest, of: "sunmd5", counts: 3...4)
-        var rounds = 0
-        if !fields[0].isEmpty {
-            guard fields[0].hasPrefix(",rounds=") else { throw fields.fault("neither $md5$ nor $md5,rounds=") }
-            rounds = try fields.number(fields[0].dropFirst(8), "rounds", in: 1...HashBounds.mostSunRounds)
-        }
-        guard CryptText.isSalt(fields[1], 1...16), fields[1].utf8.allSatisfy(CryptText.common.contains),
-            fields.fields.count == 3 || fields[2].isEmpty
-        else { throw fields.fault("the salt is not of 1 to 16 characters") }
-        guard CryptText.isCommon(fields.fields.last ?? "", 22) else {
-            throw fields.fault("the hash is not of 22 characters")
-        }
-        // The method has 4096 rounds more than the text says.
-        return Crypt(method: .sunmd5, stored: stored, parameters: "rounds=\(rounds + 4096)")
-    }
-
-    private static func md5(_ stored: String, _ rest: Substring) throws(BadHash) -> Crypt {
-        let fields = try HashFields(rest, of: "md5crypt", counts: 2...2)
-        guard CryptText.isSalt(fields[0], 1...8) else { throw fields.fault("the salt is not of 1 to 8 characters") }
-        guard CryptText.isCommon(fields[1], 22) else { throw fields.fault("the hash is not of 22 characters") }
-        return Crypt(method: .md5crypt, stored: stored)
-    }
-
-    private static func nt(_ stored: String, _ rest: Substring) throws(BadHash) -> Crypt {
-        guard rest.first == "$", Hexadecimal.decode(rest.dropFirst())?.count == 16 else {
-            throw BadHash("nt: not $3$$ and 32 hexadecimal digits in lower case")
-        }
-        return Crypt(method: .nt, stored: stored)
-    }
-
-    private static func bsdi(_ stored: String, _ rest: Substring) throws(BadHash) -> Crypt {
-        guard CryptText.isCommon(rest, 19), isShort(stored) else {
-            throw BadHash("bsdicrypt: not _ and 19 characters of the alphabet")
-        }
-        // 24 bits, the least significant character first.
-        let rounds = rest.utf8.prefix(4).reversed().reduce(0) { $0 << 6 | (CryptText.value($1) ?? 0) }
-        guard rounds > 0 else { throw BadHash("bsdicrypt: no rounds at all") }
-        return Crypt(method: .bsdicrypt, stored: stored, parameters: "rounds=\(rounds)")
-    }
-
     /// Whether the last of 11 characters ends in the two zero bits that the 64 bits of a DES block leave over.
-    private static func isShort(_ stored: String) -> Bool {
+    static func isShort(_ stored: String) -> Bool {
         stored.utf8.last.flatMap(CryptText.value).map { $0 % 4 == 0 } ?? false
     }
 }

@@ -12,8 +12,19 @@ enum ScryptFormat: PasswordFormat {
         return Scrypt(
             parameters: try parameters(fields, logN: numbers[0], r: numbers[1], p: numbers[2]),
             salt: try fields.bytes(fields[1], "salt", .bare, in: 1...128),
-            expected: try fields.bytes(fields[2], "hash", .bare, in: 16...64)
+            expected: try key(fields, fields[2], .bare)
         )
+    }
+
+    /// A key of 32 or 64 bytes: of scrypt's keys every beginning is one, so that a text that was cut would still match.
+    ///
+    /// - Throws: ``BadHash`` if it is of another length.
+    static func key(_ fields: HashFields, _ text: some StringProtocol, _ base64: Base64) throws(BadHash) -> [UInt8] {
+        let key = try fields.bytes(text, "hash", base64, in: 32...64)
+        guard key.count == 32 || key.count == 64 else {
+            throw fields.fault("the hash is neither of 32 nor of 64 bytes")
+        }
+        return key
     }
 
     /// Parameters within bounds.

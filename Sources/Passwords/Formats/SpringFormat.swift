@@ -3,12 +3,13 @@
 
 internal import OpenSSLKit
 
-/// What Spring Security's DelegatingPasswordEncoder stores, with the encoders of PasswordEncoderFactories: the encoder's
-/// name in braces. Where a name is LDAP's as well, the text behind it says whose it is.
+/// What Spring Security's DelegatingPasswordEncoder stores: the encoder's name in braces.
+///
+/// The encoders are those of PasswordEncoderFactories. Where a name is LDAP's as well, the text behind it says whose it is.
 enum SpringFormat: PasswordFormat {
     static let names = [
         "{bcrypt}", "{argon2}", "{argon2@SpringSecurity_v5_8}", "{pbkdf2}", "{pbkdf2@SpringSecurity_v5_8}", "{scrypt}",
-        "{scrypt@SpringSecurity_v5_8}", "{sha256}", "{MD5}", "{SHA-1}", "{SHA-256}", "{ldap}",
+        "{scrypt@SpringSecurity_v5_8}", "{sha256}", "{SHA-1}", "{SHA-256}", "{ldap}",
     ]
 
     static func read(_ stored: String, _ options: FormatOptions) throws(BadHash) -> (any PasswordAlgorithm)? {
@@ -72,7 +73,7 @@ enum SpringFormat: PasswordFormat {
                 p: number & 255
             ),
             salt: try fields.bytes(fields[2], "salt", .padded, in: 1...128),
-            expected: try fields.bytes(fields[3], "hash", .padded, in: 16...64)
+            expected: try ScryptFormat.key(fields, fields[3], .padded)
         )
     }
 

@@ -47,7 +47,7 @@ public struct Calibration: Sendable {
     /// It does not go below OWASP's least of 19 MiB and 2 passes, unless the budget is smaller, so that it may take longer
     /// than the target on a slow machine.
     ///
-    /// - Parameter memory: The budget in bytes; that of one hash, of which several may run.
+    /// - Parameter budget: The budget in bytes; that of one hash, of which several may run.
     /// - Returns: The policy, and what a hash of it took.
     /// - Throws: ``HashFault`` if it cannot be measured.
     public func argon2id(memory budget: Int) throws(HashFault) -> Result {

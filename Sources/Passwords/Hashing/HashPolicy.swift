@@ -131,5 +131,6 @@ protocol WritableDerivative: PasswordDerivative {
     /// The text of the same salt and cost with a key.
     ///
     /// - Parameter key: What was derived of the password.
+    /// - Returns: The text.
     func text(_ key: [UInt8]) -> String
 }

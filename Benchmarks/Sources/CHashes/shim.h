@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+#pragma once
+#include <argon2.h>
+#include <crypt.h>
+#include <openssl/evp.h>
+#include <stdlib.h>
+
+/* As a C program would keep it: one for the thread, never wiped. */
+static inline struct crypt_data *gatehouse_crypt_data(void) {
+    static struct crypt_data *data;
+    if (data == NULL) data = calloc(1, sizeof *data);
+    return data;
+}

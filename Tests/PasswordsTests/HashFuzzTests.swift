@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import Passwords
+import RealmKit
+import Testing
+
+@Suite struct HashFuzzTests {
+    /// SplitMix64: the same numbers in every run.
+    private struct Generator: RandomNumberGenerator {
+        var state: UInt64
+        mutating func next() -> UInt64 {
+            state &+= 0x9e37_79b9_7f4a_7c15
+            var value = state
+            value = (value ^ value >> 30) &* 0xbf58_476d_1ce4_e5b9
+            value = (value ^ value >> 27) &* 0x94d0_49bb_1331_11eb
+            return value ^ value >> 31
+        }
+    }
+
+    private static let bytes = Array("$,={}./+:;*!\\ 0123456789azAZ\u{0}\u{7f}\u{e9}rounds".utf8)
+
+    private func mutated(_ text: String, _ generator: inout Generator) -> String {
+        var bytes = Array(text.utf8)
+        for _ in 0..<Int.random(in: 1...3, using: &generator) {
+            let place = Int.random(in: 0..<max(1, bytes.count), using: &generator)
+            let byte = Self.bytes.randomElement(using: &generator) ?? 0
+            switch Int.random(in: 0..<6, using: &generator) {
+            case 0 where !bytes.isEmpty: bytes[place] = byte
+            case 1 where !bytes.isEmpty: bytes.remove(at: place)
+            case 2: bytes.insert(byte, at: place)
+            case 3 where !bytes.isEmpty: bytes.swapAt(place, bytes.indices.randomElement(using: &generator) ?? 0)
+            case 4: bytes.removeLast(Int.random(in: 0...bytes.count, using: &generator))
+            case _ where !bytes.isEmpty: bytes[place] ^= 1 << UInt8.random(in: 0..<8, using: &generator)
+            case _: bytes.append(byte)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    @Test(arguments: HashVector.all)
+    func `reading a mutated hash neither crashes nor takes long`(vector: HashVector) {
+        var generator = Generator(state: UInt64(vector.stored.utf8.count))
+        let begin = ContinuousClock.now
+        for _ in 0..<300 {
+            let text = mutated(vector.stored, &generator)
+            _ = try? PasswordFormats.read(text, vector.options)
+        }
+        #expect(begin.duration(to: .now) < .seconds(10))
+    }
+
+    @Test(arguments: HashVector.all.filter { !$0.isCostly })
+    func `a mutated hash that is still one is not matched by the password`(vector: HashVector) throws {
+        var generator = Generator(state: 7 + UInt64(vector.stored.utf8.count))
+        let original = try vector.read()
+        var checked = 0
+        for _ in 0..<500 where checked < 5 {
+            let text = mutated(vector.stored, &generator)
+            guard text != vector.stored, let hash = try? PasswordFormats.read(text, vector.options),
+                hash.cost == original.cost
+            else { continue }
+            checked += 1
+            let matches = (try? hash.matches(vector.secret)) ?? false
+            #expect(!matches || Self.isSame(text, vector.stored), "\(text)")
+        }
+    }
+
+    /// Texts that say the same in other letters: names of schemes in any case, and bcrypt's three right prefixes.
+    private static func isSame(_ text: String, _ other: String) -> Bool {
+        func plain(_ text: String) -> String {
+            var text = text
+            if text.hasPrefix("{"), let end = text.firstIndex(of: "}") {
+                text = text[...end].uppercased() + text[text.index(after: end)...]
+            }
+            for prefix in ["2a", "2y", "2b"] {
+                if let range = text.firstRange(of: "$\(prefix)$") { text.replaceSubrange(range, with: "$2b$") }
+                if let range = text.firstRange(of: "\(prefix),") { text.replaceSubrange(range, with: "2b,") }
+            }
+            return text
+        }
+        return plain(text) == plain(other)
+    }
+}

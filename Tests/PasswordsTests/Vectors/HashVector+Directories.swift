@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+extension HashVector {
+    static let directories = digests + derived + glassfish
+
+    /// passlib/tests/test_handlers.py; SHA-384 and the unsalted ones of SHA-2 computed with Python's hashlib.
+    private static let digests = [
+        HashVector("helloworld", "{MD5}/F4DjTilcDIIVEHn/nAQsA=="),
+        HashVector(table, "{md5}BUc/ihn2aBXnN7MyZKDQsA=="),
+        HashVector("helloworld", "{SHA}at+xg6SiyUovktq1redipHiJpaE="),
+        HashVector("testing1234", "{SMD5}UjFY34os/pnZQ3oQOzjqGu4yeXE="),
+        HashVector("test", "{SMD5}FbAkzOMOxRbMp6Nn4hnZuel9j9Gas7a2lvI+x5hT6j0="),
+        HashVector("testing123", "{SSHA}0c0blFTXXNuAMHECS4uxrj3ZieMoWImr"),
+        HashVector("secret", "{ssha}0H+zTv8o4MR4H43n03eCsvw1luG8LdB7"),
+        HashVector("test", "{SSHA}P90+qijSp8MJ1tN25j5o1PflUvlqjXHOGeOckw=="),
+        HashVector("password", "{SHA256}XohImNooBHFR0OVvjcYpJ3NgPQ1qq73WKhHvch0VQtg="),
+        HashVector("password", "{SSHA256}x1tymSTVjozxQ2PtT46ysrzhZxbcskK0o2f8hEFx7fAQQmhtDSEkJA=="),
+        HashVector("test", "{SSHA256}uBLazLaiBaPb6Cpnvq2XTYDkvXbYIuqRW1anMKk85d1/j1GqFQIgpHSOMUYIIcS4"),
+        HashVector("password", "{SHA384}qLZLq9CsqRpZvbt3YbQh1PK7OCgNOnW6DyHyvrxFWD1EbFmGYMlM5oDEfRnDB4On"),
+        HashVector(
+            "password",
+            "{SSHA384}oDYiWDvogMRCjZDmryXqf4JuZwNZ1xThZtMfeeBw2jej290b7Z6i4ozW1MVLe18Yc2FsdHNhbHQ="
+        ),
+        HashVector(
+            "password",
+            "{SHA512}sQnzu7wkTrgkQZF+0G1hi5AI3Qmzvv0bXgc5THBqi7mAsdd4Xll27ASbRt9fEyavWi6m0QP9B8lThf+rDKy8hg=="
+        ),
+        HashVector(
+            "password",
+            "{SSHA512}f/lFQskkl7PdMsTGJxHZq8LDt/l+UqRMm6/pj4pV7/xZkcOaKCgvQqp+KCeXc/Vd4RY6vEHWn4y0DnFcQ6wgyv9fyxk="
+        ),
+        // 389 Directory Server, from kanidm's tests.
+        HashVector(
+            "password",
+            "{SSHA512}JwrSUHkI7FTAfHRVR6KoFlSN0E3dmaQWARjZ+/UsShYlENOqDtFVU77HJLLrY2MuSp0jve52+pwtdVl2QUAHukQ0XUf5LDtM"
+        ),
+    ]
+
+    /// OpenLDAP's, from kanidm's tests (server/lib/src/credential/mod.rs); `{CRYPT}` from passlib's.
+    private static let derived = [
+        HashVector("password", "{PBKDF2}10000$IlfapjA351LuDSwYC0IQ8Q$saHqQTuYnjJN/tmAndT.8mJt.6w"),
+        HashVector("password", "{PBKDF2-SHA1}10000$IlfapjA351LuDSwYC0IQ8Q$saHqQTuYnjJN/tmAndT.8mJt.6w"),
+        HashVector(
+            "password",
+            "{PBKDF2-SHA256}10000$henZGfPWw79Cs8ORDeVNrQ$1dTJy73v6n3bnTmTZFghxHXHLsAzKaAy8SksDfZBPIw"
+        ),
+        HashVector(
+            "password",
+            "{PBKDF2-SHA512}10000$Je1Uw19Bfv5lArzZ6V3EPw$g4T/1sqBUYWl9o93MVnyQ/8zKGSkPbKaXXsT8WmysXQJhWy8MRP2JFudSL.N9Rkl"
+                + "QYgDPxPjnfum/F2f/TrppA"
+        ),
+        HashVector(
+            "password",
+            "{ARGON2}$argon2id$v=19$m=65536,t=2,p=1$IyTQMsvzB2JHDiWx8fq7Ew$VhYOA7AL0kbRXI5g2kOyyp8St1epkNj7WZyUY4pAIQQ"
+        ),
+        HashVector("password", "{CRYPT}$sha1$10$c.mcTzCw$gF8UeYst9yXX7WNZKc5Fjkq0.au7"),
+        HashVector("test", "{crypt}$1$SuMrG47N$ymvzYjr7QcEQjaK5m1PGx1"),
+        HashVector("U*U***U", "{CRYPT}CCX.K.MFy4Ois"),
+    ]
+
+    /// GlassFish's key files: computed as FileRealmHelper does, and a line of many public Dockerfiles.
+    private static let glassfish = [
+        HashVector("secret", "{SSHA}lHFzXul4wnzRItssVcTnvXWRjNgBAgMEBQYHCA==", isGlassFish: true),
+        HashVector("secret", "{SSHA256}x6t5hlGtPj4OPvXhOxWodhYyyTyg6LoBbrurY375hSUBAgMEBQYHCA==", isGlassFish: true),
+        HashVector("glassfish", "{SSHA256}80e0NeB6XBWXsIPa7pT54D9JZ5DR5hGQV1kN1OAsgJePNXY6Pl0EIw==", isGlassFish: true),
+        HashVector("glassfish", "{GF-SSHA256}80e0NeB6XBWXsIPa7pT54D9JZ5DR5hGQV1kN1OAsgJePNXY6Pl0EIw=="),
+        // The same salt and password as LDAP has it.
+        HashVector("secret", "{SSHA256}A7N1lAy5bBb4T6qH9e85zAvHBmzNPhRFbZ105DjjWDIBAgMEBQYHCA=="),
+    ]
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import Passwords
+import RealmKit
+import Testing
+
+/// A password and a hash of it that others have published.
+struct HashVector: Sendable, CustomTestStringConvertible {
+    let password: [UInt8]
+    let stored: String
+    var options = FormatOptions()
+
+    init(_ password: String, _ stored: String, isGlassFish: Bool = false) {
+        self.init(bytes: Array(password.utf8), stored)
+        options.isGlassFish = isGlassFish
+    }
+
+    init(bytes password: [UInt8], _ stored: String) {
+        self.password = password
+        self.stored = stored
+    }
+
+    var testDescription: String { stored }
+
+    var secret: Secret { Secret(password) }
+
+    func read() throws -> any PasswordHash { try PasswordFormats.read(stored, options) }
+
+    /// Whether a check takes a tenth of a second, so that few are made of it.
+    var isCostly: Bool {
+        ["{pbkdf2", "{scrypt", "{bcrypt", "$y$", "$gy$", "$7$"].contains(where: stored.hasPrefix)
+            || stored.contains("m=65536")
+    }
+
+    static let all = argon2 + crypt + directories + frameworks
+
+    /// Words that passlib's tests use (passlib/tests/test_handlers.py): letters of several scripts.
+    static let table = "t\u{e1}\u{411}\u{2113}\u{259}"
+    static let wav = "\u{399}\u{3c9}\u{3b1}\u{3bd}\u{3bd}\u{3b7}\u{3c2}"
+}
