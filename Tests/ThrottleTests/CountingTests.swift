@@ -89,7 +89,7 @@ struct CountingTests {
 
     @Test func `CVE-2026-77561, a flood of bogus names locks nobody but its source`() async throws {
         let house = try House()
-        for number in 0..<10_000 { try await house.fail("bogus\(number)", from: "198.51.100.9") }
+        for number in 0..<3000 { try await house.fail("bogus\(number)", from: "198.51.100.9") }
         #expect(house.throttle.lockouts.map { "\($0.key)" } == ["198.51.100.9"])
         for number in 0..<100 { #expect(try await house.answer("user\(number)", "right") == "in") }
     }

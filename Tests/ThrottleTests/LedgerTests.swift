@@ -83,11 +83,11 @@ struct LedgerTests {
             fail(0..<capacity)
             // The best of several: others use the processor too.
             return (1...5).map { turn in
-                ContinuousClock().measure { fail(capacity * turn * 2..<capacity * turn * 2 + 500) }
+                ContinuousClock().measure { fail(capacity * turn * 2..<capacity * turn * 2 + 100) }
             }.min() ?? .zero
         }
         // A search would take a hundred times as long.
-        #expect(time(50_000) < time(500) * 20)
+        #expect(time(20_000) < time(200) * 20)
     }
 
     @Test(arguments: 0..<20)
@@ -95,7 +95,7 @@ struct LedgerTests {
         var random = Random(seed: seed)
         var ledger = ledger(20)
         var now = 0
-        for _ in 0..<3000 {
+        for _ in 0..<1000 {
             now += random.below(20) * Self.second
             let name = key("user\(random.below(40))")
             switch random.below(10) {

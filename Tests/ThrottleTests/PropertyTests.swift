@@ -58,7 +58,7 @@ struct PropertyTests {
         }
     }
 
-    @Test(arguments: 0..<40)
+    @Test(arguments: 0..<20)
     func `attempts in any order are admitted and counted as the rules say`(seed: UInt64) throws {
         var random = Random(seed: seed)
         var settings = ThrottleSettings()
@@ -70,7 +70,7 @@ struct PropertyTests {
         var model = Model(limits: [false: settings.failures, true: settings.sourceFailures])
         var open: [(attempt: Attempt, keys: [String])] = []
         var now = 0
-        for _ in 0..<4000 {
+        for _ in 0..<1000 {
             now += random.below(3) == 0 ? random.below(30) : 0
             let moment = now * 1_000_000_000
             if !open.isEmpty, random.below(2) == 0 {
