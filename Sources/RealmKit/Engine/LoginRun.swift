@@ -9,7 +9,7 @@
 struct LoginRun: ~Copyable {
     let stack: LoginStack
     let record: LoginRecord
-    /// Whether the answer may be yes; if not, the login phase is walked like any other and never committed.
+    /// Whether the answer may be yes; if not, every yes of a module is heard as wrong credentials.
     private let mayGrant: Bool
 
     private var phase: LoginPhase
@@ -139,8 +139,9 @@ struct LoginRun: ~Copyable {
     }
 
     private mutating func refuse(_ phase: LoginPhase) {
-        // Not what the walk came to: the answer must not depend on what was presented.
-        path.refusal = mayGrant ? reason(phase) : .locked
+        let reason = reason(phase)
+        // That somebody cannot be asked is no secret, and holds for those who are not locked too.
+        path.refusal = mayGrant || reason.failure == .unavailable ? reason : .locked
         begin(.abort)
     }
 
@@ -160,8 +161,12 @@ struct LoginRun: ~Copyable {
         switch call.phase {
         case .login:
             let entry = stack.entries[call.entry]
-            action = entry.table[answer.outcome]
-            next = walk.count(answer.outcome, of: call.entry, as: action, level: entry.level)
+            // The walk goes where it goes for somebody who knows nothing: neither the answer nor the time must tell whether
+            // a guess was right.
+            let isHeard = mayGrant || answer.outcome != .success
+            let outcome = isHeard ? answer.outcome : .failure(.wrongCredentials)
+            action = entry.table[outcome]
+            next = walk.count(outcome, of: call.entry, as: action, level: entry.level)
             proceed(next)
         case .commit:
             let entry = stack.entries[call.entry]

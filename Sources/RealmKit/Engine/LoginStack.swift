@@ -169,8 +169,8 @@ public final class LoginStack: Sendable {
     /// - Parameters:
     ///   - request: Who wants in, and where.
     ///   - conversation: The other end, to be asked for whatever a module needs.
-    ///   - mayGrant: Whether the answer may be yes. If not, the login phase is walked and then aborted, and the refusal is
-    ///     ``Refusal/locked`` whatever the modules said; only a cancellation is still refused as unavailable.
+    ///   - mayGrant: Whether the answer may be yes. If not, every yes of a module is heard as wrong credentials, the walk is
+    ///     aborted, and the refusal is ``Refusal/locked``, unless it is that somebody is unavailable.
     /// - Returns: The decision and how it came about.
     func login(
         _ request: consuming LoginRequest,

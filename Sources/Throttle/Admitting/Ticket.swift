@@ -38,7 +38,10 @@ final class Ticket: LoginReservation {
     }
 
     func settle(_ report: LoginReport) async {
-        await throttle.delay(failures: note(report.result), since: begin)
+        let failures = note(report.result)
+        // Nobody has failed, but who asks again at once would only make it worse; the same for who is locked.
+        let isUnavailable = report.refusal?.failure == .unavailable
+        await throttle.delay(failures: isUnavailable ? 1 : failures, since: begin)
     }
 
     /// Settles with a result.

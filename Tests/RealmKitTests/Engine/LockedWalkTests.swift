@@ -22,30 +22,40 @@ struct LockedWalkTests {
             return
         }
         #expect(report.calls == ["0.login=success", "1.login=success", "0.abort=success", "1.abort=success"])
+        #expect(report.steps.prefix(2).map(\.state) == [.refusing, .refusing])
         #expect(module.phases == [.login, .abort])
     }
 
     @Test(arguments: 0..<200)
-    func `locked or not, the same modules are called in the login, and nothing is committed`(seed: UInt64) async throws
-    {
+    func `a locked walk goes where it goes for who knows nothing, and nothing is committed`(seed: UInt64) async throws {
         var random = Random(seed: seed)
         let outcomes = [Outcome.success, .success, .ignored, .failure(.wrongCredentials), .failure(.unavailable)]
-        let entries = (0..<random.below(5)).map { index in
-            let outcome = random.pick(outcomes)
-            let isImmediate = random.below(2) == 0
-            let module: any LoginModule = isImmediate ? Fixed(outcome, index: index) : FaultInjector(behavior(outcome))
-            return LoginStack.Entry(module, random.pick(ControlFlag.allCases))
+        let plan = (0..<random.below(5)).map { _ in
+            (random.pick(outcomes), random.below(2) == 0, random.pick(ControlFlag.allCases))
         }
-        let stack = LoginStack(name: "lane", entries, clock: ManualClock())
-        let open = try await login(stack, mayGrant: true)
-        let locked = try await login(stack, mayGrant: false)
-        #expect(locked.calls.filter { $0.contains("login") } == open.calls.filter { $0.contains("login") })
-        #expect(!locked.steps.contains { $0.phase == .commit })
-        let reached = locked.steps.filter { $0.phase == .login }.map(\.index)
-        #expect(locked.steps.filter { $0.phase == .abort }.map(\.index) == reached)
-        // Whatever was presented: the answer to a guess at a locked account must not tell whether it was right.
-        #expect(locked.refusal == .locked)
-        #expect(locked.identity == nil)
+        func stack(knowing: Bool) -> LoginStack {
+            let entries = plan.enumerated().map { index, place in
+                let outcome = !knowing && place.0 == .success ? .failure(.wrongCredentials) : place.0
+                let module: any LoginModule = place.1 ? Fixed(outcome, index: index) : FaultInjector(behavior(outcome))
+                return LoginStack.Entry(module, place.2)
+            }
+            return LoginStack(name: "lane", entries, clock: ManualClock())
+        }
+        func reached(_ report: LoginReport, _ phase: LoginPhase) -> [Int] {
+            report.steps.filter { $0.phase == phase }.map(\.index)
+        }
+        let guessing = try await login(stack(knowing: false), mayGrant: true)
+        let locked = try await login(stack(knowing: true), mayGrant: false)
+        let lockedGuessing = try await login(stack(knowing: false), mayGrant: false)
+        for report in [locked, lockedGuessing] {
+            #expect(reached(report, .login) == reached(guessing, .login))
+            #expect(reached(report, .abort) == reached(report, .login))
+            #expect(reached(report, .commit) == [])
+            #expect(report.identity == nil)
+            // Like the answer to a wrong password: an outage shows, and nothing else does.
+            #expect((report.refusal?.failure == .unavailable) == (guessing.refusal?.failure == .unavailable))
+            if report.refusal?.failure != .unavailable { #expect(report.refusal == .locked) }
+        }
     }
 
     private func behavior(_ outcome: Outcome) -> FaultInjector.Behavior {
