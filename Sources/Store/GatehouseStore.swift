@@ -34,12 +34,16 @@ public final class GatehouseStore: Sendable {
             throw StoreFault(.unavailable, "the state folder cannot be used: \(error.reason)")
         }
         let path = state.path(fileName)
+        let lock: StateFolder.Lock
         do throws(StateFolder.Fault) {
+            // Two programs that find a store empty, or old, would both bring it up to date.
+            lock = try StateFolder.Lock(state)
             // SQLite gives its other files the mode of this one.
             try state.makeFile(fileName, mode: 0o600)
         } catch {
-            throw StoreFault(.unavailable, "the store cannot be made: \(error.reason)")
+            throw StoreFault(.unavailable, "the store cannot be opened: \(error.reason)")
         }
+        defer { withExtendedLifetime(lock) {} }
         do {
             var configuration = Configuration()
             configuration.busyMode = .timeout(10)

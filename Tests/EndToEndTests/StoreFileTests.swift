@@ -64,10 +64,10 @@ import Testing
         let other = people.folder.url.appendingPathComponent("other.sqlite")
         try FileManager.default.moveItem(at: people.store, to: other)
         try FileManager.default.createDirectory(at: people.store, withIntermediateDirectories: false)
-        try await expectRefusal(people, "var/gatehouse.sqlite", "Is a directory")
+        try await expectRefusal(people, "var/gatehouse.sqlite is no ordinary file")
         try FileManager.default.removeItem(at: people.store)
         try FileManager.default.createSymbolicLink(at: people.store, withDestinationURL: other)
-        try await expectRefusal(people, "var/gatehouse.sqlite", "symbolic links")
+        try await expectRefusal(people, "var/gatehouse.sqlite is no ordinary file")
     }
 
     @Test func `a state folder that is none is told by who only looks, too`() async throws {

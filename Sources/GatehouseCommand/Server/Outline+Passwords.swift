@@ -35,7 +35,7 @@ extension Outline {
         lines.append(lock("an account", settings.failures, settings.window, settings.lock))
         lines.append(lock("an address", settings.sourceFailures, settings.sourceWindow, settings.sourceLock))
         if !settings.exempt.isEmpty {
-            lines.append("  \(settings.exempt.count) networks are exempt from locks of addresses")
+            lines.append("  networks exempt from that: \(settings.exempt.count)")
         }
         return lines
     }

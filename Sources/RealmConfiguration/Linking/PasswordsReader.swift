@@ -27,6 +27,7 @@ struct PasswordsReader {
         scalars.duration("wait", .milliseconds(100) ... .seconds(300), into: &settings.slots.wait)
         scalars.choice("when-full", into: &settings.slots.whenFull)
         scalars.integer("niceness", 0...19, into: &settings.slots.niceness)
+        check(&settings, block)
         return settings
     }
 
@@ -38,7 +39,33 @@ struct PasswordsReader {
             policy = try HashPolicy(words: texts)
             if let warning = policy.warning { linker.log.add(linker.text.warning(at: first.range, "hash: \(warning)")) }
         } catch {
-            linker.error(first.range, "hash \(error)")
+            // The first word that leads to it is the one that is wrong.
+            let place = words.indices.first { Self.fault(texts[...$0]) == error.description } ?? 0
+            linker.error(words[place].range, "hash \(error)")
         }
+    }
+
+    private static func fault(_ words: ArraySlice<String>) -> String? {
+        do throws(BadValue) {
+            _ = try HashPolicy(words: Array(words))
+            return nil
+        } catch {
+            return error.description
+        }
+    }
+
+    /// That there is memory for one check at least.
+    private func check(_ settings: inout PasswordSettings, _ block: Block) {
+        let needed: Int
+        do throws(HashFault) { needed = try settings.policy.decoy().cost.memory } catch { return }
+        guard needed > settings.slots.memory, let statement = block.once("hash") ?? block.once("memory") else { return }
+        let (one, all) = (ScalarReader.text(bytes: needed), ScalarReader.text(bytes: settings.slots.memory))
+        linker.error(
+            (statement.arguments.first ?? statement.keyword).range,
+            "one hash takes \(one) of memory, and all checks together may take \(all)",
+            hint: "memory \(one); is the least for this hash"
+        )
+        // Said once is enough.
+        settings.slots.memory = needed
     }
 }

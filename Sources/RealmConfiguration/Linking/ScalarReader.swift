@@ -37,11 +37,8 @@ struct ScalarReader {
             case (let bytes, let overflow) = number.multipliedReportingOverflow(by: unit), !overflow,
             bounds.contains(bytes)
         else {
-            let least = bounds.lowerBound >> 10
-            linker.error(
-                word.range,
-                "\(keyword) is a size from \(least)KiB to \(bounds.upperBound >> 30)GiB, as in 256MiB, not \(text)"
-            )
+            let (least, most) = (Self.text(bytes: bounds.lowerBound), Self.text(bytes: bounds.upperBound))
+            linker.error(word.range, "\(keyword) is a size from \(least) to \(most), as in 256MiB, not \(text)")
             return
         }
         value = bytes
@@ -56,7 +53,7 @@ struct ScalarReader {
             linker.error(
                 word.range,
                 "\(keyword) is one of \(words.joined(separator: ", ")), not \(text)",
-                hint: Linker.hint(text, among: words)
+                hint: NearestName.suggest(text, among: words).map { "did you mean \($0)?" }
             )
             return
         }
@@ -81,6 +78,12 @@ struct ScalarReader {
             linker.error(word.range, "\(keyword) \(error)")
             return nil
         }
+    }
+
+    /// A size in the largest unit that says it whole.
+    static func text(bytes: Int) -> String {
+        for (unit, size) in [("GiB", 1 << 30), ("MiB", 1 << 20)] where bytes % size == 0 { return "\(bytes / size)\(unit)" }
+        return "\(bytes >> 10)KiB"
     }
 
     private static func text(_ time: Duration) -> String {
