@@ -15,6 +15,7 @@ let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let signals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
+let deques = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
 let mustache = Target.Dependency.product(name: "Mustache", package: "swift-mustache")
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 
@@ -43,6 +44,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-http2.git", from: "1.46.0"),
         .package(url: "https://github.com/apple/swift-http-types.git", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-collections.git", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-log.git", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.2"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
@@ -54,7 +56,7 @@ let package = Package(
         // The vocabulary and the engine.
         .target(name: "RealmKit"),
         .target(name: "LoginConf", dependencies: ["RealmKit"]),
-        .target(name: "RealmConfiguration", dependencies: ["LoginConf", "RealmKit"]),
+        .target(name: "RealmConfiguration", dependencies: ["LoginConf", "Passwords", "RealmKit"]),
         .target(name: "RealmTesting", dependencies: ["RealmKit"]),
 
         // One target per kind of realm; adding one is a target here and a line in BuiltInRealms.
@@ -75,7 +77,7 @@ let package = Package(
         // Password hashes, by the system's libraries, and the slots in which they are computed.
         .systemLibrary(name: "CArgon2", path: "Sources/System/CArgon2", providers: [.apt(["libargon2-dev"])]),
         .systemLibrary(name: "CCrypt", path: "Sources/System/CCrypt", providers: [.apt(["libcrypt-dev"])]),
-        .target(name: "Passwords", dependencies: ["CArgon2", "CCrypt", "OpenSSLKit", "RealmKit"]),
+        .target(name: "Passwords", dependencies: ["CArgon2", "CCrypt", "OpenSSLKit", "RealmKit", deques]),
 
         // HTTP over TLS: requests, responses, limits; no realms.
         .target(
@@ -115,7 +117,7 @@ let package = Package(
         .testTarget(name: "RealmKitTests", dependencies: ["RealmKit", "RealmTesting"]),
         .testTarget(
             name: "RealmConfigurationTests",
-            dependencies: ["BuiltInRealms", "LoginConf", "RealmConfiguration", "RealmKit", "RealmTesting"]
+            dependencies: ["BuiltInRealms", "LoginConf", "Passwords", "RealmConfiguration", "RealmKit", "RealmTesting"]
         ),
         .testTarget(name: "RealmStartWithTests", dependencies: ["RealmKit", "RealmStartWith", "RealmTesting"]),
         .testTarget(

@@ -40,7 +40,9 @@ enum ReportText {
         let faults = report.steps.compactMap { step in
             step.fault.map { Printable.line("\(step.index) \(step.module) \(step.phase.name): \($0.log)") }
         }
-        return (Table.lines([head] + rows) + faults).joined(separator: "\n")
+        let names = Dictionary(report.steps.map { ($0.index, $0.module) }) { first, _ in first }
+        let notes = report.notes.map { Printable.line("\($0.index) \(names[$0.index] ?? ""): \($0.text)") }
+        return (Table.lines([head] + rows) + notes + faults).joined(separator: "\n")
     }
 
     private static func time(_ duration: Duration) -> String {

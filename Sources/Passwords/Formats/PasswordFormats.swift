@@ -11,6 +11,7 @@ protocol PasswordFormat: Sendable {
     /// - Parameters:
     ///   - stored: The text, without blanks at its ends.
     ///   - options: What the place it comes from allows.
+    /// - Returns: The hash; nil if the text is of another format.
     /// - Throws: ``BadHash`` for one of this format that is broken, or whose cost is out of bounds.
     static func read(_ stored: String, _ options: FormatOptions) throws(BadHash) -> (any PasswordHash)?
 }

@@ -11,7 +11,7 @@ struct Linker {
     let loader: ConfigurationLoader
     let log: DiagnosticLog
 
-    static let keywords = ["default-realm", "login-config", "login", "realm", "server", "protect"]
+    static let keywords = ["default-realm", "login-config", "login", "realm", "server", "protect", "passwords"]
 
     init(_ text: SourceText, expansion: Expansion, loader: ConfigurationLoader, log: DiagnosticLog) {
         self.text = text
@@ -27,7 +27,10 @@ struct Linker {
             inline: block.all("login"),
             in: self
         )
-        let realmLinker = RealmLinker(linker: self, contexts: contexts)
+        let server = ServerReader(linker: self).read(block.once("server"))
+        let passwords = PasswordsReader(linker: self).read(block.once("passwords"))
+        let services = services(passwords, server, block)
+        let realmLinker = RealmLinker(linker: self, contexts: contexts, services: services)
         let realms = realmLinker.link(block.all("realm"))
         // A realm that could not be made has had its error; naming it is none of its own.
         let names = realmLinker.names(block.all("realm"))
@@ -47,11 +50,27 @@ struct Linker {
             defaultRealm: defaultRealm,
             realms: realms,
             contexts: contexts.summary(realms),
-            server: ServerReader(linker: self).read(block.once("server")),
+            server: server,
+            passwords: passwords,
+            services: services,
             rules: rules,
             warnings: log.diagnostics.filter { $0.severity == .warning },
             authenticator: Authenticator(realms)
         )
+    }
+
+    private func services(_ passwords: PasswordSettings, _ server: ServerSettings, _ block: Block) -> RealmServices {
+        do throws(RealmServiceFault) {
+            return try loader.services.services(for: passwords, stateFolder: server.stateFolder.value)
+        } catch {
+            let place =
+                switch error.cause {
+                case .passwords: block.once("passwords")?.keyword.range
+                case .state: block.once("server")?.keyword.range
+                }
+            self.error(place ?? .none, error.message)
+            return .none
+        }
     }
 
     private func defaultRealm(_ block: Block, among names: [String]) -> String? {

@@ -9,6 +9,7 @@ struct ModuleLinker {
     let linker: Linker
     let realm: any Realm
     let realmName: String
+    let services: RealmServices
 
     /// An option every module has: how long the engine waits for its answer.
     static let deadline = Property("deadline", .duration)
@@ -33,7 +34,12 @@ struct ModuleLinker {
         }
         guard let (values, deadline) = values(module, kind, entry) else { return nil }
         do throws(BadModule) {
-            let options = try ModuleOptions(values, schema: kind.options, realmName: realmName)
+            let options = try ModuleOptions(
+                values,
+                schema: kind.options,
+                realmName: realmName,
+                services: services
+            )
             let made = try kind.makeModule(realm: realm, options: options)
             return LoginStack.Entry(
                 made,

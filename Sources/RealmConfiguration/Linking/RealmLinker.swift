@@ -8,6 +8,7 @@ internal import RealmKit
 struct RealmLinker {
     let linker: Linker
     let contexts: ContextTable
+    let services: RealmServices
 
     func link(_ statements: [Statement]) -> [BoundRealm] {
         var realms: [BoundRealm] = []
@@ -146,7 +147,9 @@ struct RealmLinker {
         _ block: Block
     ) -> (any Realm)? {
         do throws(BadRealm) {
-            return try kind.makeRealm(RealmProperties(values, schema: kind.properties, realmName: name))
+            return try kind.makeRealm(
+                RealmProperties(values, schema: kind.properties, realmName: name, services: services)
+            )
         } catch {
             let statement = error.setting.flatMap { block.once($0) }
             let place = statement?.arguments.first?.range ?? nameWord.range
@@ -169,6 +172,6 @@ struct RealmLinker {
             let message = "realm \(name): there is no login context \(context), so \(entry.name) is used"
             linker.log.add(linker.text.warning(at: place, message, hint: contexts.hint(context)))
         }
-        return ModuleLinker(linker: linker, realm: realm, realmName: name).stack(entry)
+        return ModuleLinker(linker: linker, realm: realm, realmName: name, services: services).stack(entry)
     }
 }

@@ -28,6 +28,41 @@ struct ScalarReader {
         value = time
     }
 
+    /// A number of bytes, as in `19MiB`.
+    func size(_ keyword: String, _ bounds: ClosedRange<Int>, into value: inout Int) {
+        guard let word = block.word(keyword), let text = linker.expanded(word) else { return }
+        let digits = text.prefix { $0.isASCII && $0.isNumber }
+        let units: [Substring: Int] = ["KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30]
+        guard let number = Int(digits), let unit = units[text.dropFirst(digits.count)],
+            case (let bytes, let overflow) = number.multipliedReportingOverflow(by: unit), !overflow,
+            bounds.contains(bytes)
+        else {
+            let least = bounds.lowerBound >> 10
+            linker.error(
+                word.range,
+                "\(keyword) is a size from \(least)KiB to \(bounds.upperBound >> 30)GiB, as in 256MiB, not \(text)"
+            )
+            return
+        }
+        value = bytes
+    }
+
+    /// One of a few words.
+    func choice<Choice: RawRepresentable & CaseIterable>(_ keyword: String, into value: inout Choice)
+    where Choice.RawValue == String {
+        guard let word = block.word(keyword), let text = linker.expanded(word) else { return }
+        guard let choice = Choice(rawValue: text) else {
+            let words = Choice.allCases.map(\.rawValue)
+            linker.error(
+                word.range,
+                "\(keyword) is one of \(words.joined(separator: ", ")), not \(text)",
+                hint: Linker.hint(text, among: words)
+            )
+            return
+        }
+        value = choice
+    }
+
     /// `on` or `off`.
     func flag(_ keyword: String, into value: inout Bool) {
         guard let word = block.word(keyword), let text = linker.expanded(word) else { return }

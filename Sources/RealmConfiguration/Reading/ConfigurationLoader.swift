@@ -10,6 +10,7 @@ public struct ConfigurationLoader: Sendable {
     let files: ConfigurationFiles
     let clock: any LoginClock
     let properties: [String: String]
+    let services: any RealmServiceSource
 
     /// A loader.
     ///
@@ -18,16 +19,19 @@ public struct ConfigurationLoader: Sendable {
     ///   - files: Where files and environment variables come from.
     ///   - clock: The time, for the stacks that are made.
     ///   - properties: What `${name}` stands for; `config.dir`, the folder of realms.conf, is added.
+    ///   - services: Makes what realms are lent.
     public init(
         _ kinds: [RealmKind],
         files: ConfigurationFiles,
         clock: any LoginClock,
-        properties: [String: String] = [:]
+        properties: [String: String] = [:],
+        services: any RealmServiceSource = NoRealmServices()
     ) {
         self.kinds = kinds
         self.files = files
         self.clock = clock
         self.properties = properties
+        self.services = services
     }
 
     /// Reads and links a configuration.

@@ -38,6 +38,10 @@ public struct Configuration: Sendable {
     public let contexts: [Context]
     /// What the server does.
     public let server: ServerSettings
+    /// How passwords are hashed and checked.
+    public let passwords: PasswordSettings
+    /// What the realms have been lent.
+    public let services: RealmServices
     /// Which paths are protected, in the order of the file.
     public let rules: [ProtectRule]
     /// What is doubtful, though not wrong.

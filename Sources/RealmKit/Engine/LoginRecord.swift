@@ -50,6 +50,7 @@ final class LoginRecord: Sendable {
     private struct Rare {
         var shared = SharedState()
         var asked: [Int: Asking] = [:]
+        var notes: [LoginNote] = []
     }
 
     private let state: Mutex<State>
@@ -116,6 +117,17 @@ final class LoginRecord: Sendable {
             return body(&copy)
         }
     }
+
+    /// Keeps what a module notes about a call, unless the call is over or has noted more than enough.
+    func note(_ text: String, module: Int, round: Int) {
+        state.withLock { state in
+            guard round == openRound.load(ordering: .acquiring), state.rare.notes.count < 100 else { return }
+            state.rare.notes.append(LoginNote(index: module, text: text))
+        }
+    }
+
+    /// What modules have noted.
+    var notes: [LoginNote] { state.withLock { $0.rare.notes } }
 
     // MARK: The conversation
 

@@ -59,6 +59,14 @@ public struct LoginStep: Sendable {
     public let fault: LoginFault?
 }
 
+/// Something a module has noted about a call.
+public struct LoginNote: Sendable, Hashable {
+    /// The module's place in its stack, from 0.
+    public let index: Int
+    /// What it has noted, without secrets.
+    public let text: String
+}
+
 /// How a login, or a logout, went: the decision and every step that led to it.
 ///
 /// It holds no secret and no reference to the conversation, so it may be kept.
@@ -104,6 +112,9 @@ public struct LoginReport: Sendable {
 
     /// Every call of a module, in order.
     public var steps: [LoginStep] { record.steps }
+
+    /// What modules have noted about how they did it, in order.
+    public var notes: [LoginNote] { record.notes }
 
     /// How long all of it took.
     public var duration: Duration { steps.reduce(.zero) { $0 + $1.duration } }

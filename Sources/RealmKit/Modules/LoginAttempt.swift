@@ -77,6 +77,13 @@ public struct LoginAttempt: Sendable {
         record.add(Contribution(module: module, round: round, name: .unsaid, others: principals))
     }
 
+    /// Notes something about this call for the administrator, as `authcheck --trace` shows it.
+    ///
+    /// - Parameter text: How something was done, as in "argon2id, 25 ms"; without secrets.
+    public func note(_ text: String) {
+        record.note(text, module: module, round: round)
+    }
+
     /// What the modules of this login share; reading gives a copy.
     public var shared: SharedState { record.withShared(round) { $0 } }
 

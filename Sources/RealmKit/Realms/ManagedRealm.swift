@@ -70,8 +70,9 @@ public struct UserRecord: Sendable, Hashable {
     public var expiry: Int?
     /// Whether the password has to be changed before it is good for signing in.
     public var mustChangePassword: Bool
-    /// In which format the password is kept, as in `argon2id m=19456,t=2,p=1`; nil if there is none, or none that can be
-    /// read. Of no meaning in ``ManagedRealm/add(_:hash:)``.
+    /// In which format the password is kept, as in `argon2id m=19456,t=2,p=1`.
+    ///
+    /// Nil if there is none, or none that can be read; of no meaning in ``ManagedRealm/add(_:hash:)``.
     public var format: String?
 
     /// A user.
@@ -104,8 +105,9 @@ public struct UserRecord: Sendable, Hashable {
 public struct UserChanges: Sendable, Hashable {
     /// A new hash of a password.
     public var hash: String?
-    /// The hash that ``hash`` replaces: where it is another by now, nothing is changed. For rehashing at login, which must
-    /// not undo a password change that happened meanwhile.
+    /// The hash that ``hash`` replaces: where it is another by now, nothing is changed.
+    ///
+    /// For rehashing at login, which must not undo a password change that happened meanwhile.
     public var replacing: String?
     /// All groups from now on.
     public var groups: [String]?

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#endif
+
+/// A thread of the system that may be busy for long, which a task's thread may not.
+enum Worker {
+    private final class Box {
+        let niceness: Int
+        let work: @Sendable () -> Void
+
+        init(_ niceness: Int, _ work: @escaping @Sendable () -> Void) {
+            self.niceness = niceness
+            self.work = work
+        }
+    }
+
+    /// Starts a thread; false if the system has none to give.
+    ///
+    /// - Parameters:
+    ///   - niceness: By how much it stands back behind other threads, 0 to 19.
+    ///   - work: What it does; the thread ends when it returns.
+    /// - Returns: Whether it was started.
+    static func start(niceness: Int, _ work: @escaping @Sendable () -> Void) -> Bool {
+        var attributes = pthread_attr_t()
+        unsafe pthread_attr_init(&attributes)
+        defer { unsafe pthread_attr_destroy(&attributes) }
+        unsafe pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+        // crypt(3) keeps its state on the heap; 512 KiB is plenty for the rest.
+        unsafe pthread_attr_setstacksize(&attributes, 512 << 10)
+        // Signals are for the threads that wait for them.
+        var all = sigset_t()
+        var before = sigset_t()
+        unsafe sigfillset(&all)
+        unsafe pthread_sigmask(SIG_SETMASK, &all, &before)
+        defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
+        let box = unsafe Unmanaged.passRetained(Box(niceness, work))
+        var thread = pthread_t()
+        let status = unsafe pthread_create(
+            &thread,
+            &attributes,
+            { raw in
+                guard let raw = unsafe raw else { return nil }
+                let box = unsafe Unmanaged<Box>.fromOpaque(raw).takeRetainedValue()
+                // On Linux a thread has a niceness of its own. That it cannot be had costs fairness, not correctness.
+                _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Int32(box.niceness))
+                box.work()
+                return nil
+            },
+            box.toOpaque()
+        )
+        if status != 0 { unsafe box.release() }
+        return status == 0
+    }
+}
