@@ -51,19 +51,19 @@ public struct FileLoginModule: PasswordLoginModule {
         let costs = table.costs.isEmpty ? decoys : table.costs
         let isRight: Bool
         do throws(LoginFault) {
-            isRight = try await passwords.check(password, against: user?.usableHash, costs: costs, attempt)
+            isRight = try await passwords.check(password, against: user?.usablePassword, costs: costs, attempt)
         } catch {
             // That this user's format cannot take this password must not be seen from outside.
             guard error.kind == .unusableCredential else { throw error }
             return .failed(.unusableCredential)
         }
         guard let user else { return .failed(.unknownUser) }
-        guard let hash = user.usableHash else { return .failed(.disabled) }
+        guard let stored = user.usablePassword else { return .failed(.disabled) }
         guard isRight, !password.isEmpty else { return .failed(.wrongCredentials) }
-        if let rehasher = realm.rehasher, rehasher.wants(hash) {
+        if let rehasher = realm.rehasher, rehasher.wants(stored.hash) {
             attempt.updateShared { shared in
                 shared[rehashPassword] = .secret(password)
-                shared[rehashStored] = .secret(Secret(utf8: user.stored))
+                shared[rehashStored] = .secret(Secret(utf8: stored.text))
             }
         }
         return attempt.commit(as: user.name, groups: user.groups)

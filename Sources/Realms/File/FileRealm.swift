@@ -45,16 +45,15 @@ public struct FileRealm: Realm {
     ///   `PasswordService` is needed by the module only.
     /// - Throws: ``BadRealm`` when the file cannot be read or trusted, or its form cannot be told.
     public init(_ properties: RealmProperties) throws(BadRealm) {
-        try self.init(properties, ReadingRules(), now: FileStamp.systemNow)
+        try self.init(properties, now: FileStamp.systemNow)
     }
 
     init(
         _ properties: RealmProperties,
-        _ reading: ReadingRules,
         now: @escaping @Sendable () -> Int
     ) throws(BadRealm) {
         jaasContext = try properties.jaasContext
-        var rules = reading
+        var rules = ReadingRules()
         rules.form = KeyFileForm(rawValue: try properties.string("format"))
         rules.allowsClearText = try properties.boolean("clear-text")
         let groupFile = properties.has("group-file") ? try properties.string("group-file") : nil

@@ -13,19 +13,19 @@ struct StoredUser: Sendable {
     let stored: String
     /// Whether no `!` stands before it.
     let isEnabled: Bool
-    /// The hash; nil if there is none that can be read.
-    let hash: (any PasswordHash)?
+    /// What that says; nil if there is no password, or none that can be read.
+    let password: StoredPassword?
     /// Whether the name stands on several lines, of which none counts.
     var isAmbiguous = false
     /// The line it stands on first.
     let line: Int
 
     /// What a password is held against; nil where none is good.
-    var usableHash: (any PasswordHash)? { isEnabled && !isAmbiguous ? hash : nil }
+    var usablePassword: StoredPassword? { isEnabled && !isAmbiguous ? password : nil }
 
     /// What others get to know.
     var record: UserRecord {
-        UserRecord(name, groups: groups, isEnabled: isEnabled, format: hash?.cost.description)
+        UserRecord(name, groups: groups, isEnabled: isEnabled, format: password?.hash.cost.description)
     }
 
     /// Whether somebody who has signed in as one of the two may go on as the other.

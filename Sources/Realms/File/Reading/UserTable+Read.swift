@@ -4,15 +4,11 @@
 internal import Passwords
 internal import RealmKit
 
-/// Reads a stored password; that of `PasswordFormats`, but for tests.
-typealias HashReader = @Sendable (String, FormatOptions) throws(BadHash) -> any PasswordHash
-
 /// How files are read.
 struct ReadingRules: Sendable {
     /// The form the configuration names; nil to tell by the content.
     var form: KeyFileForm?
     var allowsClearText = false
-    var readHash: HashReader = { (text, options) throws(BadHash) in try PasswordFormats.read(text, options) }
 
     func options(_ form: KeyFileForm) -> FormatOptions {
         var options = FormatOptions()
@@ -107,7 +103,7 @@ private struct TableReader {
                 groups: groups,
                 stored: stored,
                 isEnabled: isEnabled,
-                hash: hash(stored, of: line.name, number),
+                password: password(stored, of: line.name, number),
                 line: number
             )
         )
@@ -118,13 +114,11 @@ private struct TableReader {
         return line.groups.map { KeyFileForm.groups(bytes, $0) } ?? []
     }
 
-    private mutating func hash(_ stored: String, of name: Username, _ line: Int) -> (any PasswordHash)? {
+    private mutating func password(_ stored: String, of name: Username, _ line: Int) -> StoredPassword? {
         guard !stored.isEmpty, stored != form.noPassword else { return nil }
-        if let known = previous?[name], let hash = known.hash, known.stored.utf8.elementsEqual(stored.utf8) {
-            return hash
-        }
+        if let known = previous?[name]?.password, known.text.utf8.elementsEqual(stored.utf8) { return known }
         do throws(BadHash) {
-            return try rules.readHash(stored, options)
+            return try StoredPassword(stored, options)
         } catch {
             warn(line, "\(name) cannot sign in: \(error)")
             return nil

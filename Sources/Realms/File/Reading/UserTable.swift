@@ -26,7 +26,7 @@ final class UserTable: Sendable {
         self.places = places
         var decoys: [HashCost: any PasswordHash] = [:]
         for user in users {
-            guard let hash = user.usableHash, decoys[hash.cost] == nil else { continue }
+            guard let hash = user.usablePassword?.hash, decoys[hash.cost] == nil else { continue }
             decoys[hash.cost] = hash.decoy
         }
         costs = decoys.sorted { $0.key.description < $1.key.description }.map(\.value)

@@ -62,7 +62,7 @@ extension KeyFileForm {
             !hash.utf8.contains(separator), !hash.hasSuffix("\\")
         else { throw .invalidOperation("this hash cannot be kept in \(name)") }
         do throws(BadHash) {
-            _ = try rules.readHash(hash, rules.options(self))
+            _ = try PasswordFormats.read(hash, rules.options(self))
         } catch {
             throw .invalidOperation("\(error)")
         }
