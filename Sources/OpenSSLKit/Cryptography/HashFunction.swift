@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import COpenSSL
+
+/// A hash function, the broken ones among them: stored passwords were made with all of these.
+public enum HashFunction: String, Sendable, Hashable, CaseIterable {
+    /// MD5, RFC 1321; broken.
+    case md5 = "MD5"
+    /// SHA-1, FIPS 180-4; broken.
+    case sha1 = "SHA1"
+    /// SHA-256, FIPS 180-4.
+    case sha256 = "SHA256"
+    /// SHA-384, FIPS 180-4.
+    case sha384 = "SHA384"
+    /// SHA-512, FIPS 180-4.
+    case sha512 = "SHA512"
+
+    /// How many bytes a digest has.
+    public var byteCount: Int {
+        switch self {
+        case .md5: 16
+        case .sha1: 20
+        case .sha256: 32
+        case .sha384: 48
+        case .sha512: 64
+        }
+    }
+
+    /// OpenSSL's table of the function, nil if no provider has it.
+    var algorithm: OpaquePointer? {
+        switch self {
+        case .md5: unsafe HashAlgorithms.shared.md5
+        case .sha1: unsafe HashAlgorithms.shared.sha1
+        case .sha256: unsafe Algorithms.shared.sha256
+        case .sha384: unsafe HashAlgorithms.shared.sha384
+        case .sha512: unsafe HashAlgorithms.shared.sha512
+        }
+    }
+}
+
+/// A message on its way to its digest; OpenSSL wipes the state when it goes.
+@safe
+public struct Hashing: ~Copyable {
+    private let function: HashFunction
+    private let context: OpaquePointer
+
+    /// Begins a message.
+    ///
+    /// - Parameter function: The hash function.
+    /// - Throws: ``OpenSSLError`` with code `libraryFailure` if no provider offers the function, as MD5 in a FIPS set-up.
+    public init(_ function: HashFunction) throws(OpenSSLError) {
+        ErrorQueue.clear()
+        let context = unsafe EVP_MD_CTX_new()
+        guard let context = unsafe context, unsafe Self.begin(function, context) else {
+            unsafe EVP_MD_CTX_free(context)
+            throw .draining(.libraryFailure, context: function.rawValue)
+        }
+        unsafe self.context = context
+        self.function = function
+    }
+
+    deinit { unsafe EVP_MD_CTX_free(context) }
+
+    private static func begin(_ function: HashFunction, _ context: OpaquePointer) -> Bool {
+        guard let algorithm = unsafe function.algorithm else { return false }
+        return unsafe EVP_DigestInit_ex2(context, algorithm, nil) == 1
+    }
+
+    /// Adds bytes to the message.
+    ///
+    /// - Parameter bytes: Any number of bytes.
+    /// - Throws: ``OpenSSLError`` with code `libraryFailure`.
+    public mutating func append(_ bytes: Span<UInt8>) throws(OpenSSLError) {
+        let done = unsafe bytes.withUnsafeBufferPointer { unsafe EVP_DigestUpdate(context, $0.baseAddress, $0.count) }
+        guard done == 1 else { throw .draining(.libraryFailure, context: function.rawValue) }
+    }
+
+    /// Writes the digest and begins a new message.
+    ///
+    /// - Parameter digest: As many bytes as the function's ``HashFunction/byteCount``.
+    /// - Throws: ``OpenSSLError``: `invalidConfiguration` for another number of bytes, `libraryFailure`.
+    public mutating func finish(into digest: inout MutableSpan<UInt8>) throws(OpenSSLError) {
+        guard digest.count == function.byteCount else {
+            throw OpenSSLError(.invalidConfiguration, context: "\(digest.count) bytes for \(function.rawValue)")
+        }
+        let done = unsafe digest.withUnsafeMutableBufferPointer { bytes in
+            unsafe EVP_DigestFinal_ex(context, bytes.baseAddress, nil)
+        }
+        guard done == 1, unsafe Self.begin(function, context) else {
+            throw .draining(.libraryFailure, context: function.rawValue)
+        }
+    }
+}
+
+/// The functions fetched once, as ``Algorithms`` are.
+@safe
+private struct HashAlgorithms: @unchecked Sendable {
+    // Unchecked because of the pointers: fetched method tables are immutable and live as long as the process.
+    static let shared = HashAlgorithms()
+
+    let md5: OpaquePointer?
+    let sha1: OpaquePointer?
+    let sha384: OpaquePointer?
+    let sha512: OpaquePointer?
+
+    private init() {
+        unsafe md5 = EVP_MD_fetch(nil, "MD5", nil)
+        unsafe sha1 = EVP_MD_fetch(nil, "SHA1", nil)
+        unsafe sha384 = EVP_MD_fetch(nil, "SHA384", nil)
+        unsafe sha512 = EVP_MD_fetch(nil, "SHA512", nil)
+    }
+}

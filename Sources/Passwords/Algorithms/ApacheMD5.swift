@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import OpenSSLKit
+
+/// Apache's variant of md5-crypt, `$apr1$`, which crypt(3) does not know: 1000 rounds of MD5. Weak.
+struct ApacheMD5: PasswordDerivative {
+    let salt: [UInt8]
+    let expected: [UInt8]
+
+    private static let magic = Array("$apr1$".utf8)
+    private static let rounds = 1000
+
+    var cost: HashCost { HashCost(format: "apr1") }
+
+    func derive(_ password: Span<UInt8>, into bytes: inout MutableSpan<UInt8>) throws(HashFault) {
+        do {
+            try compute(password, into: &bytes)
+        } catch {
+            throw HashFault(error)
+        }
+    }
+
+    private func compute(_ password: Span<UInt8>, into bytes: inout MutableSpan<UInt8>) throws(OpenSSLError) {
+        var hashing = try Hashing(.md5)
+        try hashing.append(password)
+        try hashing.append(salt.span)
+        try hashing.append(password)
+        try hashing.finish(into: &bytes)
+
+        try hashing.append(password)
+        try hashing.append(Self.magic.span)
+        try hashing.append(salt.span)
+        var left = password.count
+        while left > 0 {
+            try hashing.append(bytes.span.extracting(first: left))
+            left -= bytes.count
+        }
+        // One byte for every bit of the length: a NUL, or the password's first.
+        let nul: [UInt8] = [0]
+        var bits = password.count
+        while bits > 0 {
+            if bits & 1 == 1 { try hashing.append(nul.span) } else { try hashing.append(password.extracting(first: 1)) }
+            bits >>= 1
+        }
+        try hashing.finish(into: &bytes)
+
+        for round in 0..<Self.rounds {
+            if round & 1 == 1 { try hashing.append(password) } else { try hashing.append(bytes.span) }
+            if round % 3 != 0 { try hashing.append(salt.span) }
+            if round % 7 != 0 { try hashing.append(password) }
+            if round & 1 == 1 { try hashing.append(bytes.span) } else { try hashing.append(password) }
+            try hashing.finish(into: &bytes)
+        }
+    }
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import CArgon2
+
+/// Argon2, RFC 9106, by libargon2.
+struct Argon2: PasswordDerivative {
+    /// Which of the three it is.
+    enum Kind: String, Sendable, CaseIterable {
+        case argon2d, argon2i, argon2id
+
+        fileprivate var type: argon2_type {
+            switch self {
+            case .argon2d: Argon2_d
+            case .argon2i: Argon2_i
+            case .argon2id: Argon2_id
+            }
+        }
+    }
+
+    /// What a check costs.
+    struct Parameters: Sendable, Hashable {
+        /// In KiB.
+        let memory: Int
+        let passes: Int
+        let lanes: Int
+
+        /// As much as a PHC string's first recommendation of RFC 9106 section 4 takes, in KiB.
+        static let mostMemory = 2 << 20
+        static let mostPasses = 64
+        static let mostLanes = 64
+        /// KiB times passes: about ten seconds.
+        static let mostWork = 16 << 20
+    }
+
+    /// Of 0x10, the first draft's, or 0x13.
+    let version: UInt32
+    let kind: Kind
+    let parameters: Parameters
+    let salt: [UInt8]
+    let expected: [UInt8]
+
+    static let versions = [0x10, 0x13]
+
+    var cost: HashCost {
+        let (m, t, p) = (parameters.memory, parameters.passes, parameters.lanes)
+        // Version 0x10 overwrites where 0x13 adds: it is a little faster.
+        let version = version == 0x13 ? "" : "v=\(version),"
+        return HashCost(format: kind.rawValue, parameters: "\(version)m=\(m),t=\(t),p=\(p)", memory: m << 10)
+    }
+
+    var scheme: HashPolicy.Scheme? {
+        guard kind == .argon2id, version == 0x13, salt.count >= 16, expected.count >= 32 else { return nil }
+        return .argon2id(memory: parameters.memory, passes: parameters.passes, lanes: parameters.lanes)
+    }
+
+    func derive(_ password: Span<UInt8>, into bytes: inout MutableSpan<UInt8>) throws(HashFault) {
+        let code = unsafe bytes.withUnsafeMutableBufferPointer { bytes in
+            unsafe password.withUnsafeBufferPointer { password in
+                unsafe salt.span.withUnsafeBufferPointer { salt in
+                    var context = unsafe argon2_context()
+                    unsafe context.out = bytes.baseAddress
+                    unsafe context.outlen = UInt32(clamping: bytes.count)
+                    // Neither is written: the flags that would have them wiped are not set.
+                    unsafe context.pwd = UnsafeMutablePointer(mutating: password.baseAddress)
+                    unsafe context.pwdlen = UInt32(clamping: password.count)
+                    unsafe context.salt = UnsafeMutablePointer(mutating: salt.baseAddress)
+                    unsafe context.saltlen = UInt32(clamping: salt.count)
+                    unsafe context.t_cost = UInt32(clamping: parameters.passes)
+                    unsafe context.m_cost = UInt32(clamping: parameters.memory)
+                    unsafe context.lanes = UInt32(clamping: parameters.lanes)
+                    // The caller's thread alone, whatever the lanes: the result is the same.
+                    unsafe context.threads = 1
+                    unsafe context.version = version
+                    return unsafe argon2_ctx(&context, kind.type)
+                }
+            }
+        }
+        guard code == 0 else {
+            let text = unsafe argon2_error_message(code).map { unsafe String(cString: $0) } ?? "error \(code)"
+            throw HashFault(.failed, "\(kind.rawValue): \(text)")
+        }
+    }
+}

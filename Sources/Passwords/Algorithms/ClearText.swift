@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import OpenSSLKit
+
+/// A password that is stored as it is; here only its SHA-256 is kept, for a comparison that tells nothing of its length.
+struct ClearText: PasswordDerivative {
+    let expected: [UInt8]
+
+    var cost: HashCost { HashCost(format: "cleartext") }
+
+    init(_ text: some StringProtocol) throws(BadHash) {
+        do {
+            expected = try Digest.sha256(Array(text.utf8)).bytes
+        } catch {
+            throw BadHash(error.description)
+        }
+    }
+
+    func derive(_ password: Span<UInt8>, into bytes: inout MutableSpan<UInt8>) throws(HashFault) {
+        do {
+            var hashing = try Hashing(.sha256)
+            try hashing.append(password)
+            try hashing.finish(into: &bytes)
+        } catch {
+            throw HashFault(error)
+        }
+    }
+}

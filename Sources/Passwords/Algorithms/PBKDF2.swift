@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import OpenSSLKit
+
+/// PBKDF2 with HMAC, RFC 8018 section 5.2.
+struct PBKDF2: PasswordDerivative {
+    let function: HashFunction
+    let iterations: Int
+    let salt: [UInt8]
+    let expected: [UInt8]
+
+    /// About ten seconds.
+    static let mostIterations = 20_000_000
+
+    var cost: HashCost {
+        // Every block of the key is computed by itself.
+        let blocks = (expected.count + function.byteCount - 1) / function.byteCount
+        let parameters = "i=\(iterations)" + (blocks > 1 ? ",blocks=\(blocks)" : "")
+        return HashCost(format: "pbkdf2-\(function.name)", parameters: parameters)
+    }
+
+    var scheme: HashPolicy.Scheme? {
+        guard salt.count >= 16, expected.count >= 32 else { return nil }
+        return switch function {
+        case .sha256: .pbkdf2SHA256(iterations: iterations)
+        case .sha512: .pbkdf2SHA512(iterations: iterations)
+        case .md5, .sha1, .sha384: nil
+        }
+    }
+
+    func derive(_ password: Span<UInt8>, into bytes: inout MutableSpan<UInt8>) throws(HashFault) {
+        do {
+            try PasswordDerivation.pbkdf2(
+                password,
+                salt: salt.span,
+                function: function,
+                iterations: iterations,
+                into: &bytes
+            )
+        } catch {
+            throw HashFault(error)
+        }
+    }
+}
+
+extension HashFunction {
+    /// The function's name in names of formats, as in `sha256`.
+    var name: String { rawValue.lowercased() }
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import OpenSSLKit
+
+/// A hash function over password and salt, once or a few times: all of them weak.
+struct SaltedDigest: PasswordDerivative {
+    let function: HashFunction
+    /// How often the function is applied in all: the first time to password and salt, then to its own result.
+    var rounds = 1
+    /// Whether the salt stands before the password.
+    var saltFirst = false
+    let salt: [UInt8]
+    let expected: [UInt8]
+
+    var cost: HashCost { HashCost(format: function.name, parameters: rounds == 1 ? "" : "rounds=\(rounds)") }
+
+    func derive(_ password: Span<UInt8>, into bytes: inout MutableSpan<UInt8>) throws(HashFault) {
+        do {
+            var hashing = try Hashing(function)
+            if saltFirst { try hashing.append(salt.span) }
+            try hashing.append(password)
+            if !saltFirst { try hashing.append(salt.span) }
+            try hashing.finish(into: &bytes)
+            for _ in 1..<rounds {
+                try hashing.append(bytes.span)
+                try hashing.finish(into: &bytes)
+            }
+        } catch {
+            throw HashFault(error)
+        }
+    }
+}

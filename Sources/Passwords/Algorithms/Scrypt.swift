@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import OpenSSLKit
+
+/// scrypt, RFC 7914.
+struct Scrypt: PasswordDerivative {
+    /// What a check costs.
+    struct Parameters: Sendable, Hashable {
+        /// The binary logarithm of N.
+        let logN: Int
+        let r: Int
+        let p: Int
+
+        static let mostMemory = 2 << 30
+        /// The memory times p: about ten seconds.
+        static let mostWork = 8 << 30
+
+        /// The bytes of V, the part of the memory that counts.
+        var memory: Int { 128 * r << logN }
+
+        /// Parameters within bounds; nil if they are not.
+        init?(logN: Int, r: Int, p: Int) {
+            guard (1...24).contains(logN), (1...256).contains(r), (1...256).contains(p),
+                128 * r << logN <= Self.mostMemory, 128 * r * p << logN <= Self.mostWork,
+                // RFC 7914 section 6: N is less than 2^(128 r / 8).
+                logN < 16 * r
+            else { return nil }
+            self.logN = logN
+            self.r = r
+            self.p = p
+        }
+    }
+
+    let parameters: Parameters
+    let salt: [UInt8]
+    let expected: [UInt8]
+
+    var cost: HashCost {
+        HashCost(
+            format: "scrypt",
+            parameters: "ln=\(parameters.logN),r=\(parameters.r),p=\(parameters.p)",
+            memory: parameters.memory
+        )
+    }
+
+    var scheme: HashPolicy.Scheme? {
+        guard salt.count >= 16, expected.count >= 32 else { return nil }
+        return .scrypt(logN: parameters.logN, r: parameters.r, p: parameters.p)
+    }
+
+    func derive(_ password: Span<UInt8>, into bytes: inout MutableSpan<UInt8>) throws(HashFault) {
+        do {
+            try PasswordDerivation.scrypt(
+                password,
+                salt: salt.span,
+                n: 1 << UInt64(parameters.logN),
+                r: UInt64(parameters.r),
+                p: UInt64(parameters.p),
+                // OpenSSL counts V, the p blocks and one more.
+                maximumMemory: UInt64(parameters.memory + 128 * parameters.r * (parameters.p + 2) + 4096),
+                into: &bytes
+            )
+        } catch {
+            throw HashFault(error)
+        }
+    }
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+/// Argon2's PHC strings, as in `$argon2id$v=19$m=19456,t=2,p=1$salt$hash`.
+///
+/// A string without `v=` is of version 0x10, as the reference implementation reads it.
+enum Argon2Format: PasswordFormat {
+    static let names = Argon2.Kind.allCases.map(\.rawValue)
+
+    static func read(_ stored: String, _ options: FormatOptions) throws(BadHash) -> (any PasswordAlgorithm)? {
+        guard let kind = Argon2.Kind.allCases.first(where: { stored.hasPrefix("$\($0.rawValue)$") }) else { return nil }
+        let all = try HashFields(stored.dropFirst(kind.rawValue.count + 2), of: kind.rawValue, counts: 3...4)
+        var version = 0x10
+        if all.fields.count == 4 {
+            guard all[0].hasPrefix("v=") else { throw all.fault("the first field is not v=") }
+            version = try all.number(all[0].dropFirst(2), "v", in: 0...255)
+            guard Argon2.versions.contains(version) else { throw all.fault("version \(version) is neither 16 nor 19") }
+        }
+        let fields = all.fields.suffix(3)
+        let first = fields.startIndex
+        if fields[first].contains("keyid=") || fields[first].contains("data=") {
+            throw all.fault("keyid and data are not known here")
+        }
+        let numbers = try all.numbers(
+            fields[first],
+            [
+                ("m", 8...Argon2.Parameters.mostMemory), ("t", 1...Argon2.Parameters.mostPasses),
+                ("p", 1...Argon2.Parameters.mostLanes),
+            ]
+        )
+        let parameters = Argon2.Parameters(memory: numbers[0], passes: numbers[1], lanes: numbers[2])
+        guard parameters.memory >= 8 * parameters.lanes else { throw all.fault("m is less than 8 times p") }
+        guard parameters.memory * parameters.passes <= Argon2.Parameters.mostWork else {
+            throw all.fault("m times t is more than \(Argon2.Parameters.mostWork)")
+        }
+        return Argon2(
+            version: UInt32(version),
+            kind: kind,
+            parameters: parameters,
+            salt: try all.bytes(fields[first + 1], "salt", .bare, in: 8...64),
+            expected: try all.bytes(fields[first + 2], "hash", .bare, in: 12...64)
+        )
+    }
+}
+
+extension Argon2: WritableDerivative {
+    func text(_ key: [UInt8]) -> String {
+        let (m, t, p) = (parameters.memory, parameters.passes, parameters.lanes)
+        return "$\(kind.rawValue)$v=\(version)$m=\(m),t=\(t),p=\(p)"
+            + "$\(Base64.bare.encode(salt))$\(Base64.bare.encode(key))"
+    }
+}

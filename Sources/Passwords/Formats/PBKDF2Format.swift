@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import OpenSSLKit
+
+/// passlib's PBKDF2, as in `$pbkdf2-sha256$29000$salt$hash`, its Base64 with a dot for the plus sign.
+enum PBKDF2Format: PasswordFormat {
+    static let names = functions.map(\.name)
+
+    private static let functions: [(name: String, function: HashFunction)] = [
+        ("pbkdf2", .sha1), ("pbkdf2-sha1", .sha1), ("pbkdf2-sha256", .sha256), ("pbkdf2-sha384", .sha384),
+        ("pbkdf2-sha512", .sha512),
+    ]
+
+    static func read(_ stored: String, _ options: FormatOptions) throws(BadHash) -> (any PasswordAlgorithm)? {
+        guard let (name, function) = functions.first(where: { stored.hasPrefix("$\($0.name)$") }) else { return nil }
+        return try pbkdf2(HashFields(stored.dropFirst(name.count + 2), of: name, counts: 3...3), function, .dotted)
+    }
+
+    /// Reads iterations, salt and hash; the hash has the length of the function's.
+    static func pbkdf2(_ fields: HashFields, _ function: HashFunction, _ base64: Base64) throws(BadHash) -> PBKDF2 {
+        PBKDF2(
+            function: function,
+            iterations: try fields.number(fields[0], "the number of iterations", in: 1...PBKDF2.mostIterations),
+            salt: try fields.bytes(fields[1], "salt", base64, in: 1...128),
+            expected: try fields.bytes(fields[2], "hash", base64, in: function.byteCount...function.byteCount)
+        )
+    }
+}
+
+extension PBKDF2: WritableDerivative {
+    func text(_ key: [UInt8]) -> String {
+        "$pbkdf2-\(function.name)$\(iterations)$\(Base64.dotted.encode(salt))$\(Base64.dotted.encode(key))"
+    }
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import OpenSSLKit
+
+/// What Spring Security's DelegatingPasswordEncoder stores, with the encoders of PasswordEncoderFactories: the encoder's
+/// name in braces. Where a name is LDAP's as well, the text behind it says whose it is.
+enum SpringFormat: PasswordFormat {
+    static let names = [
+        "{bcrypt}", "{argon2}", "{argon2@SpringSecurity_v5_8}", "{pbkdf2}", "{pbkdf2@SpringSecurity_v5_8}", "{scrypt}",
+        "{scrypt@SpringSecurity_v5_8}", "{sha256}", "{MD5}", "{SHA-1}", "{SHA-256}", "{ldap}",
+    ]
+
+    static func read(_ stored: String, _ options: FormatOptions) throws(BadHash) -> (any PasswordAlgorithm)? {
+        guard let text = SchemeText(stored) else { return nil }
+        switch text.name {
+        case "bcrypt":
+            guard text.rest.hasPrefix("$2"), let crypt = try CryptFormat.crypt(String(text.rest)) else {
+                throw BadHash("{bcrypt}: no hash of bcrypt")
+            }
+            return crypt
+        case "argon2@SpringSecurity_v5_8": return try LDAPFormat.read("{ARGON2}" + text.rest, options)
+        case "scrypt", "scrypt@SpringSecurity_v5_8": return try scrypt(text)
+        // OpenLDAP's has dollar signs.
+        case "pbkdf2" where !text.rest.contains("$"): return try pbkdf2(text, .sha1, iterations: 185_000, salt: 8)
+        case "pbkdf2@SpringSecurity_v5_8": return try pbkdf2(text, .sha256, iterations: 310_000, salt: 16)
+        // LDAP's is in Base64, of which 44 characters are a digest.
+        case "sha256" where text.rest.utf8.count == 80: return try standard(text)
+        case "MD5" where text.rest.hasPrefix("{") || text.rest.utf8.count == 32: return try digest(text, .md5)
+        case "SHA-1": return try digest(text, .sha1)
+        case "SHA-256": return try digest(text, .sha256)
+        case "ldap":
+            guard let algorithm = try LDAPFormat.read(String(text.rest), options) else {
+                throw BadHash("{ldap}: no password as a directory keeps it")
+            }
+            return algorithm
+        case "MD4": throw BadHash("{MD4}: not known here; set the password anew")
+        case _: return nil
+        }
+    }
+
+    /// Pbkdf2PasswordEncoder with no secret of the application's: salt and hash in hexadecimal digits; the number of
+    /// iterations is the version's default and stands nowhere.
+    private static func pbkdf2(
+        _ text: SchemeText,
+        _ function: HashFunction,
+        iterations: Int,
+        salt: Int
+    ) throws(BadHash) -> PBKDF2 {
+        let fields = try HashFields(text.rest, of: "{\(text.name)}", counts: 1...1)
+        guard let bytes = Hexadecimal.decode(fields[0]) else { throw fields.fault("not in hexadecimal digits") }
+        let checked = try fields.checked(bytes, "salt with the hash", in: (salt + 32)...(salt + 32))
+        return PBKDF2(
+            function: function,
+            iterations: iterations,
+            salt: Array(checked[..<salt]),
+            expected: Array(checked[salt...])
+        )
+    }
+
+    /// SCryptPasswordEncoder: parameters in hexadecimal digits, salt, hash.
+    private static func scrypt(_ text: SchemeText) throws(BadHash) -> Scrypt {
+        let fields = try HashFields(text.rest, of: "{\(text.name)}", counts: 4...4)
+        guard fields[0].isEmpty, (4...6).contains(fields[1].utf8.count),
+            fields[1].utf8.allSatisfy(Array("0123456789abcdef".utf8).contains), let number = Int(fields[1], radix: 16)
+        else { throw fields.fault("the parameters cannot be read") }
+        return Scrypt(
+            parameters: try ScryptFormat.parameters(
+                fields,
+                logN: number >> 16,
+                r: number >> 8 & 255,
+                p: number & 255
+            ),
+            salt: try fields.bytes(fields[2], "salt", .padded, in: 1...128),
+            expected: try fields.bytes(fields[3], "hash", .padded, in: 16...64)
+        )
+    }
+
+    /// StandardPasswordEncoder: 8 bytes of salt, then the SHA-256 of salt and password, hashed 1024 times in all.
+    private static func standard(_ text: SchemeText) throws(BadHash) -> SaltedDigest {
+        guard let bytes = Hexadecimal.decode(text.rest), bytes.count == 40 else {
+            throw BadHash("{sha256}: not in hexadecimal digits")
+        }
+        return SaltedDigest(
+            function: .sha256,
+            rounds: 1024,
+            saltFirst: true,
+            salt: Array(bytes[..<8]),
+            expected: Array(bytes[8...])
+        )
+    }
+
+    /// MessageDigestPasswordEncoder: the salt in braces, which belong to it, then the digest of password and salt.
+    private static func digest(_ text: SchemeText, _ function: HashFunction) throws(BadHash) -> SaltedDigest {
+        let fields = try HashFields(text.rest, of: "{\(text.name)}", counts: 1...1)
+        var (salt, hash): (Substring, Substring) = ("", fields[0])
+        if hash.hasPrefix("{") {
+            guard let end = hash.firstIndex(of: "}") else { throw fields.fault("the salt does not end") }
+            (salt, hash) = (hash[...end], hash[hash.index(after: end)...])
+        }
+        guard let bytes = Hexadecimal.decode(hash) else { throw fields.fault("not in hexadecimal digits") }
+        return SaltedDigest(
+            function: function,
+            salt: try fields.checked(Array(salt.utf8), "salt", in: 0...128),
+            expected: try fields.checked(bytes, "digest", in: function.byteCount...function.byteCount)
+        )
+    }
+}
