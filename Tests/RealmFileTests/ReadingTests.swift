@@ -143,7 +143,7 @@ struct ReadingTests {
     }
 
     @Test func `clear text is read where it is allowed, marks of missing passwords aside`() throws {
-        try folder.write("ann;lilac;a\nbob;RESET;b\ncarl;!basil;c\n")
+        try folder.write("ann;{CLEAR}lilac;a\nbob;RESET;b\ncarl;!{CLEAR}basil;c\n")
         #expect(try FileRealm.make(folder).listing == ["!ann: a", "!bob: b", "!carl: c"])
         let realm = try FileRealm.make(folder, ["clear-text": .boolean(true)])
         #expect(realm.listing == ["ann: a", "!bob: b", "!carl: c"])
