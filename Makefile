@@ -5,7 +5,7 @@ CONFIG ?= realms.conf
 CONFIGURATION ?= debug
 SWIFT_FILES = Package.swift Sources Tests Examples Benchmarks
 # What a build needs, and what the tests need besides, as Debian packages.
-BUILD_PACKAGES = libssl-dev libargon2-dev libcrypt-dev pkg-config
+BUILD_PACKAGES = libssl-dev libargon2-dev libcrypt-dev libsqlite3-dev pkg-config
 TEST_PACKAGES = curl openssl
 
 .PHONY: help serve check test soak lint format bench bench-http examples smoke scanners stalls deps test-deps clean

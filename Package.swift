@@ -15,6 +15,7 @@ let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let signals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
+let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let deques = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
 let mustache = Target.Dependency.product(name: "Mustache", package: "swift-mustache")
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
@@ -48,6 +49,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log.git", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.2"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
+        .package(url: "https://github.com/groue/GRDB.swift.git", from: "7.10.0"),
         .package(url: "https://github.com/hummingbird-project/swift-mustache.git", from: "2.1.1"),
         // No traits and only the product Hummingbird: it then compiles no second TLS library.
         .package(url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.28.1", traits: []),
@@ -61,8 +63,13 @@ let package = Package(
 
         // One target per kind of realm; adding one is a target here and a line in BuiltInRealms.
         .target(name: "RealmStack", dependencies: ["RealmKit"], path: "Sources/Realms/Stack"),
+        .target(
+            name: "RealmStore",
+            dependencies: ["Passwords", "RealmKit", "Store"],
+            path: "Sources/Realms/Store"
+        ),
         .target(name: "RealmStartWith", dependencies: ["RealmKit"], path: "Sources/Realms/StartWith"),
-        .target(name: "BuiltInRealms", dependencies: ["RealmKit", "RealmStack", "RealmStartWith"]),
+        .target(name: "BuiltInRealms", dependencies: ["RealmKit", "RealmStack", "RealmStartWith", "RealmStore"]),
 
         // TLS by the system's OpenSSL.
         .systemLibrary(
@@ -79,6 +86,9 @@ let package = Package(
         .systemLibrary(name: "CCrypt", path: "Sources/System/CCrypt", providers: [.apt(["libcrypt-dev"])]),
         .target(name: "Passwords", dependencies: ["CArgon2", "CCrypt", "OpenSSLKit", "RealmKit", deques]),
 
+        // What a program keeps: users, lock-outs.
+        .target(name: "Store", dependencies: ["RealmKit", grdb]),
+
         // HTTP over TLS: requests, responses, limits; no realms.
         .target(
             name: "HTTPServer",
@@ -91,20 +101,25 @@ let package = Package(
         .target(
             name: "Gatehouse",
             dependencies: [
-                "HTTPServer", "LoginConf", "NIOOpenSSL", "OpenSSLKit", "RealmConfiguration", "RealmKit", hummingbird,
-                httpTypes, logging, mustache, nioCore, nioPosix, signals,
+                "HTTPServer", "LoginConf", "NIOOpenSSL", "OpenSSLKit", "RealmConfiguration", "RealmKit", "Store",
+                hummingbird, httpTypes, logging, mustache, nioCore, nioPosix, signals,
             ]
         ),
         .target(
             name: "GatehouseCommand",
             dependencies: [
-                "CommandOptions", "Gatehouse", "LoginConf", "RealmConfiguration", "RealmKit", arguments, logging,
+                "CommandOptions", "Gatehouse", "LoginConf", "Passwords", "RealmConfiguration", "RealmKit", "Store",
+                "TerminalIO", arguments, logging,
             ]
         ),
-        .target(name: "CommandOptions", dependencies: ["LoginConf", "RealmConfiguration", "RealmKit", arguments]),
+        .target(
+            name: "CommandOptions",
+            dependencies: ["LoginConf", "Passwords", "RealmConfiguration", "RealmKit", "Store", arguments]
+        ),
+        .target(name: "TerminalIO", dependencies: ["RealmKit"]),
         .target(
             name: "AuthcheckCommand",
-            dependencies: ["CommandOptions", "LoginConf", "RealmConfiguration", "RealmKit", arguments]
+            dependencies: ["CommandOptions", "LoginConf", "RealmConfiguration", "RealmKit", "TerminalIO", arguments]
         ),
         .executableTarget(name: "gatehouse-server", dependencies: ["BuiltInRealms", "GatehouseCommand"]),
         .executableTarget(name: "authcheck", dependencies: ["AuthcheckCommand", "BuiltInRealms"]),
@@ -124,10 +139,15 @@ let package = Package(
             name: "PasswordsTests",
             dependencies: ["OpenSSLKit", "Passwords", "RealmKit", "RealmTesting"]
         ),
+        .testTarget(name: "StoreTests", dependencies: ["RealmKit", "Store", grdb]),
+        .testTarget(
+            name: "RealmStoreTests",
+            dependencies: ["Passwords", "RealmKit", "RealmStore", "RealmTesting", "Store"]
+        ),
         .testTarget(name: "RealmStackTests", dependencies: ["RealmKit", "RealmStack", "RealmTesting"]),
         .testTarget(
             name: "AuthcheckCommandTests",
-            dependencies: ["AuthcheckCommand", "BuiltInRealms", "RealmKit", "RealmTesting"]
+            dependencies: ["AuthcheckCommand", "BuiltInRealms", "RealmKit", "RealmTesting", "TerminalIO"]
         ),
         .testTarget(name: "ConformanceTests", dependencies: ["conformance", "LoginConf", "RealmKit"]),
         .testTarget(name: "LoginConfTests", dependencies: ["LoginConf", "RealmKit"], exclude: ["Oracle"]),

@@ -7,6 +7,7 @@ internal import Glibc
 internal import LoginConf
 internal import RealmConfiguration
 public import RealmKit
+internal import TerminalIO
 
 /// The command `authcheck`: asks a realm whether it would let somebody in.
 public enum Authcheck {
@@ -53,7 +54,10 @@ public enum Authcheck {
     ) async -> ExitStatus {
         let configuration: Configuration
         do throws(ConfigurationErrors) {
-            configuration = try options.source.load(kinds)
+            let log = RealmLog { _, message in
+                if !options.quiet { Output.write("authcheck: \(Printable.line(message))", to: STDERR_FILENO) }
+            }
+            configuration = try options.source.load(kinds, ProgramServices(.look, log: log))
             if !options.quiet {
                 for warning in configuration.warnings { Output.write(warning.rendered, to: STDERR_FILENO) }
             }

@@ -3,6 +3,7 @@
 
 internal import FoundationEssentials
 internal import RealmKit
+internal import TerminalIO
 
 /// A report as a program reads it: one JSON object on one line.
 enum ReportJSON {

@@ -2,6 +2,7 @@
 // Gatehouse
 
 internal import RealmKit
+internal import TerminalIO
 
 /// A report as a person reads it.
 enum ReportText {
@@ -50,44 +51,6 @@ enum ReportText {
         let microseconds = seconds * 1_000_000 + attoseconds / 1_000_000_000_000
         if microseconds < 10_000 { return "\(microseconds) us" }
         return microseconds < 10_000_000 ? "\(microseconds / 1000) ms" : "\(microseconds / 1_000_000) s"
-    }
-}
-
-/// Rows with aligned columns.
-enum Table {
-    static func lines(_ rows: [[String]]) -> [String] {
-        let rows = rows.map { $0.map(Printable.line) }
-        let columns = rows.map(\.count).max() ?? 0
-        let widths = (0..<columns).map { column in
-            rows.map { $0.count > column ? $0[column].count : 0 }.max() ?? 0
-        }
-        return rows.map { row in
-            let cells = row.enumerated().map { column, cell in
-                column == row.count - 1 ? cell : cell + String(repeating: " ", count: widths[column] - cell.count)
-            }
-            return cells.joined(separator: "  ")
-        }
-    }
-}
-
-/// Text that cannot do anything to a terminal.
-enum Printable {
-    /// Text that is one line: what a directory or a module says must not look like lines of ours.
-    static func line(_ text: String) -> String {
-        Self.text(String(text.unicodeScalars.map { $0 == "\n" ? "\u{FFFD}" : Character($0) }))
-    }
-
-    static func text(_ text: String) -> String {
-        var result = String.UnicodeScalarView()
-        for scalar in text.unicodeScalars {
-            switch scalar.value {
-            case 0x00...0x09, 0x0B...0x1F, 0x7F...0x9F, 0x200E, 0x200F, 0x202A...0x202E, 0x2066...0x2069:
-                result.append("\u{FFFD}")
-            default:
-                result.append(scalar)
-            }
-        }
-        return String(result)
     }
 }
 

@@ -5,6 +5,7 @@ internal import Dispatch
 internal import Glibc
 internal import RealmKit
 internal import Synchronization
+internal import TerminalIO
 
 /// A conversation with the person at the terminal, or with what stands on standard input.
 final class TerminalConversation: Conversation {
@@ -59,30 +60,8 @@ final class TerminalConversation: Conversation {
     /// The line of that number; lines are read when they are needed, since whoever writes them may wait for an answer.
     private func readLine(number line: Int, from input: Int32) -> Secret? {
         lines.withLock { lines in
-            while lines.count <= line, let next = Self.readLine(input) { lines.append(next) }
+            while lines.count <= line, let next = LineInput.readSecret(input) { lines.append(next) }
             return line < lines.count ? lines[line] : nil
         }
-    }
-
-    private static func readLine(_ input: Int32) -> Secret? {
-        var line = LineBuffer(capacity: Terminal.maximumLine)
-        var byte: UInt8 = 0
-        while true {
-            let count = unsafe Glibc.read(input, &byte, 1)
-            if count < 0, errno == EINTR { continue }
-            guard count == 1 else { return line.isEmpty ? nil : line.secret() }
-            if byte == 0x0A {
-                line.removeCarriageReturn()
-                return line.secret()
-            }
-            guard line.append(byte) else { return nil }
-        }
-    }
-}
-
-extension LineBuffer {
-    /// A line that was ended as on Windows.
-    mutating func removeCarriageReturn() {
-        if endsWithCarriageReturn { removeLastCharacter() }
     }
 }

@@ -4,6 +4,7 @@
 public import RealmKit
 internal import RealmStack
 internal import RealmStartWith
+internal import RealmStore
 
 /// The realms that `gatehouse` and `authcheck` are linked with.
 ///
@@ -11,4 +12,5 @@ internal import RealmStartWith
 public let builtInRealms: [RealmKind] = [
     RealmKind(StackRealm.self, modules: PermitLoginModule.self, DenyLoginModule.self, ScriptedLoginModule.self),
     RealmKind(StartWithRealm.self, modules: StartWithLoginModule.self),
+    RealmKind(StoreRealm.self, modules: StoreLoginModule.self),
 ]

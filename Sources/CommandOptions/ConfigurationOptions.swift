@@ -42,15 +42,21 @@ package struct ConfigurationOptions: ParsableArguments {
 
     /// Reads and links the configuration, with the system's files, variables and clock.
     ///
-    /// - Parameter kinds: The types of realms and modules that are linked in.
+    /// - Parameters:
+    ///   - kinds: The types of realms and modules that are linked in.
+    ///   - services: Makes what realms are lent.
     /// - Returns: The configuration, with its warnings.
     /// - Throws: ``ConfigurationErrors`` with everything that is wrong.
-    package func load(_ kinds: [RealmKind]) throws(ConfigurationErrors) -> Configuration {
+    package func load(
+        _ kinds: [RealmKind],
+        _ services: ProgramServices
+    ) throws(ConfigurationErrors) -> Configuration {
         let loader = ConfigurationLoader(
             kinds,
             files: .system,
             clock: SystemClock(),
-            properties: SystemProperties.all.merging(properties) { _, given in given }
+            properties: SystemProperties.all.merging(properties) { _, given in given },
+            services: services
         )
         return try loader.load(config ?? ConfigurationPath.standard)
     }

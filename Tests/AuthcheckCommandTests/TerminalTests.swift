@@ -6,6 +6,7 @@ import RealmTesting
 import Testing
 
 @testable import AuthcheckCommand
+@testable import TerminalIO
 
 struct TerminalTests {
     @Test func `the conversation of the command keeps the contract`() async throws {

@@ -4,6 +4,7 @@
 internal import LoginConf
 internal import OpenSSLKit
 internal import RealmConfiguration
+internal import Store
 
 /// A certificate signed by itself, so that a server speaks TLS before anybody has got it a real one.
 ///

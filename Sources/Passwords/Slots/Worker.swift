@@ -26,23 +26,19 @@ enum Worker {
     ///   - work: What it does; the thread ends when it returns.
     /// - Returns: Whether it was started.
     static func start(niceness: Int, _ work: @escaping @Sendable () -> Void) -> Bool {
-        var attributes = pthread_attr_t()
-        unsafe pthread_attr_init(&attributes)
-        defer { unsafe pthread_attr_destroy(&attributes) }
-        unsafe pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
-        // crypt(3) keeps its state on the heap; 512 KiB is plenty for the rest.
-        unsafe pthread_attr_setstacksize(&attributes, 512 << 10)
         // Signals are for the threads that wait for them.
-        var all = sigset_t()
-        var before = sigset_t()
-        unsafe sigfillset(&all)
-        unsafe pthread_sigmask(SIG_SETMASK, &all, &before)
-        defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
+        let masks = UnsafeMutablePointer<sigset_t>.allocate(capacity: 2)
+        unsafe sigfillset(masks)
+        unsafe pthread_sigmask(SIG_SETMASK, masks, masks + 1)
+        defer {
+            unsafe pthread_sigmask(SIG_SETMASK, masks + 1, nil)
+            unsafe masks.deallocate()
+        }
         let box = unsafe Unmanaged.passRetained(Box(niceness, work))
-        var thread = pthread_t()
+        var thread: pthread_t = 0
         let status = unsafe pthread_create(
             &thread,
-            &attributes,
+            nil,
             { raw in
                 guard let raw = unsafe raw else { return nil }
                 let box = unsafe Unmanaged<Box>.fromOpaque(raw).takeRetainedValue()
@@ -53,7 +49,11 @@ enum Worker {
             },
             box.toOpaque()
         )
-        if status != 0 { unsafe box.release() }
-        return status == 0
+        guard status == 0 else {
+            unsafe box.release()
+            return false
+        }
+        pthread_detach(thread)
+        return true
     }
 }

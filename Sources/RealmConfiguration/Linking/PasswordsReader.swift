@@ -3,12 +3,15 @@
 
 internal import LoginConf
 internal import Passwords
+internal import RealmKit
 
 /// Reads the `passwords` block.
 struct PasswordsReader {
     let linker: Linker
 
-    private static let keywords = ["hash", "workers", "memory", "queue", "wait", "when-full", "niceness"]
+    private static let keywords = [
+        "hash", "minimum-length", "workers", "memory", "queue", "wait", "when-full", "niceness",
+    ]
 
     func read(_ statement: Statement?) -> PasswordSettings {
         var settings = PasswordSettings()
@@ -16,6 +19,8 @@ struct PasswordsReader {
         guard let statement, let statements = linker.block(statement, hint: hint) else { return settings }
         let block = Block(statements, of: "passwords", Self.keywords, in: linker)
         let scalars = ScalarReader(linker: linker, block: block)
+        if let hash = block.once("hash") { read(hash, into: &settings.policy) }
+        scalars.integer("minimum-length", 1...64, into: &settings.minimumLength)
         scalars.integer("workers", 1...1024, into: &settings.slots.workers)
         scalars.size("memory", 1 << 20...1 << 40, into: &settings.slots.memory)
         scalars.integer("queue", 1...1_000_000, into: &settings.slots.queue)
@@ -23,5 +28,17 @@ struct PasswordsReader {
         scalars.choice("when-full", into: &settings.slots.whenFull)
         scalars.integer("niceness", 0...19, into: &settings.slots.niceness)
         return settings
+    }
+
+    private func read(_ statement: Statement, into policy: inout HashPolicy) {
+        let words = linker.words(statement)
+        let texts = words.compactMap(linker.expanded)
+        guard let first = words.first, texts.count == words.count else { return }
+        do throws(BadValue) {
+            policy = try HashPolicy(words: texts)
+            if let warning = policy.warning { linker.log.add(linker.text.warning(at: first.range, "hash: \(warning)")) }
+        } catch {
+            linker.error(first.range, "hash \(error)")
+        }
     }
 }

@@ -98,7 +98,10 @@ public struct FirstPass: Sendable, Hashable {
         return verdict
     }
 
-    func cleanUp(_ attempt: LoginAttempt) {
+    /// Removes the shared password if `clearPass` says so; for modules with a commit or abort of their own.
+    ///
+    /// - Parameter attempt: The login at hand.
+    public func cleanUp(_ attempt: LoginAttempt) {
         guard clears else { return }
         attempt.updateShared { shared in
             shared[.name] = nil

@@ -22,6 +22,18 @@ public protocol ManagedRealm: Realm {
     ///   states that the realm cannot hold, `unavailable` when nothing could be written.
     func add(_ user: UserRecord, hash: String?) async throws(RealmError)
 
+    /// Adds many users, all of them or none.
+    ///
+    /// - Parameter users: The users and their hashes, as for ``add(_:hash:)``.
+    /// - Throws: ``RealmError``: as from ``add(_:hash:)``; `invalidOperation` where a realm takes one at a time only.
+    func add(all users: [NewUser]) async throws(RealmError)
+
+    /// All users with their hashes, in forms that every realm reads.
+    ///
+    /// - Returns: The users.
+    /// - Throws: ``RealmError``: `invalidOperation` where hashes are not given away, `unavailable`.
+    func exportUsers() async throws(RealmError) -> [NewUser]
+
     /// Changes what is known of a user.
     ///
     /// - Parameters:
@@ -35,6 +47,38 @@ public protocol ManagedRealm: Realm {
     /// - Parameter user: Who is to go.
     /// - Throws: ``RealmError`` of code `noSuchUser` or `unavailable`.
     func remove(_ user: Username) async throws(RealmError)
+}
+
+extension ManagedRealm {
+    /// Refuses: hashes are not given away.
+    public func exportUsers() async throws(RealmError) -> [NewUser] {
+        throw .invalidOperation("a realm of type \(authType) does not give its hashes away")
+    }
+
+    /// Takes one user only, as most realms cannot promise all or none.
+    public func add(all users: [NewUser]) async throws(RealmError) {
+        guard let user = users.first else { return }
+        guard users.count == 1 else { throw .invalidOperation("a realm of type \(authType) takes one user at a time") }
+        try await add(user.record, hash: user.hash)
+    }
+}
+
+/// A user that is to be added, and the hash of the password.
+public struct NewUser: Sendable, Hashable {
+    /// Name, groups and state.
+    public let record: UserRecord
+    /// The hash, in one of the formats the realm reads; nil for a user that cannot sign in yet.
+    public let hash: String?
+
+    /// A user.
+    ///
+    /// - Parameters:
+    ///   - record: Name, groups and state.
+    ///   - hash: The hash of the password.
+    public init(_ record: UserRecord, hash: String?) {
+        self.record = record
+        self.hash = hash
+    }
 }
 
 /// A realm whose users may change behind its back, as those of a file do.

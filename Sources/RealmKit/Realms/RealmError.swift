@@ -45,6 +45,16 @@ public struct RealmError: Error, Sendable, CustomStringConvertible {
     /// What is wrong, for the administrator.
     public let message: String
 
+    /// A fault of some kind.
+    ///
+    /// - Parameters:
+    ///   - code: What kind of thing is wrong.
+    ///   - message: What is wrong, for the administrator.
+    public init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+
     /// There is no realm of that name.
     ///
     /// - Parameters:
@@ -53,7 +63,7 @@ public struct RealmError: Error, Sendable, CustomStringConvertible {
     /// - Returns: The fault.
     public static func noSuchRealm(_ name: String, known: [String]) -> RealmError {
         let there = known.isEmpty ? "there are none" : "there are \(known.sorted().joined(separator: ", "))"
-        return RealmError(code: .noSuchRealm, message: "no realm is called \(name); \(there)")
+        return RealmError(.noSuchRealm, "no realm is called \(name); \(there)")
     }
 
     /// The realm has no such user.
@@ -61,7 +71,7 @@ public struct RealmError: Error, Sendable, CustomStringConvertible {
     /// - Parameter user: The name asked for.
     /// - Returns: The fault.
     public static func noSuchUser(_ user: Username) -> RealmError {
-        RealmError(code: .noSuchUser, message: "there is no user \(user)")
+        RealmError(.noSuchUser, "there is no user \(user)")
     }
 
     /// The realm has a user of that name already.
@@ -69,7 +79,7 @@ public struct RealmError: Error, Sendable, CustomStringConvertible {
     /// - Parameter user: The name.
     /// - Returns: The fault.
     public static func userExists(_ user: Username) -> RealmError {
-        RealmError(code: .userExists, message: "there is a user \(user) already")
+        RealmError(.userExists, "there is a user \(user) already")
     }
 
     /// The realm does not do such a thing.
@@ -77,7 +87,7 @@ public struct RealmError: Error, Sendable, CustomStringConvertible {
     /// - Parameter message: What it does not do, and why.
     /// - Returns: The fault.
     public static func invalidOperation(_ message: String) -> RealmError {
-        RealmError(code: .invalidOperation, message: message)
+        RealmError(.invalidOperation, message)
     }
 
     /// Whoever knows could not be asked.
@@ -85,7 +95,7 @@ public struct RealmError: Error, Sendable, CustomStringConvertible {
     /// - Parameter message: What happened.
     /// - Returns: The fault.
     public static func unavailable(_ message: String) -> RealmError {
-        RealmError(code: .unavailable, message: message)
+        RealmError(.unavailable, message)
     }
 
     /// The message.

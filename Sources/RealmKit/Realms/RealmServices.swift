@@ -53,3 +53,18 @@ public struct RealmLog: Sendable {
         write(level, message)
     }
 }
+
+/// The time of day, as far as accounts that end need it.
+public struct WallClock: Sendable {
+    private let read: @Sendable () -> Int
+
+    /// A clock.
+    ///
+    /// - Parameter read: Seconds since 1970.
+    public init(_ read: @escaping @Sendable () -> Int) {
+        self.read = read
+    }
+
+    /// Seconds since 1970.
+    public var seconds: Int { read() }
+}

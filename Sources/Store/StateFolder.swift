@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-internal import Glibc
+package import Glibc
 
-/// The folder in which the server keeps what it makes itself; for its owner only.
-struct StateFolder {
+/// The folder in which a program keeps what it makes itself; for its owner only.
+package struct StateFolder {
     /// A system call failed.
-    struct Fault: Error {
-        let reason: String
+    package struct Fault: Error {
+        package let reason: String
 
-        init(reason: String) { self.reason = reason }
+        package init(reason: String) { self.reason = reason }
 
         /// - Parameter what: What was tried; the system's reason is added.
         init(_ what: String) {
@@ -18,10 +18,10 @@ struct StateFolder {
         }
     }
 
-    let path: String
+    package let path: String
 
     /// Opens the folder, making it and those above it if they are not there.
-    init(_ path: String) throws(Fault) {
+    package init(_ path: String) throws(Fault) {
         self.path = path
         var made = path.hasPrefix("/") ? "/" : ""
         for part in path.split(separator: "/") {
@@ -38,12 +38,12 @@ struct StateFolder {
         }
     }
 
-    func path(_ name: String) -> String { "\(path)/\(name)" }
+    package func path(_ name: String) -> String { "\(path)/\(name)" }
 
     /// Writes a file that is either there with all its bytes or not there at all.
     ///
     /// The mode is that of a new file from its first moment, so nobody can open a key before it is closed to them.
-    func write(_ bytes: [UInt8], to name: String, mode: mode_t) throws(Fault) {
+    package func write(_ bytes: [UInt8], to name: String, mode: mode_t) throws(Fault) {
         let temporary = path(".\(name).\(getpid())")
         unsafe unlink(temporary)
         let descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
@@ -62,6 +62,13 @@ struct StateFolder {
             unsafe unlink(temporary)
             throw fault
         }
+    }
+
+    /// Makes an empty file, unless there is one.
+    package func makeFile(_ name: String, mode: mode_t) throws(Fault) {
+        let descriptor = unsafe open(path(name), O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, mode)
+        guard descriptor >= 0 else { throw Fault("cannot make \(path(name))") }
+        close(descriptor)
     }
 
     private func writeAll(_ bytes: [UInt8], _ descriptor: Int32) throws(Fault) {

@@ -4,12 +4,12 @@
 internal import Glibc
 
 /// Writing to the process's streams without buffering, so that nothing stays behind in memory or gets lost at exit.
-enum Output {
-    static func write(_ text: String, to descriptor: Int32) {
+package enum Output {
+    package static func write(_ text: String, to descriptor: Int32) {
         writeBytes(Array((text + "\n").utf8), to: descriptor)
     }
 
-    static func writeBytes(_ bytes: [UInt8], to descriptor: Int32) {
+    package static func writeBytes(_ bytes: [UInt8], to descriptor: Int32) {
         var rest = bytes[...]
         while !rest.isEmpty {
             let written = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import CommandOptions
+internal import Gatehouse
+internal import Glibc
+internal import Logging
+internal import LoginConf
+internal import RealmConfiguration
+internal import RealmKit
+internal import Store
+
+extension GatehouseOptions.Check: Action {
+    func perform(_ kinds: [RealmKind]) async throws(ActionFault) {
+        let log = RealmLog { _, message in GatehouseCommand.print(message, on: STDERR_FILENO) }
+        let configuration = try GatehouseCommand.load(options, kinds, ProgramServices(.look, log: log))
+        do throws(ConfigurationErrors) {
+            let tls = try ServerTLS.check(configuration.server, files: .system)
+            GatehouseCommand.print(Outline.text(configuration, tls: tls), on: STDOUT_FILENO)
+        } catch {
+            throw ActionFault(.configuration, error.description)
+        }
+    }
+}
+
+extension GatehouseOptions.Serve: Action {
+    func perform(_ kinds: [RealmKind]) async throws(ActionFault) {
+        LoggingSystem.bootstrap { label in LineLogHandler(label: label) }
+        let logger = Logger(label: "gatehouse")
+        let services = ProgramServices(.make, log: RealmLog { level, message in logger.log(level: level.level, "\(message)") })
+        let configuration = try GatehouseCommand.load(options, kinds, services)
+        do throws(ConfigurationErrors) {
+            let server = try GatehouseServer(
+                configuration,
+                files: .system,
+                logger: logger,
+                accessLogger: Logger(label: "access"),
+                onListening: { address in GatehouseCommand.print("listening on \(address)", on: STDOUT_FILENO) },
+                reload: { () throws(ConfigurationErrors) in try options.load(kinds, services) }
+            )
+            GatehouseCommand.print(Outline.text(configuration, tls: server.tls), on: STDOUT_FILENO)
+            try await server.run()
+        } catch {
+            throw ActionFault(.configuration, error.description)
+        }
+        // The last word, also where both streams are one file.
+        LineWriter.standardError.flush()
+        GatehouseCommand.print("stopped", on: STDOUT_FILENO)
+    }
+}
+
+extension RealmLog.Level {
+    /// The level in the server's log.
+    var level: Logger.Level {
+        switch self {
+        case .notice: .notice
+        case .warning: .warning
+        case .error: .error
+        }
+    }
+}

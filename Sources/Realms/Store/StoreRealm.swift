@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import Passwords
+public import RealmKit
+internal import Store
+internal import Synchronization
+
+/// Users in the embedded store: with groups, a state, an end and a password that may have to be changed.
+///
+/// The store is one SQLite file in the state folder; `gatehouse user` changes it while a server runs. Every realm of this
+/// class has users of its own, under the realm's name. Properties: `jaas-context` (`storeRealm`), `rehash` (true): whether
+/// a password that is kept in a weaker format than new ones is hashed anew when its user signs in.
+public final class StoreRealm: ManagedRealm, RefreshingRealm {
+    /// `jaas-context`, `rehash`.
+    public static let properties: PropertySchema = [
+        .jaasContext(default: "storeRealm"),
+        Property("rehash", .boolean, default: "true"),
+    ]
+
+    /// The entry of login.conf that checks this realm's users.
+    public let jaasContext: String
+    /// The realm's name in realms.conf.
+    public let name: String
+    let store: GatehouseStore
+    let passwords: PasswordService
+    let rehashes: Bool
+    let log: RealmLog
+    let clock: WallClock
+    /// The last change that this realm has told of; nil if it has told of none yet.
+    private let lastChange = Mutex<Int64?>(nil)
+
+    /// `embedded store`.
+    public var authType: String { "embedded store" }
+
+    /// Makes the realm.
+    ///
+    /// - Parameter properties: `jaas-context`, `rehash`; the services a store, password checks, the time.
+    /// - Throws: ``BadRealm`` when the program lends no store, or it cannot be opened.
+    public init(_ properties: RealmProperties) throws(BadRealm) {
+        jaasContext = try properties.jaasContext
+        rehashes = try properties.boolean("rehash")
+        name = properties.realmName
+        guard let source = properties.services[StoreSource.self],
+            let passwords = properties.services[PasswordService.self],
+            let clock = properties.services[WallClock.self]
+        else {
+            throw BadRealm("this program has no store for users")
+        }
+        self.passwords = passwords
+        self.clock = clock
+        log = properties.services[RealmLog.self] ?? RealmLog { _, _ in }
+        do throws(StoreFault) {
+            store = try source.store()
+        } catch {
+            throw BadRealm(error.description)
+        }
+    }
+
+    /// The groups the store has of a user.
+    public func groupNames(of user: Username) async throws(RealmError) -> [String] {
+        let stored = try await asking { [store, name] () async throws(StoreFault) in try await store.user(user, in: name) }
+        guard let stored else { throw .noSuchUser(user) }
+        return stored.record.groups
+    }
+
+    /// All users, by name.
+    public func users() async throws(RealmError) -> [UserRecord] {
+        let users = try await asking { [store, name] () async throws(StoreFault) in try await store.users(of: name) }
+        return users.map(\.record)
+    }
+
+    /// All users with their hashes, by name.
+    public func exportUsers() async throws(RealmError) -> [NewUser] {
+        let users = try await asking { [store, name] () async throws(StoreFault) in try await store.users(of: name) }
+        return users.map { NewUser($0.record, hash: $0.hash) }
+    }
+
+    /// Adds a user.
+    public func add(_ user: UserRecord, hash: String?) async throws(RealmError) {
+        try await add(all: [NewUser(user, hash: hash)])
+    }
+
+    /// Adds users, all of them or none.
+    public func add(all users: [NewUser]) async throws(RealmError) {
+        var rows: [UserRow] = []
+        for user in users {
+            var record = user.record
+            record.groups = try Self.checked(record.groups)
+            rows.append(UserRow(record, hash: user.hash, cost: try cost(user.hash)))
+        }
+        let checked = rows
+        try await asking { [store, name] () async throws(StoreFault) in try await store.add(checked, to: name) }
+    }
+
+    /// Changes what is known of a user.
+    public func change(_ user: Username, _ changes: UserChanges) async throws(RealmError) {
+        var changes = changes
+        if let groups = changes.groups { changes.groups = try Self.checked(groups) }
+        let cost = try cost(changes.hash)
+        let checked = changes
+        try await asking { [store, name] () async throws(StoreFault) in
+            try await store.change(user, in: name, checked, cost: cost)
+        }
+    }
+
+    /// Removes a user.
+    public func remove(_ user: Username) async throws(RealmError) {
+        try await asking { [store, name] () async throws(StoreFault) in try await store.remove(user, from: name) }
+    }
+
+    /// Who has changed since the last look; everybody if the store cannot tell.
+    public func refresh() async -> ChangedUsers {
+        let last = lastChange.withLock { $0 }
+        do throws(StoreFault) {
+            let (number, users) = try await store.changes(in: name, after: last)
+            lastChange.withLock { $0 = number }
+            return users
+        } catch {
+            // What was accepted before is not believed while nobody can say whether it still holds.
+            log("realm \(name): \(error)", .error)
+            return .all
+        }
+    }
+
+    private func asking<Value: Sendable>(
+        _ body: () async throws(StoreFault) -> Value
+    ) async throws(RealmError) -> Value {
+        do throws(StoreFault) {
+            return try await body()
+        } catch {
+            switch error.code {
+            case .exists: throw RealmError(.userExists, error.description)
+            case .missing: throw RealmError(.noSuchUser, error.description)
+            case .unavailable, .tooNew: throw .unavailable(error.description)
+            }
+        }
+    }
+
+    /// What a check of a hash costs, as the store tells costs apart; a hash that could not be checked is not taken in.
+    private func cost(_ hash: String?) throws(RealmError) -> String? {
+        guard let hash else { return nil }
+        let cost: HashCost
+        do throws(BadHash) {
+            cost = try StoredPassword(hash).hash.cost
+        } catch {
+            throw .invalidOperation(error.description)
+        }
+        guard passwords.affords(cost) else {
+            throw .invalidOperation("a check of \(cost) takes more memory than all checks may take")
+        }
+        return cost.description
+    }
+
+    private static func checked(_ groups: [String]) throws(RealmError) -> [String] {
+        var seen: Set<String> = []
+        for group in groups {
+            guard !group.isEmpty, group.utf8.count <= 1024,
+                group.unicodeScalars.allSatisfy({ $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value) })
+            else { throw .invalidOperation("a group's name is not empty and holds no control characters") }
+        }
+        return groups.filter { seen.insert($0).inserted }
+    }
+}

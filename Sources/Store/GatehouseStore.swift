@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import GRDB
+internal import Glibc
+
+/// What a program keeps in its state folder, in one SQLite file: users and lock-outs.
+///
+/// Any number of programs may have it open at the same time. A change is on the disk when the call that made it returns, and
+/// is there as a whole or not at all, whenever whichever program is killed. It is for its owner only.
+public final class GatehouseStore: Sendable {
+    /// The file's name in the state folder.
+    public static let fileName = "gatehouse.sqlite"
+
+    /// The file; nil for a store that is kept in memory.
+    public let path: String?
+    private let database: any DatabaseWriter
+
+    private init(_ database: any DatabaseWriter, path: String?) throws {
+        self.database = database
+        self.path = path
+    }
+
+    /// Opens the store of a state folder, making what is not there.
+    ///
+    /// - Parameter folder: The state folder.
+    /// - Returns: The store, at this version's layout.
+    /// - Throws: ``StoreFault``: `unavailable` when the folder or the file cannot be used, `tooNew`.
+    public static func open(folder: String) throws(StoreFault) -> GatehouseStore {
+        let state: StateFolder
+        do throws(StateFolder.Fault) {
+            state = try StateFolder(folder)
+        } catch {
+            throw StoreFault(.unavailable, "the state folder cannot be used: \(error.reason)")
+        }
+        let path = state.path(fileName)
+        do throws(StateFolder.Fault) {
+            // SQLite gives its other files the mode of this one.
+            try state.makeFile(fileName, mode: 0o600)
+        } catch {
+            throw StoreFault(.unavailable, "the store cannot be made: \(error.reason)")
+        }
+        do {
+            var configuration = Configuration()
+            configuration.busyMode = .timeout(10)
+            configuration.foreignKeysEnabled = true
+            configuration.label = "gatehouse.store"
+            configuration.prepareDatabase { database in
+                // What was acknowledged is there after a power cut too.
+                try database.execute(sql: "PRAGMA synchronous = FULL")
+            }
+            return try GatehouseStore(migrated: try DatabasePool(path: path, configuration: configuration), path: path)
+        } catch {
+            throw StoreFault(error)
+        }
+    }
+
+    /// Opens the store of a state folder as it is; an empty one in memory if there is none.
+    ///
+    /// For programs that only look: they make no files.
+    ///
+    /// - Parameter folder: The state folder.
+    /// - Returns: The store.
+    /// - Throws: ``StoreFault``: `unavailable`, `tooNew`.
+    public static func openExisting(folder: String) throws(StoreFault) -> GatehouseStore {
+        let path = "\(folder)/\(fileName)"
+        guard unsafe access(path, F_OK) == 0 else { return try inMemory() }
+        guard unsafe access(path, R_OK) == 0 else {
+            throw StoreFault(.unavailable, "the store \(path) cannot be read")
+        }
+        guard unsafe access(path, W_OK) != 0 || access(folder, W_OK) != 0 else { return try open(folder: folder) }
+        do {
+            var configuration = Configuration()
+            configuration.readonly = true
+            configuration.busyMode = .timeout(10)
+            let queue = try DatabaseQueue(path: path, configuration: configuration)
+            return try GatehouseStore(queue, path: path)
+        } catch {
+            throw StoreFault(error)
+        }
+    }
+
+    /// A store that is gone with this object.
+    ///
+    /// - Returns: An empty store.
+    /// - Throws: ``StoreFault`` when SQLite cannot make one.
+    public static func inMemory() throws(StoreFault) -> GatehouseStore {
+        do {
+            return try GatehouseStore(migrated: try DatabaseQueue(), path: nil)
+        } catch {
+            throw StoreFault(error)
+        }
+    }
+
+    private convenience init(migrated database: any DatabaseWriter, path: String?) throws {
+        let migrator = Migrations.all
+        if try database.read({ try migrator.hasBeenSuperseded($0) }) {
+            throw StoreFault(.tooNew, "\(path ?? "the store") was written by a newer version of this program")
+        }
+        try migrator.migrate(database)
+        try self.init(database, path: path)
+    }
+
+    // MARK: For the tables
+
+    func read<Value: Sendable>(
+        _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws(StoreFault) -> Value {
+        do {
+            return try await database.read(body)
+        } catch {
+            throw StoreFault(error)
+        }
+    }
+
+    func write<Value: Sendable>(
+        _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws(StoreFault) -> Value {
+        do {
+            return try await database.write(body)
+        } catch {
+            throw StoreFault(error)
+        }
+    }
+}

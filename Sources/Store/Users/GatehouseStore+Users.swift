@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import GRDB
+public import RealmKit
+
+extension GatehouseStore {
+    /// How many changes are remembered; who asks less often than they come must forget everybody.
+    static let rememberedChanges = 10_000
+
+    /// What a login needs, in one transaction, and the same statements whether there is such a user or not.
+    ///
+    /// - Parameters:
+    ///   - user: The name.
+    ///   - realm: The realm.
+    /// - Returns: The user, if there is one, and a hash of every cost in the realm.
+    /// - Throws: ``StoreFault`` of code `unavailable`.
+    public func login(_ user: Username, in realm: String) async throws(StoreFault) -> StoredLogin {
+        try await read { database in
+            let costs = try Row.fetchAll(
+                try database.cachedStatement(sql: Self.costsStatement),
+                arguments: ["realm": realm]
+            ).map { (cost: $0[0] as String, hash: $0[1] as String) }
+            return StoredLogin(user: try Self.user(user, in: realm, database), costs: costs)
+        }
+    }
+
+    /// A user.
+    ///
+    /// - Parameters:
+    ///   - user: The name.
+    ///   - realm: The realm.
+    /// - Returns: The user; nil if there is none of that name.
+    /// - Throws: ``StoreFault`` of code `unavailable`.
+    public func user(_ user: Username, in realm: String) async throws(StoreFault) -> StoredUser? {
+        try await read { try Self.user(user, in: realm, $0) }
+    }
+
+    /// All users of a realm, by name.
+    ///
+    /// - Parameter realm: The realm.
+    /// - Returns: The users.
+    /// - Throws: ``StoreFault`` of code `unavailable`.
+    public func users(of realm: String) async throws(StoreFault) -> [StoredUser] {
+        try await read { database in
+            var groups: [String: [String]] = [:]
+            let members = try Row.fetchCursor(
+                database,
+                sql: #"SELECT name, "group" FROM user_groups WHERE realm = ? ORDER BY name, place"#,
+                arguments: [realm]
+            )
+            while let row = try members.next() { groups[row[0], default: []].append(row[1]) }
+            return try Row.fetchAll(
+                database,
+                sql: "SELECT \(Self.columns) FROM users WHERE realm = ? ORDER BY name",
+                arguments: [realm]
+            ).map { try Self.user($0, groups: groups[$0["name"]] ?? []) }
+        }
+    }
+
+    /// Adds users, all of them or none.
+    ///
+    /// - Parameters:
+    ///   - users: The users.
+    ///   - realm: The realm.
+    /// - Throws: ``StoreFault``: `exists` with the first name that is there already, `unavailable`.
+    public func add(_ users: [UserRow], to realm: String) async throws(StoreFault) {
+        try await write { database in
+            for user in users {
+                let name = user.record.name.text
+                guard try !Self.exists(name, realm, database) else {
+                    throw StoreFault(.exists, "there is a user \(name) already")
+                }
+                try database.execute(
+                    sql: """
+                        INSERT INTO users (realm, name, hash, cost, enabled, expiry, must_change)
+                        VALUES (?, ?, ?, ?, ?, ?, ?)
+                        """,
+                    arguments: [
+                        realm, name, user.hash, user.cost, user.record.isEnabled, user.record.expiry,
+                        user.record.mustChangePassword,
+                    ]
+                )
+                try Self.setGroups(user.record.groups, of: name, realm, database)
+                try Self.note(name, realm, database)
+            }
+        }
+    }
+
+    /// Changes what is known of a user.
+    ///
+    /// - Parameters:
+    ///   - user: The name.
+    ///   - realm: The realm.
+    ///   - changes: What is to be otherwise.
+    ///   - cost: What a check of the new hash costs.
+    /// - Throws: ``StoreFault``: `missing`, `unavailable`.
+    public func change(
+        _ user: Username,
+        in realm: String,
+        _ changes: UserChanges,
+        cost: String?
+    ) async throws(StoreFault) {
+        try await write { database in
+            guard let stored = try Self.user(user, in: realm, database) else {
+                throw StoreFault(.missing, "there is no user \(user)")
+            }
+            var arguments: StatementArguments = ["realm": realm, "name": user.text]
+            var assignments: [String] = []
+            if let hash = changes.hash {
+                if let replaced = changes.replacing, stored.hash != replaced { return }
+                assignments += ["hash = :hash", "cost = :cost"]
+                arguments += ["hash": hash, "cost": cost]
+            }
+            if let isEnabled = changes.isEnabled {
+                assignments.append("enabled = :enabled")
+                arguments += ["enabled": isEnabled]
+            }
+            if let expiry = changes.expiry {
+                assignments.append("expiry = :expiry")
+                arguments += ["expiry": expiry]
+            }
+            if let mustChange = changes.mustChangePassword {
+                assignments.append("must_change = :must_change")
+                arguments += ["must_change": mustChange]
+            }
+            if !assignments.isEmpty {
+                try database.execute(
+                    sql: "UPDATE users SET \(assignments.joined(separator: ", ")) WHERE realm = :realm AND name = :name",
+                    arguments: arguments
+                )
+            }
+            if let groups = changes.groups { try Self.setGroups(groups, of: user.text, realm, database) }
+            // A new hash of the same password is nobody's business.
+            if changes.replacing == nil { try Self.note(user.text, realm, database) }
+        }
+    }
+
+    /// Removes a user.
+    ///
+    /// - Parameters:
+    ///   - user: The name.
+    ///   - realm: The realm.
+    /// - Throws: ``StoreFault``: `missing`, `unavailable`.
+    public func remove(_ user: Username, from realm: String) async throws(StoreFault) {
+        try await write { database in
+            try database.execute(sql: "DELETE FROM users WHERE realm = ? AND name = ?", arguments: [realm, user.text])
+            guard database.changesCount > 0 else { throw StoreFault(.missing, "there is no user \(user)") }
+            try Self.note(user.text, realm, database)
+        }
+    }
+
+    /// Whose passwords, groups or states are others since a change that is known.
+    ///
+    /// - Parameters:
+    ///   - realm: The realm.
+    ///   - number: The last change that is known; nil to learn where they stand.
+    /// - Returns: The number of the last change, and who has changed since.
+    /// - Throws: ``StoreFault`` of code `unavailable`.
+    public func changes(
+        in realm: String,
+        after number: Int64?
+    ) async throws(StoreFault) -> (number: Int64, users: ChangedUsers) {
+        try await read { database in
+            let bounds = try Row.fetchOne(
+                try database.cachedStatement(sql: "SELECT min(number), max(number) FROM user_changes")
+            )
+            let first = bounds?[0] as Int64? ?? 0
+            let last = bounds?[1] as Int64? ?? 0
+            guard let number else { return (last, .none) }
+            // Numbers are never used again: a lower one is that of another file.
+            guard number <= last, number + 1 >= first else { return (last, .all) }
+            guard number < last else { return (last, .none) }
+            let names = try String.fetchAll(
+                database,
+                sql: "SELECT DISTINCT name FROM user_changes WHERE number > ? AND realm = ?",
+                arguments: [number, realm]
+            )
+            return (last, .some(Set(try names.map { try Username($0) })))
+        }
+    }
+
+    // MARK: Statements
+
+    private static let columns = "name, hash, enabled, expiry, must_change, cost"
+
+    /// Jumps from cost to cost along the index, so that it takes as long as there are costs, not users.
+    private static let costsStatement = """
+        WITH RECURSIVE costs (cost) AS (
+            SELECT min(cost) FROM users WHERE realm = :realm
+            UNION ALL
+            SELECT (SELECT min(cost) FROM users WHERE realm = :realm AND cost > costs.cost)
+            FROM costs WHERE costs.cost IS NOT NULL
+        )
+        SELECT cost, (SELECT hash FROM users WHERE realm = :realm AND cost = costs.cost LIMIT 1)
+        FROM costs WHERE cost IS NOT NULL
+        """
+
+    private static func user(_ user: Username, in realm: String, _ database: Database) throws -> StoredUser? {
+        let row = try Row.fetchOne(
+            try database.cachedStatement(sql: "SELECT \(columns) FROM users WHERE realm = ? AND name = ?"),
+            arguments: [realm, user.text]
+        )
+        let groups = try String.fetchAll(
+            try database.cachedStatement(
+                sql: #"SELECT "group" FROM user_groups WHERE realm = ? AND name = ? ORDER BY place"#
+            ),
+            arguments: [realm, user.text]
+        )
+        return try row.map { try Self.user($0, groups: groups) }
+    }
+
+    private static func user(_ row: Row, groups: [String]) throws -> StoredUser {
+        let record = UserRecord(
+            try Username(row["name"]),
+            groups: groups,
+            isEnabled: row["enabled"],
+            expiry: row["expiry"],
+            mustChangePassword: row["must_change"],
+            format: row["cost"]
+        )
+        return StoredUser(record: record, hash: row["hash"])
+    }
+
+    private static func exists(_ name: String, _ realm: String, _ database: Database) throws -> Bool {
+        try Bool.fetchOne(
+            try database.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM users WHERE realm = ? AND name = ?)"),
+            arguments: [realm, name]
+        ) ?? false
+    }
+
+    private static func setGroups(_ groups: [String], of name: String, _ realm: String, _ database: Database) throws {
+        try database.execute(sql: "DELETE FROM user_groups WHERE realm = ? AND name = ?", arguments: [realm, name])
+        for (place, group) in groups.enumerated() {
+            try database.execute(
+                sql: #"INSERT INTO user_groups (realm, name, place, "group") VALUES (?, ?, ?, ?)"#,
+                arguments: [realm, name, place, group]
+            )
+        }
+    }
+
+    private static func note(_ name: String, _ realm: String, _ database: Database) throws {
+        try database.execute(sql: "INSERT INTO user_changes (realm, name) VALUES (?, ?)", arguments: [realm, name])
+        try database.execute(
+            sql: "DELETE FROM user_changes WHERE number <= ?",
+            arguments: [database.lastInsertedRowID - Int64(rememberedChanges)]
+        )
+    }
+}
