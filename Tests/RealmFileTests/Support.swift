@@ -14,7 +14,7 @@ enum Known {
     /// SHA-256 of 100 rounds, as GlassFish computes it.
     static let glassfish = "{SSHA256}x6t5hlGtPj4OPvXhOxWodhYyyTyg6LoBbrurY375hSUBAgMEBQYHCA=="
     /// SHA-1 of `lilac`.
-    static let lilac = "{SHA}J4pVdsPHUqHVUuAA12y4JPIVC7A="
+    static let lilac = "{SHA}rLfHliJBkMFMcs6yZScXcKfFRCQ="
 }
 
 /// A folder that is there for one test.
@@ -70,7 +70,7 @@ final class LogJournal: Sendable {
 }
 
 /// A wall clock that is set by hand, in nanoseconds.
-final class WallClock: Sendable {
+final class HandClock: Sendable {
     private let time: Mutex<Int>
 
     /// An hour after now: what is written in a test has rested by then.
@@ -90,7 +90,7 @@ extension FileRealm {
         groups: String? = nil,
         services: RealmServices = .none,
         log: LogJournal? = nil,
-        clock: WallClock = WallClock()
+        clock: HandClock = HandClock()
     ) throws -> FileRealm {
         var values = properties
         values["file"] = .string(folder.file(name))

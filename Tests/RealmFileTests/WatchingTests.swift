@@ -9,7 +9,7 @@ import Testing
 
 struct WatchingTests {
     private let folder: Folder
-    private let clock = WallClock()
+    private let clock = HandClock()
     private let log = LogJournal()
 
     init() throws { folder = try Folder() }

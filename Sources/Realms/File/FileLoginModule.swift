@@ -63,7 +63,7 @@ public struct FileLoginModule: PasswordLoginModule {
         if let rehasher = realm.rehasher, rehasher.wants(stored.hash) {
             attempt.updateShared { shared in
                 shared[rehashPassword] = .secret(password)
-                shared[rehashStored] = .secret(Secret(utf8: stored.text))
+                shared[rehashStored] = .text(stored.text)
             }
         }
         return attempt.commit(as: user.name, groups: user.groups)
@@ -74,8 +74,7 @@ public struct FileLoginModule: PasswordLoginModule {
         let (password, stored) = cleanUp(attempt)
         guard attempt.succeeded else { return .ignored }
         if let password, let stored, let rehasher = realm.rehasher {
-            let text = stored.withBytes { span in String(decoding: span.indices.map { span[$0] }, as: UTF8.self) }
-            rehasher.begin(attempt.username, password, replacing: text)
+            rehasher.begin(attempt.username, password, replacing: stored)
         }
         return .done
     }
@@ -87,13 +86,11 @@ public struct FileLoginModule: PasswordLoginModule {
     }
 
     /// Takes out what was kept for the end of the login, and what `clearPass` says.
-    private func cleanUp(_ attempt: LoginAttempt) -> (password: Secret?, stored: Secret?) {
-        attempt.updateShared { shared in
-            defer {
-                (shared[rehashPassword], shared[rehashStored]) = (nil, nil)
-                if firstPass.clears { (shared[.name], shared[.password]) = (nil, nil) }
-            }
-            return (shared.secret(rehashPassword), shared.secret(rehashStored))
+    private func cleanUp(_ attempt: LoginAttempt) -> (password: Secret?, stored: String?) {
+        firstPass.cleanUp(attempt)
+        return attempt.updateShared { shared in
+            defer { (shared[rehashPassword], shared[rehashStored]) = (nil, nil) }
+            return (shared.secret(rehashPassword), shared.text(rehashStored))
         }
     }
 }
