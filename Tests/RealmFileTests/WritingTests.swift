@@ -59,7 +59,7 @@ struct WritingTests {
         try await realm.change(ann, changes)
         #expect(try folder.text() == text.replacingOccurrences(of: "{SSHA}", with: "!{SSHA}"))
         #expect(try await realm.users().map(\.isEnabled) == [false])
-        #expect(try await realm.users().map(\.format?.isEmpty) == [false])
+        #expect(try await realm.users().map(\.format) == ["sha1"])
         changes = UserChanges()
         changes.hash = Known.lilac
         try await realm.change(ann, changes)
