@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-@testable import RealmFile
 import RealmKit
 import Testing
+
+@testable import RealmFile
 
 /// Damaged files: nothing crashes, nobody comes of a line that is not well formed, and nobody gains a group.
 struct FuzzTests {
@@ -32,10 +33,12 @@ struct FuzzTests {
         """
 
     private func mutate(_ text: [UInt8], _ random: inout Random) -> [UInt8] {
-        let pieces = [
-            ";", ":", ",", "\n", "\r\n", "\r", "#", "!", ";;", "\\\n", "\"", "'", "\u{FEFF}", "\u{85}", "\u{2028}", " ", "\t",
-            "ann", "admins", "RESET", "*", "{SSHA256}",
-        ].map { Array($0.utf8) } + [[0xFF], [0xC3], [0x01], [0x7F]]
+        let pieces =
+            [
+                ";", ":", ",", "\n", "\r\n", "\r", "#", "!", ";;", "\\\n", "\"", "'", "\u{FEFF}", "\u{85}", "\u{2028}",
+                " ", "\t",
+                "ann", "admins", "RESET", "*", "{SSHA256}",
+            ].map { Array($0.utf8) } + [[0xFF], [0xC3], [0x01], [0x7F]]
         var text = text
         for _ in 0...random.below(4) {
             let place = random.below(text.count + 1)
@@ -82,10 +85,13 @@ struct FuzzTests {
                 let groups = user.groups.joined(separator: ",")
                 let stored = (user.isEnabled ? "" : "!") + user.stored
                 let isThere = lines.contains { line in
-                    var fields = line.unicodeScalars.split(separator: ";", omittingEmptySubsequences: false).map(String.init)
+                    var fields = line.unicodeScalars.split(separator: ";", omittingEmptySubsequences: false).map(
+                        String.init
+                    )
                     while fields.count > 3, fields.last == "" { fields.removeLast() }
                     guard fields.count == 2 || fields.count == 3 else { return false }
-                    let name = fields[0].hasPrefix("\u{FEFF}") ? String(fields[0].unicodeScalars.dropFirst()) : fields[0]
+                    let name =
+                        fields[0].hasPrefix("\u{FEFF}") ? String(fields[0].unicodeScalars.dropFirst()) : fields[0]
                     let given = fields.count == 3 ? fields[2].unicodeScalars.split(separator: ",").map(String.init) : []
                     return name.utf8.elementsEqual(user.name.text.utf8) && fields[1].utf8.elementsEqual(stored.utf8)
                         && (user.isAmbiguous || Set(given) == Set(user.groups))
@@ -113,7 +119,10 @@ struct FuzzTests {
                     let isThere = lines.contains { line in
                         line.contains("\(group):") && line.contains(user.name.text) && !line.hasPrefix("#")
                     }
-                    #expect(isThere || user.name.text.contains("\\"), "seed \(seed), round \(round): \(user.name) in \(group)")
+                    #expect(
+                        isThere || user.name.text.contains("\\"),
+                        "seed \(seed), round \(round): \(user.name) in \(group)"
+                    )
                 }
             }
         }

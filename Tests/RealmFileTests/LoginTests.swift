@@ -3,10 +3,11 @@
 
 import Foundation
 import Passwords
-@testable import RealmFile
 import RealmKit
 import RealmTesting
 import Testing
+
+@testable import RealmFile
 
 struct LoginTests {
     private let folder: Folder
@@ -74,7 +75,8 @@ struct LoginTests {
                 .init("alice", password: "Secret"), .init("alice", password: ""), .init("Alice", password: "secret"),
                 .init("anonymous", password: ""), .init("off", password: "secret"), .init("off", password: "!secret"),
                 .init("reset", password: "RESET"), .init("reset", password: ""), .init("broken", password: "secret"),
-                .init("twice", password: "secret"), .init("nobody", password: "secret"), .init("users", password: "secret"),
+                .init("twice", password: "secret"), .init("nobody", password: "secret"),
+                .init("users", password: "secret"),
                 // One round, as OpenLDAP computes it: in a key file the name means GlassFish's 100.
                 .init("ldap", password: "secret"),
             ]
@@ -85,11 +87,13 @@ struct LoginTests {
     }
 
     @Test(arguments: [
-        ("alice", "wrong", LoginFailure.wrongCredentials), ("alice", "", .wrongCredentials), ("nobody", "x", .unknownUser),
+        ("alice", "wrong", LoginFailure.wrongCredentials), ("alice", "", .wrongCredentials),
+        ("nobody", "x", .unknownUser),
         ("off", "secret", .disabled), ("reset", "RESET", .disabled), ("broken", "secret", .disabled),
         ("twice", "secret", .disabled), ("anonymous", "", .wrongCredentials),
     ])
-    func `each refusal has its reason, for the log`(name: String, password: String, failure: LoginFailure) async throws {
+    func `each refusal has its reason, for the log`(name: String, password: String, failure: LoginFailure) async throws
+    {
         let report = try await login(try realm(Self.keyFile), name, password)
         #expect(report.identity == nil)
         #expect(report.refusal?.failure == failure)
@@ -122,7 +126,9 @@ struct LoginTests {
             for password in ["wrong", ""] {
                 let report = try await login(realm, name, password)
                 let note = report.notes.map(\.text).first?.split(separator: ":").first
-                plans.insert(String(try #require(note)).split(separator: ",").map { $0.trimmingPrefix(" ") }.sorted().joined())
+                plans.insert(
+                    String(try #require(note)).split(separator: ",").map { $0.trimmingPrefix(" ") }.sorted().joined()
+                )
             }
         }
         #expect(plans.count == 1, "\(plans)")
@@ -191,7 +197,10 @@ struct LoginTests {
             clock: ManualClock()
         )
         let conversation = PreparedConversation(name: "ann", password: Secret(utf8: "secret"))
-        let report = await stack.login(LoginRequest(realm: "files", username: try Username("ann")), asking: conversation)
+        let report = await stack.login(
+            LoginRequest(realm: "files", username: try Username("ann")),
+            asking: conversation
+        )
         await realm.rehasher?.rest()
         #expect(report.identity == nil)
         #expect(try folder.text() == text)

@@ -48,7 +48,10 @@ struct ReadingTests {
 
             """
         )
-        try folder.write("# groups\nstaff: ann bob\nadmins:\"bob\" 'carl'\nempty:\nstaff: carl bob nobody\n", to: "groups")
+        try folder.write(
+            "# groups\nstaff: ann bob\nadmins:\"bob\" 'carl'\nempty:\nstaff: carl bob nobody\n",
+            to: "groups"
+        )
         let realm = try FileRealm.make(folder, groups: "groups")
         #expect(realm.listing == ["ann: staff", "bob: staff,admins", "carl: admins,staff", "!dora: "])
         #expect(realm.warnings == [])
@@ -115,7 +118,9 @@ struct ReadingTests {
     }
 
     @Test func `names that are not UTF-8 take nobody else down`() throws {
-        try folder.write(Array("ann:\(Known.ssha)\nm".utf8) + [0xFC] + Array("ller:\(Known.ssha)\n# ".utf8) + [0xFC, 0x0A])
+        try folder.write(
+            Array("ann:\(Known.ssha)\nm".utf8) + [0xFC] + Array("ller:\(Known.ssha)\n# ".utf8) + [0xFC, 0x0A]
+        )
         let realm = try FileRealm.make(folder)
         #expect(realm.listing == ["ann: "])
         #expect(realm.warnings(in: folder) == ["users:2: the line is left out: the name is not UTF-8"])
@@ -153,7 +158,8 @@ struct ReadingTests {
     @Test(arguments: [
         ("admins ann", "there is no :"), (": ann", "there is no group before the :"),
         ("admins: \"ann", "a quote is not closed"), ("admins: 'ann'x", "a quote ends within a word"),
-        ("admins: ann\u{1}", "it holds a control character"), ("a\u{85}: ann", "the group's name holds a control character"),
+        ("admins: ann\u{1}", "it holds a control character"),
+        ("a\u{85}: ann", "the group's name holds a control character"),
     ])
     func `a doubtful line of a group file gives nobody a group`(line: String, reason: String) throws {
         try folder.write("ann:\(Known.ssha)\n")

@@ -3,9 +3,10 @@
 
 import Foundation
 import Passwords
-@testable import RealmFile
 import RealmKit
 import Synchronization
+
+@testable import RealmFile
 
 /// Hashes of `secret`, as different programs write them, cheap to check.
 enum Known {

@@ -2,10 +2,11 @@
 // Gatehouse
 
 import Foundation
-@testable import RealmFile
 import RealmKit
 import Synchronization
 import Testing
+
+@testable import RealmFile
 
 struct WatchingTests {
     private let folder: Folder

@@ -2,9 +2,10 @@
 // Gatehouse
 
 import Foundation
-@testable import RealmFile
 import RealmKit
 import Testing
+
+@testable import RealmFile
 
 /// Several writers, in one process and in several, and what becomes of a change that cannot be made.
 struct WriterTests {
@@ -22,7 +23,13 @@ struct WriterTests {
         unsafe posix_spawn_file_actions_init(&actions)
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
         unsafe posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
-        unsafe posix_spawn_file_actions_addopen(&actions, 2, folder.file("errors"), O_WRONLY | O_CREAT | O_APPEND, 0o600)
+        unsafe posix_spawn_file_actions_addopen(
+            &actions,
+            2,
+            folder.file("errors"),
+            O_WRONLY | O_CREAT | O_APPEND,
+            0o600
+        )
         var pointers = unsafe all.map { unsafe strdup($0) } + [nil]
         defer { unsafe pointers.forEach { unsafe free($0) } }
         var process: pid_t = 0

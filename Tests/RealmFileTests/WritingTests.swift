@@ -98,11 +98,15 @@ struct WritingTests {
         await #expect(throws: RealmError.userExists(try Username("ann"))) {
             try await realm.add(try user("ann"), hash: nil)
         }
-        await #expect(throws: RealmError.noSuchUser(try Username("carl"))) { try await realm.remove(try Username("carl")) }
+        await #expect(throws: RealmError.noSuchUser(try Username("carl"))) {
+            try await realm.remove(try Username("carl"))
+        }
         await #expect(throws: RealmError.noSuchUser(try Username("carl"))) {
             try await realm.change(try Username("carl"), UserChanges())
         }
-        await #expect(throws: RealmError.invalidOperation("")) { try await realm.change(try Username("bob"), UserChanges()) }
+        await #expect(throws: RealmError.invalidOperation("")) {
+            try await realm.change(try Username("bob"), UserChanges())
+        }
         #expect(try folder.text() == before)
         try await realm.remove(try Username("bob"))
         #expect(try folder.text() == "ann;\(Known.ssha);a\n")
@@ -119,7 +123,9 @@ struct WritingTests {
         let before = "ann;\(Known.ssha);a\n"
         try folder.write(before)
         let realm = try FileRealm.make(folder)
-        await #expect(throws: RealmError.invalidOperation("")) { try await realm.add(try user(name, [group]), hash: hash) }
+        await #expect(throws: RealmError.invalidOperation("")) {
+            try await realm.add(try user(name, [group]), hash: hash)
+        }
         #expect(try folder.text() == before)
     }
 
@@ -128,11 +134,14 @@ struct WritingTests {
         ("u\\", "g", Known.ssha), ("u", "a:b", Known.ssha), ("u", "#a", Known.ssha), ("u", "a\\", Known.ssha),
         ("u", "g", "*"), ("u", "g", "a:b"),
     ])
-    func `what htpasswd and group files cannot hold is refused`(name: String, group: String, hash: String) async throws {
+    func `what htpasswd and group files cannot hold is refused`(name: String, group: String, hash: String) async throws
+    {
         try folder.write("ann:\(Known.ssha)\n")
         try folder.write("g: ann\n", to: "groups")
         let realm = try FileRealm.make(folder, groups: "groups")
-        await #expect(throws: RealmError.invalidOperation("")) { try await realm.add(try user(name, [group]), hash: hash) }
+        await #expect(throws: RealmError.invalidOperation("")) {
+            try await realm.add(try user(name, [group]), hash: hash)
+        }
         #expect(try folder.text() == "ann:\(Known.ssha)\n")
         #expect(try folder.text("groups") == "g: ann\n")
     }

@@ -101,6 +101,9 @@ extension String {
 
     /// Whether white space stands at an end.
     var hasBlankAtAnEnd: Bool {
+        if let first = utf8.first, let last = utf8.last, (0x21...0x7E).contains(first), (0x21...0x7E).contains(last) {
+            return false
+        }
         guard let first = unicodeScalars.first, let last = unicodeScalars.last else { return false }
         return first.properties.isWhitespace || last.properties.isWhitespace
     }

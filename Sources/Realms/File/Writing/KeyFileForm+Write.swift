@@ -15,9 +15,15 @@ extension KeyFileForm {
 
     /// Where a user stands, which may be on several lines.
     func lines(of user: Username, in bytes: [UInt8]) -> [UserLine] {
+        let name = Array(user.text.utf8)
+        let lines = TextLine.lines(of: bytes)
         var found: [UserLine] = []
-        read(bytes, TextLine.lines(of: bytes)) { _, read in
-            if case .user(let line) = read, line.name == user { found.append(line) }
+        for (place, line) in lines.enumerated() {
+            // Of many thousand lines one or two are worth reading.
+            let content = self == .htpasswd ? bytes.trimmed(line.content) : line.content
+            guard bytes[content].starts(with: name) else { continue }
+            if self == .htpasswd, place > 0, Self.isContinued(bytes, lines[place - 1].content) { continue }
+            if case .user(let known) = read(bytes, content, line), known.name == user { found.append(known) }
         }
         return found
     }
