@@ -20,6 +20,7 @@ struct LoginTests {
     private func services(_ policy: HashPolicy = cheap) throws -> RealmServices {
         var settings = HashingSettings(workers: 1)
         settings.wait = .seconds(60)
+        settings.niceness = 0
         let slots = HashingSlots(settings) { UInt64(clamping: FileStamp.systemNow()) }
         var services = RealmServices()
         services[PasswordService.self] = try PasswordService(policy: policy, slots: slots)
@@ -79,7 +80,8 @@ struct LoginTests {
                 .init("users", password: "secret"),
                 // One round, as OpenLDAP computes it: in a key file the name means GlassFish's 100.
                 .init("ldap", password: "secret"),
-            ]
+            ],
+            patience: .seconds(60)
         )
         #expect(await conformance.violations() == [])
         let names = ["FileLoginModule", "com.sun.enterprise.security.auth.login.FileLoginModule"]
@@ -218,6 +220,15 @@ struct LoginTests {
         }
         #expect(log.entries.count == 1)
         #expect(log.entries.first?.hasPrefix("notice: a password could not be hashed anew: nothing is changed") == true)
+    }
+
+    @Test func `a hash that takes more memory than there is keeps one user out, and is told`() async throws {
+        let big = "$argon2id$v=19$m=1048576,t=1,p=1$c2FsdHNhbHRzYWx0$" + String(repeating: "A", count: 43)
+        let realm = try realm("ann;\(Known.ssha);a\nbob;\(big);b\n", ["rehash": .boolean(false)])
+        #expect(realm.listing == ["ann: a", "!bob: b"])
+        #expect(realm.warnings.first?.contains("users:2: bob cannot sign in: a check of argon2id") == true)
+        #expect(try await login(realm, "ann", "secret").identity != nil)
+        #expect(try await login(realm, "bob", "secret").refusal?.failure == .disabled)
     }
 
     @Test func `without a service that checks passwords the module cannot be made`() throws {

@@ -140,6 +140,18 @@ struct WatchingTests {
         #expect(names(await realm.refresh()) == ["bob"])
     }
 
+    @Test func `a change waits for another program that is writing the file in place`() async throws {
+        clock.set(FileStamp.systemNow())
+        let realm = try start("ann:\(Known.ssha)\n")
+        try folder.write("")
+        clock.set(FileStamp.systemNow())
+        async let added: Void = realm.add(UserRecord(try Username("new")), hash: nil)
+        // The clock stands still: the change cannot be made before the file is whole, however long that takes.
+        try folder.write("ann:\(Known.ssha)\nbob:*\n")
+        try await added
+        #expect(try folder.text() == "ann:\(Known.ssha)\nbob:*\nnew:*\n")
+    }
+
     @Test func `a file that stays empty is believed after a second`() async throws {
         clock.set(FileStamp.systemNow())
         let realm = try start("ann:\(Known.ssha)\n")

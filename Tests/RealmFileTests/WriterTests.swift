@@ -49,7 +49,7 @@ struct WriterTests {
         try folder.write("", to: "groups")
         let groupFile = groups == "-" ? "-" : folder.file("groups")
         let processes = try (0..<4).map { try spawn([folder.file("users"), groupFile, "many", "p\($0)x", "25"]) }
-        for process in processes { #expect(status(process) == 0) }
+        for process in processes { #expect(status(process) == 0, "\((try? folder.text("errors")) ?? "")") }
         let realm = try FileRealm.make(folder, groups: groups == "-" ? nil : "groups")
         #expect(realm.warnings == [])
         for process in 0..<4 {
@@ -79,10 +79,10 @@ struct WriterTests {
     @Test func `who holds the lock is named to those who wait in vain`() throws {
         try folder.write("ann;\(Known.ssha);a\n")
         let file = try FileSnapshot(reading: folder.file("users"))
-        let lock = try FileLock(of: file, patience: 0)
+        let lock = try FileLock(of: file.path, patience: 0)
         withExtendedLifetime(lock) {
             let message = "\(file.path) is being changed by process \(getpid()) and stays locked"
-            let fault = #expect(throws: FileFault.self) { _ = try FileLock(of: file, patience: 30_000_000) }
+            let fault = #expect(throws: FileFault.self) { _ = try FileLock(of: file.path, patience: 30_000_000) }
             #expect(fault?.description.hasPrefix(message) == true)
         }
     }
@@ -90,11 +90,11 @@ struct WriterTests {
     @Test func `a lock whose file was removed by hand is not taken for the lock`() throws {
         try folder.write("ann;\(Known.ssha);a\n")
         let file = try FileSnapshot(reading: folder.file("users"))
-        let first = try FileLock(of: file, patience: 0)
+        let first = try FileLock(of: file.path, patience: 0)
         try FileManager.default.removeItem(atPath: folder.file(".users.lock"))
-        let second = try FileLock(of: file, patience: 0)
+        let second = try FileLock(of: file.path, patience: 0)
         withExtendedLifetime((first, second)) {
-            let fault = #expect(throws: FileFault.self) { _ = try FileLock(of: file, patience: 30_000_000) }
+            let fault = #expect(throws: FileFault.self) { _ = try FileLock(of: file.path, patience: 30_000_000) }
             #expect(fault != nil)
         }
     }

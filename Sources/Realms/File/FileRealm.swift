@@ -56,6 +56,7 @@ public struct FileRealm: Realm {
         var rules = ReadingRules()
         rules.form = KeyFileForm(rawValue: try properties.string("format"))
         rules.allowsClearText = try properties.boolean("clear-text")
+        rules.passwords = properties.services[PasswordService.self]
         let groupFile = properties.has("group-file") ? try properties.string("group-file") : nil
         guard groupFile == nil || rules.form != .glassfish else {
             throw BadRealm(
@@ -71,9 +72,8 @@ public struct FileRealm: Realm {
         } catch {
             throw Self.fault(error, paths)
         }
-        let passwords = properties.services[PasswordService.self]
-        rehasher = try properties.boolean("rehash") ? passwords.map { Rehasher(files, $0, log) } : nil
-        (self.files, self.passwords) = (files, passwords)
+        rehasher = try properties.boolean("rehash") ? rules.passwords.map { Rehasher(files, $0, log) } : nil
+        (self.files, passwords) = (files, rules.passwords)
     }
 
     private static func fault(_ fault: FileFault, _ paths: UserFilePaths) -> BadRealm {

@@ -9,6 +9,8 @@ struct ReadingRules: Sendable {
     /// The form the configuration names; nil to tell by the content.
     var form: KeyFileForm?
     var allowsClearText = false
+    /// Who checks passwords, and may not have the memory for some hashes; nil where nobody signs in.
+    var passwords: PasswordService?
 
     func options(_ form: KeyFileForm) -> FormatOptions {
         var options = FormatOptions()
@@ -118,7 +120,11 @@ private struct TableReader {
         guard !stored.isEmpty, stored != form.noPassword else { return nil }
         if let known = previous?[name]?.password, known.text.utf8.elementsEqual(stored.utf8) { return known }
         do throws(BadHash) {
-            return try StoredPassword(stored, options)
+            let password = try StoredPassword(stored, options)
+            if let passwords = rules.passwords, !passwords.affords(password.hash.cost) {
+                throw BadHash("a check of \(password.hash.cost) takes more memory than all may take together")
+            }
+            return password
         } catch {
             warn(line, "\(name) cannot sign in: \(error)")
             return nil

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Dispatch
+
 #if canImport(Glibc)
 internal import Glibc
 #elseif canImport(Musl)
@@ -19,17 +21,21 @@ final class FileLock: Sendable {
     /// Waits for the right to replace a file.
     ///
     /// It blocks the thread it is called on, for `patience` nanoseconds at most.
-    init(of file: FileSnapshot, patience: Int) throws(FileFault) {
+    init(of name: String, patience: Int) throws(FileFault) {
+        let file = try FileOwner.locate(name)
         let (folder, name) = FileSnapshot.split(file.path)
         let path = "\(folder)/.\(name).lock"
-        let deadline = Self.now &+ patience
+        let deadline = DispatchTime.now() + .nanoseconds(patience)
         while true {
             let descriptor = try Self.open(path, for: file.owner)
-            do throws(FileFault) {
-                try Self.wait(for: descriptor, path, of: file.path, until: deadline)
-            } catch {
+            switch FileLockWait(descriptor).end(by: deadline) {
+            case nil:
+                let holder = Self.holder(path)
+                throw FileFault("\(file.path) is being changed by \(holder) and stays locked (\(path))")
+            case 0?: break
+            case let number?:
                 close(descriptor)
-                throw error
+                throw FileFault("cannot lock \(path)", number)
             }
             // Somebody may have removed the file of the lock by hand while we waited for it.
             if Self.isStillThere(descriptor, path) {
@@ -52,22 +58,6 @@ final class FileLock: Sendable {
         return descriptor
     }
 
-    private static func wait(
-        for descriptor: Int32,
-        _ path: String,
-        of file: String,
-        until deadline: Int
-    ) throws(FileFault) {
-        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
-            guard errno == EWOULDBLOCK || errno == EINTR else { throw .system("cannot lock \(path)") }
-            guard now < deadline else {
-                throw FileFault("\(file) is being changed by \(holder(descriptor)) and stays locked (\(path))")
-            }
-            var pause = timespec(tv_sec: 0, tv_nsec: 5_000_000)
-            _ = unsafe nanosleep(&pause, nil)
-        }
-    }
-
     private static func isStillThere(_ descriptor: Int32, _ path: String) -> Bool {
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0, let there = FileStamp(of: path) else { return false }
@@ -82,16 +72,13 @@ final class FileLock: Sendable {
         _ = unsafe text.withUnsafeBytes { unsafe pwrite(descriptor, $0.baseAddress, $0.count, 0) }
     }
 
-    private static func holder(_ descriptor: Int32) -> String {
+    private static func holder(_ path: String) -> String {
+        let descriptor = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard descriptor >= 0 else { return "another program" }
+        defer { close(descriptor) }
         var text = [UInt8](repeating: 0, count: 16)
         let count = unsafe text.withUnsafeMutableBytes { unsafe pread(descriptor, $0.baseAddress, $0.count, 0) }
         let digits = text.prefix(max(0, count)).prefix { (0x30...0x39).contains($0) }
         return digits.isEmpty ? "another program" : "process \(String(decoding: digits, as: UTF8.self))"
-    }
-
-    private static var now: Int {
-        var time = timespec()
-        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-        return Int(time.tv_sec) &* 1_000_000_000 &+ Int(time.tv_nsec)
     }
 }

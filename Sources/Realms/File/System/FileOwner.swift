@@ -22,6 +22,13 @@ struct FileOwner: Sendable, Hashable {
         mode = status.st_mode & 0o7777
     }
 
+    /// Where a file really is, links resolved, and whose it is.
+    static func locate(_ name: String) throws(FileFault) -> (path: String, owner: FileOwner) {
+        var status = stat()
+        guard let path = FileSnapshot.resolve(name), unsafe stat(path, &status) == 0 else { throw .system(name) }
+        return (path, FileOwner(status))
+    }
+
     /// Whether this process may replace the file, as far as can be told without trying.
     func isReplaceable(in folder: String) -> Bool {
         guard geteuid() == 0 || geteuid() == user else { return false }

@@ -36,7 +36,9 @@ struct FileSnapshot: Sendable {
         try owner.checkTrust(of: path)
         bytes = try Self.bytes(of: descriptor, count: Int(status.st_size), name)
         var after = stat()
-        guard unsafe fstat(descriptor, &after) == 0, FileStamp(after) == stamp else {
+        guard unsafe fstat(descriptor, &after) == 0 else { throw .system(name) }
+        // One that was replaced meanwhile has lost its name, which leaves a trace on it, but none in what was read.
+        guard FileStamp(after) == stamp || after.st_nlink == 0 && FileStamp(after).modified == stamp.modified else {
             throw FileFault("\(name): it is being written")
         }
     }

@@ -32,9 +32,9 @@ extension UserFiles {
         // Taken before anything is read, so that what changes meanwhile is seen by the next look.
         let stamps = paths.stamps()
         let moment = now()
-        let isFresh = stamps.contains { $0?.isFresh(at: moment) ?? false }
         do throws(FileFault) {
             let new = try UserFilesVersion(reading: paths, after: old)
+            let isFresh = new.isFresh(at: moment)
             let isUnfinished = isFresh && new.looksUnfinished(after: old)
             return publish(isUnfinished ? nil : new, over: ticket, stamps, moment, isSettled: !isFresh)
         } catch {

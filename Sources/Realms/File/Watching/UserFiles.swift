@@ -53,7 +53,7 @@ final class UserFiles: Sendable {
                 version: version,
                 looked: version.stamps,
                 lookedAt: moment,
-                isSettled: !version.stamps.contains { $0?.isFresh(at: moment) ?? false },
+                isSettled: !version.isFresh(at: moment),
                 reported: version.table
             )
         )

@@ -3,6 +3,14 @@
 
 internal import RealmKit
 
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
 /// Which files hold users and groups, and how they are read.
 struct UserFilePaths: Sendable {
     let file: String
@@ -24,6 +32,9 @@ struct UserFilesVersion: Sendable {
     let hasForm: Bool
 
     var stamps: [FileStamp?] { [file.stamp] + (groupFile.map { [$0.stamp] } ?? []) }
+
+    /// Whether one of the files was changed so shortly before a moment that its stamp may not tell of a further change.
+    func isFresh(at moment: Int) -> Bool { stamps.contains { $0?.isFresh(at: moment) ?? false } }
 
     /// Whether this process may replace all of the files.
     var isReplaceable: Bool {
@@ -51,7 +62,8 @@ struct UserFilesVersion: Sendable {
                 return
             } catch {
                 attempts += 1
-                guard attempts < 3, error.description.hasSuffix("it is being written") else { throw error }
+                guard attempts < 10, error.description.hasSuffix("it is being written") else { throw error }
+                usleep(1000)
             }
         }
     }

@@ -5,6 +5,14 @@ internal import Dispatch
 internal import RealmKit
 internal import Synchronization
 
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
 extension UserFiles {
     /// How long a writer waits for another, in nanoseconds.
     static let patience = 10_000_000_000
@@ -33,7 +41,7 @@ extension UserFiles {
         let locks = try Self.unavailable { () throws(FileFault) in try lock() }
         // To the end: what is published here must not be older than what another writer has published.
         defer { withExtendedLifetime(locks) {} }
-        let old = try Self.unavailable { () throws(FileFault) in try UserFilesVersion(reading: paths, after: known) }
+        let old = try Self.unavailable { () throws(FileFault) in try readWhole(after: known) }
         try edit.check(old.table.form, paths)
         guard let splices = try edit.splices(old) else { return }
         let before = old.table[edit.user]?.groups ?? []
@@ -54,16 +62,21 @@ extension UserFiles {
         try Self.unavailable { () throws(FileFault) in try takeOver(edit, isRehash ? new : nil, after: old) }
     }
 
+    /// Reads the files; one that another program, which takes no lock, seems to be writing is given a second to end.
+    private func readWhole(after known: UserFilesVersion) throws(FileFault) -> UserFilesVersion {
+        while true {
+            let read = try UserFilesVersion(reading: paths, after: known)
+            guard read.isFresh(at: now()), read.looksUnfinished(after: known) else { return read }
+            usleep(20_000)
+        }
+    }
+
     /// Both locks, always in the same order, so that no two writers wait for each other.
     private func lock() throws(FileFault) -> [FileLock] {
-        var files: [FileSnapshot] = []
-        for path in [paths.file, paths.groupFile].compactMap(\.self) { files.append(try FileSnapshot(reading: path)) }
+        var files: Set<String> = []
+        for path in [paths.file, paths.groupFile].compactMap(\.self) { files.insert(try FileOwner.locate(path).path) }
         var locks: [FileLock] = []
-        var last: String?
-        for file in files.sorted(by: { $0.path < $1.path }) where file.path != last {
-            locks.append(try FileLock(of: file, patience: Self.patience))
-            last = file.path
-        }
+        for file in files.sorted() { locks.append(try FileLock(of: file, patience: Self.patience)) }
         return locks
     }
 
@@ -122,7 +135,7 @@ extension UserFiles {
             let previous = state.version
             state.version = new
             (state.looked, state.lookedAt, state.fault) = (new.stamps, moment, nil)
-            state.isSettled = !new.stamps.contains { $0?.isFresh(at: moment) ?? false }
+            state.isSettled = !new.isFresh(at: moment)
             state.generation += 1
             if let rehashed { state.rehashed[edit.user] = rehashed } else { state.rehashed[edit.user] = nil }
             // What was written here is complete, so refresh() need not wait for the file to come to rest.
