@@ -58,7 +58,8 @@ let package = Package(
         // The vocabulary and the engine.
         .target(name: "RealmKit"),
         .target(name: "LoginConf", dependencies: ["RealmKit"]),
-        .target(name: "RealmConfiguration", dependencies: ["LoginConf", "Passwords", "RealmKit"]),
+        .target(name: "Throttle", dependencies: ["RealmKit"]),
+        .target(name: "RealmConfiguration", dependencies: ["LoginConf", "Passwords", "RealmKit", "Throttle"]),
         .target(name: "RealmTesting", dependencies: ["RealmKit"]),
 
         // One target per kind of realm; adding one is a target here and a line in BuiltInRealms.
@@ -91,7 +92,7 @@ let package = Package(
         .target(name: "Passwords", dependencies: ["CArgon2", "CCrypt", "OpenSSLKit", "RealmKit", deques]),
 
         // What a program keeps: users, lock-outs.
-        .target(name: "Store", dependencies: ["RealmKit", grdb]),
+        .target(name: "Store", dependencies: ["RealmKit", "Throttle", grdb]),
 
         // HTTP over TLS: requests, responses, limits; no realms.
         .target(
@@ -123,7 +124,9 @@ let package = Package(
         .target(name: "TerminalIO", dependencies: ["RealmKit"]),
         .target(
             name: "AuthcheckCommand",
-            dependencies: ["CommandOptions", "LoginConf", "RealmConfiguration", "RealmKit", "TerminalIO", arguments]
+            dependencies: [
+                "CommandOptions", "LoginConf", "RealmConfiguration", "RealmKit", "Store", "TerminalIO", arguments,
+            ]
         ),
         .executableTarget(name: "gatehouse-server", dependencies: ["BuiltInRealms", "GatehouseCommand"]),
         .executableTarget(name: "authcheck", dependencies: ["AuthcheckCommand", "BuiltInRealms"]),
@@ -136,14 +139,17 @@ let package = Package(
         .testTarget(name: "RealmKitTests", dependencies: ["RealmKit", "RealmTesting"]),
         .testTarget(
             name: "RealmConfigurationTests",
-            dependencies: ["BuiltInRealms", "LoginConf", "Passwords", "RealmConfiguration", "RealmKit", "RealmTesting"]
+            dependencies: [
+                "BuiltInRealms", "LoginConf", "Passwords", "RealmConfiguration", "RealmKit", "RealmTesting", "Throttle",
+            ]
         ),
+        .testTarget(name: "ThrottleTests", dependencies: ["RealmKit", "RealmTesting", "Throttle"]),
         .testTarget(name: "RealmStartWithTests", dependencies: ["RealmKit", "RealmStartWith", "RealmTesting"]),
         .testTarget(
             name: "PasswordsTests",
             dependencies: ["OpenSSLKit", "Passwords", "RealmKit", "RealmTesting"]
         ),
-        .testTarget(name: "StoreTests", dependencies: ["RealmKit", "Store", grdb]),
+        .testTarget(name: "StoreTests", dependencies: ["RealmKit", "RealmTesting", "Store", "Throttle", grdb]),
         .testTarget(
             name: "RealmStoreTests",
             dependencies: ["Passwords", "RealmKit", "RealmStore", "RealmTesting", "Store"]

@@ -7,6 +7,7 @@ internal import Glibc
 internal import LoginConf
 internal import RealmConfiguration
 public import RealmKit
+internal import Store
 internal import TerminalIO
 
 /// The command `authcheck`: asks a realm whether it would let somebody in.

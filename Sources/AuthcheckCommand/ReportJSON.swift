@@ -99,6 +99,7 @@ extension Refusal {
         case .allIgnored: "all-ignored"
         case .emptyStack: "empty-stack"
         case .nobodyNamed: "nobody-named"
+        case .locked: "locked"
         }
     }
 }

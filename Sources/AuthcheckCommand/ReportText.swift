@@ -27,6 +27,7 @@ enum ReportText {
         case .allIgnored: return "no module had anything to say about this user"
         case .emptyStack: return "its stack has no modules"
         case .nobodyNamed: return "the module that knows who this is did not complete the login"
+        case .locked: return "locked: there were too many failures; docs/lockout.md says how to clear it"
         }
     }
 

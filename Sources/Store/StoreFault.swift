@@ -38,7 +38,10 @@ public struct StoreFault: Error, Sendable, CustomStringConvertible {
             return
         }
         // The statement is left out: it would show hashes.
-        self.init(.unavailable, "the store cannot be used: \(error.message ?? "SQLite error \(error.resultCode.rawValue)")")
+        self.init(
+            .unavailable,
+            "the store cannot be used: \(error.message ?? "SQLite error \(error.resultCode.rawValue)")"
+        )
     }
 }
 

@@ -128,7 +128,7 @@ import Testing
         verified.remember(try key("zoe", "x"), zoe, 0)
         verified.remember(try key("zed", "x", "other"), elsewhere, 0)
         let onTheWay = try key("zed", "y")
-        verified.forget(realm: "any", zed.username)
+        verified.forget(realm: "any") { $0 == zed.username }
         verified.remember(onTheWay, zed, 1)
         #expect(verified.entry(try key("zed", "x"), 1) == nil)
         #expect(verified.entry(try key("zed", "y"), 1) == nil)
@@ -143,7 +143,7 @@ import Testing
             try #require(verified.key(realm: "any", credentials("zed", password)))
         }
         verified.remember(try key("a"), zed, 0)
-        verified.forget(realm: "any", zed.username)
+        verified.forget(realm: "any") { $0 == zed.username }
         verified.remember(try key("b"), zed, 1)
         verified.remember(try key("a"), zed, 2)
         verified.remember(try key("c"), zed, 3)

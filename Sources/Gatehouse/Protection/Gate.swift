@@ -127,6 +127,20 @@ struct Gate: Sendable {
         isAllowed ? .allowed(identity) : .forbidden(identity)
     }
 
+    /// No longer believes credentials that were accepted before.
+    ///
+    /// - Parameters:
+    ///   - users: Whose.
+    ///   - realm: The realm they live in.
+    func forget(_ users: ChangedUsers, of realm: String) {
+        switch users {
+        case .some(let names):
+            guard !names.isEmpty else { return }
+            verified.forget(realm: realm) { names.contains($0) }
+        case .all: verified.forget(realm: realm) { _ in true }
+        }
+    }
+
     /// Makes a login, and decides after it.
     ///
     /// - Parameter login: The login.

@@ -160,13 +160,17 @@ final class VerifiedCredentials: Sendable {
         }
     }
 
-    /// Forgets a user of a realm, such as when the password is another or the account is locked.
-    func forget(realm: String, _ username: Username) {
+    /// Forgets users of a realm, such as when a password is another or an account is locked.
+    ///
+    /// - Parameters:
+    ///   - realm: The realm.
+    ///   - isMeant: Whether a user of the realm is to be forgotten.
+    func forget(realm: String, where isMeant: (Username) -> Bool) {
         state.withLock { state in
             // Logins that are on their way may have seen the user as it was.
             state.generation &+= 1
             state.entries = state.entries.filter { _, entry in
-                entry.identity.realm != realm || entry.identity.username != username
+                entry.identity.realm != realm || !isMeant(entry.identity.username)
             }
         }
     }

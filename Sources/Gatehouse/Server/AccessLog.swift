@@ -53,6 +53,7 @@ struct AccessLog {
         case .allIgnored: return " all-ignored"
         case .emptyStack: return " empty-stack"
         case .nobodyNamed: return " nobody-named"
+        case .locked: return " locked"
         case .module(let index, let phase, let failure):
             let fault = report.steps.first { $0.index == index && $0.phase == phase }?.fault
             return " \(failure.code) module=\(index) phase=\(phase.name)" + (fault.map { " \(quoted($0.log))" } ?? "")

@@ -28,6 +28,7 @@ public struct GatehouseServer: Sendable {
     private let accessLogger: Logger
     private let onListening: @Sendable (String) -> Void
     private let reload: @Sendable () throws(ConfigurationErrors) -> Configuration
+    private let watch = RealmWatch(clock: SystemClock())
 
     /// A server for a configuration.
     ///
@@ -107,12 +108,16 @@ public struct GatehouseServer: Sendable {
             let port = channel.localAddress?.port ?? address.port
             onListening("https://\(ServerSettings.Address(host: address.host, port: port))")
         }
-        var snapshot = Snapshot(configuration: configuration, tls: tls)
-        for await signal in signals {
-            guard signal == .sighup else { break }
-            snapshot = reloaded(snapshot, server, contexts)
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await watch.run() }
+            var snapshot = Snapshot(configuration: configuration, tls: tls)
+            for await signal in signals {
+                guard signal == .sighup else { break }
+                snapshot = reloaded(snapshot, server, contexts)
+            }
+            await stop(server, channels)
+            group.cancelAll()
         }
-        await stop(server, channels)
         return .success(())
     }
 
@@ -167,6 +172,7 @@ public struct GatehouseServer: Sendable {
             verified: try VerifiedCredentials(lifetime: settings.credentialCache.nanoseconds),
             clock: clock
         )
+        watch.look(after: configuration.realms, gate)
         return GatehouseResponder(
             gate: gate,
             shelf: PageShelf(configuration.rules, SecurityHeaders(isTrusted: !tls.certificate.isDevelopment)),

@@ -43,7 +43,10 @@ extension GatehouseOptions.Hash: Action {
             let found = try calibration.argon2id(memory: memory << 20)
             let (seconds, attoseconds) = found.time.components
             let taken = seconds * 1000 + attoseconds / 1_000_000_000_000_000
-            GatehouseCommand.print("# \(taken) ms a check on one processor of this machine, alone on it", on: STDOUT_FILENO)
+            GatehouseCommand.print(
+                "# \(taken) ms a check on one processor of this machine, alone on it",
+                on: STDOUT_FILENO
+            )
             GatehouseCommand.print("passwords {\n    hash  \(found.policy);\n}", on: STDOUT_FILENO)
         } catch {
             throw ActionFault(.failed, error.description)

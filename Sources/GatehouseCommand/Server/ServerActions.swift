@@ -27,7 +27,10 @@ extension GatehouseOptions.Serve: Action {
     func perform(_ kinds: [RealmKind]) async throws(ActionFault) {
         LoggingSystem.bootstrap { label in LineLogHandler(label: label) }
         let logger = Logger(label: "gatehouse")
-        let services = ProgramServices(.make, log: RealmLog { level, message in logger.log(level: level.level, "\(message)") })
+        let services = ProgramServices(
+            .make,
+            log: RealmLog { level, message in logger.log(level: level.level, "\(message)") }
+        )
         let configuration = try GatehouseCommand.load(options, kinds, services)
         do throws(ConfigurationErrors) {
             let server = try GatehouseServer(

@@ -48,7 +48,9 @@ struct NewPasswordOptions: ParsableArguments {
         guard let first = terminal.readSecret() else { throw ActionFault(.failed, "no password was given") }
         terminal.show("Once more: ")
         guard let second = terminal.readSecret() else { throw ActionFault(.failed, "no password was given") }
-        guard first.isEqual(to: second) else { throw ActionFault(.failed, "the two are not the same; nothing is changed") }
+        guard first.isEqual(to: second) else {
+            throw ActionFault(.failed, "the two are not the same; nothing is changed")
+        }
         return first
     }
 }

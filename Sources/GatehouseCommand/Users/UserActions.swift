@@ -34,7 +34,10 @@ struct UserDesk {
         guard let realm = bound.realm as? any ManagedRealm else {
             let others = configuration.realms.filter { $0.realm is any ManagedRealm }.map(\.name)
             let hint = others.isEmpty ? "there is no realm whose can" : "those of \(others.joined(separator: ", ")) can"
-            throw ActionFault(.failed, "the users of realm \(name) (\(bound.className)) cannot be changed here; \(hint)")
+            throw ActionFault(
+                .failed,
+                "the users of realm \(name) (\(bound.className)) cannot be changed here; \(hint)"
+            )
         }
         guard let passwords = configuration.services[PasswordService.self] else {
             throw ActionFault(.configuration, "this program cannot hash passwords")

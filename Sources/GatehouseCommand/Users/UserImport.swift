@@ -26,7 +26,11 @@ extension GatehouseOptions.User.Import: Action {
     }
 
     /// The file as a realm of its own, so that it is read as one that is configured is.
-    private func file(_ kinds: [RealmKind], _ desk: UserDesk, _ complaints: Complaints) throws(ActionFault) -> any ManagedRealm {
+    private func file(
+        _ kinds: [RealmKind],
+        _ desk: UserDesk,
+        _ complaints: Complaints
+    ) throws(ActionFault) -> any ManagedRealm {
         guard let kind = kinds.first(where: { $0.classNames.contains("FileRealm") }) else {
             throw ActionFault(.failed, "this program is not linked with FileRealm, which reads such files")
         }

@@ -22,7 +22,10 @@ extension GatehouseOptions {
 struct RealmOptions: ParsableArguments {
     @OptionGroup var configuration: ConfigurationOptions
 
-    @Option(name: .long, help: ArgumentHelp("The realm. Default: the configuration's default-realm.", valueName: "name"))
+    @Option(
+        name: .long,
+        help: ArgumentHelp("The realm. Default: the configuration's default-realm.", valueName: "name")
+    )
     var realm: String?
 }
 
@@ -44,12 +47,18 @@ extension GatehouseOptions.User {
         static let configuration = CommandConfiguration(abstract: "Add a user, asking for the password.")
         @OptionGroup var options: RealmOptions
         @OptionGroup var password: NewPasswordOptions
-        @Option(name: .customLong("group"), help: ArgumentHelp("A group the user belongs to; repeatable.", valueName: "name"))
+        @Option(
+            name: .customLong("group"),
+            help: ArgumentHelp("A group the user belongs to; repeatable.", valueName: "name")
+        )
         var groups: [String] = []
         @Flag(name: .long, help: "Add the user without a password: nobody can sign in as them until one is set.")
         var noPassword = false
         @Flag(name: .long, help: "Add the user switched off.") var disabled = false
-        @Option(name: .long, help: ArgumentHelp("The last day of the account, as in 2027-01-31 (UTC).", valueName: "day"))
+        @Option(
+            name: .long,
+            help: ArgumentHelp("The last day of the account, as in 2027-01-31 (UTC).", valueName: "day")
+        )
         var expires: String?
         @Flag(name: .long, help: "The password has to be changed before it is good for signing in.")
         var mustChange = false
@@ -74,7 +83,8 @@ extension GatehouseOptions.User {
     struct Groups: ParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Show or change a user's groups.")
         @OptionGroup var options: RealmOptions
-        @Option(name: .long, help: ArgumentHelp("A group to add; repeatable.", valueName: "name")) var add: [String] = []
+        @Option(name: .long, help: ArgumentHelp("A group to add; repeatable.", valueName: "name")) var add: [String] =
+            []
         @Option(name: .long, help: ArgumentHelp("A group to leave; repeatable.", valueName: "name"))
         var remove: [String] = []
         @Argument(help: "The user.") var user: String
@@ -101,8 +111,10 @@ extension GatehouseOptions.User {
 
     struct Import: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Add the users of a key file of GlassFish, or of an htpasswd file, with their passwords and groups.",
-            discussion: "All of them are added or none. A line that cannot be read is told of, and nothing is added then."
+            abstract:
+                "Add the users of a key file of GlassFish, or of an htpasswd file, with their passwords and groups.",
+            discussion:
+                "All of them are added or none. A line that cannot be read is told of, and nothing is added then."
         )
         @OptionGroup var options: RealmOptions
         @Option(name: .long, help: ArgumentHelp("The group file of an htpasswd file.", valueName: "file"))

@@ -59,7 +59,10 @@ struct Crypt: PasswordAlgorithm {
                 throw HashFault(.unusable, "the password has a NUL, at which \(method.rawValue) would stop")
             }
             guard password[index] < 0x80 || !method.isSevenBit else {
-                throw HashFault(.unusable, "the password is not of ASCII, of which alone \(method.rawValue) takes all bits")
+                throw HashFault(
+                    .unusable,
+                    "the password is not of ASCII, of which alone \(method.rawValue) takes all bits"
+                )
             }
         }
     }

@@ -30,7 +30,12 @@ enum CryptLibrary {
                     else { return nil }
                     var count = 0
                     while unsafe output[count] != 0 { count += 1 }
-                    return body(unsafe Span(_unsafeStart: UnsafeRawPointer(output).assumingMemoryBound(to: UInt8.self), count: count))
+                    return body(
+                        unsafe Span(
+                            _unsafeStart: UnsafeRawPointer(output).assumingMemoryBound(to: UInt8.self),
+                            count: count
+                        )
+                    )
                 }
             }
         }

@@ -12,10 +12,14 @@ extension CryptFormat {
         var (p, t) = (1, 0)
         if !reader.isAtEnd {
             // Bits say which of p, t, g and the size of a ROM follow; nobody here has a ROM, and g must be 0.
-            guard let have = reader.next(from: 1), have & ~3 == 0 else { throw fields.fault("g and NROM are not known here") }
+            guard let have = reader.next(from: 1), have & ~3 == 0 else {
+                throw fields.fault("g and NROM are not known here")
+            }
             if have & 1 != 0 { p = reader.next(from: 2) ?? 0 }
             if have & 2 != 0 { t = reader.next(from: 1) ?? 0 }
-            guard reader.isAtEnd, p > 0, have & 2 == 0 || t > 0 else { throw fields.fault("the parameters cannot be read") }
+            guard reader.isAtEnd, p > 0, have & 2 == 0 || t > 0 else {
+                throw fields.fault("the parameters cannot be read")
+            }
         }
         guard (1...24).contains(logN), (1...256).contains(r), (1...64).contains(p), (0...64).contains(t),
             128 * r << logN <= Scrypt.Parameters.mostMemory,
@@ -27,7 +31,8 @@ extension CryptFormat {
         guard cut == 0 || cut == 2 && last < 4 || cut == 3 && last < 16 else { throw fields.fault("the salt is cut") }
         guard CryptText.isCommon(fields[2], 43) else { throw fields.fault("the hash is not of 43 characters") }
         // The flavour of all there are: yescrypt's own; others are scrypt in another dress.
-        let others = (flavor == Self.flavor ? "" : ",flavor=\(flavor)") + (p == 1 ? "" : ",p=\(p)") + (t == 0 ? "" : ",t=\(t)")
+        let others =
+            (flavor == Self.flavor ? "" : ",flavor=\(flavor)") + (p == 1 ? "" : ",p=\(p)") + (t == 0 ? "" : ",t=\(t)")
         return Crypt(
             method: method,
             stored: stored,

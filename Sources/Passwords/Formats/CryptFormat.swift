@@ -41,7 +41,9 @@ enum CryptFormat: PasswordFormat {
     private static func bcrypt(_ stored: String, _ rest: Substring) throws(BadHash) -> Crypt {
         let fields = try HashFields(rest, of: "bcrypt", counts: 3...3)
         guard fields[0] != "x" else {
-            throw BadHash("bcrypt: $2x$ marks hashes of a broken implementation, which many passwords match; set it anew")
+            throw BadHash(
+                "bcrypt: $2x$ marks hashes of a broken implementation, which many passwords match; set it anew"
+            )
         }
         guard ["a", "b", "y"].contains(fields[0]) else { throw BadHash("bcrypt: the prefix is not $2a$, $2b$ or $2y$") }
         let digits = fields[1].utf8.count == 2 && fields[1].first == "0" ? fields[1].dropFirst() : fields[1]
@@ -110,7 +112,9 @@ enum CryptFormat: PasswordFormat {
         guard CryptText.isSalt(fields[1], 1...16), fields[1].utf8.allSatisfy(CryptText.common.contains),
             fields.fields.count == 3 || fields[2].isEmpty
         else { throw fields.fault("the salt is not of 1 to 16 characters") }
-        guard CryptText.isCommon(fields.fields.last ?? "", 22) else { throw fields.fault("the hash is not of 22 characters") }
+        guard CryptText.isCommon(fields.fields.last ?? "", 22) else {
+            throw fields.fault("the hash is not of 22 characters")
+        }
         // The method has 4096 rounds more than the text says.
         return Crypt(method: .sunmd5, stored: stored, parameters: "rounds=\(rounds + 4096)")
     }

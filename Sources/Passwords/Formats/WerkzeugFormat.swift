@@ -13,7 +13,9 @@ enum WerkzeugFormat: PasswordFormat {
         let method = fields[0].split(separator: ":", omittingEmptySubsequences: false)
         // The salt is the text itself.
         let salt = try fields.checked(Array(fields[1].utf8), "salt", in: 1...128)
-        guard let hash = Hexadecimal.decode(fields[2]) else { throw fields.fault("the hash is not in hexadecimal digits") }
+        guard let hash = Hexadecimal.decode(fields[2]) else {
+            throw fields.fault("the hash is not in hexadecimal digits")
+        }
         if method[0] == "scrypt", method.count == 4 {
             let parameters = try ScryptFormat.parameters(
                 fields,

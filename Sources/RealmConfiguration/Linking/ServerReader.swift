@@ -9,7 +9,7 @@ struct ServerReader {
 
     private static let keywords = [
         "listen", "state", "tls", "trusted-proxies", "threads", "access-log", "credential-cache", "limits",
-        "http2",
+        "http2", "throttle",
     ]
 
     func read(_ statement: Statement?) -> ServerSettings {
@@ -32,6 +32,9 @@ struct ServerReader {
         scalars.flag("http2", into: &settings.hasHTTP2)
         scalars.duration("credential-cache", .zero ... .seconds(3600), into: &settings.credentialCache)
         if let limits = block.once("limits") { settings.limits = LimitsReader(linker: linker).read(limits) }
+        if let throttle = block.once("throttle") {
+            settings.throttle = ThrottleReader(linker: linker).read(throttle)
+        }
         if let tls = block.once("tls") { settings.tls = TLSReader(linker: linker).read(tls) }
         return settings
     }

@@ -27,7 +27,10 @@ public struct NoRealmServices: RealmServiceSource {
     public init() {}
 
     /// Nothing.
-    public func services(for passwords: PasswordSettings, stateFolder: String) throws(RealmServiceFault) -> RealmServices {
+    public func services(
+        for passwords: PasswordSettings,
+        stateFolder: String
+    ) throws(RealmServiceFault) -> RealmServices {
         .none
     }
 }

@@ -46,6 +46,6 @@ public struct Configuration: Sendable {
     public let rules: [ProtectRule]
     /// What is doubtful, though not wrong.
     public let warnings: [Diagnostic]
-    /// The way in.
+    /// The way in, without a throttle: `authenticator.throttled(by:)` is the way in of a server.
     public let authenticator: Authenticator
 }

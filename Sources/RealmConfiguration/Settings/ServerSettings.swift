@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+public import Throttle
+
 /// What the `server` block of realms.conf says.
 public struct ServerSettings: Sendable {
     /// An address to listen on.
@@ -46,6 +48,8 @@ public struct ServerSettings: Sendable {
     public var credentialCache = Duration.seconds(30)
     /// How much clients may send, how long they may take, and how many may be there.
     public var limits = Limits()
+    /// How many failed logins there may be, and what follows from them.
+    public var throttle = ThrottleSettings()
 
     /// The defaults.
     ///

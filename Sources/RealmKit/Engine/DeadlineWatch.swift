@@ -7,9 +7,9 @@ internal import Synchronization
 ///
 /// A login that ends in time costs a lock and no task of its own. The task sleeps until the earliest moment and ends when
 /// none is left; an earlier moment than the one it sleeps for gets a task of its own.
-final class DeadlineWatch: Sendable {
+package final class DeadlineWatch: Sendable {
     /// What to do when the moment has come: it returns the next moment to be called back at, or nil if that was all.
-    typealias Action = @Sendable (_ now: UInt64) -> UInt64?
+    package typealias Action = @Sendable (_ now: UInt64) -> UInt64?
 
     private struct State {
         var next: UInt64 = 0
@@ -27,14 +27,14 @@ final class DeadlineWatch: Sendable {
     private let clock: any LoginClock
     private let state = Mutex(State())
 
-    init(_ clock: any LoginClock) {
+    package init(_ clock: any LoginClock) {
         self.clock = clock
     }
 
     /// Asks to be called back.
     ///
     /// - Returns: What to ``forget(_:)`` when it is no longer needed.
-    func add(at moment: UInt64, _ action: @escaping Action) -> UInt64 {
+    package func add(at moment: UInt64, _ action: @escaping Action) -> UInt64 {
         let (ticket, mustSleep) = state.withLock { state in
             state.next += 1
             state.waiting[state.next] = (moment, action)
@@ -44,7 +44,7 @@ final class DeadlineWatch: Sendable {
         return ticket
     }
 
-    func forget(_ ticket: UInt64) {
+    package func forget(_ ticket: UInt64) {
         state.withLock { _ = $0.waiting.removeValue(forKey: ticket) }
     }
 

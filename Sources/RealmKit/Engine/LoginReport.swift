@@ -130,11 +130,14 @@ public enum Refusal: Sendable, Hashable {
     case emptyStack
     /// The module that said who this is could not complete the login, though others could: nobody knows who it is.
     case nobodyNamed
+    /// The throttle had closed the account or the address, whatever the modules would have said.
+    case locked
 
-    /// The kind of failure it amounts to; permission denied when it is no module's.
+    /// The kind of failure it amounts to; permission denied when it is neither a module's nor the throttle's.
     public var failure: LoginFailure {
         switch self {
         case .module(_, _, let failure): failure
+        case .locked: .locked
         case .allIgnored, .emptyStack, .nobodyNamed: .permissionDenied
         }
     }

@@ -9,6 +9,8 @@
 struct LoginRun: ~Copyable {
     let stack: LoginStack
     let record: LoginRecord
+    /// Whether the answer may be yes; if not, the login phase is walked like any other and never committed.
+    private let mayGrant: Bool
 
     private var phase: LoginPhase
     private var position = 0
@@ -21,8 +23,14 @@ struct LoginRun: ~Copyable {
     private let reached: [StepRecord]
 
     /// A run that logs in.
-    init(_ stack: LoginStack, _ request: consuming LoginRequest, _ conversation: any Conversation) {
+    init(
+        _ stack: LoginStack,
+        _ request: consuming LoginRequest,
+        _ conversation: any Conversation,
+        mayGrant: Bool = true
+    ) {
         self.stack = stack
+        self.mayGrant = mayGrant
         record = LoginRecord(consume request, conversation, stack)
         phase = .login
         reached = []
@@ -32,6 +40,7 @@ struct LoginRun: ~Copyable {
     /// A run that ends a login.
     init(_ stack: LoginStack, _ request: consuming LoginRequest, undoing login: LoginRecord) {
         self.stack = stack
+        mayGrant = false
         record = LoginRecord(consume request, PreparedConversation.silent, stack)
         phase = .logout
         reached = login.reached
@@ -60,7 +69,7 @@ struct LoginRun: ~Copyable {
             case .login:
                 if position < stack.entries.count { return enterNext() }
                 path.reachedCount = path.count
-                walk.grants ? begin(.commit) : refuse(.login)
+                walk.grants && mayGrant ? begin(.commit) : refuse(.login)
             case .commit:
                 if position < path.reachedCount { return commitNext() }
                 if walk.grants { grant() } else { refuse(.commit) }
@@ -130,7 +139,8 @@ struct LoginRun: ~Copyable {
     }
 
     private mutating func refuse(_ phase: LoginPhase) {
-        path.refusal = reason(phase)
+        // Not what the walk came to: the answer must not depend on what was presented.
+        path.refusal = mayGrant ? reason(phase) : .locked
         begin(.abort)
     }
 

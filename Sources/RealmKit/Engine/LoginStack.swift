@@ -161,7 +161,23 @@ public final class LoginStack: Sendable {
     ///   - conversation: The other end, to be asked for whatever a module needs.
     /// - Returns: The decision and how it came about.
     public func login(_ request: consuming LoginRequest, asking conversation: any Conversation) async -> LoginReport {
-        var run = LoginRun(self, consume request, conversation)
+        await login(consume request, asking: conversation, mayGrant: true)
+    }
+
+    /// Walks the stack for one login whose answer may be settled already.
+    ///
+    /// - Parameters:
+    ///   - request: Who wants in, and where.
+    ///   - conversation: The other end, to be asked for whatever a module needs.
+    ///   - mayGrant: Whether the answer may be yes. If not, the login phase is walked and then aborted, and the refusal is
+    ///     ``Refusal/locked`` whatever the modules said; only a cancellation is still refused as unavailable.
+    /// - Returns: The decision and how it came about.
+    func login(
+        _ request: consuming LoginRequest,
+        asking conversation: any Conversation,
+        mayGrant: Bool
+    ) async -> LoginReport {
+        var run = LoginRun(self, consume request, conversation, mayGrant: mayGrant)
         while let call = run.advance() {
             // Before a call nobody is left to wait for, and after one that ended because nobody is.
             if call.phase.decides, Task.isCancelled {

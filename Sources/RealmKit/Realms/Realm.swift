@@ -51,6 +51,20 @@ public protocol Realm: Sendable {
     /// - Returns: The names of the groups, each once.
     /// - Throws: ``RealmError`` of code `noSuchUser`, `invalidOperation` or `unavailable`.
     func groupNames(of user: Username) async throws(RealmError) -> [String]
+
+    /// The name on which failed logins of a user are counted.
+    ///
+    /// Names that the realm takes for the same user must give the same key: a spelling with a key of its own has a
+    /// counter, and so as many guesses, of its own (CVE-2026-47203, CVE-2025-24806). Keys are compared as `String` does,
+    /// which takes an accent written in two ways for the same. It must not depend on whether there is such a user, and
+    /// must neither wait nor fail; `RealmConformance` compares the keys of spellings it is told of.
+    ///
+    /// The default folds case in every script. Folding too much does little harm: users whose names differ in case
+    /// only share a counter.
+    ///
+    /// - Parameter user: The name, as it was typed.
+    /// - Returns: The key.
+    func accountKey(of user: Username) -> String
 }
 
 extension Realm {
@@ -61,4 +75,7 @@ extension Realm {
     public func groupNames(of user: Username) async throws(RealmError) -> [String] {
         throw .invalidOperation("a realm of type \(authType) knows groups only at login")
     }
+
+    /// The name with its case folded.
+    public func accountKey(of user: Username) -> String { user.caseFolded }
 }

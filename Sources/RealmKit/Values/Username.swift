@@ -57,6 +57,16 @@ public struct Username: Sendable, Hashable, CustomStringConvertible {
         return true
     }
 
+    /// The name in one case, whichever it was typed in.
+    ///
+    /// Letters are lowered, raised and lowered again: some that differ in lower case are the same in upper case (the two
+    /// small sigmas), and some have an upper case that is none of theirs (the dotless i).
+    public var caseFolded: String {
+        // Most names are ASCII, where once is enough.
+        let lowered = text.lowercased()
+        return text.utf8.allSatisfy({ $0 < 0x80 }) ? lowered : lowered.uppercased().lowercased()
+    }
+
     private static func isForbidden(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x00...0x1F, 0x7F...0x9F, 0x2028, 0x2029: true

@@ -14,11 +14,13 @@ public import RealmKit
 ///
 /// Checked: names and schema make sense and every default can be read; the realm can be made from the properties given;
 /// unknown properties and missing required ones are refused; `jaasContext` and `authType` are not empty and hold no
-/// control characters; `jaas-context` has its effect; `groupNames(of:)` answers as documented.
+/// control characters; `jaas-context` has its effect; `groupNames(of:)` answers as documented; `accountKey(of:)` gives
+/// spellings of the same user the same key, each time.
 public struct RealmConformance<RealmType: Realm>: Sendable {
     private let properties: [String: [String]]
     private let members: [String: [String]]
     private let strangers: [String]
+    private let spellings: [[String]]
 
     /// A check of one type of realm.
     ///
@@ -27,15 +29,19 @@ public struct RealmConformance<RealmType: Realm>: Sendable {
     ///   - properties: Properties a realm can be made of, as realms.conf would have them, each a list of words.
     ///   - members: Users of that realm, and the groups that `groupNames(of:)` must give for them.
     ///   - strangers: Names of nobody: `groupNames(of:)` must throw for them.
+    ///   - spellings: Names that the realm takes for the same user, a list for each: `accountKey(of:)` must give them the
+    ///     same key.
     public init(
         _ type: RealmType.Type,
         properties: [String: [String]] = [:],
         members: [String: [String]] = [:],
-        strangers: [String] = []
+        strangers: [String] = [],
+        spellings: [[String]] = []
     ) {
         self.properties = properties
         self.members = members
         self.strangers = strangers
+        self.spellings = spellings
     }
 
     /// Checks everything.
@@ -51,6 +57,7 @@ public struct RealmConformance<RealmType: Realm>: Sendable {
             violations += texts(of: realm)
             violations += context()
             violations += await groups(of: realm)
+            violations += keys(of: realm)
         } catch {
             violations.append("no realm can be made of the properties given: \(error)")
         }
@@ -94,6 +101,20 @@ public struct RealmConformance<RealmType: Realm>: Sendable {
     private func texts(of realm: RealmType) -> [String] {
         NameRules.violations(ofText: realm.jaasContext, "jaasContext")
             + NameRules.violations(ofText: realm.authType, "authType")
+    }
+
+    private func keys(of realm: RealmType) -> [String] {
+        var violations: [String] = []
+        for names in spellings + (members.keys.sorted() + strangers).map({ [$0, $0] }) {
+            do throws(BadUsername) {
+                let keys = try names.map { (name) throws(BadUsername) in realm.accountKey(of: try Username(name)) }
+                if keys.contains("") { violations.append("accountKey(of:) is empty for one of \(names)") }
+                if Set(keys).count > 1 { violations.append("accountKey(of:) of \(names) is \(keys), not the same") }
+            } catch {
+                violations.append("one of \(names) is no user name: \(error)")
+            }
+        }
+        return violations
     }
 
     private func context() -> [String] {

@@ -27,8 +27,14 @@ public final class StoreRealm: ManagedRealm, RefreshingRealm {
     let rehashes: Bool
     let log: RealmLog
     let clock: WallClock
-    /// The last change that this realm has told of; nil if it has told of none yet.
-    private let lastChange = Mutex<Int64?>(nil)
+    private let looked = Mutex(Looked())
+
+    /// What came of the last look at the changes.
+    private struct Looked {
+        /// The last change that was told of; nil if none has been yet.
+        var number: Int64?
+        var hasFailed = false
+    }
 
     /// `embedded store`.
     public var authType: String { "embedded store" }
@@ -59,7 +65,9 @@ public final class StoreRealm: ManagedRealm, RefreshingRealm {
 
     /// The groups the store has of a user.
     public func groupNames(of user: Username) async throws(RealmError) -> [String] {
-        let stored = try await asking { [store, name] () async throws(StoreFault) in try await store.user(user, in: name) }
+        let stored = try await asking { [store, name] () async throws(StoreFault) in
+            try await store.user(user, in: name)
+        }
         guard let stored else { throw .noSuchUser(user) }
         return stored.record.groups
     }
@@ -111,14 +119,18 @@ public final class StoreRealm: ManagedRealm, RefreshingRealm {
 
     /// Who has changed since the last look; everybody if the store cannot tell.
     public func refresh() async -> ChangedUsers {
-        let last = lastChange.withLock { $0 }
+        let last = looked.withLock { $0.number }
         do throws(StoreFault) {
             let (number, users) = try await store.changes(in: name, after: last)
-            lastChange.withLock { $0 = number }
+            looked.withLock { $0 = Looked(number: number) }
             return users
         } catch {
             // What was accepted before is not believed while nobody can say whether it still holds.
-            log("realm \(name): \(error)", .error)
+            let isNews = looked.withLock { looked in
+                defer { looked.hasFailed = true }
+                return !looked.hasFailed
+            }
+            if isNews { log("realm \(name): \(error)", .error) }
             return .all
         }
     }

@@ -126,7 +126,8 @@ extension GatehouseStore {
             }
             if !assignments.isEmpty {
                 try database.execute(
-                    sql: "UPDATE users SET \(assignments.joined(separator: ", ")) WHERE realm = :realm AND name = :name",
+                    sql:
+                        "UPDATE users SET \(assignments.joined(separator: ", ")) WHERE realm = :realm AND name = :name",
                     arguments: arguments
                 )
             }

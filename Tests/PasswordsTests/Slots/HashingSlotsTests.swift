@@ -141,8 +141,9 @@ import Testing
 
     @Test func `a full queue refuses, and takes nothing from those who wait`() async {
         let slots = slots { $0.queue = 2 }
-        let tasks = [await ask(slots, "1"), await ask(slots, "2"), await ask(slots, "3")]
+        let first = await ask(slots, "1")
         await running(slots, 1)
+        let tasks = [first, await ask(slots, "2"), await ask(slots, "3")]
         let fourth = await ask(slots, "4")
         #expect(await fourth.value == .failure(.full))
         stage.open()

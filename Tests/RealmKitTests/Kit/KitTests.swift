@@ -178,6 +178,32 @@ struct RealmConformanceTests {
     }
 }
 
+struct AccountKeyConformanceTests {
+    private struct Moody: Realm {
+        static let properties: PropertySchema = [.jaasContext(default: "lane")]
+        let jaasContext: String
+        let authType = "Moody"
+
+        init(_ properties: RealmProperties) throws(BadRealm) { jaasContext = try properties.jaasContext }
+
+        func accountKey(of user: Username) -> String { user.text == "nobody" ? "" : user.text }
+    }
+
+    @Test func `spellings of one user with keys of their own are found`() async {
+        let conformance = RealmConformance(
+            Moody.self,
+            spellings: [["ann", "Ann"], ["bob", "bob"], ["nobody"], [" "]]
+        )
+        #expect(
+            await conformance.violations() == [
+                #"accountKey(of:) of ["ann", "Ann"] is ["ann", "Ann"], not the same"#,
+                #"accountKey(of:) is empty for one of ["nobody"]"#,
+                #"one of [" "] is no user name: the user name begins or ends with white space"#,
+            ]
+        )
+    }
+}
+
 struct ConversationConformanceTests {
     @Test func `the conversations of the library and of the kit keep the contract`() async {
         let prepared = ConversationConformance(missing: [.oneTimeCode(prompt: ""), .certificate]) {

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import LoginConf
+internal import RealmKit
+internal import Throttle
+
+/// Reads the `throttle` block of the `server` block.
+struct ThrottleReader {
+    let linker: Linker
+
+    private static let keywords = [
+        "failures", "window", "lock", "delay", "longest-delay", "source-failures", "source-window", "source-lock",
+        "accounts", "sources", "exempt",
+    ]
+
+    func read(_ statement: Statement) -> ThrottleSettings {
+        var settings = ThrottleSettings()
+        guard let statements = linker.block(statement, hint: "as in: throttle { failures 10; }") else {
+            return settings
+        }
+        let block = Block(statements, of: "throttle", Self.keywords, in: linker)
+        let scalars = ScalarReader(linker: linker, block: block)
+        scalars.integer("failures", 0...10_000, into: &settings.failures)
+        scalars.integer("source-failures", 0...60_000, into: &settings.sourceFailures)
+        // Shorter than a second would be no limit, and days lock people out for a holiday.
+        let times = Duration.seconds(1)...Duration.seconds(7 * 86_400)
+        scalars.duration("window", times, into: &settings.window)
+        scalars.duration("lock", times, into: &settings.lock)
+        scalars.duration("source-window", times, into: &settings.sourceWindow)
+        scalars.duration("source-lock", times, into: &settings.sourceLock)
+        // Longer than clients and proxies wait for an answer it is an outage.
+        let delays = Duration.zero...Duration.seconds(60)
+        scalars.duration("delay", delays, into: &settings.delay)
+        scalars.duration("longest-delay", delays, into: &settings.longestDelay)
+        scalars.integer("accounts", 1000...10_000_000, into: &settings.accounts)
+        scalars.integer("sources", 1000...10_000_000, into: &settings.sources)
+        settings.exempt = block.once("exempt").map { linker.words($0).compactMap(addresses) } ?? []
+        if let word = block.word("longest-delay"), settings.longestDelay < settings.delay {
+            linker.error(word.range, "longest-delay is shorter than delay", hint: "delay 0s turns delays off")
+        }
+        return settings
+    }
+
+    private func addresses(_ word: Word) -> AddressBlock? {
+        guard let text = linker.expanded(word) else { return nil }
+        do throws(BadValue) {
+            return try AddressBlock(text)
+        } catch {
+            linker.error(word.range, "exempt \(error)")
+            return nil
+        }
+    }
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+/// An address of IPv6, or one of IPv4 as the IPv6 address that maps it (RFC 4291 section 2.5.5.2).
+struct NetworkAddress: Sendable, Hashable {
+    static let mapped: UInt128 = 0xFFFF_0000_0000
+
+    let bits: UInt128
+
+    var isMapped: Bool { bits >> 32 == Self.mapped >> 32 }
+
+    /// Reads an address as RFC 4291 section 2.2 has it, or four numbers; a zone behind `%` is passed over.
+    init?(_ text: Substring) {
+        let address = text.utf8.contains(UInt8(ascii: "%")) ? text.prefix { $0 != "%" } : text
+        if address.utf8.contains(UInt8(ascii: ":")) {
+            guard let bits = Self.version6(address) else { return nil }
+            self.bits = bits
+        } else {
+            guard let bits = Self.version4(address) else { return nil }
+            self.bits = Self.mapped | UInt128(bits)
+        }
+    }
+
+    /// The first bits of it, the rest zero.
+    func prefix(_ length: Int) -> UInt128 {
+        length <= 0 ? 0 : bits & (UInt128.max << UInt128(128 - min(length, 128)))
+    }
+
+    private static func version4(_ text: Substring) -> UInt32? {
+        var bits: UInt32 = 0
+        var part: UInt32?
+        var parts = 0
+        for byte in text.utf8 {
+            switch (byte, part) {
+            case (UInt8(ascii: "."), let ended?) where parts < 3:
+                bits = bits << 8 | ended
+                parts += 1
+                part = nil
+            case (0x30...0x39, nil): part = UInt32(byte - 0x30)
+            // Leading zeros mean octal to some, so they mean nothing here.
+            case (0x30...0x39, let begun?) where begun > 0:
+                let value = begun * 10 + UInt32(byte - 0x30)
+                guard value <= 255 else { return nil }
+                part = value
+            default: return nil
+            }
+        }
+        guard let part, parts == 3 else { return nil }
+        return bits << 8 | part
+    }
+
+    private static func version6(_ text: Substring) -> UInt128? {
+        guard let gap = text.utf8.firstRange(of: "::".utf8) else {
+            guard let all = groups(text), all.count == 8 else { return nil }
+            return bits(all)
+        }
+        let (before, after) = (text[..<gap.lowerBound], text[gap.upperBound...])
+        guard let first = groups(before), let last = groups(after), first.count + last.count <= 7 else { return nil }
+        return bits(first + [UInt16](repeating: 0, count: 8 - first.count - last.count) + last)
+    }
+
+    private static func groups(_ text: Substring) -> [UInt16]? {
+        guard !text.isEmpty else { return [] }
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        var groups: [UInt16] = []
+        for (index, part) in parts.enumerated() {
+            if index == parts.count - 1, part.utf8.contains(UInt8(ascii: ".")) {
+                guard let bits = version4(part) else { return nil }
+                groups += [UInt16(bits >> 16), UInt16(truncatingIfNeeded: bits)]
+                continue
+            }
+            guard (1...4).contains(part.utf8.count), part.utf8.allSatisfy({ $0 != UInt8(ascii: "+") }),
+                let group = UInt16(part, radix: 16)
+            else { return nil }
+            groups.append(group)
+        }
+        return groups
+    }
+
+    private static func bits(_ groups: [UInt16]) -> UInt128 {
+        groups.reduce(0) { $0 << 16 | UInt128($1) }
+    }
+}

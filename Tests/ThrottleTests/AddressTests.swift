@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import RealmKit
+import Testing
+
+@testable import Throttle
+
+struct AddressTests {
+    @Test(arguments: [
+        ("192.0.2.7", "192.0.2.7"), ("::ffff:192.0.2.7", "192.0.2.7"), ("::FFFF:C000:0207", "192.0.2.7"),
+        ("2001:db8::1", "2001:db8:0:0::/64"), ("2001:DB8:0:0:1:2:3:4", "2001:db8:0:0::/64"),
+        ("2001:db8:0:0::/64", "2001:db8:0:0::/64"), ("fe80::1%eth0", "fe80:0:0:0::/64"), ("::", "0:0:0:0::/64"),
+        ("64:ff9b::192.0.2.7", "64:ff9b:0:0::/64"), ("::1.2.3.4.5", "::1.2.3.4.5"), ("01.2.3.4", "01.2.3.4"),
+        ("1.2.3", "1.2.3"), ("1.2.3.256", "1.2.3.256"), ("1:2:3:4:5:6:7", "1:2:3:4:5:6:7"),
+        ("1:2:3:4:5:6:7:8:9", "1:2:3:4:5:6:7:8:"), ("1::2::3", "1::2::3"), (":1:2", ":1:2"), ("12345::", "12345::"),
+        ("+1::", "+1::"), ("", ""), ("unix", "unix"), ("1:2:3:4:5:6:7::", "1:2:3:4::/64"),
+        ("1:2:3:4:5:6:7:8::", "1:2:3:4:5:6:7:8:"),
+    ])
+    func `an address is read, and what is none stays what it is`(text: String, source: String) {
+        #expect(Source(text).description == source)
+        #expect(Source(Source(text).description) == Source(text))
+    }
+
+    @Test(arguments: [
+        ("10.0.0.0/8", "10.255.0.1", true), ("10.0.0.0/8", "11.0.0.1", false), ("127.0.0.1", "127.0.0.1", true),
+        ("127.0.0.1", "127.0.0.2", false), ("0.0.0.0/0", "203.0.113.1", true), ("0.0.0.0/0", "2001:db8::1", false),
+        ("2001:db8::/32", "2001:db8:ffff::1", true), ("2001:db8::/32", "2001:db9::1", false), ("::/0", "::1", true),
+        ("::1", "::1", true), ("192.0.2.4/30", "192.0.2.7", true), ("192.0.2.4/30", "192.0.2.8", false),
+        ("10.0.0.0/8", "::ffff:10.1.1.1", true),
+    ])
+    func `a block holds the addresses with its bits`(block: String, address: String, isIn: Bool) throws {
+        let address = try #require(NetworkAddress(address[...]))
+        #expect(try AddressBlock(block).contains(address) == isIn)
+    }
+
+    @Test(arguments: [
+        ("10.0.0.1/8", "takes the first address of a block, and 10.0.0.1 is not the first one of 10.0.0.1/8"),
+        ("10.0.0.0/33", "takes a length from 0 to 32 behind the /, not 33"),
+        ("10.0.0.0/", "takes a length from 0 to 32 behind the /, not "),
+        ("::/+1", "takes a length from 0 to 128 behind the /, not +1"),
+        ("host", "takes addresses such as 10.0.0.0/8, 127.0.0.1 or 2001:db8::/32, not host"),
+        ("fe80::1%eth0", "takes addresses such as 10.0.0.0/8, 127.0.0.1 or 2001:db8::/32, not fe80::1%eth0"),
+        ("", "takes addresses such as 10.0.0.0/8, 127.0.0.1 or 2001:db8::/32, not "),
+    ])
+    func `a block that is none is refused`(text: String, reason: String) {
+        #expect(throws: BadValue(reason)) { try AddressBlock(text) }
+    }
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import RealmKit
+import RealmTesting
+import Testing
+
+@testable import Throttle
+
+/// Random attempts, against the rules written down in the simplest way.
+struct PropertyTests {
+    /// What the rules say, with every failure remembered.
+    private struct Model {
+        struct Entry {
+            var failures: [Int] = []
+            var flights = 0
+            var lockEnd: Int?
+        }
+
+        let limits: [Bool: Int]
+        var entries: [String: Entry] = [:]
+
+        /// The seconds of a slot; the window has eight.
+        static let slot = 10
+
+        mutating func settle(_ key: String, _ now: Int) {
+            var entry = entries[key, default: Entry()]
+            if let end = entry.lockEnd, now >= end { entry = Entry(flights: entry.flights) }
+            entry.failures.removeAll { $0 / Self.slot < now / Self.slot - 8 }
+            entries[key] = entry
+        }
+
+        func limit(_ key: String) -> Int { limits[key.hasPrefix("192")] ?? 0 }
+
+        mutating func admits(_ keys: [String], _ now: Int) -> Bool? {
+            for key in keys { settle(key, now) }
+            if keys.contains(where: { entries[$0]?.lockEnd != nil }) { return false }
+            for key in keys {
+                guard let entry = entries[key] else { continue }
+                if entry.failures.count + entry.flights >= limit(key) { return nil }
+            }
+            for key in keys { entries[key]?.flights += 1 }
+            return true
+        }
+
+        mutating func end(_ keys: [String], _ result: AttemptResult, _ now: Int) {
+            for key in keys {
+                settle(key, now)
+                entries[key]?.flights -= 1
+                switch result {
+                case .neither: break
+                case .success: if key == keys[0] { entries[key]?.failures = [] }
+                case .failure:
+                    entries[key]?.failures.append(now)
+                    if entries[key]?.failures.count == limit(key) { entries[key]?.lockEnd = now + 100 }
+                }
+            }
+        }
+    }
+
+    @Test(arguments: 0..<40)
+    func `attempts in any order are admitted and counted as the rules say`(seed: UInt64) throws {
+        var random = Random(seed: seed)
+        var settings = ThrottleSettings()
+        settings.failures = 1 + random.below(5)
+        settings.sourceFailures = 2 + random.below(10)
+        for window in [\ThrottleSettings.window, \.sourceWindow] { settings[keyPath: window] = .seconds(80) }
+        for lock in [\ThrottleSettings.lock, \.sourceLock] { settings[keyPath: lock] = .seconds(100) }
+        var state = ThrottleState(settings, isStored: false)
+        var model = Model(limits: [false: settings.failures, true: settings.sourceFailures])
+        var open: [(attempt: Attempt, keys: [String])] = []
+        var now = 0
+        for _ in 0..<4000 {
+            now += random.below(3) == 0 ? random.below(30) : 0
+            let moment = now * 1_000_000_000
+            if !open.isEmpty, random.below(2) == 0 {
+                let (attempt, keys) = open.remove(at: random.below(open.count))
+                let result = [AttemptResult.success, .failure, .failure, .failure, .neither][random.below(5)]
+                _ = state.settle(attempt, result, moment)
+                model.end(keys, result, now)
+            } else {
+                let (name, peer) = ("user\(random.below(4))", "192.0.2.\(random.below(3))")
+                let attempt = Attempt(Account(realm: "town", key: name), from: Source(peer))
+                let isAdmitted: Bool? =
+                    switch state.admit(attempt, moment) {
+                    case .open: true
+                    case .closed: false
+                    case nil: nil
+                    }
+                #expect(isAdmitted == model.admits([name, peer], now))
+                if isAdmitted == true { open.append((attempt, [name, peer])) }
+            }
+            for (name, entry) in model.entries {
+                #expect(entry.flights >= 0)
+                #expect(entry.failures.count + entry.flights <= model.limit(name) || entry.lockEnd != nil)
+            }
+        }
+        for (attempt, _) in open { _ = state.settle(attempt, .neither, now * 1_000_000_000) }
+        #expect(state.pending == (0, 0))
+    }
+
+    @Test(arguments: 0..<20)
+    func `tasks that come, go and are cancelled leave nothing behind`(seed: UInt64) async throws {
+        var random = Random(seed: seed)
+        let house = try House {
+            $0.failures = 3
+            $0.sourceFailures = 8
+        }
+        var logins: [Task<LoginReport, any Error>] = []
+        for _ in 0..<300 {
+            let (name, peer) = ("user\(random.below(4))", "192.0.2.\(random.below(3))")
+            let password = ["right", "wrong"][random.below(2)]
+            let login = Task { try await house.login(name, password, from: peer) }
+            if random.below(5) == 0 { login.cancel() }
+            logins.append(login)
+            if random.below(20) == 0 { house.clock.advance(by: .seconds(random.below(300))) }
+            if random.below(50) == 0 { house.throttle.clear(.all) }
+        }
+        for login in logins { _ = try await login.value }
+        #expect(house.throttle.pending == (0, 0))
+    }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import Synchronization
+import Throttle
+
+/// A store that forgets everything at the end of a test.
+final class MemoryStore: ThrottleStore {
+    private struct State {
+        var records: [ThrottleKey: ThrottleRecord] = [:]
+        var clearances: [Clearance] = []
+        var saves = 0
+        var isBroken = false
+    }
+
+    private let state = Mutex(State())
+
+    var records: [ThrottleRecord] { state.withLock { Array($0.records.values) } }
+    var saves: Int { state.withLock { $0.saves } }
+
+    func breaks(_ isBroken: Bool) { state.withLock { $0.isBroken = isBroken } }
+
+    func put(_ record: ThrottleRecord) { state.withLock { $0.records[record.key] = record } }
+
+    func load() async throws(ThrottleStoreError) -> ThrottleSnapshot {
+        state.withLock { state in
+            let last = state.clearances.last?.number ?? 0
+            return ThrottleSnapshot(records: Array(state.records.values), lastClearance: last)
+        }
+    }
+
+    func save(_ changes: [ThrottleChange]) async throws(ThrottleStoreError) {
+        let isBroken = state.withLock { state in
+            guard !state.isBroken else { return true }
+            state.saves += 1
+            for change in changes {
+                switch change {
+                case .save(let record): state.records[record.key] = record
+                case .remove(let key): state.records[key] = nil
+                case .removeAll: state.records = [:]
+                }
+            }
+            return false
+        }
+        if isBroken { throw ThrottleStoreError("the disk is full") }
+    }
+
+    func clearances(after number: Int) async throws(ThrottleStoreError) -> [Clearance] {
+        state.withLock { $0.clearances.filter { $0.number > number } }
+    }
+
+    func clear(_ what: Clearance.What) async throws(ThrottleStoreError) {
+        state.withLock { state in
+            switch what {
+            case .one(let key): state.records[key] = nil
+            case .all: state.records = [:]
+            }
+            state.clearances.append(Clearance(number: (state.clearances.last?.number ?? 0) + 1, what))
+        }
+    }
+}
