@@ -69,8 +69,12 @@ let package = Package(
             dependencies: ["Passwords", "RealmKit", "Store"],
             path: "Sources/Realms/Store"
         ),
+        .target(name: "RealmFile", dependencies: ["Passwords", "RealmKit"], path: "Sources/Realms/File"),
         .target(name: "RealmStartWith", dependencies: ["RealmKit"], path: "Sources/Realms/StartWith"),
-        .target(name: "BuiltInRealms", dependencies: ["RealmKit", "RealmStack", "RealmStartWith", "RealmStore"]),
+        .target(
+            name: "BuiltInRealms",
+            dependencies: ["RealmFile", "RealmKit", "RealmStack", "RealmStartWith", "RealmStore"]
+        ),
 
         // TLS by the system's OpenSSL.
         .systemLibrary(
@@ -149,6 +153,16 @@ let package = Package(
         .testTarget(
             name: "RealmStoreTests",
             dependencies: ["Passwords", "RealmKit", "RealmStore", "RealmTesting", "Store"]
+        ),
+        // Changes a file of users from a process of its own.
+        .executableTarget(
+            name: "filewriter",
+            dependencies: ["RealmFile", "RealmKit"],
+            path: "Tests/Durability/filewriter"
+        ),
+        .testTarget(
+            name: "RealmFileTests",
+            dependencies: ["filewriter", "Passwords", "RealmFile", "RealmKit", "RealmTesting"]
         ),
         .testTarget(name: "RealmStackTests", dependencies: ["RealmKit", "RealmStack", "RealmTesting"]),
         .testTarget(
