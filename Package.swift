@@ -106,7 +106,8 @@ let package = Package(
         .target(
             name: "Gatehouse",
             dependencies: [
-                "HTTPServer", "LoginConf", "NIOOpenSSL", "OpenSSLKit", "RealmConfiguration", "RealmKit", "Store",
+                "HTTPServer", "LoginConf", "NIOOpenSSL", "OpenSSLKit", "Passwords", "RealmConfiguration", "RealmKit",
+                "Store",
                 "Throttle", hummingbird, httpTypes, logging, mustache, nioCore, nioPosix, signals,
             ]
         ),
@@ -190,7 +191,8 @@ let package = Package(
             name: "GatehouseTests",
             dependencies: [
                 "BuiltInRealms", "Gatehouse", "HTTPServer", "LoginConf", "OpenSSLKit", "RealmConfiguration", "RealmKit",
-                "RealmTesting", "TLSTesting", hummingbird, hummingbirdCore, httpTypes, logging, nioCore, nioEmbedded,
+                "RealmTesting", "TLSTesting", "Throttle", hummingbird, hummingbirdCore, httpTypes, logging, nioCore,
+                nioEmbedded,
             ]
         ),
         .testTarget(name: "GatehouseCommandTests", dependencies: ["GatehouseCommand"]),
