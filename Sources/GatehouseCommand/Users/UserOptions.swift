@@ -6,7 +6,7 @@ internal import CommandOptions
 
 extension GatehouseOptions {
     /// `gatehouse user`: the users of a realm that can be changed.
-    struct User: ParsableCommand {
+    struct User: Group {
         static let configuration = CommandConfiguration(
             abstract: "Look after the users of a realm.",
             discussion: "A server that is running notices within a second, and ends what a user may do no longer.",

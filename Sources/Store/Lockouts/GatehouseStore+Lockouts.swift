@@ -91,7 +91,7 @@ extension GatehouseStore: ThrottleStore {
         do {
             return try await body(self)
         } catch {
-            throw ThrottleStoreError(StoreFault(error).description)
+            throw ThrottleStoreError(StoreFault(error, path).description)
         }
     }
 
