@@ -118,7 +118,10 @@ extension GatehouseOptions.Lockouts.List: Action {
             return
         }
         let rows = shown.map { record in
-            [kind(record.key), record.key.description, "\(record.failures)", Self.time(record.newest), end(record, now)]
+            [
+                kind(record.key), record.key.description, "\(record.failures)", Self.time(record.newest),
+                end(record, now),
+            ]
         }
         let table = Table.lines([["what", "who", "failures", "last", "locked until"]] + rows)
         GatehouseCommand.print(table.joined(separator: "\n"), on: STDOUT_FILENO)

@@ -103,7 +103,9 @@ extension GatehouseOptions.User {
     }
 
     struct Unlock: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Forget a user's failed logins, and the lock they led to.")
+        static let configuration = CommandConfiguration(
+            abstract: "Forget a user's failed logins, and the lock they led to."
+        )
         @OptionGroup var options: RealmOptions
         @Argument(help: "The user.") var user: String
     }

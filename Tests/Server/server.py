@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: Apache-2.0
+# Gatehouse
+"""A gatehouse of a test's own: its configuration, its users, its process, and a client that signs in."""
+
+import base64
+import ctypes
+import os
+import re
+import signal
+import socket
+import ssl
+import subprocess
+import sys
+import tempfile
+import time
+
+PR_SET_PDEATHSIG = 1
+LIBC = ctypes.CDLL(None)
+
+
+def bound(cores=None, signal_number=signal.SIGKILL, niceness=0):
+    """What a child does before it is another program: it stays on its cores, and ends when we do."""
+    def prepare():
+        LIBC.prctl(PR_SET_PDEATHSIG, signal_number)
+        if cores:
+            os.sched_setaffinity(0, cores)
+        if niceness:
+            os.nice(niceness)
+    return prepare
+
+
+class Folder:
+    """A folder with a realms.conf, in which programs are run; it goes with the `with` block."""
+
+    def __init__(self, program, configuration, name):
+        self.program = os.path.abspath(program)
+        self.folder = tempfile.TemporaryDirectory(prefix=f"gatehouse-{name}-")
+        self.path = self.folder.name
+        self.file = os.path.join(self.path, "realms.conf")
+        with open(self.file, "w") as out:
+            out.write(configuration)
+
+    def command(self, *words):
+        return [self.program, *words, "--config", self.file]
+
+    def run(self, *words, typed=""):
+        """Runs `gatehouse WORDS`; its status and what it says."""
+        result = subprocess.run(self.command(*words), input=typed, text=True, capture_output=True, preexec_fn=bound())
+        return result.returncode, result.stdout + result.stderr
+
+    def must(self, *words, typed=""):
+        status, said = self.run(*words, typed=typed)
+        if status != 0:
+            sys.exit(f"gatehouse {' '.join(words)}: status {status}: {said}")
+        return said
+
+    def add(self, name, password, *words):
+        self.must("user", "add", name, "--password-stdin", *words, typed=password + "\n")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.folder.cleanup()
+
+
+class Server:
+    """A running server in a folder, in a process group of its own; it ends with the `with` block."""
+
+    def __init__(self, folder, cores=None):
+        self.log_name = os.path.join(folder.path, "log")
+        # Its output goes to a file: a pipe that nobody reads would stall the server itself.
+        with open(self.log_name, "w") as log:
+            self.process = subprocess.Popen(folder.command("serve"), stdout=log, stderr=subprocess.STDOUT,
+                                            start_new_session=True, preexec_fn=bound(cores))
+        try:
+            self.port = self._await_port()
+        except BaseException:
+            self.kill()
+            raise
+
+    def _await_port(self):
+        until = time.monotonic() + 30
+        while time.monotonic() < until and self.process.poll() is None:
+            found = re.search(r"^listening on https://127\.0\.0\.1:(\d+)", self.log, re.MULTILINE)
+            if found:
+                return int(found.group(1))
+            time.sleep(0.02)
+        raise SystemExit(f"the server does not listen:\n{self.log}")
+
+    @property
+    def log(self):
+        with open(self.log_name, errors="replace") as file:
+            return file.read()
+
+    def status(self, *fields):
+        """Numbers out of /proc/PID/status: Threads, VmRSS and VmHWM in KiB."""
+        with open(f"/proc/{self.process.pid}/status") as file:
+            text = file.read()
+        return [int(re.search(rf"^{field}:\s+(\d+)", text, re.MULTILINE).group(1)) for field in fields]
+
+    def kill(self):
+        if self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        ended = self.process.poll()
+        if ended is None:
+            self.process.terminate()
+            try:
+                self.process.wait(20)
+            except subprocess.TimeoutExpired:
+                pass
+        self.kill()
+        if ended is not None:
+            raise SystemExit(f"the server has ended by itself, status {ended}:\n{self.log}")
+
+
+def tls_context():
+    made = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    # The certificate is the server's own business here.
+    made.check_hostname = False
+    made.verify_mode = ssl.CERT_NONE
+    return made
+
+
+TLS = tls_context()
+
+
+def request(name, password, path="/welcome"):
+    credentials = base64.b64encode(f"{name}:{password}".encode()).decode()
+    return f"GET {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Basic {credentials}\r\n\r\n".encode()
+
+
+class Client:
+    """A connection that stays open; one request after the other."""
+
+    def __init__(self, port, source="127.0.0.1", timeout=60):
+        plain = socket.create_connection(("127.0.0.1", port), timeout, source_address=(source, 0))
+        plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.tls = TLS.wrap_socket(plain, server_hostname="localhost")
+
+    def ask(self, data):
+        """The whole answer, as bytes: head and body."""
+        self.tls.sendall(data)
+        answer = b""
+        while True:
+            more = self.tls.recv(65536)
+            if not more:
+                raise ConnectionError(f"the connection was closed: {answer[:80]!r}")
+            answer += more
+            end = answer.find(b"\r\n\r\n")
+            if end < 0:
+                continue
+            length = re.search(rb"(?i)\r\ncontent-length: *(\d+)", answer[:end + 2])
+            if len(answer) >= end + 4 + (int(length.group(1)) if length else 0):
+                return answer
+
+    def close(self):
+        self.tls.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+
+def status_of(answer):
+    return int(answer[9:12])
+
+
+def sign_in(port, name, password, source="127.0.0.1"):
+    """The status of a login over a new connection, and the seconds it took, the connection included."""
+    began = time.monotonic()
+    with Client(port, source) as client:
+        return status_of(client.ask(request(name, password))), time.monotonic() - began
+
+
+def quantile(values, part):
+    return sorted(values)[min(len(values) - 1, int(len(values) * part))]
