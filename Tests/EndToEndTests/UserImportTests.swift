@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import Foundation
+import Testing
+
+/// `gatehouse user import`: users of other programs, with their passwords, all or none.
+@Suite struct UserImportTests {
+    // In the form of GlassFish.
+    private static let keyFile = """
+        # of an old server
+        ann;{SSHA256}80e0NeB6XBWXsIPa7pT54D9JZ5DR5hGQV1kN1OAsgJePNXY6Pl0EIw==;asadmin
+        dora;RESET;User,Staff
+
+        """
+
+    private func importing(_ people: People, _ text: String, _ options: String...) async throws -> Finished {
+        let file = try people.folder.write(text, to: "users")
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
+        return try await Program.run(
+            Program.built("gatehouse"),
+            ["user", "import"] + options + ["users"],
+            in: people.folder.url
+        )
+    }
+
+    @Test func `a key file's users come with their groups and states, and the file stays as it is`() async throws {
+        let people = try People()
+        #expect(try await importing(people, Self.keyFile) == (0, "2 users imported (realm people)\n", ""))
+        let list = try await people.gatehouse("user", "list", "--json").output
+        let users = try JSONDecoder().decode([People.Listed].self, from: Data(list.utf8))
+        #expect(users.map(\.user) == ["ann", "dora"])
+        #expect(users.map(\.groups) == [["asadmin"], ["User", "Staff"]])
+        #expect(users[0].password != nil && users[1].password == nil)
+        let file = people.folder.url.appendingPathComponent("users")
+        #expect(try String(contentsOf: file, encoding: .utf8) == Self.keyFile)
+    }
+
+    @Test func `a password that came along signs its user in, and is hashed anew`() async throws {
+        let people = try People()
+        let hash = try await people.gatehouse("hash", "--password-stdin", input: People.password).output
+        #expect(try await importing(people, "ann:\(hash)").status == 0)
+        #expect(try await importing(people, "alice:{SSHA}lHFzXul4wnzRItssVcTnvXWRjNgBAgMEBQYHCA==\n").status == 0)
+        #expect(try await people.authcheck("ann", People.password).status == 0)
+        #expect(try await people.authcheck("alice", "wrong").status == 1)
+        #expect(try await people.authcheck("alice", "secret").status == 0)
+        #expect(try await people.gatehouse("user", "show", "alice").output.contains("argon2id"))
+        #expect(try await people.authcheck("alice", "secret").status == 0)
+    }
+
+    @Test func `groups of an htpasswd file are those of its group file`() async throws {
+        let people = try People()
+        try people.folder.write("staff: ann bob\nadmins: ann\n", to: "groups")
+        let hash = try await people.gatehouse("hash", "--password-stdin", input: People.password).output
+        #expect(try await importing(people, "ann:\(hash)carl:\(hash)", "--group-file", "groups").status == 0)
+        #expect(try await people.gatehouse("user", "groups", "ann").output == "staff\nadmins\n")
+        #expect(try await people.gatehouse("user", "groups", "carl").output == "")
+    }
+
+    @Test func `where one is there already none is imported`() async throws {
+        let people = try People()
+        #expect(try await people.add("dora").status == 0)
+        #expect(try await importing(people, Self.keyFile) == (1, "", "there is a user dora already\n"))
+        #expect(try await people.names() == ["dora"])
+    }
+
+    @Test func `a line that cannot be read is told with its place, and nothing is imported unless it may be left out`()
+        async throws
+    {
+        let people = try People()
+        let text = Self.keyFile + "bob;{SHA999}xx;Staff\n\u{1B}[31mevil;RESET;x\n"
+        let refused = try await importing(people, text)
+        #expect(refused.status == 1 && refused.output == "" && refused.isPrintable, "\(refused)")
+        #expect(refused.errors.contains("users:4") && refused.errors.contains("users:5"), "\(refused)")
+        #expect(refused.errors.hasSuffix("nothing is imported; --skip-broken leaves out what cannot be read\n"))
+        #expect(try await people.names() == [])
+        let skipped = try await importing(people, text, "--skip-broken")
+        #expect(skipped.status == 0 && skipped.isPrintable, "\(skipped)")
+        #expect(try await Set(people.names()).isSuperset(of: ["ann", "dora"]))
+        #expect(try await !people.names().contains { $0.contains("evil") })
+    }
+
+    @Test func `what is no file of users is told`() async throws {
+        let people = try People()
+        for (name, text) in [("none", ""), ("mixed", "ann;RESET;x\nbob:*\n"), ("binary", "\0\0\0")] {
+            if name != "none" { try people.folder.write(text, to: name) }
+            let finished = try await people.gatehouse("user", "import", name)
+            #expect(finished.status == 1 && finished.errors.contains(name), "\(finished)")
+        }
+        let realm = try await people.gatehouse("user", "import", "--realm", "xtech", "none")
+        #expect(realm.status == 1 && realm.errors.contains("cannot be changed"), "\(realm)")
+        #expect(try await people.names() == [])
+    }
+
+    @Test func `the commands work on a file of users, too`() async throws {
+        let people = try People(
+            """
+            default-realm people;
+            login fileRealm { FileLoginModule required; }
+            realm people { class FileRealm; file users; }
+            """
+        )
+        let file = try people.folder.write("# kept\n", to: "users")
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
+        #expect(try await people.add("ann", "--group", "Staff").status == 0)
+        #expect(try await people.add("ann") == (1, "", "there is a user ann already\n"))
+        #expect(try await people.authcheck("ann", People.password).status == 0)
+        try await withThrowingTaskGroup { tasks in
+            for number in 0..<6 {
+                tasks.addTask {
+                    let finished = try await people.gatehouse("user", "groups", "ann", "--add", "group\(number)")
+                    #expect(finished.status == 0, "\(finished)")
+                }
+            }
+            try await tasks.waitForAll()
+        }
+        let groups = try await people.gatehouse("user", "groups", "ann").output.split(separator: "\n")
+        #expect(groups.count == 7)
+        #expect(try await people.gatehouse("user", "disable", "ann").status == 0)
+        #expect(try await people.authcheck("ann", People.password).status == 1)
+        #expect(try await people.gatehouse("user", "expire", "ann", "2027-01-31").status == 1)
+        #expect(try await people.gatehouse("user", "remove", "ann").status == 0)
+        #expect(try String(contentsOf: file, encoding: .utf8).hasPrefix("# kept\n"))
+    }
+}
