@@ -10,18 +10,34 @@ import Testing
         let folder = try TemporaryFolder()
         let program = Program.built("gatehouse")
         // The defaults where there is no configuration, as the standard place has none on this machine.
-        let plain = try await Program.run(program, ["hash", "--password-stdin"], input: "correct horse\n", in: folder.url)
+        let plain = try await Program.run(
+            program,
+            ["hash", "--password-stdin"],
+            input: "correct horse\n",
+            in: folder.url
+        )
         #expect(plain.status == 0 && plain.errors == "", "\(plain)")
         #expect(plain.output.hasPrefix("$argon2id$v=19$m=19456,t=2,p=1$"))
         #expect(plain.output.count { $0 == "\n" } == 1)
-        let again = try await Program.run(program, ["hash", "--password-stdin"], input: "correct horse\n", in: folder.url)
+        let again = try await Program.run(
+            program,
+            ["hash", "--password-stdin"],
+            input: "correct horse\n",
+            in: folder.url
+        )
         #expect(again.output != plain.output)
         for (words, prefix) in [
-            ("bcrypt cost=10", "$2b$10$"), ("yescrypt cost=5", "$y$"), ("sha512crypt rounds=210000", "$6$rounds=210000$"),
+            ("bcrypt cost=10", "$2b$10$"), ("yescrypt cost=5", "$y$"),
+            ("sha512crypt rounds=210000", "$6$rounds=210000$"),
             ("pbkdf2-sha512 iterations=210000", "$pbkdf2-sha512$210000$"), ("scrypt ln=17", "$scrypt$ln=17,r=8,p=1$"),
         ] {
             try folder.write("passwords { hash \(words); }", to: "realms.conf")
-            let hash = try await Program.run(program, ["hash", "--password-stdin"], input: "correct horse", in: folder.url)
+            let hash = try await Program.run(
+                program,
+                ["hash", "--password-stdin"],
+                input: "correct horse",
+                in: folder.url
+            )
             #expect(hash.status == 0 && hash.output.hasPrefix(prefix) && hash.errors == "", "\(words): \(hash)")
         }
         try folder.write("passwords { hash md5; }", to: "realms.conf")

@@ -97,7 +97,11 @@ import Testing
     ]
 
     @Test(arguments: refused)
-    func `a password that cannot be one is refused by every command`(input: [UInt8], status: Int32, words: String)
+    func `a password that cannot be one is refused by every command`(
+        input: [UInt8],
+        status: Int32,
+        words: String
+    )
         async throws
     {
         let people = try People()

@@ -69,7 +69,9 @@ final class PseudoTerminal {
         let seen = screen.count
         for _ in 0..<1000 {
             read()
-            if String(decoding: screen[min(seen, screen.count)...], as: UTF8.self).contains(prompt) || shown.hasSuffix(prompt) {
+            if String(decoding: screen[min(seen, screen.count)...], as: UTF8.self).contains(prompt)
+                || shown.hasSuffix(prompt)
+            {
                 let bytes = Array(line.utf8)
                 _ = unsafe bytes.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, $0.count) }
                 return

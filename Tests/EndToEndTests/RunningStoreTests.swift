@@ -182,7 +182,10 @@ struct RunningStoreTests {
         #expect(await server.end() == 0)
         #expect(server.log.contains("too many password checks are waiting"))
         let failed = try await people.gatehouse("lockouts", "list", "--all").output
-        #expect(failed.split(separator: "\n").count { $0.hasPrefix("account") } == statuses.count { $0 == 401 }, "\(failed)")
+        #expect(
+            failed.split(separator: "\n").count { $0.hasPrefix("account") } == statuses.count { $0 == 401 },
+            "\(failed)"
+        )
     }
 
     @Test func `a password in a weaker format is hashed anew when its user signs in`() async throws {

@@ -166,7 +166,9 @@ import Testing
             try await Task.sleep(for: .milliseconds(20 + number * 10))
             child.signal(SIGKILL)
             _ = await child.end()
-            if try String(contentsOf: output, encoding: .utf8).contains("added") { acknowledged.append("user\(number)") }
+            if try String(contentsOf: output, encoding: .utf8).contains("added") {
+                acknowledged.append("user\(number)")
+            }
         }
         let names = Set(try await people.names())
         for name in acknowledged { #expect(names.contains(name), "\(name)") }

@@ -54,7 +54,9 @@ import Testing
             try await people.gatehouse("user", "expire", "ann", "2027-01-31")
                 == (0, "ann ends after 2027-01-31 (realm people)\n", "")
         )
-        #expect(try await people.gatehouse("user", "expire", "ann", "never") == (0, "ann has no end (realm people)\n", ""))
+        #expect(
+            try await people.gatehouse("user", "expire", "ann", "never") == (0, "ann has no end (realm people)\n", "")
+        )
         #expect(try await people.gatehouse("user", "remove", "ann") == (0, "ann removed (realm people)\n", ""))
         #expect(try await people.names() == ["bob"])
     }
@@ -97,7 +99,10 @@ import Testing
         }
         #expect(
             try await people.gatehouse("user", "list", "--realm", "xtech")
-                == (1, "", "the users of realm xtech (StartWithRealm) cannot be changed here; those of people, others can\n")
+                == (
+                    1, "",
+                    "the users of realm xtech (StartWithRealm) cannot be changed here; those of people, others can\n"
+                )
         )
         #expect(try await people.gatehouse("user", "list", "--json").output == before)
     }
@@ -135,7 +140,9 @@ import Testing
             try await nameless.gatehouse("user", "list")
                 == (2, "", "name a realm by --realm; the configuration has no default-realm\n")
         )
-        let others = try People("realm xtech { class StartWithRealm; } login xtechMyRealm { DenyLoginModule required; }")
+        let others = try People(
+            "realm xtech { class StartWithRealm; } login xtechMyRealm { DenyLoginModule required; }"
+        )
         #expect(
             try await others.gatehouse("user", "list", "--realm", "xtech").errors
                 .hasSuffix("cannot be changed here; there is no realm whose can\n")
@@ -176,7 +183,8 @@ import Testing
         #expect(try await people.authcheck("ann", "").status == 1)
         for (change, word) in [
             (["disable", "ann"], "disabled"), (["enable", "ann"], ""), (["expire", "ann", "2020-01-01"], "expired"),
-            (["expire", "ann", "2999-01-01"], ""), (["set-password", "--password-stdin", "--must-change", "ann"], "changed"),
+            (["expire", "ann", "2999-01-01"], ""),
+            (["set-password", "--password-stdin", "--must-change", "ann"], "changed"),
             (["set-password", "--password-stdin", "ann"], ""),
         ] {
             let done = try await Program.run(

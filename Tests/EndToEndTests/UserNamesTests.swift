@@ -7,7 +7,9 @@ import Testing
 /// Names that mean something to somebody else: to a terminal, a shell, a file system, a database.
 @Suite struct UserNamesTests {
     @Test(arguments: ["", " ann", "ann ", "a\nb", "a\tb", "a\u{1B}[31mb", "a\u{7F}b", "a\u{9B}31mb", "a\u{2028}b"])
-    func `what is no user name is refused by every command, and does nothing to the terminal`(name: String)
+    func `what is no user name is refused by every command, and does nothing to the terminal`(
+        name: String
+    )
         async throws
     {
         let people = try People()
@@ -41,7 +43,8 @@ import Testing
 
     @Test(
         arguments: [
-            "../../etc/passwd", "/etc/passwd", "😀 🏴󠁧󠁢󠁳󠁣󠁴󠁿", "-rf", "--help", "ann;rm -rf", "$(id)", "' OR 1=1 --", "%s%n", "ann@people",
+            "../../etc/passwd", "/etc/passwd", "😀 🏴󠁧󠁢󠁳󠁣󠁴󠁿", "-rf", "--help", "ann;rm -rf", "$(id)", "' OR 1=1 --", "%s%n",
+            "ann@people",
             "ann\u{202E}nna", "\u{200B}", "e\u{301}", "null",
         ]
     )

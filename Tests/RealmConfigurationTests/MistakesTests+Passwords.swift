@@ -120,7 +120,10 @@ extension MistakesTests {
             "passwords { hash argon2id memory=64KiB passes=1; }",
             "etc/realms.conf:1:18: warning: hash: argon2id memory=64KiB passes=1 lanes=1 is weak; the least is memory=19MiB passes=2, or memory=46MiB passes=1"
         ),
-        Row("passwords { hash bcrypt cost=9; }", "etc/realms.conf:1:18: warning: hash: bcrypt cost=9 is weak; the least is cost=10"),
+        Row(
+            "passwords { hash bcrypt cost=9; }",
+            "etc/realms.conf:1:18: warning: hash: bcrypt cost=9 is weak; the least is cost=10"
+        ),
         Row("passwords { hash bcrypt cost=10; }"),
         Row("passwords { hash yescrypt; }"),
     ]

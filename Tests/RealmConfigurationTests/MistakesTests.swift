@@ -23,7 +23,9 @@ struct MistakesTests {
     static let login = "login xtechMyRealm { StartWithLoginModule required; }\n"
     static let realm = "realm xtech { class StartWithRealm; }\n"
 
-    @Test(arguments: structure + realms + contexts + server + tls + throttle + passwords + passwordMemory + passwordHashes)
+    @Test(
+        arguments: structure + realms + contexts + server + tls + throttle + passwords + passwordMemory + passwordHashes
+    )
     func `every mistake is told once, where it is, with what would help`(row: Row) {
         #expect(Folder(row.text, row.files).remarks() == row.remarks)
     }

@@ -53,7 +53,8 @@ extension Outline {
     private static func time(_ time: Duration) -> String {
         let (seconds, attoseconds) = time.components
         guard attoseconds == 0 else { return "\(seconds * 1000 + attoseconds / 1_000_000_000_000_000)ms" }
-        for (unit, length) in [("d", Int64(86_400)), ("h", 3600), ("m", 60)] where seconds > 0 && seconds % length == 0 {
+        for (unit, length) in [("d", Int64(86_400)), ("h", 3600), ("m", 60)] where seconds > 0 && seconds % length == 0
+        {
             return "\(seconds / length)\(unit)"
         }
         return "\(seconds)s"

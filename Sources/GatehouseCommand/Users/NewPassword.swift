@@ -17,6 +17,8 @@ struct NewPasswordOptions: ParsableArguments {
     /// The new password.
     ///
     /// - Parameter name: Whose password it is to be, for the prompt.
+    /// - Returns: The password, as it was given; whether it may be one is asked later.
+    /// - Throws: ``ActionFault`` when there is none, nobody to ask, or the two are not the same.
     func read(for name: String) async throws(ActionFault) -> Secret {
         let fromInput = passwordStdin
         // Reading blocks, so it does not belong on the threads that tasks share.

@@ -82,7 +82,9 @@ struct ScalarReader {
 
     /// A size in the largest unit that says it whole.
     static func text(bytes: Int) -> String {
-        for (unit, size) in [("GiB", 1 << 30), ("MiB", 1 << 20)] where bytes % size == 0 { return "\(bytes / size)\(unit)" }
+        for (unit, size) in [("GiB", 1 << 30), ("MiB", 1 << 20)] where bytes % size == 0 {
+            return "\(bytes / size)\(unit)"
+        }
         return "\(bytes >> 10)KiB"
     }
 
