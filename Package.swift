@@ -69,8 +69,12 @@ let package = Package(
             dependencies: ["Passwords", "RealmKit", "Store"],
             path: "Sources/Realms/Store"
         ),
+        .target(name: "RealmFile", dependencies: ["Passwords", "RealmKit"], path: "Sources/Realms/File"),
         .target(name: "RealmStartWith", dependencies: ["RealmKit"], path: "Sources/Realms/StartWith"),
-        .target(name: "BuiltInRealms", dependencies: ["RealmKit", "RealmStack", "RealmStartWith", "RealmStore"]),
+        .target(
+            name: "BuiltInRealms",
+            dependencies: ["RealmFile", "RealmKit", "RealmStack", "RealmStartWith", "RealmStore"]
+        ),
 
         // TLS by the system's OpenSSL.
         .systemLibrary(
@@ -102,7 +106,8 @@ let package = Package(
         .target(
             name: "Gatehouse",
             dependencies: [
-                "HTTPServer", "LoginConf", "NIOOpenSSL", "OpenSSLKit", "RealmConfiguration", "RealmKit", "Store",
+                "HTTPServer", "LoginConf", "NIOOpenSSL", "OpenSSLKit", "Passwords", "RealmConfiguration", "RealmKit",
+                "Store",
                 "Throttle", hummingbird, httpTypes, logging, mustache, nioCore, nioPosix, signals,
             ]
         ),
@@ -150,6 +155,16 @@ let package = Package(
             name: "RealmStoreTests",
             dependencies: ["Passwords", "RealmKit", "RealmStore", "RealmTesting", "Store"]
         ),
+        // Changes a file of users from a process of its own.
+        .executableTarget(
+            name: "filewriter",
+            dependencies: ["RealmFile", "RealmKit"],
+            path: "Tests/Durability/filewriter"
+        ),
+        .testTarget(
+            name: "RealmFileTests",
+            dependencies: ["filewriter", "Passwords", "RealmFile", "RealmKit", "RealmTesting"]
+        ),
         .testTarget(name: "RealmStackTests", dependencies: ["RealmKit", "RealmStack", "RealmTesting"]),
         .testTarget(
             name: "AuthcheckCommandTests",
@@ -176,7 +191,8 @@ let package = Package(
             name: "GatehouseTests",
             dependencies: [
                 "BuiltInRealms", "Gatehouse", "HTTPServer", "LoginConf", "OpenSSLKit", "RealmConfiguration", "RealmKit",
-                "RealmTesting", "TLSTesting", hummingbird, hummingbirdCore, httpTypes, logging, nioCore, nioEmbedded,
+                "RealmTesting", "TLSTesting", "Throttle", hummingbird, hummingbirdCore, httpTypes, logging, nioCore,
+                nioEmbedded,
             ]
         ),
         .testTarget(name: "GatehouseCommandTests", dependencies: ["GatehouseCommand"]),

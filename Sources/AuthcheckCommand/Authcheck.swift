@@ -89,7 +89,10 @@ public enum Authcheck {
 
 extension Authcheck {
     /// The way in, behind the locks that a server has recorded.
-    private static func authenticator(_ configuration: Configuration, _ options: AuthcheckOptions) async -> Authenticator {
+    private static func authenticator(
+        _ configuration: Configuration,
+        _ options: AuthcheckOptions
+    ) async -> Authenticator {
         guard let source = configuration.services[StoreSource.self] else { return configuration.authenticator }
         do {
             let locks = try await RecordedLocks(try source.store(), now: WallClock.system.seconds)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import RealmFile
 public import RealmKit
 internal import RealmStack
 internal import RealmStartWith
@@ -10,6 +11,7 @@ internal import RealmStore
 ///
 /// A new one is a target and a line here.
 public let builtInRealms: [RealmKind] = [
+    RealmKind(FileRealm.self, modules: FileLoginModule.self),
     RealmKind(StackRealm.self, modules: PermitLoginModule.self, DenyLoginModule.self, ScriptedLoginModule.self),
     RealmKind(StartWithRealm.self, modules: StartWithLoginModule.self),
     RealmKind(StoreRealm.self, modules: StoreLoginModule.self),

@@ -7,6 +7,7 @@ internal import Glibc
 internal import LoginConf
 internal import RealmConfiguration
 public import RealmKit
+internal import TerminalIO
 
 /// The command `gatehouse`: serves, checks configurations, and looks after users.
 public enum GatehouseCommand {
@@ -28,9 +29,9 @@ public enum GatehouseCommand {
         do {
             var command = try GatehouseOptions.parseAsRoot(arguments)
             guard let ours = command as? any Action else {
-                // Whatever is no command of ours is one of the parser's, such as help, or a group of ours without one.
-                guard !arguments.isEmpty else {
-                    print(GatehouseOptions.helpMessage(), on: STDERR_FILENO)
+                // Whatever is no command of ours is a group of ours without one, or one of the parser's, such as help.
+                if let group = type(of: command) as? any Group.Type {
+                    print(GatehouseOptions.helpMessage(for: group), on: STDERR_FILENO)
                     return 2
                 }
                 try command.run()
@@ -39,14 +40,16 @@ public enum GatehouseCommand {
             action = ours
         } catch {
             let isHelp = GatehouseOptions.exitCode(for: error) == .success
-            print(GatehouseOptions.fullMessage(for: error), on: isHelp ? STDOUT_FILENO : STDERR_FILENO)
+            // What was wrong with the arguments quotes them.
+            let message = Printable.text(GatehouseOptions.fullMessage(for: error))
+            print(message, on: isHelp ? STDOUT_FILENO : STDERR_FILENO)
             return isHelp ? 0 : 2
         }
         do throws(ActionFault) {
             try await action.perform(kinds)
             return 0
         } catch {
-            print(error.message, on: STDERR_FILENO)
+            print(Printable.text(error.message), on: STDERR_FILENO)
             return error.status.rawValue
         }
     }
@@ -59,7 +62,7 @@ public enum GatehouseCommand {
     ) throws(ActionFault) -> Configuration {
         do throws(ConfigurationErrors) {
             let configuration = try options.load(kinds, services)
-            for warning in configuration.warnings { print(warning.rendered, on: STDERR_FILENO) }
+            for warning in configuration.warnings { print(Printable.text(warning.rendered), on: STDERR_FILENO) }
             return configuration
         } catch {
             throw ActionFault(.configuration, error.description)

@@ -6,7 +6,7 @@ internal import CommandOptions
 internal import RealmKit
 
 /// The arguments of `gatehouse`.
-struct GatehouseOptions: ParsableCommand {
+struct GatehouseOptions: Group {
     static let configuration = CommandConfiguration(
         commandName: "gatehouse",
         abstract: "A server that lets in whom its realms accept.",
@@ -31,6 +31,9 @@ struct GatehouseOptions: ParsableCommand {
         @OptionGroup var options: ConfigurationOptions
     }
 }
+
+/// Commands under a name, which says what they are for and does nothing by itself.
+protocol Group: ParsableCommand {}
 
 /// One of the commands, with its arguments.
 protocol Action: ParsableCommand {

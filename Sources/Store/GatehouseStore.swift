@@ -51,7 +51,7 @@ public final class GatehouseStore: Sendable {
             }
             return try GatehouseStore(migrated: try DatabasePool(path: path, configuration: configuration), path: path)
         } catch {
-            throw StoreFault(error)
+            throw StoreFault(error, path)
         }
     }
 
@@ -64,7 +64,14 @@ public final class GatehouseStore: Sendable {
     /// - Throws: ``StoreFault``: `unavailable`, `tooNew`.
     public static func openExisting(folder: String) throws(StoreFault) -> GatehouseStore {
         let path = "\(folder)/\(fileName)"
-        guard unsafe access(path, F_OK) == 0 else { return try inMemory() }
+        guard unsafe access(path, F_OK) == 0 else {
+            // One that may not be looked at is not taken for one that is not there.
+            if errno == ENOENT { return try inMemory() }
+            throw StoreFault(
+                .unavailable,
+                "the store \(path) cannot be looked at: \(unsafe String(cString: strerror(errno)))"
+            )
+        }
         guard unsafe access(path, R_OK) == 0 else {
             throw StoreFault(.unavailable, "the store \(path) cannot be read")
         }
@@ -74,9 +81,16 @@ public final class GatehouseStore: Sendable {
             configuration.readonly = true
             configuration.busyMode = .timeout(10)
             let queue = try DatabaseQueue(path: path, configuration: configuration)
+            try Self.check(queue, path: path)
+            guard try queue.read(Migrations.all.hasCompletedMigrations) else {
+                throw StoreFault(
+                    .unavailable,
+                    "the store \(path) is of an older version, and cannot be brought up to date by who may only read it"
+                )
+            }
             return try GatehouseStore(queue, path: path)
         } catch {
-            throw StoreFault(error)
+            throw StoreFault(error, path)
         }
     }
 
@@ -88,17 +102,20 @@ public final class GatehouseStore: Sendable {
         do {
             return try GatehouseStore(migrated: try DatabaseQueue(), path: nil)
         } catch {
-            throw StoreFault(error)
+            throw StoreFault(error, nil)
         }
     }
 
     private convenience init(migrated database: any DatabaseWriter, path: String?) throws {
-        let migrator = Migrations.all
-        if try database.read({ try migrator.hasBeenSuperseded($0) }) {
-            throw StoreFault(.tooNew, "\(path ?? "the store") was written by a newer version of this program")
-        }
-        try migrator.migrate(database)
+        try Self.check(database, path: path)
+        try Migrations.all.migrate(database)
         try self.init(database, path: path)
+    }
+
+    /// Whether this version knows the layout, or one before it.
+    private static func check(_ database: any DatabaseReader, path: String?) throws {
+        guard try database.read(Migrations.all.hasBeenSuperseded) else { return }
+        throw StoreFault(.tooNew, "\(path ?? "the store") was written by a newer version of this program")
     }
 
     // MARK: For the tables
@@ -109,7 +126,7 @@ public final class GatehouseStore: Sendable {
         do {
             return try await database.read(body)
         } catch {
-            throw StoreFault(error)
+            throw StoreFault(error, path)
         }
     }
 
@@ -119,7 +136,7 @@ public final class GatehouseStore: Sendable {
         do {
             return try await database.write(body)
         } catch {
-            throw StoreFault(error)
+            throw StoreFault(error, path)
         }
     }
 }

@@ -38,6 +38,13 @@ package struct StateFolder {
         }
     }
 
+    /// Opens the folder itself, to be locked; whoever asks closes it.
+    package func open() throws(Fault) -> Int32 {
+        let descriptor = unsafe Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw Fault("cannot open \(path)") }
+        return descriptor
+    }
+
     package func path(_ name: String) -> String { "\(path)/\(name)" }
 
     /// Writes a file that is either there with all its bytes or not there at all.
@@ -46,7 +53,7 @@ package struct StateFolder {
     package func write(_ bytes: [UInt8], to name: String, mode: mode_t) throws(Fault) {
         let temporary = path(".\(name).\(getpid())")
         unsafe unlink(temporary)
-        let descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
+        let descriptor = unsafe Glibc.open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
         guard descriptor >= 0 else { throw Fault("cannot make \(temporary)") }
         do throws(Fault) {
             defer { close(descriptor) }
@@ -64,11 +71,17 @@ package struct StateFolder {
         }
     }
 
-    /// Makes an empty file, unless there is one.
+    /// Makes an empty file, unless there is one; that one gets the mode, if more people may use it.
+    ///
+    /// A file that came back from a backup has the mode it was given there.
     package func makeFile(_ name: String, mode: mode_t) throws(Fault) {
-        let descriptor = unsafe open(path(name), O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, mode)
+        let descriptor = unsafe Glibc.open(path(name), O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, mode)
         guard descriptor >= 0 else { throw Fault("cannot make \(path(name))") }
-        close(descriptor)
+        defer { close(descriptor) }
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0 else { throw Fault("cannot look at \(path(name))") }
+        guard status.st_mode & 0o777 & ~mode != 0 else { return }
+        guard fchmod(descriptor, mode) == 0 else { throw Fault("cannot set the mode of \(path(name))") }
     }
 
     private func writeAll(_ bytes: [UInt8], _ descriptor: Int32) throws(Fault) {

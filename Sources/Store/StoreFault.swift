@@ -28,19 +28,24 @@ public struct StoreFault: Error, Sendable, CustomStringConvertible {
     }
 
     /// What a library error amounts to.
-    init(_ error: any Error) {
+    ///
+    /// - Parameters:
+    ///   - error: The error.
+    ///   - path: The store's file; nil for one in memory.
+    init(_ error: any Error, _ path: String?) {
+        let store = path.map { "the store \($0)" } ?? "the store"
         if let fault = error as? StoreFault {
             self = fault
             return
         }
         guard let error = error as? DatabaseError else {
-            self.init(.unavailable, "the store cannot be used: \(error)")
+            self.init(.unavailable, "\(store) cannot be used: \(error)")
             return
         }
         // The statement is left out: it would show hashes.
         self.init(
             .unavailable,
-            "the store cannot be used: \(error.message ?? "SQLite error \(error.resultCode.rawValue)")"
+            "\(store) cannot be used: \(error.message ?? "SQLite error \(error.resultCode.rawValue)")"
         )
     }
 }

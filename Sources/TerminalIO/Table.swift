@@ -3,15 +3,19 @@
 
 /// Rows with aligned columns.
 package enum Table {
+    /// A cell that is wider pushes aside its own row, and not all others.
+    private static let widest = 80
+
     package static func lines(_ rows: [[String]]) -> [String] {
         let rows = rows.map { $0.map(Printable.line) }
         let columns = rows.map(\.count).max() ?? 0
         let widths = (0..<columns).map { column in
-            rows.map { $0.count > column ? $0[column].count : 0 }.max() ?? 0
+            rows.map { $0.count > column && $0[column].count <= widest ? $0[column].count : 0 }.max() ?? 0
         }
         return rows.map { row in
             let cells = row.enumerated().map { column, cell in
-                column == row.count - 1 ? cell : cell + String(repeating: " ", count: widths[column] - cell.count)
+                column == row.count - 1
+                    ? cell : cell + String(repeating: " ", count: max(0, widths[column] - cell.count))
             }
             return cells.joined(separator: "  ")
         }

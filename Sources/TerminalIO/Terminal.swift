@@ -24,21 +24,23 @@ package import RealmKit
         Output.writeBytes(Array(Printable.text(text).utf8), to: descriptor)
     }
 
-    /// Reads a line without showing it.
+    /// Asks for a line and reads it without showing it.
     ///
+    /// The question comes when nothing is shown any more: who answers at once, or is a program, is not overheard.
     /// The terminal's own editing and its signals are off meanwhile, so that no interrupt can leave it silent; an interrupt
     /// that was typed is delivered when it is as it was before.
     ///
+    /// - Parameter prompt: The question; empty if it has been asked.
     /// - Returns: The line; nil if it was ended by an end of file, or is too long.
-    package func readSecret() -> Secret? {
+    package func readSecret(_ prompt: String = "") -> Secret? {
         var typed: Int32 = 0
-        let secret = readSilently(&typed)
+        let secret = readSilently(prompt, &typed)
         // To the process: the thread that reads does not take signals.
         if typed != 0 { kill(getpid(), typed) }
         return secret
     }
 
-    private func readSilently(_ typedSignal: inout Int32) -> Secret? {
+    private func readSilently(_ prompt: String, _ typedSignal: inout Int32) -> Secret? {
         var before = termios()
         guard unsafe tcgetattr(descriptor, &before) == 0 else { return nil }
         var silent = before
@@ -50,6 +52,7 @@ package import RealmKit
             show("\n")
         }
         guard unsafe tcsetattr(descriptor, TCSAFLUSH, &silent) == 0 else { return nil }
+        show(prompt)
         var line = LineBuffer(capacity: Self.maximumLine)
         while let byte = nextByte() {
             switch byte {

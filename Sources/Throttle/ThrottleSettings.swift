@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+public import RealmKit
+
 /// How many failures there may be, and what follows from them: the `throttle` block of realms.conf.
 public struct ThrottleSettings: Sendable, Hashable {
     /// How many failures within ``window`` lock an account; 0 for none: then answers are delayed and nothing is locked.

@@ -30,8 +30,18 @@ enum Program {
         input: String = "",
         in folder: URL? = nil
     ) async throws -> Finished {
+        try await run(program, arguments, input: Array(input.utf8), in: folder)
+    }
+
+    static func run(
+        _ program: URL,
+        _ arguments: [String],
+        input: [UInt8],
+        in folder: URL? = nil
+    ) async throws -> Finished {
         let files = try TemporaryFolder()
-        let inputFile = try files.write(input, to: "input")
+        let inputFile = files.url.appendingPathComponent("input")
+        try Data(input).write(to: inputFile)
         let output = files.url.appendingPathComponent("output")
         let errors = files.url.appendingPathComponent("errors")
         let child = try Child(program, arguments, in: folder, input: inputFile, output: output, errors: errors)

@@ -84,6 +84,27 @@ final class RunningServer: Sendable {
         return status
     }
 
+    /// Ends it as a crash does, and waits for its end.
+    func kill() async {
+        child.signal(SIGKILL)
+        _ = await child.end()
+        hasEnded.withLock { $0 = true }
+    }
+
+    /// Asks until an answer has that status, for as long as it would take were nobody told of a change.
+    ///
+    /// - Returns: How long that took; nil if no answer had it within ten seconds.
+    func wait(for status: Int, at path: String, _ credentials: String) async throws -> Duration? {
+        let clock = ContinuousClock()
+        let begin = clock.now
+        while clock.now - begin < .seconds(10) {
+            if try await ask(path, "-u", credentials).status == status { return clock.now - begin }
+            // The change comes from another process: there is nothing here to wait for but its answers.
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        return nil
+    }
+
     /// Asks with curl; the status and the body.
     func ask(_ path: String, _ arguments: String...) async throws -> (status: Int, body: String) {
         guard let curl = Program.system("curl") else { return (0, "") }

@@ -2,6 +2,7 @@
 // Gatehouse
 
 import RealmConfiguration
+import RealmKit
 import Testing
 import Throttle
 

@@ -9,6 +9,7 @@ internal import NIOCore
 internal import NIOOpenSSL
 internal import NIOPosix
 internal import OpenSSLKit
+internal import Passwords
 public import RealmConfiguration
 internal import RealmKit
 internal import Store
@@ -31,7 +32,7 @@ public struct GatehouseServer: Sendable {
     private let accessLogger: Logger
     private let onListening: @Sendable (String) -> Void
     private let reload: @Sendable () throws(ConfigurationErrors) -> Configuration
-    private let watch = RealmWatch(clock: SystemClock())
+    private let watch: RealmWatch
     private let throttle: FailureThrottle
 
     /// A server for a configuration.
@@ -57,6 +58,7 @@ public struct GatehouseServer: Sendable {
             files: files,
             applicationProtocols: (configuration.server.hasHTTP2 ? ["h2"] : []) + ["http/1.1", "http/1.0"]
         )
+        watch = RealmWatch(clock: SystemClock(), logger: logger)
         do throws(StoreFault) {
             throttle = try FailureThrottle.make(configuration, watch: watch, logger: logger)
         } catch {
@@ -193,7 +195,7 @@ public struct GatehouseServer: Sendable {
             verified: try VerifiedCredentials(lifetime: settings.credentialCache.nanoseconds),
             clock: clock
         )
-        watch.look(after: configuration.realms, gate)
+        watch.look(after: configuration.realms, gate, configuration.services[PasswordService.self]?.slots)
         return GatehouseResponder(
             gate: gate,
             shelf: PageShelf(configuration.rules, SecurityHeaders(isTrusted: !tls.certificate.isDevelopment)),

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Logging
+internal import Passwords
 internal import RealmKit
 internal import Synchronization
 
@@ -13,13 +15,16 @@ final class RealmWatch: Sendable {
         var all: [BoundRealm] = []
         var realms: [(name: String, realm: any RefreshingRealm)] = []
         var gate: Gate?
+        var slots: HashingSlots?
     }
 
     private let clock: any LoginClock
+    private let report: HashingReport
     private let state = Mutex(State())
 
-    init(clock: any LoginClock) {
+    init(clock: any LoginClock, logger: Logger) {
         self.clock = clock
+        report = HashingReport(logger)
     }
 
     /// Takes these for what is in force.
@@ -27,11 +32,12 @@ final class RealmWatch: Sendable {
     /// - Parameters:
     ///   - realms: The realms.
     ///   - gate: What remembers whom they have accepted.
-    func look(after realms: [BoundRealm], _ gate: Gate) {
+    ///   - slots: Where passwords are checked.
+    func look(after realms: [BoundRealm], _ gate: Gate, _ slots: HashingSlots?) {
         let refreshing = realms.compactMap { bound in
             (bound.realm as? any RefreshingRealm).map { (name: bound.name, realm: $0) }
         }
-        state.withLock { $0 = State(all: realms, realms: refreshing, gate: gate) }
+        state.withLock { $0 = State(all: realms, realms: refreshing, gate: gate, slots: slots) }
     }
 
     /// Has the gate forget whoever has an account.
@@ -55,7 +61,8 @@ final class RealmWatch: Sendable {
 
     /// Looks once.
     func look() async {
-        let (realms, gate) = state.withLock { ($0.realms, $0.gate) }
+        let (realms, gate, slots) = state.withLock { ($0.realms, $0.gate, $0.slots) }
+        if let slots { report.look(at: slots) }
         for (name, realm) in realms {
             let changed = await realm.refresh()
             gate?.forget(changed, of: name)

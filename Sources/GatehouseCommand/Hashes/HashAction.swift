@@ -47,6 +47,10 @@ extension GatehouseOptions.Hash: Action {
                 "# \(taken) ms a check on one processor of this machine, alone on it",
                 on: STDOUT_FILENO
             )
+            if found.time > .milliseconds(time) {
+                GatehouseCommand.print("# that is longer than --time; less would be weak", on: STDOUT_FILENO)
+            }
+            if let warning = found.policy.warning { GatehouseCommand.print("# warning: \(warning)", on: STDOUT_FILENO) }
             GatehouseCommand.print("passwords {\n    hash  \(found.policy);\n}", on: STDOUT_FILENO)
         } catch {
             throw ActionFault(.failed, error.description)

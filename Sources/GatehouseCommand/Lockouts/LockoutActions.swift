@@ -13,7 +13,7 @@ internal import Throttle
 
 extension GatehouseOptions {
     /// `gatehouse lockouts`: accounts and addresses that are locked.
-    struct Lockouts: ParsableCommand {
+    struct Lockouts: Group {
         static let configuration = CommandConfiguration(
             abstract: "Show and clear locks of accounts and addresses.",
             discussion: "A server that is running follows within a second.",
@@ -70,6 +70,26 @@ private struct LockoutDesk {
         }
     }
 
+    /// Whether a text is an address, or something else that is counted like one.
+    func check(_ source: String) async throws(ActionFault) {
+        do throws(BadValue) {
+            _ = try AddressBlock(source)
+            // Of networks there are those of 64 bits that stand for one customer, as they are listed.
+            guard source.contains("/"), !source.hasSuffix("::/64") else { return }
+        } catch {
+            guard try await !records().contains(where: { $0.key == .source(Source(source)) }) else { return }
+        }
+        throw ActionFault(.usage, "--source takes an address such as 192.0.2.7 or 2001:db8::1, not \(source)")
+    }
+
+    func records() async throws(ActionFault) -> [ThrottleRecord] {
+        do throws(ThrottleStoreError) {
+            return try await store.load().records
+        } catch {
+            throw ActionFault(.unavailable, error.message)
+        }
+    }
+
     func clear(user: String, of realm: String?) async throws(ActionFault) {
         guard let name = realm ?? configuration.defaultRealm else {
             throw ActionFault(.usage, "name a realm by --realm; the configuration has no default-realm")
@@ -90,12 +110,7 @@ private struct LockoutDesk {
 extension GatehouseOptions.Lockouts.List: Action {
     func perform(_ kinds: [RealmKind]) async throws(ActionFault) {
         let desk = try LockoutDesk(options, kinds, .look)
-        let records: [ThrottleRecord]
-        do throws(ThrottleStoreError) {
-            records = try await desk.store.load().records
-        } catch {
-            throw ActionFault(.unavailable, error.message)
-        }
+        let records = try await desk.records()
         let now = WallClock.system.seconds
         let shown = records.filter { all || $0.lockout(at: now) != nil }.sorted { $0.newest > $1.newest }
         guard !shown.isEmpty else {
@@ -103,7 +118,10 @@ extension GatehouseOptions.Lockouts.List: Action {
             return
         }
         let rows = shown.map { record in
-            [kind(record.key), record.key.description, "\(record.failures)", Self.time(record.newest), end(record, now)]
+            [
+                kind(record.key), record.key.description, "\(record.failures)", Self.time(record.newest),
+                end(record, now),
+            ]
         }
         let table = Table.lines([["what", "who", "failures", "last", "locked until"]] + rows)
         GatehouseCommand.print(table.joined(separator: "\n"), on: STDOUT_FILENO)
@@ -131,6 +149,7 @@ extension GatehouseOptions.Lockouts.Clear: Action {
         if let user {
             try await desk.clear(user: user, of: options.realm)
         } else if let source {
+            try await desk.check(source)
             try await desk.clear(.one(.source(Source(source))))
             GatehouseCommand.print("\(Printable.line(source)) is not locked", on: STDOUT_FILENO)
         } else {

@@ -8,8 +8,11 @@ internal import RealmKit
 /// What a configuration comes to, for a person to read.
 enum Outline {
     static func text(_ configuration: Configuration, tls: ServerTLS?) -> String {
-        (realms(configuration) + contexts(configuration) + rules(configuration)
-            + server(configuration, tls)).joined(separator: "\n")
+        let parts = [
+            realms(configuration), contexts(configuration), rules(configuration), passwords(configuration.passwords),
+            throttle(configuration.server.throttle), server(configuration, tls),
+        ]
+        return parts.flatMap { $0 }.joined(separator: "\n")
     }
 
     private static func realms(_ configuration: Configuration) -> [String] {

@@ -44,10 +44,10 @@ struct NewPasswordOptions: ParsableArguments {
         guard let terminal = Terminal() else {
             throw ActionFault(.usage, "there is no terminal to ask on; use --password-stdin")
         }
-        terminal.show("New password for \(name): ")
-        guard let first = terminal.readSecret() else { throw ActionFault(.failed, "no password was given") }
-        terminal.show("Once more: ")
-        guard let second = terminal.readSecret() else { throw ActionFault(.failed, "no password was given") }
+        let prompt = "New password for \(Printable.line(name)): "
+        guard let first = terminal.readSecret(prompt), let second = terminal.readSecret("Once more: ") else {
+            throw ActionFault(.failed, "no password was given")
+        }
         guard first.isEqual(to: second) else {
             throw ActionFault(.failed, "the two are not the same; nothing is changed")
         }

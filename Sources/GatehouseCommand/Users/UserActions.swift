@@ -17,6 +17,7 @@ struct UserDesk {
     let passwords: PasswordService
     let settings: PasswordSettings
     let services: RealmServices
+    let stateFolder: String
 
     init(_ options: RealmOptions, _ kinds: [RealmKind], changes: Bool = true) throws(ActionFault) {
         let log = RealmLog { _, message in GatehouseCommand.print(Printable.text(message), on: STDERR_FILENO) }
@@ -47,6 +48,7 @@ struct UserDesk {
         self.passwords = passwords
         settings = configuration.passwords
         services = configuration.services
+        stateFolder = configuration.server.stateFolder.value
     }
 
     /// The user of that name.
@@ -82,7 +84,7 @@ struct UserDesk {
         do throws(LoginFault) {
             return try await passwords.hash(password)
         } catch {
-            throw ActionFault(.unavailable, error.log)
+            throw ActionFault(error.kind == .unusableCredential ? .failed : .unavailable, error.log)
         }
     }
 
@@ -91,6 +93,8 @@ struct UserDesk {
     }
 
     static func username(_ text: String) throws(ActionFault) -> Username {
+        // That is what the system's bytes have become where they are no text: several names would be one.
+        guard !text.unicodeScalars.contains("\u{FFFD}") else { throw ActionFault(.usage, "the user name is not UTF-8") }
         do throws(BadUsername) { return try Username(text) } catch { throw ActionFault(.usage, error.description) }
     }
 }
@@ -170,9 +174,12 @@ extension GatehouseOptions.User.Groups: Action {
     func perform(_ kinds: [RealmKind]) async throws(ActionFault) {
         let isChange = !add.isEmpty || !remove.isEmpty
         let desk = try UserDesk(options, kinds, changes: isChange)
+        // Two that read the same groups would each write its own.
+        let turn = isChange ? try await Turn(desk.stateFolder) : nil
+        defer { withExtendedLifetime(turn) {} }
         let record = try await desk.record(user)
         guard isChange else {
-            GatehouseCommand.print(record.groups.map(Printable.line).joined(separator: "\n"), on: STDOUT_FILENO)
+            for group in record.groups { GatehouseCommand.print(Printable.line(group), on: STDOUT_FILENO) }
             return
         }
         for group in remove where !record.groups.contains(group) {

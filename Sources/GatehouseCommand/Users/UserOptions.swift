@@ -6,7 +6,7 @@ internal import CommandOptions
 
 extension GatehouseOptions {
     /// `gatehouse user`: the users of a realm that can be changed.
-    struct User: ParsableCommand {
+    struct User: Group {
         static let configuration = CommandConfiguration(
             abstract: "Look after the users of a realm.",
             discussion: "A server that is running notices within a second, and ends what a user may do no longer.",
@@ -103,7 +103,9 @@ extension GatehouseOptions.User {
     }
 
     struct Unlock: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Forget a user's failed logins, and the lock they led to.")
+        static let configuration = CommandConfiguration(
+            abstract: "Forget a user's failed logins, and the lock they led to."
+        )
         @OptionGroup var options: RealmOptions
         @Argument(help: "The user.") var user: String
     }

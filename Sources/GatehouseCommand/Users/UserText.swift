@@ -37,7 +37,22 @@ enum UserText {
         )
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        do { return String(decoding: try encoder.encode(value), as: UTF8.self) } catch { return "{}" }
+        do { return escaped(String(decoding: try encoder.encode(value), as: UTF8.self)) } catch { return "{}" }
+    }
+
+    /// JSON in which what could do something to a terminal is written as `\u....`.
+    private static func escaped(_ json: String) -> String {
+        var result = String.UnicodeScalarView()
+        for scalar in json.unicodeScalars {
+            guard Printable.line(String(scalar)) != String(scalar) else {
+                result.append(scalar)
+                continue
+            }
+            let digits = String(scalar.value, radix: 16)
+            // All of them are in the basic plane.
+            result += "\\u\(String(repeating: "0", count: 4 - digits.count))\(digits)".unicodeScalars
+        }
+        return String(result)
     }
 
     private struct JSONUser: Encodable {

@@ -160,7 +160,7 @@ public final class PasswordService: Sendable {
 
     /// The source whose turn it is: an address, of IPv6 the network, as one subscriber has all addresses in it.
     static func source(_ peer: String?) -> String {
-        peer ?? "here"
+        peer.map { Source($0).description } ?? "here"
     }
 
     private static func fault(_ fault: HashFault) -> LoginFault {

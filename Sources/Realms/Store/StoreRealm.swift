@@ -117,13 +117,14 @@ public final class StoreRealm: ManagedRealm, RefreshingRealm {
         try await asking { [store, name] () async throws(StoreFault) in try await store.remove(user, from: name) }
     }
 
-    /// Who has changed since the last look; everybody if the store cannot tell.
+    /// Who has changed since the last look; everybody at the first one, and if the store cannot tell.
     public func refresh() async -> ChangedUsers {
         let last = looked.withLock { $0.number }
         do throws(StoreFault) {
             let (number, users) = try await store.changes(in: name, after: last)
             looked.withLock { $0 = Looked(number: number) }
-            return users
+            // What changed between the first login and the first look is not known.
+            return last == nil ? .all : users
         } catch {
             // What was accepted before is not believed while nobody can say whether it still holds.
             let isNews = looked.withLock { looked in

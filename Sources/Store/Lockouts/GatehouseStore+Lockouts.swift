@@ -50,7 +50,8 @@ extension GatehouseStore: ThrottleStore {
             try await store.read { database in
                 try Row.fetchAll(
                     try database.cachedStatement(
-                        sql: "SELECT number, kind, realm, name FROM throttle_clearances WHERE number > ? ORDER BY number"
+                        sql:
+                            "SELECT number, kind, realm, name FROM throttle_clearances WHERE number > ? ORDER BY number"
                     ),
                     arguments: [number]
                 ).map { row in
@@ -90,7 +91,7 @@ extension GatehouseStore: ThrottleStore {
         do {
             return try await body(self)
         } catch {
-            throw ThrottleStoreError(StoreFault(error).description)
+            throw ThrottleStoreError(StoreFault(error, path).description)
         }
     }
 

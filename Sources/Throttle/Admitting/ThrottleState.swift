@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import RealmKit
+
 /// Everything a throttle remembers; each method is one step under its lock, so what is decided is recorded.
 ///
 /// For an account as for a source, failures that count and attempts on their way are never more than the limit together.

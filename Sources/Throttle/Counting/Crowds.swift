@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import RealmKit
+
 /// Whose records there are most of.
 ///
 /// Owners of the same number of records are chained, so that the largest is found, and one is moved up or down, in

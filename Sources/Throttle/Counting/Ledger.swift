@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import RealmKit
+
 /// Who has failed how often, and who is locked: a bounded table, each operation of which takes constant time.
 ///
 /// Where the table is full, what says nothing any more goes first; then, of the owner that has most records, the oldest

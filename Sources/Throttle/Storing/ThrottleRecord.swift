@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+public import RealmKit
+
 /// What is known of an account or a source, with times of the wall clock in seconds since 1970.
 public struct ThrottleRecord: Sendable, Hashable {
     /// What was counted on.

@@ -22,7 +22,7 @@ public struct Source: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// A source whose text has been read already.
-    init(_ text: String, _ address: NetworkAddress?) {
+    package init(_ text: String, _ address: NetworkAddress?) {
         guard let address else {
             kind = .other(String(text.unicodeScalars.prefix(16)))
             return
@@ -49,7 +49,7 @@ public struct Source: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The network it is in, of 24 bits or 48: who has many of its addresses has brought all of them.
-    var neighbourhood: Source {
+    package var neighbourhood: Source {
         switch kind {
         case .version4(let bits): Source(.version4(bits & 0xFFFF_FF00))
         case .version6(let bits): Source(.version6(bits & ~0xFFFF))

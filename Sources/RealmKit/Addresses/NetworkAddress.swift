@@ -2,15 +2,15 @@
 // Gatehouse
 
 /// An address of IPv6, or one of IPv4 as the IPv6 address that maps it (RFC 4291 section 2.5.5.2).
-struct NetworkAddress: Sendable, Hashable {
+package struct NetworkAddress: Sendable, Hashable {
     static let mapped: UInt128 = 0xFFFF_0000_0000
 
-    let bits: UInt128
+    package let bits: UInt128
 
-    var isMapped: Bool { bits >> 32 == Self.mapped >> 32 }
+    package var isMapped: Bool { bits >> 32 == Self.mapped >> 32 }
 
     /// Reads an address as RFC 4291 section 2.2 has it, or four numbers; a zone behind `%` is passed over.
-    init?(_ text: Substring) {
+    package init?(_ text: Substring) {
         let address = text.utf8.contains(UInt8(ascii: "%")) ? text.prefix { $0 != "%" } : text
         if address.utf8.contains(UInt8(ascii: ":")) {
             guard let bits = Self.version6(address) else { return nil }
@@ -22,7 +22,7 @@ struct NetworkAddress: Sendable, Hashable {
     }
 
     /// The first bits of it, the rest zero.
-    func prefix(_ length: Int) -> UInt128 {
+    package func prefix(_ length: Int) -> UInt128 {
         length <= 0 ? 0 : bits & (UInt128.max << UInt128(128 - min(length, 128)))
     }
 

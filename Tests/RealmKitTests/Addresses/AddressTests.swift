@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-import RealmKit
 import Testing
 
-@testable import Throttle
+@testable import RealmKit
 
 struct AddressTests {
     @Test(arguments: [

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-public import RealmKit
-
 /// Addresses with the same first bits, as in `10.0.0.0/8`, `2001:db8::/32` or `127.0.0.1`.
 public struct AddressBlock: Sendable, Hashable {
     private let first: UInt128
@@ -34,5 +32,5 @@ public struct AddressBlock: Sendable, Hashable {
     }
 
     /// Whether an address is one of the block; an IPv4 address that comes mapped into IPv6 is the IPv4 address.
-    func contains(_ address: NetworkAddress) -> Bool { address.prefix(length) == first }
+    package func contains(_ address: NetworkAddress) -> Bool { address.prefix(length) == first }
 }

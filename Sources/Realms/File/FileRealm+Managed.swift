@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import Passwords
+public import RealmKit
+internal import Synchronization
+
+extension FileRealm: ManagedRealm {
+    /// All users, in the order of the file.
+    public func users() async throws(RealmError) -> [UserRecord] {
+        await files.look()
+        let (table, fault) = files.state.withLock { ($0.version.table, $0.fault) }
+        if let fault { throw .unavailable(fault.description) }
+        return table.users.map(\.record)
+    }
+
+    /// All users who stand on one line, in the order of the file.
+    public func exportUsers() async throws(RealmError) -> [NewUser] {
+        await files.look()
+        let (table, fault) = files.state.withLock { ($0.version.table, $0.fault) }
+        if let fault { throw .unavailable(fault.description) }
+        return table.users.filter { !$0.isAmbiguous }.map { user in
+            let hash = user.password.map { table.form == .glassfish ? GlassFishPassword.portable($0.text) : $0.text }
+            return NewUser(user.record, hash: hash)
+        }
+    }
+
+    /// Adds a user at the end of the file; without a hash as `RESET`, or as `*` in an htpasswd file.
+    public func add(_ user: UserRecord, hash: String?) async throws(RealmError) {
+        try await files.make(.add(user, hash: hash))
+    }
+
+    /// Changes the user's line; a `!` before the hash is what disables a user.
+    public func change(_ user: Username, _ changes: UserChanges) async throws(RealmError) {
+        try await files.make(.change(user, changes))
+    }
+
+    /// Removes all lines of the user.
+    public func remove(_ user: Username) async throws(RealmError) {
+        try await files.make(.remove(user))
+    }
+}

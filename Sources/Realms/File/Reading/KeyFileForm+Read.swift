@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import RealmKit
+
+extension KeyFileForm {
+    /// Reads all lines.
+    func read(_ bytes: [UInt8], _ lines: [TextLine], _ body: (TextLine, ReadLine) -> Void) {
+        var isContinued = false
+        for line in lines {
+            let content = self == .htpasswd ? bytes.trimmed(line.content) : line.content
+            if isContinued {
+                body(line, .refused("it continues the line before, which ends in a backslash"))
+            } else {
+                body(line, read(bytes, content, line))
+            }
+            isContinued = self == .htpasswd && Self.isContinued(bytes, line.content)
+        }
+    }
+
+    /// Reads one line.
+    func read(_ bytes: [UInt8], _ content: Range<Int>, _ line: TextLine) -> ReadLine {
+        guard let first = content.first, !bytes.trimmed(content).isEmpty else { return .nothing }
+        guard bytes[first] != UInt8(ascii: "#") else { return .nothing }
+        guard !bytes.hasControl(in: content) else { return .refused("it holds a control character") }
+        switch self {
+        case .glassfish: return glassfish(bytes, content, line)
+        case .htpasswd: return htpasswd(bytes, content, line)
+        }
+    }
+
+    /// GlassFish skips empty fields, so that `u;;g` has the password `g`; here a field is where it stands, and a line on
+    /// which that makes a difference is no user at all.
+    private func glassfish(_ bytes: [UInt8], _ content: Range<Int>, _ line: TextLine) -> ReadLine {
+        var fields = bytes.parts(content, by: separator)
+        guard fields.count > 1 else { return .refused("there is no ;") }
+        while fields.count > 3, fields.last?.isEmpty == true { fields.removeLast() }
+        guard fields.count <= 3 else { return .refused("there are more than three fields: name;hash;groups") }
+        guard !fields[0].isEmpty else { return .refused("there is no name before the ;") }
+        guard !fields[1].isEmpty else { return .refused("there is no hash; GlassFish would take the groups for it") }
+        return user(bytes, fields[0], fields[1], fields.count == 3 ? fields[2] : nil, line)
+    }
+
+    /// Apache reads up to a second colon, and leaves the rest for other programs.
+    private func htpasswd(_ bytes: [UInt8], _ content: Range<Int>, _ line: TextLine) -> ReadLine {
+        guard !Self.isContinued(bytes, line.content) else { return .refused("it ends in a backslash") }
+        let fields = bytes.parts(content, by: separator)
+        guard fields.count > 1 else { return .refused("there is no :") }
+        guard !fields[0].isEmpty else { return .refused("there is no name before the :") }
+        guard !fields[1].isEmpty else { return .refused("there is no hash") }
+        return user(bytes, fields[0], fields[1], nil, line)
+    }
+
+    private func user(
+        _ bytes: [UInt8],
+        _ name: Range<Int>,
+        _ stored: Range<Int>,
+        _ groups: Range<Int>?,
+        _ line: TextLine
+    ) -> ReadLine {
+        guard let text = bytes.text(name) else { return .refused("the name is not UTF-8") }
+        do throws(BadUsername) {
+            let user = try Username(text)
+            let end = groups?.upperBound ?? stored.upperBound
+            return .user(UserLine(name: user, stored: stored, groups: groups, end: end, line: line))
+        } catch {
+            return .refused("\(error)")
+        }
+    }
+
+    /// Apache joins a line that ends in one backslash with the next.
+    static func isContinued(_ bytes: [UInt8], _ content: Range<Int>) -> Bool {
+        guard content.count > 0, bytes[content.upperBound - 1] == UInt8(ascii: "\\") else { return false }
+        return content.count == 1 || bytes[content.upperBound - 2] != UInt8(ascii: "\\")
+    }
+
+    /// The groups of a line of a key file, each once.
+    static func groups(_ bytes: [UInt8], _ range: Range<Int>) -> [String]? {
+        var groups: [String] = []
+        for part in bytes.parts(range, by: UInt8(ascii: ",")) where !part.isEmpty {
+            guard let group = bytes.text(part), !group.holdsControl else { return nil }
+            if !groups.contains(where: { $0.utf8.elementsEqual(group.utf8) }) { groups.append(group) }
+        }
+        return groups
+    }
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+/// Where a line of a file is.
+struct TextLine: Sendable {
+    /// Counted from 1.
+    let number: Int
+    /// What stands on it, without its end: a line feed, and a carriage return before it.
+    let content: Range<Int>
+    /// The content and its end.
+    let whole: Range<Int>
+
+    /// All lines; a byte order mark belongs to none.
+    static func lines(of bytes: [UInt8]) -> [TextLine] {
+        var lines: [TextLine] = []
+        var start = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+        let span = bytes.span
+        for place in start..<max(start, span.count) where span[place] == 0x0A {
+            let hasReturn = place > start && span[place - 1] == 0x0D
+            let content = start..<(hasReturn ? place - 1 : place)
+            lines.append(TextLine(number: lines.count + 1, content: content, whole: start..<place + 1))
+            start = place + 1
+        }
+        if start < bytes.count {
+            lines.append(TextLine(number: lines.count + 1, content: start..<bytes.count, whole: start..<bytes.count))
+        }
+        return lines
+    }
+
+    /// What ends a line in this file.
+    static func end(in bytes: [UInt8]) -> [UInt8] {
+        guard let place = bytes.firstIndex(of: 0x0A), place > 0, bytes[place - 1] == 0x0D else { return [0x0A] }
+        return [0x0D, 0x0A]
+    }
+
+    /// Throws for what is no text at all.
+    static func checkText(_ bytes: [UInt8], _ path: String) throws(FileFault) {
+        guard !bytes.starts(with: [0xFF, 0xFE]), !bytes.starts(with: [0xFE, 0xFF]) else {
+            throw FileFault("\(path): it is UTF-16; it must be UTF-8")
+        }
+        guard let place = bytes.firstIndex(of: 0) else { return }
+        let line = bytes[..<place].count { $0 == 0x0A } + 1
+        throw FileFault("\(path):\(line): it is no text file: there is a byte 0")
+    }
+}
+
+extension [UInt8] {
+    /// The text in a range; nil if it is not UTF-8.
+    func text(_ range: Range<Int>) -> String? {
+        String(validating: self[range], as: UTF8.self)
+    }
+
+    /// The range without blanks at its ends, as Apache reads lines.
+    func trimmed(_ range: Range<Int>) -> Range<Int> {
+        var (start, end) = (range.lowerBound, range.upperBound)
+        while start < end, Self.isBlank(self[start]) { start += 1 }
+        while start < end, Self.isBlank(self[end - 1]) { end -= 1 }
+        return start..<end
+    }
+
+    /// The first place of a byte in a range.
+    func place(of byte: UInt8, in range: Range<Int>) -> Int? {
+        for place in range where self[place] == byte { return place }
+        return nil
+    }
+
+    /// The parts between separators, empty ones included.
+    func parts(_ range: Range<Int>, by separator: UInt8) -> [Range<Int>] {
+        var parts: [Range<Int>] = []
+        var start = range.lowerBound
+        for place in range where self[place] == separator {
+            parts.append(start..<place)
+            start = place + 1
+        }
+        parts.append(start..<range.upperBound)
+        return parts
+    }
+
+    /// Whether there is a control character of ASCII; a tab is one unless allowed.
+    func hasControl(in range: Range<Int>, allowingTab: Bool = false) -> Bool {
+        for place in range {
+            let byte = self[place]
+            if byte < 0x20 && !(allowingTab && byte == 0x09) || byte == 0x7F { return true }
+        }
+        return false
+    }
+
+    static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
+}
+
+extension String {
+    /// Whether there is anything that a line cannot hold, or that nobody can see: C0, DEL, C1, separators of lines.
+    var holdsControl: Bool {
+        unicodeScalars.contains { scalar in
+            switch scalar.value {
+            case 0x00...0x1F, 0x7F...0x9F, 0x2028, 0x2029: true
+            default: false
+            }
+        }
+    }
+
+    /// Whether white space stands at an end.
+    var hasBlankAtAnEnd: Bool {
+        if let first = utf8.first, let last = utf8.last, (0x21...0x7E).contains(first), (0x21...0x7E).contains(last) {
+            return false
+        }
+        guard let first = unicodeScalars.first, let last = unicodeScalars.last else { return false }
+        return first.properties.isWhitespace || last.properties.isWhitespace
+    }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import Foundation
+import Testing
+
+/// `gatehouse hash`: one line that a file of users takes, or a statement that realms.conf takes.
+@Suite struct HashCommandTests {
+    @Test func `a hash is what the configuration says, and another each time`() async throws {
+        let folder = try TemporaryFolder()
+        let program = Program.built("gatehouse")
+        // The defaults where there is no configuration, as the standard place has none on this machine.
+        let plain = try await Program.run(program, ["hash", "--password-stdin"], input: "correct horse\n", in: folder.url)
+        #expect(plain.status == 0 && plain.errors == "", "\(plain)")
+        #expect(plain.output.hasPrefix("$argon2id$v=19$m=19456,t=2,p=1$"))
+        #expect(plain.output.count { $0 == "\n" } == 1)
+        let again = try await Program.run(program, ["hash", "--password-stdin"], input: "correct horse\n", in: folder.url)
+        #expect(again.output != plain.output)
+        for (words, prefix) in [
+            ("bcrypt cost=10", "$2b$10$"), ("yescrypt cost=5", "$y$"), ("sha512crypt rounds=210000", "$6$rounds=210000$"),
+            ("pbkdf2-sha512 iterations=210000", "$pbkdf2-sha512$210000$"), ("scrypt ln=17", "$scrypt$ln=17,r=8,p=1$"),
+        ] {
+            try folder.write("passwords { hash \(words); }", to: "realms.conf")
+            let hash = try await Program.run(program, ["hash", "--password-stdin"], input: "correct horse", in: folder.url)
+            #expect(hash.status == 0 && hash.output.hasPrefix(prefix) && hash.errors == "", "\(words): \(hash)")
+        }
+        try folder.write("passwords { hash md5; }", to: "realms.conf")
+        let bad = try await Program.run(program, ["hash", "--password-stdin"], input: "correct horse", in: folder.url)
+        #expect(bad.status == 3 && bad.output == "" && bad.errors.hasPrefix("realms.conf:1:18: error: hash is one of "))
+        let none = ["hash", "--password-stdin", "--config", "none.conf"]
+        #expect(try await Program.run(program, none, input: "correct horse", in: folder.url).status == 3)
+    }
+
+    @Test func `what a calibration finds is taken by a configuration`() async throws {
+        let folder = try TemporaryFolder()
+        let program = Program.built("gatehouse")
+        let found = try await Program.run(program, ["hash", "--calibrate", "--time", "100"], in: folder.url)
+        #expect(found.status == 0 && found.errors == "", "\(found)")
+        #expect(found.output.hasPrefix("# "))
+        try folder.write(found.output, to: "realms.conf")
+        #expect(try await Program.run(program, ["check"], in: folder.url).errors == "")
+        let hash = try await Program.run(program, ["hash", "--password-stdin"], input: "correct horse", in: folder.url)
+        #expect(hash.output.hasPrefix("$argon2id$v=19$m="))
+    }
+
+    @Test func `a calibration says where the time was not enough, and where the memory is too little`() async throws {
+        let folder = try TemporaryFolder()
+        let program = Program.built("gatehouse")
+        let late = try await Program.run(program, ["hash", "--calibrate", "--time", "1"], in: folder.url)
+        #expect(late.status == 0)
+        #expect(late.output.contains("# that is longer than --time"), "\(late)")
+        let little = try await Program.run(
+            program,
+            ["hash", "--calibrate", "--time", "1", "--memory", "8"],
+            in: folder.url
+        )
+        #expect(little.output.contains("# warning: argon2id memory=8MiB"), "\(little)")
+        try folder.write(little.output, to: "realms.conf")
+        #expect(try await Program.run(program, ["check"], in: folder.url).status == 0)
+    }
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import Foundation
+import Testing
+
+/// Where a new password comes from, and which ones are taken.
+@Suite struct NewPasswordTests {
+    private func terminal(_ people: People, _ arguments: String...) throws -> PseudoTerminal {
+        try PseudoTerminal(Program.built("gatehouse"), arguments, in: people.folder.url)
+    }
+
+    @Test func `it is asked for twice on the terminal, and never shown`() async throws {
+        let people = try People()
+        let terminal = try terminal(people, "user", "add", "ann")
+        try await terminal.answer("New password for ann: ", People.password + "\n")
+        try await terminal.answer("Once more: ", People.password + "\n")
+        #expect(await terminal.end() == 0)
+        #expect(terminal.shown == "New password for ann: \nOnce more: \n")
+        #expect(terminal.said == "ann added (realm people)\n")
+        #expect(terminal.echoes)
+        #expect(try await people.authcheck("ann", People.password).status == 0)
+    }
+
+    @Test func `what is typed is edited as on any terminal`() async throws {
+        let people = try People()
+        let terminal = try terminal(people, "user", "add", "ann")
+        try await terminal.answer("New password for ann: ", "wrong\u{15}corrext\u{7F}\u{7F}ct horse é\u{7F}battery\n")
+        try await terminal.answer("Once more: ", People.password + "\n")
+        #expect(await terminal.end() == 0)
+        #expect(try await people.authcheck("ann", People.password).status == 0)
+    }
+
+    @Test func `two that differ, and none, change nothing`() async throws {
+        let people = try People()
+        #expect(try await people.add("ann").status == 0)
+        let other = try terminal(people, "user", "set-password", "ann")
+        try await other.answer("New password for ann: ", "another password\n")
+        try await other.answer("Once more: ", "another passwort\n")
+        #expect(await other.end() == 1)
+        #expect(other.said == "the two are not the same; nothing is changed\n")
+        let none = try terminal(people, "user", "set-password", "ann")
+        try await none.answer("New password for ann: ", "\u{4}")
+        #expect(await none.end() == 1)
+        #expect(none.said == "no password was given\n")
+        let added = try terminal(people, "user", "add", "bob")
+        try await added.answer("New password for bob: ", "another password\n")
+        try await added.answer("Once more: ", "\n")
+        #expect(await added.end() == 1)
+        #expect(try await people.names() == ["ann"])
+        #expect(try await people.authcheck("ann", People.password).status == 0)
+    }
+
+    @Test func `an interrupt at the prompt ends it, changes nothing, and leaves the terminal as it was`() async throws {
+        let people = try People()
+        let terminal = try terminal(people, "user", "add", "ann")
+        try await terminal.answer("New password for ann: ", "half a pass\u{3}")
+        #expect(await terminal.end() == 128 + SIGINT)
+        #expect(terminal.echoes)
+        #expect(!terminal.shown.contains("half"))
+        #expect(try await people.names() == [])
+    }
+
+    @Test func `a name that cannot be added is told before a password is asked for`() async throws {
+        let people = try People()
+        #expect(try await people.add("ann").status == 0)
+        let terminal = try terminal(people, "user", "add", "ann")
+        #expect(await terminal.end() == 1)
+        #expect(terminal.shown == "")
+    }
+
+    @Test func `without a terminal and without standard input it is status 2`() async throws {
+        let people = try People()
+        #expect(try await people.add("ann").status == 0)
+        // setsid has no terminal.
+        let setsid = try #require(Program.system("setsid"))
+        for words in [["user", "add", "bob"], ["user", "set-password", "ann"], ["hash"]] {
+            let finished = try await Program.run(
+                setsid,
+                ["--wait", Program.built("gatehouse").path] + words,
+                input: People.password,
+                in: people.folder.url
+            )
+            #expect(finished == (2, "", "there is no terminal to ask on; use --password-stdin\n"), "\(words)")
+        }
+        #expect(try await people.names() == ["ann"])
+    }
+
+    static let refused: [(input: [UInt8], status: Int32, words: String)] = [
+        ([], 2, "there is no password on standard input"),
+        (Array("\n".utf8), 1, "at least 8 characters"),
+        (Array("\r\n".utf8), 1, "at least 8 characters"),
+        (Array("seven77\n".utf8), 1, "at least 8 characters"),
+        (Array("éééé€€€\n".utf8), 1, "at least 8 characters"),
+        ([UInt8](repeating: 0x61, count: 1025) + [0x0A], 1, "1024"),
+        ([UInt8](repeating: 0x61, count: 4097) + [0x0A], 2, "longer than a line may be"),
+    ]
+
+    @Test(arguments: refused)
+    func `a password that cannot be one is refused by every command`(input: [UInt8], status: Int32, words: String)
+        async throws
+    {
+        let people = try People()
+        #expect(try await people.add("ann").status == 0)
+        for command in [["user", "add", "bob"], ["user", "set-password", "ann"], ["hash"]] {
+            let finished = try await Program.run(
+                Program.built("gatehouse"),
+                command + ["--password-stdin"],
+                input: input,
+                in: people.folder.url
+            )
+            #expect(finished.status == status, "\(command): \(finished)")
+            #expect(finished.errors.contains(words) && finished.output == "", "\(command): \(finished)")
+        }
+        #expect(try await people.names() == ["ann"])
+        #expect(try await people.authcheck("ann", People.password).status == 0)
+    }
+
+    @Test func `the first line counts, as it is but for its end`() async throws {
+        let people = try People()
+        for (number, line) in ["  blanks count \n", "ended by Windows\r\n", "no end at all", "eight é8"].enumerated() {
+            let input = line + "second line\n"
+            let name = "user\(number)"
+            let text = line.hasSuffix("\n") ? input : line
+            let added = try await people.gatehouse("user", "add", "--password-stdin", name, input: text)
+            #expect(added.status == 0, "\(line): \(added)")
+            var password = line
+            while password.last?.isNewline == true { password.removeLast() }
+            #expect(try await people.authcheck(name, password).status == 0, "\(line)")
+            #expect(try await people.authcheck(name, password.trimmingCharacters(in: .whitespaces) + "!").status == 1)
+        }
+    }
+
+    @Test func `the least length is the configuration's`() async throws {
+        let people = try People(People.configuration(passwords: "minimum-length 15;"))
+        let short = try await people.gatehouse("user", "add", "--password-stdin", "ann", input: "fourteen chars")
+        #expect(short == (1, "", "a password has at least 15 characters\n"))
+        let long = try await people.gatehouse("user", "add", "--password-stdin", "ann", input: "fifteen charact")
+        #expect(long.status == 0)
+    }
+
+    @Test func `a policy that cannot take a password as a whole refuses it`() async throws {
+        let people = try People(People.configuration(passwords: "hash bcrypt cost=10;"))
+        let long = String(repeating: "a", count: 73)
+        let refused = try await people.gatehouse("user", "add", "--password-stdin", "ann", input: long)
+        #expect(refused.status == 1 && refused.errors.contains("72"), "\(refused)")
+        let hash = try await people.gatehouse("hash", "--password-stdin", input: long)
+        #expect(hash.status == 1 && hash.errors.contains("72"), "\(hash)")
+        #expect(try await people.names() == [])
+    }
+
+    @Test func `no password is in the store, in the output or in the arguments`() async throws {
+        let people = try People()
+        let added = try await people.add("ann")
+        #expect(!(added.output + added.errors).contains(People.password))
+        let bytes = try Data(contentsOf: people.store)
+        #expect(bytes.range(of: Data(People.password.utf8)) == nil)
+        #expect(bytes.range(of: Data("$argon2id$".utf8)) != nil)
+        let shown = try await people.gatehouse("user", "show", "--json", "ann").output
+        #expect(!shown.contains("$argon2id$"))
+    }
+}

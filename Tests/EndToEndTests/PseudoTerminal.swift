@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import Foundation
+
+/// A program on a terminal of its own, and a person at it.
+final class PseudoTerminal {
+    struct DidNotStart: Error {}
+    struct SaidNothing: Error { let screen: String }
+
+    /// POSIX_SPAWN_SETSID, which the overlay of the C library leaves out.
+    private static let newSession: Int16 = 0x80
+
+    private let descriptor: Int32
+    private let other: Int32
+    private let identifier: pid_t
+    private var screen: [UInt8] = []
+    private let files: TemporaryFolder
+
+    /// What was shown so far.
+    var shown: String { String(decoding: screen, as: UTF8.self).replacing("\r\n", with: "\n") }
+    /// What the program wrote to its own streams, which are no terminal.
+    var said: String {
+        ["output", "errors"].map { name in
+            let contents = FileManager.default.contents(atPath: files.url.appendingPathComponent(name).path)
+            return String(decoding: contents ?? Data(), as: UTF8.self)
+        }.joined()
+    }
+
+    init(_ program: URL, _ arguments: [String], in folder: URL) throws {
+        files = try TemporaryFolder()
+        var (ours, theirs) = (Int32(-1), Int32(-1))
+        var name = [CChar](repeating: 0, count: 256)
+        guard unsafe openpty(&ours, &theirs, &name, nil, nil) == 0 else { throw DidNotStart() }
+        // Theirs stays open, so that what was written last can be read after their end.
+        (descriptor, other) = (ours, theirs)
+        for descriptor in [ours, theirs] { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
+        _ = fcntl(ours, F_SETFL, O_NONBLOCK)
+        var actions = unsafe posix_spawn_file_actions_t()
+        unsafe posix_spawn_file_actions_init(&actions)
+        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+        // The leader of a session takes the first terminal it opens for its own.
+        unsafe posix_spawn_file_actions_addopen(&actions, 0, name, O_RDWR, 0)
+        let flags = O_WRONLY | O_CREAT | O_APPEND
+        unsafe posix_spawn_file_actions_addopen(&actions, 1, files.url.path + "/output", flags, 0o600)
+        unsafe posix_spawn_file_actions_addopen(&actions, 2, files.url.path + "/errors", flags, 0o600)
+        var attributes = posix_spawnattr_t()
+        unsafe posix_spawnattr_init(&attributes)
+        defer { unsafe posix_spawnattr_destroy(&attributes) }
+        unsafe posix_spawnattr_setflags(&attributes, Self.newSession)
+        let change = ["/bin/sh", "-c", "cd \"$0\" && exec \"$@\"", folder.path]
+        let words = change + [program.path] + arguments
+        var pointers = unsafe words.map { unsafe strdup($0) } + [nil]
+        defer { unsafe pointers.forEach { unsafe free($0) } }
+        var identifier: pid_t = 0
+        guard unsafe posix_spawn(&identifier, change[0], &actions, &attributes, &pointers, environ) == 0 else {
+            throw DidNotStart()
+        }
+        self.identifier = identifier
+    }
+
+    deinit {
+        close(descriptor)
+        close(other)
+    }
+
+    /// Waits for a prompt, then types a line.
+    func answer(_ prompt: String, _ line: String) async throws {
+        let seen = screen.count
+        for _ in 0..<1000 {
+            read()
+            if String(decoding: screen[min(seen, screen.count)...], as: UTF8.self).contains(prompt) || shown.hasSuffix(prompt) {
+                let bytes = Array(line.utf8)
+                _ = unsafe bytes.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, $0.count) }
+                return
+            }
+            // The prompt comes from another process.
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        throw SaidNothing(screen: shown)
+    }
+
+    /// Waits for its end.
+    func end() async -> Int32 {
+        var status: Int32 = 0
+        for _ in 0..<2000 {
+            read()
+            if unsafe waitpid(identifier, &status, WNOHANG) == identifier {
+                read()
+                return status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + status & 0x7F
+            }
+            // The end of another process, whose terminal has to be read meanwhile.
+            usleep(10_000)
+        }
+        kill(identifier, SIGKILL)
+        unsafe waitpid(identifier, &status, 0)
+        return -1
+    }
+
+    /// Whether what is typed is shown.
+    var echoes: Bool {
+        var settings = termios()
+        return unsafe tcgetattr(descriptor, &settings) == 0 && settings.c_lflag & tcflag_t(ECHO) != 0
+    }
+
+    private func read() {
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        while true {
+            let count = unsafe bytes.withUnsafeMutableBytes { unsafe Glibc.read(descriptor, $0.baseAddress, $0.count) }
+            guard count > 0 else { return }
+            screen += bytes[..<count]
+        }
+    }
+}

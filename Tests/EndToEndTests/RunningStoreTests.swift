@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import Foundation
+import Testing
+
+/// Users who are changed, locked and looked after while a server runs.
+@Suite(.enabled(if: Program.hasCurl, "curl is not installed"))
+struct RunningStoreTests {
+    /// Without delays, so that tests take less time; the cache far longer than any of them.
+    private static let quick = People.configuration(
+        server: "credential-cache 10m; throttle { failures 3; delay 0s; }"
+    )
+    /// A server follows within a second; twice that and more is for a machine that is busy.
+    private static let soon = Duration.seconds(4)
+
+    @Test func `what is changed counts at once for credentials that are remembered`() async throws {
+        // Whoever asks again until it is otherwise is not to be locked meanwhile.
+        let people = try People(Self.quick.replacing("failures 3;", with: "failures 0;"))
+        #expect(try await people.add("ann", "--group", "Staff").status == 0)
+        #expect(try await people.add("bob").status == 0)
+        let server = try await RunningServer(in: people.folder)
+        let ann = "ann:\(People.password)"
+        #expect(try await server.ask("/staff", "-u", ann).status == 200)
+        #expect(try await server.ask("/staff", "-u", "bob:\(People.password)").status == 403)
+        let changes: [(words: [String], status: Int, credentials: String)] = [
+            (["groups", "ann", "--remove", "Staff"], 403, ann),
+            (["groups", "ann", "--add", "Staff"], 200, ann),
+            (["disable", "ann"], 401, ann),
+            (["enable", "ann"], 200, ann),
+            (["expire", "ann", "2020-01-01"], 401, ann),
+            (["expire", "ann", "never"], 200, ann),
+            (["set-password", "--password-stdin", "ann"], 401, ann),
+            (["unlock", "ann"], 200, "ann:another password"),
+            (["remove", "ann"], 401, "ann:another password"),
+        ]
+        for (words, status, credentials) in changes {
+            let done = try await Program.run(
+                Program.built("gatehouse"),
+                ["user"] + words,
+                input: "another password",
+                in: people.folder.url
+            )
+            #expect(done.status == 0, "\(words): \(done)")
+            let took = try await server.wait(for: status, at: "/staff", credentials)
+            #expect(try #require(took, "\(words)") < Self.soon, "\(words)")
+        }
+        // Nobody else is forgotten for it, or let in.
+        #expect(try await server.ask("/staff", "-u", "bob:\(People.password)").status == 403)
+        #expect(try await server.ask("/welcome", "-u", "bob:\(People.password)").status == 200)
+        #expect(await server.end() == 0)
+    }
+
+    @Test func `a user who is added may come in without a restart`() async throws {
+        let people = try People(Self.quick)
+        let server = try await RunningServer(in: people.folder)
+        #expect(try await server.ask("/welcome", "-u", "ann:\(People.password)").status == 401)
+        #expect(try await people.add("ann").status == 0)
+        #expect(try await server.ask("/welcome", "-u", "ann:\(People.password)").status == 200)
+    }
+
+    @Test func `a lock outlives the server, is shown, said and cleared`() async throws {
+        let people = try People(Self.quick)
+        #expect(try await people.add("ann").status == 0)
+        #expect(try await people.add("bob").status == 0)
+        var server = try await RunningServer(in: people.folder)
+        for _ in 0..<3 { #expect(try await server.ask("/welcome", "-u", "ann:wrong guess").status == 401) }
+        #expect(try await server.ask("/welcome", "-u", "ann:\(People.password)").status == 401)
+        #expect(try await server.ask("/welcome", "-u", "bob:\(People.password)").status == 200)
+        for _ in 0..<200 {
+            if try await people.gatehouse("lockouts", "list").output.contains("ann") { break }
+            // The server keeps its locks every quarter of a second.
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        await server.kill()
+        let list = try await people.gatehouse("lockouts", "list")
+        let rows = list.output.split(separator: "\n")
+        #expect(rows.count == 2 && rows[0].hasPrefix("what     who"), "\(list)")
+        #expect(rows.last?.hasPrefix("account  ") == true && rows.last?.contains("ann") == true, "\(list)")
+        let asked = try await people.authcheck("ann", People.password)
+        #expect(asked.status == 1 && asked.output.contains("locked"), "\(asked)")
+
+        server = try await RunningServer(in: people.folder)
+        #expect(try await server.ask("/welcome", "-u", "ann:\(People.password)").status == 401)
+        #expect(
+            try await people.gatehouse("user", "unlock", "ann")
+                == (0, "ann is not locked, and has no failed logins (realm people)\n", "")
+        )
+        let took = try await server.wait(for: 200, at: "/welcome", "ann:\(People.password)")
+        #expect(try #require(took) < Self.soon)
+        #expect(try await people.gatehouse("lockouts", "list") == (0, "nothing is locked\n", ""))
+        #expect(try await people.authcheck("ann", People.password).status == 0)
+        #expect(await server.end() == 0)
+        #expect(server.log.contains("\"ann\"@\"people\" \"GET\" \"/welcome\" 401") && server.log.contains("locked"))
+    }
+
+    @Test func `locks of an address and of everybody are cleared by name`() async throws {
+        let configuration = People.configuration(
+            server: "throttle { failures 0; source-failures 3; delay 0s; }"
+        )
+        let people = try People(configuration)
+        #expect(try await people.add("ann").status == 0)
+        let server = try await RunningServer(in: people.folder)
+        for clearance in [["--source", "127.0.0.1"], ["--all"]] {
+            for number in 0..<3 {
+                #expect(try await server.ask("/welcome", "-u", "nobody\(number):wrong guess").status == 401)
+            }
+            #expect(try await server.ask("/welcome", "-u", "ann:\(People.password)").status == 401)
+            for _ in 0..<200 {
+                if try await people.gatehouse("lockouts", "list").output.contains("address") { break }
+                // The server keeps its locks every quarter of a second.
+                try await Task.sleep(for: .milliseconds(20))
+            }
+            #expect(try await people.gatehouse("lockouts", "list").output.contains("127.0.0.1"))
+            let cleared = try await Program.run(
+                Program.built("gatehouse"),
+                ["lockouts", "clear"] + clearance,
+                in: people.folder.url
+            )
+            #expect(cleared.status == 0, "\(cleared)")
+            let took = try await server.wait(for: 200, at: "/welcome", "ann:\(People.password)")
+            #expect(try #require(took) < Self.soon)
+            // Forget that ann was let in, or the next round sees no lock.
+            try await server.hangUp()
+        }
+    }
+
+    @Test func `wrong, unknown, disabled, expired and locked are answered by the same bytes`() async throws {
+        let people = try People(Self.quick)
+        for name in ["ann", "off", "old", "must", "shut"] { #expect(try await people.add(name).status == 0) }
+        #expect(try await people.gatehouse("user", "disable", "off").status == 0)
+        #expect(try await people.gatehouse("user", "expire", "old", "2020-01-01").status == 0)
+        let changed = try await people.gatehouse(
+            "user",
+            "set-password",
+            "--password-stdin",
+            "--must-change",
+            "must",
+            input: People.password
+        )
+        #expect(changed.status == 0)
+        let server = try await RunningServer(in: people.folder)
+        for _ in 0..<4 { #expect(try await server.ask("/welcome", "-u", "shut:wrong guess").status == 401) }
+        var answers: Set<String> = []
+        for credentials in [
+            "ann:wrong guess", "nobody:\(People.password)", "off:\(People.password)", "old:\(People.password)",
+            "must:\(People.password)", "shut:\(People.password)", "shut:wrong guess", "off:wrong guess", "ann:",
+        ] {
+            let answer = try await server.ask("/welcome", "-i", "--http1.1", "-u", credentials)
+            #expect(answer.status == 401, "\(credentials)")
+            answers.insert(answer.body.replacing(/[Dd]ate: [^\r]*\r\n/, with: ""))
+        }
+        #expect(answers.count == 1, "\(answers)")
+    }
+
+    @Test func `where all slots and places are taken the answer is 503 with a time, and counts for nobody`()
+        async throws
+    {
+        let people = try People(
+            People.configuration(
+                passwords: "hash pbkdf2-sha512 iterations=3000000; workers 1; queue 1; wait 300s;",
+                server: "throttle { failures 3; delay 0s; }"
+            )
+        )
+        #expect(try await people.add("ann").status == 0)
+        let server = try await RunningServer(in: people.folder)
+        // Each another one, as identical checks are computed once.
+        let answers = try await withThrowingTaskGroup { group in
+            for number in 0..<12 {
+                group.addTask {
+                    try await server.ask("/welcome", "-i", "--http1.1", "-u", "user\(number):wrong guess")
+                }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        let statuses = answers.map(\.status)
+        #expect(Set(statuses) == [401, 503], "\(statuses)")
+        for answer in answers where answer.status == 503 {
+            #expect(answer.body.lowercased().contains("\r\nretry-after: "), "\(answer.body)")
+        }
+        #expect(try await server.ask("/welcome", "-u", "ann:\(People.password)").status == 200)
+        #expect(await server.end() == 0)
+        #expect(server.log.contains("too many password checks are waiting"))
+        let failed = try await people.gatehouse("lockouts", "list", "--all").output
+        #expect(failed.split(separator: "\n").count { $0.hasPrefix("account") } == statuses.count { $0 == 401 }, "\(failed)")
+    }
+
+    @Test func `a password in a weaker format is hashed anew when its user signs in`() async throws {
+        let people = try People(People.configuration(passwords: "hash pbkdf2-sha512 iterations=210000;"))
+        #expect(try await people.add("ann").status == 0)
+        try people.folder.write(People.configuration(), to: "realms.conf")
+        let server = try await RunningServer(in: people.folder)
+        #expect(try await server.ask("/welcome", "-u", "ann:wrong guess").status == 401)
+        #expect(try await people.gatehouse("user", "show", "ann").output.contains("pbkdf2"))
+        #expect(try await server.ask("/welcome", "-u", "ann:\(People.password)").status == 200)
+        #expect(try await people.gatehouse("user", "show", "ann").output.contains("argon2id m=19456"))
+        #expect(try await server.ask("/welcome", "-u", "ann:\(People.password)").status == 200)
+        #expect(await server.end() == 0)
+    }
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import Foundation
+import Testing
+
+/// The store as a file: what becomes of one that cannot be used, and of two programs at one.
+@Suite struct StoreFileTests {
+    private static let everyCommand = [
+        ["user", "list"], ["user", "show", "ann"], ["user", "add", "--password-stdin", "bob"],
+        ["user", "set-password", "--password-stdin", "ann"], ["user", "remove", "ann"], ["user", "unlock", "ann"],
+        ["lockouts", "list"], ["lockouts", "clear", "--all"], ["check"], ["serve"],
+    ]
+
+    /// What is in a store; where that is none, the file's bytes.
+    private func contents(_ people: People) async throws -> Data? {
+        // SQLite may write to a file without changing what is in it.
+        if let sqlite = Program.system("sqlite3") {
+            let dump = try await Program.run(sqlite, [people.store.path, ".dump"])
+            if dump.status == 0, dump.output.contains("COMMIT") { return Data(dump.output.utf8) }
+        }
+        return FileManager.default.contents(atPath: people.store.path)
+    }
+
+    /// That every command says what is wrong, names the file, and leaves it as it is.
+    private func expectRefusal(_ people: People, _ words: String...) async throws {
+        let before = try await contents(people)
+        for command in Self.everyCommand {
+            let finished = try await Program.run(
+                Program.built("gatehouse"),
+                command,
+                input: People.password,
+                in: people.folder.url
+            )
+            #expect(finished.status == 3, "\(command): \(finished)")
+            #expect(finished.errors.contains("realms.conf:4:7: error: realm people: "), "\(command): \(finished)")
+            for word in words { #expect(finished.errors.contains(word), "\(command): \(finished)") }
+            #expect(!finished.output.contains("listening"))
+        }
+        #expect(try await people.authcheck("ann", People.password).status == 3)
+        #expect(try await contents(people) == before)
+    }
+
+    @Test func `a file that is no store is left alone`() async throws {
+        let people = try People()
+        #expect(try await people.add("ann").status == 0)
+        try Data((0..<8192).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ 7) }).write(to: people.store)
+        try await expectRefusal(people, "var/gatehouse.sqlite", "not a database")
+    }
+
+    @Test(.enabled(if: Program.system("sqlite3") != nil, "sqlite3 is not installed"))
+    func `a store of a newer version is left alone`() async throws {
+        let people = try People()
+        #expect(try await people.add("ann").status == 0)
+        let sqlite = try #require(Program.system("sqlite3"))
+        let statement = "INSERT INTO grdb_migrations VALUES ('of a version to come'); PRAGMA wal_checkpoint(TRUNCATE)"
+        #expect(try await Program.run(sqlite, [people.store.path, statement]).status == 0)
+        try await expectRefusal(people, "var/gatehouse.sqlite was written by a newer version of this program")
+    }
+
+    @Test func `a folder in the store's place, and a link, are not followed`() async throws {
+        let people = try People()
+        #expect(try await people.add("ann").status == 0)
+        let other = people.folder.url.appendingPathComponent("other.sqlite")
+        try FileManager.default.moveItem(at: people.store, to: other)
+        try FileManager.default.createDirectory(at: people.store, withIntermediateDirectories: false)
+        try await expectRefusal(people, "var/gatehouse.sqlite", "Is a directory")
+        try FileManager.default.removeItem(at: people.store)
+        try FileManager.default.createSymbolicLink(at: people.store, withDestinationURL: other)
+        try await expectRefusal(people, "var/gatehouse.sqlite", "symbolic links")
+    }
+
+    @Test func `a state folder that is none is told by who only looks, too`() async throws {
+        let people = try People()
+        try people.folder.write("", to: "var")
+        try await expectRefusal(people, "var")
+    }
+
+    @Test func `a state folder that others may write to is not used`() async throws {
+        let people = try People()
+        #expect(try await people.add("ann").status == 0)
+        let folder = people.store.deletingLastPathComponent().path
+        try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: folder)
+        try await expectRefusal(people, "var", "others may write to it")
+    }
+
+    @Test(.enabled(if: geteuid() == 0 && Program.system("setpriv") != nil, "not root, or setpriv is not installed"))
+    func `a store that may not be read is told by its name`() async throws {
+        let people = try People()
+        #expect(try await people.add("ann").status == 0)
+        let setpriv = try #require(Program.system("setpriv"))
+        let options = ["--reuid", "65534", "--regid", "65534", "--clear-groups", Program.built("gatehouse").path]
+        for mode in [0o700, 0o755] {
+            let state = people.store.deletingLastPathComponent().path
+            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: state)
+            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: people.folder.url.path)
+            for command in [["user", "list"], ["user", "remove", "ann"], ["check"]] {
+                let finished = try await Program.run(setpriv, options + command, in: people.folder.url)
+                // A build folder that others may not enter says so by itself.
+                guard !finished.errors.contains("setpriv: failed to execute") else { return }
+                #expect(finished.status == 3, "\(command): \(finished)")
+                #expect(finished.errors.contains("error: realm people: "), "\(command): \(finished)")
+                #expect(finished.errors.contains("var"), "\(command): \(finished)")
+            }
+        }
+    }
+
+    @Test func `the store is for its owner only, also one that came back from a backup for all`() async throws {
+        let people = try People()
+        #expect(try await people.add("ann").status == 0)
+        let state = people.store.deletingLastPathComponent().path
+        #expect(try FileManager.default.attributesOfItem(atPath: state)[.posixPermissions] as? Int == 0o700)
+        func mode() throws -> Int? {
+            try FileManager.default.attributesOfItem(atPath: people.store.path)[.posixPermissions] as? Int
+        }
+        #expect(try mode() == 0o600)
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: people.store.path)
+        #expect(try await people.gatehouse("user", "disable", "ann").status == 0)
+        #expect(try mode() == 0o600)
+    }
+
+    @Test func `two programs that add at the same time add both, or one where the name is the same`() async throws {
+        let people = try People()
+        let names = (0..<12).map { "user\($0)" }
+        let statuses = try await withThrowingTaskGroup { group in
+            for name in names + ["same", "same", "same", "same"] {
+                group.addTask { (name, try await people.gatehouse("user", "add", "--no-password", name).status) }
+            }
+            return try await group.reduce(into: [:]) { $0[$1.0, default: []].append($1.1) }
+        }
+        for name in names { #expect(statuses[name] == [0], "\(name)") }
+        #expect(statuses["same"]?.sorted() == [0, 1, 1, 1])
+        #expect(try await people.names() == (names + ["same"]).sorted())
+    }
+
+    @Test func `groups that are added at the same time are all there`() async throws {
+        let people = try People()
+        #expect(try await people.add("ann").status == 0)
+        let groups = (0..<12).map { "group\($0)" }
+        try await withThrowingTaskGroup { tasks in
+            for group in groups {
+                tasks.addTask {
+                    let finished = try await people.gatehouse("user", "groups", "ann", "--add", group)
+                    #expect(finished.status == 0, "\(finished)")
+                }
+            }
+            try await tasks.waitForAll()
+        }
+        let shown = try await people.gatehouse("user", "groups", "ann").output.split(separator: "\n").map(String.init)
+        #expect(shown.sorted() == groups.sorted())
+    }
+
+    @Test func `what was acknowledged is there although the program is killed`() async throws {
+        let people = try People()
+        var acknowledged: [String] = []
+        for number in 0..<20 {
+            let output = try people.folder.write("", to: "log\(number)")
+            let child = try Child(
+                Program.built("gatehouse"),
+                ["user", "add", "--no-password", "user\(number)"],
+                in: people.folder.url,
+                input: nil,
+                output: output,
+                errors: output
+            )
+            try await Task.sleep(for: .milliseconds(20 + number * 10))
+            child.signal(SIGKILL)
+            _ = await child.end()
+            if try String(contentsOf: output, encoding: .utf8).contains("added") { acknowledged.append("user\(number)") }
+        }
+        let names = Set(try await people.names())
+        for name in acknowledged { #expect(names.contains(name), "\(name)") }
+        #expect(try await people.add("last").status == 0)
+    }
+}

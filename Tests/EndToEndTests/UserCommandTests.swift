@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import Foundation
+import Testing
+
+/// `gatehouse user` as a process of its own: what it says, where, and how it ends.
+@Suite struct UserCommandTests {
+    @Test func `a user is added, shown, changed and removed`() async throws {
+        let people = try People()
+        #expect(try await people.gatehouse("user", "list") == (0, "there are no users\n", ""))
+        // Who only looks makes nothing.
+        #expect(!FileManager.default.fileExists(atPath: people.store.path))
+        #expect(
+            try await people.add("ann", "--group", "Staff", "--group", "Admin")
+                == (0, "ann added (realm people)\n", "")
+        )
+        let options = ["--no-password", "--disabled", "--must-change", "--expires", "2027-01-31"]
+        let bob = try await Program.run(
+            Program.built("gatehouse"),
+            ["user", "add"] + options + ["bob"],
+            in: people.folder.url
+        )
+        #expect(bob == (0, "bob added (realm people)\n", ""))
+        let list = """
+            user  state                                             password                  groups
+            ann   enabled                                           argon2id m=19456,t=2,p=1  Staff Admin
+            bob   disabled, must change password, until 2027-01-31  no password               
+
+            """
+        #expect(try await people.gatehouse("user", "list") == (0, list, ""))
+        let sheet = """
+            user      ann
+            state     enabled
+            password  argon2id m=19456,t=2,p=1
+            groups    Staff Admin
+
+            """
+        #expect(try await people.gatehouse("user", "show", "ann") == (0, sheet, ""))
+        #expect(try await people.gatehouse("user", "groups", "ann") == (0, "Staff\nAdmin\n", ""))
+        // A group that is no name must not be read as one by whatever reads this.
+        #expect(try await people.gatehouse("user", "groups", "bob") == (0, "", ""))
+        #expect(
+            try await people.gatehouse("user", "groups", "ann", "--add", "New", "--remove", "Staff")
+                == (0, "ann is in Admin, New (realm people)\n", "")
+        )
+        #expect(
+            try await people.gatehouse("user", "groups", "ann", "--remove", "Admin", "--remove", "New")
+                == (0, "ann is in no group (realm people)\n", "")
+        )
+        #expect(try await people.gatehouse("user", "disable", "ann") == (0, "ann may not sign in (realm people)\n", ""))
+        #expect(try await people.gatehouse("user", "enable", "ann") == (0, "ann may sign in (realm people)\n", ""))
+        #expect(
+            try await people.gatehouse("user", "expire", "ann", "2027-01-31")
+                == (0, "ann ends after 2027-01-31 (realm people)\n", "")
+        )
+        #expect(try await people.gatehouse("user", "expire", "ann", "never") == (0, "ann has no end (realm people)\n", ""))
+        #expect(try await people.gatehouse("user", "remove", "ann") == (0, "ann removed (realm people)\n", ""))
+        #expect(try await people.names() == ["bob"])
+    }
+
+    @Test func `every realm has users of its own`() async throws {
+        let people = try People()
+        #expect(try await people.add("ann").status == 0)
+        #expect(
+            try await people.add("ann", "--realm", "others") == (0, "ann added (realm others)\n", "")
+        )
+        #expect(try await people.gatehouse("user", "remove", "ann").status == 0)
+        #expect(try await people.gatehouse("user", "list", "--realm", "others").output.contains("ann"))
+        #expect(try await people.names() == [])
+    }
+
+    @Test func `what cannot be done is told on standard error with status 1, and changes nothing`() async throws {
+        let people = try People()
+        #expect(try await people.add("ann", "--group", "Staff").status == 0)
+        let before = try await people.gatehouse("user", "list", "--json").output
+        #expect(try await people.add("ann") == (1, "", "there is a user ann already\n"))
+        for words in [
+            ["show", "bob"], ["remove", "bob"], ["groups", "bob"], ["groups", "bob", "--add", "x"], ["enable", "bob"],
+            ["disable", "bob"], ["expire", "bob", "never"], ["set-password", "--password-stdin", "bob"],
+        ] {
+            let finished = try await Program.run(
+                Program.built("gatehouse"),
+                ["user"] + words,
+                input: People.password,
+                in: people.folder.url
+            )
+            #expect(finished == (1, "", "there is no user bob\n"), "\(words)")
+        }
+        #expect(
+            try await people.gatehouse("user", "groups", "ann", "--remove", "Nope")
+                == (1, "", "ann is not in the group Nope\n")
+        )
+        for group in ["", "a\nb", "a\u{1B}[2J", String(repeating: "x", count: 1025)] {
+            let finished = try await people.gatehouse("user", "groups", "ann", "--add", group)
+            #expect(finished.status == 1 && finished.errors.contains("a group's name"), "\(group)")
+        }
+        #expect(
+            try await people.gatehouse("user", "list", "--realm", "xtech")
+                == (1, "", "the users of realm xtech (StartWithRealm) cannot be changed here; those of people, others can\n")
+        )
+        #expect(try await people.gatehouse("user", "list", "--json").output == before)
+    }
+
+    @Test func `wrong arguments are status 2`() async throws {
+        let people = try People()
+        #expect(try await people.add("ann").status == 0)
+        for words in [
+            ["user"], ["user", "nonsense"], ["lockouts"], ["user", "add"], ["user", "add", "bob", People.password],
+            ["user", "add", "--password", People.password, "bob"], ["user", "expire", "ann", "tomorrow"],
+            ["user", "expire", "ann", "2027-02-30"], ["user", "expire", "ann", "2027-1-3"],
+            ["user", "add", "--no-password", "--expires", "31.1.2027", "bob"], ["lockouts", "clear"],
+            ["lockouts", "clear", "--all", "--user", "ann"], ["lockouts", "clear", "--source", "10.0.0.l"],
+            ["hash", "--calibrate", "--time", "0"], ["hash", "--calibrate", "--memory", "65537"],
+        ] {
+            let finished = try await Program.run(Program.built("gatehouse"), words, in: people.folder.url)
+            #expect(finished.status == 2, "\(words): \(finished)")
+            #expect(finished.output == "" && !finished.errors.isEmpty, "\(words): \(finished)")
+        }
+        #expect(try await people.names() == ["ann"])
+    }
+
+    @Test func `a realm that is not there, no realm and no configuration are told`() async throws {
+        let people = try People()
+        #expect(
+            try await people.gatehouse("user", "list", "--realm", "people2")
+                == (3, "", "no realm is called people2; there are others, people, xtech\n")
+        )
+        let none = try await people.gatehouse("user", "list", "--config", "none.conf")
+        #expect(none.status == 3 && none.errors.contains("none.conf") && none.errors.contains("No such file"))
+        let configuration = People.configuration().replacing("default-realm people;", with: "")
+            .replacing("{ require", with: "{ realm people; require")
+        let nameless = try People(configuration)
+        #expect(
+            try await nameless.gatehouse("user", "list")
+                == (2, "", "name a realm by --realm; the configuration has no default-realm\n")
+        )
+        let others = try People("realm xtech { class StartWithRealm; } login xtechMyRealm { DenyLoginModule required; }")
+        #expect(
+            try await others.gatehouse("user", "list", "--realm", "xtech").errors
+                .hasSuffix("cannot be changed here; there is no realm whose can\n")
+        )
+    }
+
+    @Test func `JSON says all there is`() async throws {
+        let people = try People()
+        #expect(try await people.gatehouse("user", "list", "--json") == (0, "[]\n", ""))
+        #expect(try await people.add("ann \"quoted\" \\ é\u{202E}", "--group", "a,\"b").status == 0)
+        #expect(try await people.add("zoë", "--expires", "2027-01-31", "--disabled", "--must-change").status == 0)
+        let finished = try await people.gatehouse("user", "list", "--json")
+        #expect(finished.isPrintable)
+        let users = try JSONDecoder().decode([People.Listed].self, from: Data(finished.output.utf8))
+        let format = "argon2id m=19456,t=2,p=1"
+        #expect(
+            users == [
+                People.Listed(user: "ann \"quoted\" \\ é\u{202E}", groups: ["a,\"b"], password: format),
+                People.Listed(
+                    user: "zoë",
+                    enabled: false,
+                    expires: 1_801_440_000,
+                    mustChangePassword: true,
+                    password: format
+                ),
+            ]
+        )
+        let one = try await people.gatehouse("user", "show", "--json", "zoë").output
+        #expect(try JSONDecoder().decode(People.Listed.self, from: Data(one.utf8)) == users[1])
+        #expect(one.count { $0 == "\n" } == 1)
+    }
+
+    @Test func `who may sign in follows from what was set`() async throws {
+        let people = try People()
+        #expect(try await people.add("ann").status == 0)
+        #expect(try await people.authcheck("ann", People.password).status == 0)
+        #expect(try await people.authcheck("ann", People.password + "x").status == 1)
+        #expect(try await people.authcheck("ann", "").status == 1)
+        for (change, word) in [
+            (["disable", "ann"], "disabled"), (["enable", "ann"], ""), (["expire", "ann", "2020-01-01"], "expired"),
+            (["expire", "ann", "2999-01-01"], ""), (["set-password", "--password-stdin", "--must-change", "ann"], "changed"),
+            (["set-password", "--password-stdin", "ann"], ""),
+        ] {
+            let done = try await Program.run(
+                Program.built("gatehouse"),
+                ["user"] + change,
+                input: People.password,
+                in: people.folder.url
+            )
+            #expect(done.status == 0 && done.errors == "", "\(change): \(done)")
+            let asked = try await people.authcheck("ann", People.password)
+            #expect(asked.status == (word.isEmpty ? 0 : 1), "\(change): \(asked)")
+        }
+        let nobody = try await people.gatehouse("user", "add", "--no-password", "bob")
+        #expect(nobody.status == 0)
+        #expect(try await people.authcheck("bob", "").status == 1)
+        #expect(try await people.authcheck("bob", "no password").status == 1)
+    }
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import Foundation
+import Testing
+
+/// Names that mean something to somebody else: to a terminal, a shell, a file system, a database.
+@Suite struct UserNamesTests {
+    @Test(arguments: ["", " ann", "ann ", "a\nb", "a\tb", "a\u{1B}[31mb", "a\u{7F}b", "a\u{9B}31mb", "a\u{2028}b"])
+    func `what is no user name is refused by every command, and does nothing to the terminal`(name: String)
+        async throws
+    {
+        let people = try People()
+        for words in [
+            ["add", "--no-password"], ["show"], ["remove"], ["groups"], ["enable"], ["disable"], ["unlock"],
+            ["set-password", "--password-stdin"],
+        ] {
+            let finished = try await Program.run(
+                Program.built("gatehouse"),
+                ["user"] + words + ["--", name],
+                input: People.password,
+                in: people.folder.url
+            )
+            #expect(finished.status == 2, "\(words): \(finished)")
+            #expect(finished.errors.hasPrefix("the user name "), "\(words): \(finished)")
+            #expect(finished.isPrintable && finished.output == "", "\(words): \(finished)")
+        }
+    }
+
+    @Test func `a name too long for any realm is refused, the longest is taken`() async throws {
+        let people = try People()
+        let longest = String(repeating: "n", count: 1024)
+        #expect(try await people.add(longest + "n") == (2, "", "the user name is longer than 1024 bytes\n"))
+        #expect(try await people.add(longest).status == 0)
+        #expect(try await people.authcheck(longest, People.password).status == 0)
+        #expect(try await people.add("ann").status == 0)
+        // One long name does not push everybody else's columns off the screen.
+        let list = try await people.gatehouse("user", "list").output.split(separator: "\n")
+        #expect(list.filter { $0.count > 200 }.count == 1)
+    }
+
+    @Test(
+        arguments: [
+            "../../etc/passwd", "/etc/passwd", "😀 🏴󠁧󠁢󠁳󠁣󠁴󠁿", "-rf", "--help", "ann;rm -rf", "$(id)", "' OR 1=1 --", "%s%n", "ann@people",
+            "ann\u{202E}nna", "\u{200B}", "e\u{301}", "null",
+        ]
+    )
+    func `a name is nothing but a name`(name: String) async throws {
+        let people = try People()
+        let added = try await people.add(name, "--group", "Staff")
+        #expect(added.status == 0 && added.isPrintable, "\(added)")
+        #expect(try await people.names() == [name])
+        for words in [["show"], ["groups"], ["disable"], ["enable"], ["unlock"], ["remove"]] {
+            let finished = try await Program.run(
+                Program.built("gatehouse"),
+                ["user"] + words + ["--", name],
+                in: people.folder.url
+            )
+            #expect(finished.status == 0 && finished.errors == "" && finished.isPrintable, "\(words): \(finished)")
+        }
+        let again = try await people.gatehouse("user", "remove", "--", name)
+        #expect(again.status == 1 && again.isPrintable, "\(again)")
+        #expect(try await people.names() == [])
+        let files = try FileManager.default.contentsOfDirectory(atPath: people.folder.url.path)
+        #expect(Set(files) == ["realms.conf", "var"])
+    }
+
+    @Test func `a name that is there already is not shown as it is`() async throws {
+        let people = try People()
+        #expect(try await people.add("a\u{202E}b").status == 0)
+        let again = try await people.add("a\u{202E}b")
+        #expect(again == (1, "", "there is a user a\u{FFFD}b already\n"))
+        #expect(try await people.gatehouse("user", "list").isPrintable)
+        #expect(try await people.gatehouse("user", "show", "a\u{202E}b").isPrintable)
+    }
+
+    @Test func `names are told apart byte by byte`() async throws {
+        let people = try People()
+        for name in ["e\u{301}", "\u{e9}", "Ann", "ann"] { #expect(try await people.add(name).status == 0) }
+        #expect(try await people.gatehouse("user", "remove", "ann").status == 0)
+        #expect(try await Set(people.names().map { Array($0.utf8) }).count == 3)
+    }
+
+    @Test func `bytes that are no text are no name`() async throws {
+        let people = try People()
+        // Two such names would be one, and another than the one that was meant.
+        let shell = "exec \"$0\" user add --no-password \"$(printf 'a\\377b')\""
+        let finished = try await Program.run(
+            URL(fileURLWithPath: "/bin/sh"),
+            ["-c", shell, Program.built("gatehouse").path],
+            in: people.folder.url
+        )
+        #expect(finished == (2, "", "the user name is not UTF-8\n"))
+    }
+
+    @Test func `whatever stands in the arguments does nothing to the terminal`() async throws {
+        let people = try People()
+        let nasty = "\u{1B}[31m\u{9B}2J\u{202E}\u{2028}x"
+        for words in [
+            [nasty], ["user", nasty], ["user", "list", nasty], ["user", "list", "--" + nasty],
+            ["user", "list", "--realm", nasty], ["user", "expire", "ann", nasty], ["user", "import", nasty],
+            ["user", "list", "--config", nasty], ["lockouts", "clear", "--source", nasty], ["check", "-D", nasty],
+            ["user", "groups", "ann", "--remove", nasty], ["hash", "--time", nasty],
+        ] {
+            let finished = try await Program.run(Program.built("gatehouse"), words, in: people.folder.url)
+            #expect(finished.status != 0 && finished.isPrintable, "\(words): \(finished)")
+        }
+    }
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import Foundation
+import RealmFile
+import RealmKit
+import RealmTesting
+import Testing
+
+struct LoadingTests {
+    private let folder: Folder
+
+    init() throws { folder = try Folder() }
+
+    @Test func `the realm keeps the contract`() async throws {
+        let path = try folder.write("ann;\(Known.ssha);users,admins\nbob;\(Known.lilac);users\n")
+        let conformance = RealmConformance(
+            FileRealm.self,
+            properties: ["file": [path]],
+            members: ["ann": ["users", "admins"], "bob": ["users"]],
+            strangers: ["carl", "Ann", "users"]
+        )
+        #expect(await conformance.violations() == [])
+        #expect(FileRealm.classNames == ["FileRealm", "com.sun.enterprise.security.auth.realm.file.FileRealm"])
+    }
+
+    private func fault(
+        _ properties: [String: PropertyValue] = [:],
+        groups: String? = nil
+    ) -> String {
+        do {
+            _ = try FileRealm.make(folder, properties, groups: groups)
+            return "none"
+        } catch {
+            return "\(error)".replacingOccurrences(of: folder.path + "/", with: "")
+        }
+    }
+
+    @Test func `a missing file is an error that says how to make one`() throws {
+        #expect(fault() == "file: users: No such file or directory; an empty one is made by: (umask 077; touch users)")
+        try folder.write("ann:\(Known.ssha)\n")
+        #expect(
+            fault(groups: "groups")
+                == "group-file: groups: No such file or directory; an empty one is made by: (umask 027; touch groups)"
+        )
+    }
+
+    @Test func `what is no text file is refused`() throws {
+        try folder.write([0xFF, 0xFE, 0x61, 0x00])
+        #expect(fault() == "file: users: it is UTF-16; it must be UTF-8")
+        try folder.write([0x61, 0x0A, 0x00])
+        #expect(fault() == "file: users:2: it is no text file: there is a byte 0")
+        try FileManager.default.removeItem(atPath: folder.file("users"))
+        try FileManager.default.createDirectory(atPath: folder.file("users"), withIntermediateDirectories: true)
+        #expect(fault() == "file: users: it is not a regular file")
+    }
+
+    @Test func `a pipe is refused, and not waited for`() {
+        unsafe mkfifo(folder.file("users"), 0o600)
+        #expect(fault() == "file: users: it is not a regular file")
+    }
+
+    @Test func `a file that is too long is refused before it is read`() throws {
+        try folder.write("")
+        unsafe truncate(folder.file("users"), 65 << 20)
+        #expect(fault() == "file: users: it is longer than 64 MiB")
+    }
+
+    @Test func `a file that mixes both forms is refused unless the form is set`() throws {
+        try folder.write("ann;\(Known.ssha);a\n# x:y\nbob:\(Known.ssha)\n")
+        #expect(
+            fault() == """
+                file: users:3: this line is written as in an htpasswd file (user:hash), line 1 as in a GlassFish key file \
+                (user;hash;groups); set format to glassfish or htpasswd, and the others are left out
+                """
+        )
+        #expect(try FileRealm.make(folder, ["format": .string("glassfish")]).listing == ["ann: a"])
+        #expect(try FileRealm.make(folder, ["format": .string("htpasswd")]).listing == ["bob: "])
+    }
+
+    @Test func `a group file beside a key file is refused`() throws {
+        try folder.write("ann;\(Known.ssha);a\n")
+        try folder.write("", to: "groups")
+        #expect(fault(groups: "groups").hasPrefix("file: users: it is a GlassFish key file, which holds the groups"))
+        #expect(fault(["format": .string("glassfish")], groups: "groups").hasPrefix("group-file: is for htpasswd"))
+    }
+
+    @Test func `an empty file has no users, and a warning`() async throws {
+        try folder.write("")
+        let realm = try FileRealm.make(folder)
+        #expect(realm.listing == [])
+        #expect(realm.warnings(in: folder) == ["users: it is empty, so that nobody can sign in"])
+        try await realm.add(UserRecord(try Username("ann"), groups: ["a"]), hash: Known.ssha)
+        #expect(try folder.text() == "ann;\(Known.ssha);a\n")
+    }
+
+    @Test func `an empty file beside a group file becomes an htpasswd file`() async throws {
+        try folder.write("")
+        try folder.write("", to: "groups")
+        let realm = try FileRealm.make(folder, groups: "groups")
+        try await realm.add(UserRecord(try Username("ann"), groups: ["a"]), hash: Known.ssha)
+        #expect(try folder.text() == "ann:\(Known.ssha)\n")
+        #expect(try folder.text("groups") == "a: ann\n")
+    }
+
+    @Test func `a file that anybody may write to is refused`() throws {
+        try folder.write("ann;\(Known.ssha);a\n", mode: 0o602)
+        #expect(fault() == "file: users: anybody on this machine may write to it; chmod o-w users")
+        try folder.write("ann:\(Known.ssha)\n")
+        try folder.write("", to: "groups", mode: 0o606)
+        #expect(fault(groups: "groups").contains("groups: anybody on this machine may write to it"))
+    }
+
+    @Test func `a file in a folder in which anybody may replace it is refused`() throws {
+        try folder.write("ann;\(Known.ssha);a\n")
+        unsafe chmod(folder.path, 0o703)
+        #expect(fault().hasPrefix("file: users: anybody on this machine may replace it"))
+        unsafe chmod(folder.path, 0o1703)
+        #expect(fault() == "none")
+    }
+
+    @Test func `modes that show or give too much are reported`() throws {
+        try folder.write("ann:\(Known.ssha)\n", mode: 0o664)
+        try folder.write("", to: "groups", mode: 0o664)
+        #expect(
+            try FileRealm.make(folder, groups: "groups").warnings(in: folder) == [
+                "users: anybody on this machine may read the password hashes; chmod o-r users",
+                "users: all of its group may write to it; chmod g-w users",
+                "groups: all of its group may write to it; chmod g-w groups",
+            ]
+        )
+    }
+
+    /// In release mode it takes a small part of this.
+    @Test func `many users are read in little time`() async throws {
+        let count = 20_000
+        var text = ""
+        for number in 0..<count { text += "user\(number);\(Known.ssha);users,g\(number % 100)\n" }
+        try folder.write(text)
+        let realm = try FileRealm.make(folder)
+        #expect(try await realm.users().count == count)
+        #expect(try await realm.groupNames(of: Username("user19999")) == ["users", "g99"])
+    }
+}

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import Foundation
+import Passwords
+import RealmKit
+import RealmTesting
+import Testing
+
+@testable import RealmFile
+
+struct LoginTests {
+    private let folder: Folder
+    private let log = LogJournal()
+
+    init() throws { folder = try Folder() }
+
+    private static let cheap = HashPolicy(.argon2id(memory: 64, passes: 1, lanes: 1))
+
+    private func services(_ policy: HashPolicy = cheap) throws -> RealmServices {
+        var settings = HashingSettings(workers: 1)
+        settings.wait = .seconds(60)
+        settings.niceness = 0
+        let slots = HashingSlots(settings) { UInt64(clamping: FileStamp.systemNow()) }
+        var services = RealmServices()
+        services[PasswordService.self] = try PasswordService(policy: policy, slots: slots)
+        return services
+    }
+
+    private func realm(
+        _ text: String,
+        _ properties: [String: PropertyValue] = ["rehash": .boolean(true)],
+        groups: String? = nil,
+        policy: HashPolicy = cheap
+    ) throws -> FileRealm {
+        try folder.write(text)
+        if let groups { try folder.write(groups, to: "groups") }
+        let name = groups == nil ? nil : "groups"
+        return try FileRealm.make(folder, properties, groups: name, services: try services(policy), log: log)
+    }
+
+    private func module(_ realm: FileRealm, _ options: [String: PropertyValue] = [:]) throws -> FileLoginModule {
+        let read = try ModuleOptions(options, schema: FileLoginModule.options, realmName: "files")
+        return try FileLoginModule(realm: realm, options: read)
+    }
+
+    private func login(_ realm: FileRealm, _ name: String, _ password: String) async throws -> LoginReport {
+        let stack = LoginStack(name: "files", [LoginStack.Entry(try module(realm), .required)], clock: ManualClock())
+        let request = LoginRequest(realm: "files", username: try Username(name))
+        return await stack.login(request, asking: PreparedConversation(name: name, password: Secret(utf8: password)))
+    }
+
+    private static let keyFile = """
+        alice;{SSHA}lHFzXul4wnzRItssVcTnvXWRjNgBAgMEBQYHCA==;users,admins
+        bob;\(Known.glassfish);users
+        admin;{SSHA256}80e0NeB6XBWXsIPa7pT54D9JZ5DR5hGQV1kN1OAsgJePNXY6Pl0EIw==;asadmin
+        anonymous;{SSHA}w9WBMj/jphXlgDWPgozFSSzUgy5Fd/ONd7nPtw==;asadmin
+        off;!\(Known.ssha);users
+        reset;RESET;users
+        broken;secret;users
+        twice;\(Known.ssha);users
+        twice;\(Known.ssha);admins
+        ldap;{SSHA256}A7N1lAy5bBb4T6qH9e85zAvHBmzNPhRFbZ105DjjWDIBAgMEBQYHCA==;users
+
+        """
+
+    @Test func `the module keeps the contract`() async throws {
+        let realm = try realm(Self.keyFile, ["rehash": .boolean(false)])
+        let conformance = LoginModuleConformance(
+            try module(realm),
+            accepts: [
+                .init("alice", password: "secret"), .init("bob", password: "secret"),
+                .init("admin", password: "glassfish"),
+            ],
+            refuses: [
+                .init("alice", password: "Secret"), .init("alice", password: ""), .init("Alice", password: "secret"),
+                .init("anonymous", password: ""), .init("off", password: "secret"), .init("off", password: "!secret"),
+                .init("reset", password: "RESET"), .init("reset", password: ""), .init("broken", password: "secret"),
+                .init("twice", password: "secret"), .init("nobody", password: "secret"),
+                .init("users", password: "secret"),
+                // One round, as OpenLDAP computes it: in a key file the name means GlassFish's 100.
+                .init("ldap", password: "secret"),
+            ],
+            patience: .seconds(60)
+        )
+        #expect(await conformance.violations() == [])
+        let names = ["FileLoginModule", "com.sun.enterprise.security.auth.login.FileLoginModule"]
+        #expect(RealmKind(FileRealm.self, modules: FileLoginModule.self).modules.map(\.names) == [names])
+    }
+
+    @Test(arguments: [
+        ("alice", "wrong", LoginFailure.wrongCredentials), ("alice", "", .wrongCredentials),
+        ("nobody", "x", .unknownUser),
+        ("off", "secret", .disabled), ("reset", "RESET", .disabled), ("broken", "secret", .disabled),
+        ("twice", "secret", .disabled), ("anonymous", "", .wrongCredentials),
+    ])
+    func `each refusal has its reason, for the log`(name: String, password: String, failure: LoginFailure) async throws
+    {
+        let report = try await login(try realm(Self.keyFile), name, password)
+        #expect(report.identity == nil)
+        #expect(report.refusal?.failure == failure)
+    }
+
+    @Test func `names and groups are the file's`() async throws {
+        let report = try await login(try realm(Self.keyFile, ["rehash": .boolean(false)]), "alice", "secret")
+        #expect(report.identity?.groups == ["users", "admins"])
+        #expect(report.identity?.subject.users == ["alice"])
+    }
+
+    @Test func `an htpasswd file of Apache's program lets in whom Apache lets in`() async throws {
+        let text = """
+            ann:$2y$05$dJ6jUgoWXue3CjPTYjypHONVnZfT.OjQHLLeZ2QXz5ls1HB4GhDae
+            bob:\(Known.lilac)
+
+            """
+        let realm = try realm(text, ["rehash": .boolean(false)], groups: "staff: ann\n")
+        #expect(try await login(realm, "ann", "lilac").identity?.groups == ["staff"])
+        #expect(try await login(realm, "bob", "lilac").identity?.groups == [])
+        #expect(try await login(realm, "ann", "secret").identity == nil)
+        #expect(try await login(realm, "bob", "secret").identity == nil)
+    }
+
+    /// Whether the same is computed for each is told by the note that every check leaves.
+    @Test func `every login costs one check of every kind of hash, whoever it is`() async throws {
+        let realm = try realm(Self.keyFile)
+        var plans: Set<String> = []
+        for name in ["alice", "bob", "nobody", "off", "reset", "broken", "twice"] {
+            for password in ["wrong", ""] {
+                let report = try await login(realm, name, password)
+                let note = report.notes.map(\.text).first?.split(separator: ":").first
+                plans.insert(
+                    String(try #require(note)).split(separator: ",").map { $0.trimmingPrefix(" ") }.sorted().joined()
+                )
+            }
+        }
+        #expect(plans.count == 1, "\(plans)")
+        #expect(realm.files.table.costs.count == 2)
+    }
+
+    @Test func `without users a login costs what the policy costs`() async throws {
+        let realm = try realm("")
+        let report = try await login(realm, "ann", "lilac")
+        #expect(report.refusal?.failure == .unknownUser)
+        #expect(report.notes.map(\.text).first?.contains("argon2id") == true)
+    }
+
+    @Test func `a change of the file counts for the next login`() async throws {
+        let realm = try realm("ann;\(Known.ssha);a\n", ["rehash": .boolean(false)])
+        #expect(try await login(realm, "ann", "secret").identity?.groups == ["a"])
+        var changes = UserChanges()
+        (changes.hash, changes.groups) = (Known.lilac, ["b"])
+        try await realm.change(try Username("ann"), changes)
+        #expect(try await login(realm, "ann", "secret").identity == nil)
+        #expect(try await login(realm, "ann", "lilac").identity?.groups == ["b"])
+    }
+
+    // MARK: Hashing anew
+
+    @Test func `a weak hash is made anew after a login, and is no reason to forget anybody`() async throws {
+        let realm = try realm("# top\nann;\(Known.ssha);a\n")
+        #expect(try await login(realm, "ann", "wrong").identity == nil)
+        await realm.rehasher?.rest()
+        #expect(try folder.text() == "# top\nann;\(Known.ssha);a\n")
+        #expect(try await login(realm, "ann", "secret").identity != nil)
+        await realm.rehasher?.rest()
+        let text = try folder.text()
+        #expect(text.hasPrefix("# top\nann;$argon2id$v=19$m=64,t=1,p=1$"))
+        #expect(text.hasSuffix(";a\n"))
+        #expect(await realm.refresh() == .none)
+        #expect(try await login(realm, "ann", "secret").identity?.groups == ["a"])
+        await realm.rehasher?.rest()
+        #expect(try folder.text() == text)
+        #expect(log.entries == [])
+    }
+
+    @Test func `hashing anew does not undo a change of the password`() async throws {
+        let realm = try realm("ann;\(Known.ssha);a\n")
+        var changes = UserChanges()
+        changes.hash = Known.glassfish
+        try await realm.change(try Username("ann"), changes)
+        // As if the login had been before the change.
+        realm.rehasher?.begin(try Username("ann"), Secret(utf8: "secret"), replacing: Known.ssha)
+        await realm.rehasher?.rest()
+        #expect(try folder.text() == "ann;\(Known.glassfish);a\n")
+    }
+
+    @Test func `nothing is hashed anew where that is switched off, or the stack refuses`() async throws {
+        let text = "ann;\(Known.ssha);a\n"
+        let switchedOff = try realm(text, [:])
+        #expect(try await login(switchedOff, "ann", "secret").identity != nil)
+        #expect(switchedOff.rehasher == nil)
+        let realm = try realm(text)
+        let stack = LoginStack(
+            name: "files",
+            [
+                LoginStack.Entry(try module(realm), .required),
+                LoginStack.Entry(FaultInjector(.refuse(.permissionDenied)), .required),
+            ],
+            clock: ManualClock()
+        )
+        let conversation = PreparedConversation(name: "ann", password: Secret(utf8: "secret"))
+        let report = await stack.login(
+            LoginRequest(realm: "files", username: try Username("ann")),
+            asking: conversation
+        )
+        await realm.rehasher?.rest()
+        #expect(report.identity == nil)
+        #expect(try folder.text() == text)
+    }
+
+    @Test func `a hash that cannot be written anew fails no login, and is logged once`() async throws {
+        let realm = try realm("ann;\(Known.ssha);a\n")
+        try FileManager.default.createDirectory(
+            atPath: folder.file(".users.new-\(getpid())"),
+            withIntermediateDirectories: true
+        )
+        for _ in 0..<2 {
+            #expect(try await login(realm, "ann", "secret").identity != nil)
+            await realm.rehasher?.rest()
+        }
+        #expect(log.entries.count == 1)
+        #expect(log.entries.first?.hasPrefix("notice: a password could not be hashed anew: nothing is changed") == true)
+    }
+
+    @Test func `a hash that takes more memory than there is keeps one user out, and is told`() async throws {
+        let big = "$argon2id$v=19$m=1048576,t=1,p=1$c2FsdHNhbHRzYWx0$" + String(repeating: "A", count: 43)
+        let realm = try realm("ann;\(Known.ssha);a\nbob;\(big);b\n", ["rehash": .boolean(false)])
+        #expect(realm.listing == ["ann: a", "!bob: b"])
+        #expect(realm.warnings.first?.contains("users:2: bob cannot sign in: a check of argon2id") == true)
+        #expect(try await login(realm, "ann", "secret").identity != nil)
+        #expect(try await login(realm, "bob", "secret").refusal?.failure == .disabled)
+    }
+
+    @Test func `without a service that checks passwords the module cannot be made`() throws {
+        try folder.write("ann;\(Known.ssha);a\n")
+        let realm = try FileRealm.make(folder)
+        #expect(throws: BadModule("this program has no service that checks passwords")) { try module(realm) }
+    }
+}

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import Foundation
+import RealmFile
+import RealmKit
+import Testing
+
+struct ReadingTests {
+    private let folder: Folder
+
+    init() throws { folder = try Folder() }
+
+    @Test func `a key file as GlassFish writes it is read unchanged`() throws {
+        try folder.write(
+            """
+            # List of users
+            alice;{SSHA}lHFzXul4wnzRItssVcTnvXWRjNgBAgMEBQYHCA==;users,admins
+            bob;\(Known.glassfish);users,admins
+
+            admin;{SSHA256}80e0NeB6XBWXsIPa7pT54D9JZ5DR5hGQV1kN1OAsgJePNXY6Pl0EIw==;asadmin
+            anonymous;{SSHA}w9WBMj/jphXlgDWPgozFSSzUgy5Fd/ONd7nPtw==;asadmin
+            new one@x.org;RESET;users
+            solo;{SSHA}lHFzXul4wnzRItssVcTnvXWRjNgBAgMEBQYHCA==
+
+            """
+        )
+        let realm = try FileRealm.make(folder)
+        #expect(
+            realm.listing == [
+                "alice: users,admins", "bob: users,admins", "admin: asadmin", "anonymous: asadmin",
+                "!new one@x.org: users", "solo: ",
+            ]
+        )
+        #expect(realm.warnings == [])
+        #expect(realm.authType == "file")
+        #expect(realm.jaasContext == "fileRealm")
+    }
+
+    @Test func `an htpasswd file and a group file are read unchanged`() throws {
+        try folder.write(
+            """
+            # made by hand
+              ann:\(Known.lilac):Ann of the lilacs:more
+            bob:$2y$05$dJ6jUgoWXue3CjPTYjypHONVnZfT.OjQHLLeZ2QXz5ls1HB4GhDae
+            carl:$apr1$lpFLuRBw$PbVX9bbUkk3MXjeYqX9Ht/
+            dora:*
+
+            """
+        )
+        try folder.write(
+            "# groups\nstaff: ann bob\nadmins:\"bob\" 'carl'\nempty:\nstaff: carl bob nobody\n",
+            to: "groups"
+        )
+        let realm = try FileRealm.make(folder, groups: "groups")
+        #expect(realm.listing == ["ann: staff", "bob: staff,admins", "carl: admins,staff", "!dora: "])
+        #expect(realm.warnings == [])
+    }
+
+    @Test(arguments: ["\n", "\r\n"])
+    func `line ends of both kinds, a missing last one and a byte order mark are no trouble`(end: String) throws {
+        try folder.write("\u{FEFF}ann;\(Known.ssha);a\(end)\(end)# x\(end)bob;\(Known.ssha);b")
+        let realm = try FileRealm.make(folder)
+        #expect(realm.listing == ["ann: a", "bob: b"])
+        #expect(realm.warnings == [])
+    }
+
+    @Test func `names that differ in a byte are two names`() async throws {
+        try folder.write("\u{E9};\(Known.ssha);one\ne\u{301};\(Known.ssha);two\nE;\(Known.ssha);three\n")
+        let realm = try FileRealm.make(folder)
+        #expect(try await realm.groupNames(of: Username("\u{E9}")) == ["one"])
+        #expect(try await realm.groupNames(of: Username("e\u{301}")) == ["two"])
+        await #expect(throws: RealmError.noSuchUser(try Username("e"))) {
+            try await realm.groupNames(of: try Username("e"))
+        }
+    }
+
+    /// A line of a key file, and what is said of it; nobody must come of any.
+    @Test(arguments: [
+        ("u;;g", "users:2: the line is left out: there is no hash; GlassFish would take the groups for it"),
+        (";u;h;g", "users:2: the line is left out: there are more than three fields: name;hash;groups"),
+        (";u;h", "users:2: the line is left out: there is no name before the ;"),
+        ("u;h;;g", "users:2: the line is left out: there are more than three fields: name;hash;groups"),
+        ("u;pa;ss;admin", "users:2: the line is left out: there are more than three fields: name;hash;groups"),
+        ("just words", "users:2: the line is left out: there is no ;"),
+        (" u;h;g", "users:2: the line is left out: the user name begins or ends with white space"),
+        ("u ;h;g", "users:2: the line is left out: the user name begins or ends with white space"),
+        ("u;h\r;g", "users:2: the line is left out: it holds a control character"),
+        ("u;h;g\tg", "users:2: the line is left out: it holds a control character"),
+        ("u;h;g\u{85}", "users:2: the line is left out: its groups are not UTF-8, or hold a control character"),
+        ("u\u{2028};h;g", "users:2: the line is left out: the user name holds a control character"),
+        ("u;h\u{85};g", "users:2: the line is left out: the hash is not UTF-8"),
+    ])
+    func `a doubtful line of a key file is left out, with file and line`(line: String, warning: String) throws {
+        try folder.write("ann;\(Known.ssha);a\n\(line)\nbob;\(Known.ssha);b\n")
+        let realm = try FileRealm.make(folder)
+        #expect(realm.listing == ["ann: a", "bob: b"])
+        #expect(realm.warnings(in: folder) == [warning])
+    }
+
+    @Test(arguments: [
+        ("u:", "users:2: the line is left out: there is no hash"),
+        (":h", "users:2: the line is left out: there is no name before the :"),
+        ("u::x", "users:2: the line is left out: there is no hash"),
+        ("word", "users:2: the line is left out: there is no :"),
+        ("u :h", "users:2: the line is left out: the user name begins or ends with white space"),
+    ])
+    func `a doubtful line of an htpasswd file is left out, with file and line`(line: String, warning: String) throws {
+        try folder.write("ann:\(Known.ssha)\n\(line)\nbob:\(Known.ssha)\n")
+        let realm = try FileRealm.make(folder)
+        #expect(realm.listing == ["ann: ", "bob: "])
+        #expect(realm.warnings(in: folder) == [warning])
+    }
+
+    @Test func `a line that Apache would join with the next is none, and neither is the next`() throws {
+        try folder.write("# comment \\\nu:\(Known.ssha)\nv:\(Known.ssha)\\\nw:\(Known.ssha)\nann:\(Known.ssha)\n")
+        #expect(try FileRealm.make(folder).listing == ["ann: "])
+    }
+
+    @Test func `names that are not UTF-8 take nobody else down`() throws {
+        try folder.write(
+            Array("ann:\(Known.ssha)\nm".utf8) + [0xFC] + Array("ller:\(Known.ssha)\n# ".utf8) + [0xFC, 0x0A]
+        )
+        let realm = try FileRealm.make(folder)
+        #expect(realm.listing == ["ann: "])
+        #expect(realm.warnings(in: folder) == ["users:2: the line is left out: the name is not UTF-8"])
+    }
+
+    @Test func `of a name that stands twice neither can sign in, and there are no groups`() async throws {
+        try folder.write("ann;\(Known.ssha);a\nbob;\(Known.ssha);b\nann;\(Known.lilac);admins\nann;x;y\n")
+        let realm = try FileRealm.make(folder)
+        #expect(realm.listing == ["!ann: ", "bob: b"])
+        #expect(
+            realm.warnings(in: folder) == [
+                "users:3: ann stands on line 1 already; neither can sign in",
+                "users:4: ann stands on line 1 already; neither can sign in",
+            ]
+        )
+        #expect(try await realm.groupNames(of: Username("ann")) == [])
+    }
+
+    @Test func `a hash that cannot be read keeps one user out, and is not shown`() throws {
+        try folder.write("ann;\(Known.ssha);a\nbob;hunter2;b\ncarl;{NOPE}abc;c\ndora;{SSHA256}AAAA;d\n")
+        let realm = try FileRealm.make(folder)
+        #expect(realm.listing == ["ann: a", "!bob: b", "!carl: c", "!dora: d"])
+        #expect(realm.warnings(in: folder).map { $0.prefix(30) }.allSatisfy { $0.contains(" cannot sign in: ") })
+        #expect(!realm.warnings.joined().contains("hunter2"))
+    }
+
+    @Test func `clear text is read where it is allowed, marks of missing passwords aside`() throws {
+        try folder.write("ann;{CLEAR}lilac;a\nbob;RESET;b\ncarl;!{CLEAR}basil;c\n")
+        #expect(try FileRealm.make(folder).listing == ["!ann: a", "!bob: b", "!carl: c"])
+        let realm = try FileRealm.make(folder, ["clear-text": .boolean(true)])
+        #expect(realm.listing == ["ann: a", "!bob: b", "!carl: c"])
+    }
+
+    /// Lines of a group file that say nothing.
+    @Test(arguments: [
+        ("admins ann", "there is no :"), (": ann", "there is no group before the :"),
+        ("admins: \"ann", "a quote is not closed"), ("admins: 'ann'x", "a quote ends within a word"),
+        ("admins: ann\u{1}", "it holds a control character"),
+        ("a\u{85}: ann", "the group's name holds a control character"),
+    ])
+    func `a doubtful line of a group file gives nobody a group`(line: String, reason: String) throws {
+        try folder.write("ann:\(Known.ssha)\n")
+        try folder.write("staff: ann\n\(line)\n", to: "groups")
+        let realm = try FileRealm.make(folder, groups: "groups")
+        #expect(realm.listing == ["ann: staff"])
+        #expect(realm.warnings(in: folder) == ["groups:2: the line is left out: \(reason)"])
+    }
+
+    @Test func `every warning is said once to the log, twenty at most`() throws {
+        try folder.write("ann;\(Known.ssha);a\n" + String(repeating: "nonsense\n", count: 30))
+        let log = LogJournal()
+        _ = try FileRealm.make(folder, log: log)
+        #expect(log.entries.count == 21)
+        #expect(log.entries.last?.hasSuffix("users: 10 more warnings of this kind") == true)
+    }
+}

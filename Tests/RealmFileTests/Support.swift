@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import Foundation
+import Passwords
+import RealmKit
+import Synchronization
+
+@testable import RealmFile
+
+/// Hashes of `secret`, as different programs write them, cheap to check.
+enum Known {
+    /// SHA-1, salted with the bytes 1 to 8.
+    static let ssha = "{SSHA}lHFzXul4wnzRItssVcTnvXWRjNgBAgMEBQYHCA=="
+    /// SHA-256 of 100 rounds, as GlassFish computes it.
+    static let glassfish = "{SSHA256}x6t5hlGtPj4OPvXhOxWodhYyyTyg6LoBbrurY375hSUBAgMEBQYHCA=="
+    /// SHA-1 of `lilac`.
+    static let lilac = "{SHA}rLfHliJBkMFMcs6yZScXcKfFRCQ="
+}
+
+/// A folder that is there for one test.
+final class Folder: Sendable {
+    let path: String
+
+    init() throws {
+        path = NSTemporaryDirectory().trimmingSuffix("/") + "/file-realm-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        unsafe chmod(path, 0o700)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    func file(_ name: String) -> String { "\(path)/\(name)" }
+
+    @discardableResult
+    func write(_ text: String, to name: String = "users", mode: mode_t = 0o600) throws -> String {
+        try write(Array(text.utf8), to: name, mode: mode)
+    }
+
+    /// Writes in place, as htpasswd does.
+    @discardableResult
+    func write(_ bytes: [UInt8], to name: String = "users", mode: mode_t = 0o600) throws -> String {
+        try Data(bytes).write(to: URL(fileURLWithPath: file(name)))
+        unsafe chmod(file(name), mode)
+        return file(name)
+    }
+
+    func bytes(_ name: String = "users") throws -> [UInt8] {
+        Array(try Data(contentsOf: URL(fileURLWithPath: file(name))))
+    }
+
+    func text(_ name: String = "users") throws -> String { String(decoding: try bytes(name), as: UTF8.self) }
+
+    var names: [String] {
+        get throws { try FileManager.default.contentsOfDirectory(atPath: path).sorted() }
+    }
+}
+
+extension String {
+    fileprivate func trimmingSuffix(_ suffix: String) -> String {
+        hasSuffix(suffix) ? String(dropLast(suffix.count)) : self
+    }
+}
+
+/// What was logged.
+final class LogJournal: Sendable {
+    private let lines = Mutex<[String]>([])
+
+    var log: RealmLog { RealmLog { [self] level, text in lines.withLock { $0.append("\(level): \(text)") } } }
+    var entries: [String] { lines.withLock { $0 } }
+}
+
+/// A wall clock that is set by hand, in nanoseconds.
+final class HandClock: Sendable {
+    private let time: Mutex<Int>
+
+    /// An hour after now: what is written in a test has rested by then.
+    init(_ time: Int = FileStamp.systemNow() + 3600 * 1_000_000_000) { self.time = Mutex(time) }
+
+    var now: @Sendable () -> Int { { [self] in time.withLock { $0 } } }
+    func set(_ moment: Int) { time.withLock { $0 = moment } }
+    func advance(seconds: Double) { time.withLock { $0 += Int(seconds * 1e9) } }
+}
+
+extension FileRealm {
+    /// A realm of files in a folder, for which all files have rested long enough.
+    static func make(
+        _ folder: Folder,
+        _ properties: [String: PropertyValue] = [:],
+        file name: String = "users",
+        groups: String? = nil,
+        services: RealmServices = .none,
+        log: LogJournal? = nil,
+        clock: HandClock = HandClock()
+    ) throws -> FileRealm {
+        var values = properties
+        values["file"] = .string(folder.file(name))
+        if let groups { values["group-file"] = .string(folder.file(groups)) }
+        var services = services
+        if let log { services[RealmLog.self] = log.log }
+        let read = try RealmProperties(values, schema: Self.properties, realmName: "files", services: services)
+        return try FileRealm(read, now: clock.now)
+    }
+
+    /// Who there is, with `!` before whoever cannot sign in, and the groups.
+    var listing: [String] {
+        files.table.users.map { user in
+            "\(user.usablePassword == nil ? "!" : "")\(user.name): \(user.groups.joined(separator: ","))"
+        }
+    }
+
+    /// The warnings without the file's path.
+    func warnings(in folder: Folder) -> [String] {
+        warnings.map { $0.replacingOccurrences(of: folder.path + "/", with: "") }
+    }
+}
+
+/// A small generator with a seed, so that a failure can be had again (SplitMix64).
+struct Random: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var value = state
+        value = (value ^ value >> 30) &* 0xBF58_476D_1CE4_E5B9
+        value = (value ^ value >> 27) &* 0x94D0_49BB_1331_11EB
+        return value ^ value >> 31
+    }
+
+    mutating func below(_ limit: Int) -> Int { Int.random(in: 0..<max(1, limit), using: &self) }
+    mutating func pick<Element>(_ elements: [Element]) -> Element { elements[below(elements.count)] }
+}

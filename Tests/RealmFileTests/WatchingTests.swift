@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import Foundation
+import RealmKit
+import Synchronization
+import Testing
+
+@testable import RealmFile
+
+struct WatchingTests {
+    private let folder: Folder
+    private let clock = HandClock()
+    private let log = LogJournal()
+
+    init() throws { folder = try Folder() }
+
+    private func start(_ text: String, groups: String? = nil) throws -> FileRealm {
+        try folder.write(text)
+        if let groups { try folder.write(groups, to: "groups") }
+        return try FileRealm.make(folder, groups: groups == nil ? nil : "groups", log: log, clock: clock)
+    }
+
+    /// A new file in the place of the old one, as editors make it.
+    private func replace(_ text: String, _ name: String = "users") throws {
+        try folder.write(text, to: "fresh")
+        #expect(unsafe rename(folder.file("fresh"), folder.file(name)) == 0)
+    }
+
+    private func names(_ changed: ChangedUsers) -> [String]? {
+        guard case .some(let users) = changed else { return nil }
+        return users.map(\.text).sorted()
+    }
+
+    @Test func `nothing has changed, nobody is to forget`() async throws {
+        let realm = try start("ann;\(Known.ssha);a\n")
+        #expect(await realm.refresh() == .none)
+        #expect(await realm.refresh() == .none)
+    }
+
+    @Test func `users who are gone or other are told, each once`() async throws {
+        let realm = try start(
+            "gone;\(Known.ssha);a\nhash;\(Known.ssha);a\ngroups;\(Known.ssha);a\noff;\(Known.ssha);a\nsame;\(Known.ssha);a\n"
+        )
+        try replace(
+            "new;\(Known.ssha);a\nsame;\(Known.ssha);a\nhash;\(Known.lilac);a\ngroups;\(Known.ssha);b\noff;!\(Known.ssha);a\n"
+        )
+        #expect(names(await realm.refresh()) == ["gone", "groups", "hash", "off"])
+        #expect(await realm.refresh() == .none)
+        #expect(realm.listing == ["new: a", "same: a", "hash: a", "groups: b", "!off: a"])
+    }
+
+    @Test func `what a login has seen first is still told by the next refresh`() async throws {
+        let realm = try start("ann;\(Known.ssha);a\n")
+        try replace("bob;\(Known.ssha);a\n")
+        #expect(try await realm.groupNames(of: Username("bob")) == ["a"])
+        #expect(names(await realm.refresh()) == ["ann"])
+    }
+
+    @Test func `a change of the group file is seen`() async throws {
+        let realm = try start("ann:\(Known.ssha)\nbob:\(Known.ssha)\n", groups: "a: ann bob\n")
+        try replace("a: bob\n", "groups")
+        #expect(names(await realm.refresh()) == ["ann"])
+        #expect(realm.listing == ["ann: ", "bob: a"])
+    }
+
+    /// What makes a new state unusable, and how the message begins.
+    @Test(arguments: [
+        ("missing", "users: No such file"), ("writable", "users: anybody on this machine may write"),
+        ("nul", "users:2: it is no text file"), ("form", "users: it is an htpasswd file (user:hash) now"),
+        ("mixed", "users:2: this line is written as in"), ("folder", "users: it is not a regular file"),
+        ("long", "users: it is longer than 64 MiB"),
+    ])
+    func `a state that cannot be used leaves the users there were, and is told once`(
+        what: String,
+        message: String
+    ) async throws {
+        let realm = try start("ann;\(Known.ssha);a\n")
+        try spoil(what)
+        for _ in 0..<3 {
+            #expect(try await realm.groupNames(of: Username("ann")) == ["a"])
+            #expect(await realm.refresh() == .none)
+            clock.advance(seconds: 1)
+        }
+        await #expect(throws: RealmError.unavailable("")) { try await realm.users() }
+        await #expect(throws: RealmError.unavailable("")) { try await realm.add(UserRecord(Username("x")), hash: nil) }
+        let entries = log.entries.map { $0.replacingOccurrences(of: folder.path + "/", with: "") }
+        #expect(entries.count == 1)
+        #expect(entries.first?.hasPrefix("error: \(message)") == true)
+        #expect(entries.first?.hasSuffix("; the users there were stay") == true)
+        try? FileManager.default.removeItem(atPath: folder.file("users"))
+        try replace("ann;\(Known.ssha);b\n")
+        #expect(names(await realm.refresh()) == ["ann"])
+        #expect(log.entries.last == "notice: \(folder.file("users")): it can be read again")
+        #expect(log.entries.count == 2)
+    }
+
+    private func spoil(_ what: String) throws {
+        switch what {
+        case "missing": try FileManager.default.removeItem(atPath: folder.file("users"))
+        case "writable": try folder.write("ann;\(Known.ssha);admins\n", mode: 0o666)
+        case "nul": try folder.write("ann;\(Known.ssha);b\n\0\n")
+        case "form": try folder.write("ann:\(Known.ssha)\n")
+        case "mixed": try folder.write("ann;\(Known.ssha);b\nbob:\(Known.ssha)\n")
+        case "folder":
+            try FileManager.default.removeItem(atPath: folder.file("users"))
+            try FileManager.default.createDirectory(atPath: folder.file("users"), withIntermediateDirectories: true)
+        default: unsafe truncate(folder.file("users"), 65 << 20)
+        }
+    }
+
+    @Test func `a folder in which anybody may replace the file is noticed, and that it is so no more`() async throws {
+        let realm = try start("ann;\(Known.ssha);a\n")
+        unsafe chmod(folder.path, 0o777)
+        try replace("ann;\(Known.ssha);admins\n")
+        #expect(try await realm.groupNames(of: Username("ann")) == ["a"])
+        // The file itself is as it was when this is put right.
+        unsafe chmod(folder.path, 0o700)
+        clock.advance(seconds: 1)
+        #expect(try await realm.groupNames(of: Username("ann")) == ["admins"])
+    }
+
+    @Test func `a file that is empty for a moment, as htpasswd leaves it, takes nobody's session`() async throws {
+        clock.set(FileStamp.systemNow())
+        let realm = try start("ann:\(Known.ssha)\nbob:\(Known.ssha)\n")
+        try folder.write("")
+        clock.set(FileStamp.systemNow())
+        #expect(await realm.refresh() == .none)
+        #expect(realm.listing == ["ann: ", "bob: "])
+        try folder.write("ann:\(Known.ssha)\nbob:{SS")
+        clock.set(FileStamp.systemNow())
+        clock.advance(seconds: 0.3)
+        #expect(await realm.refresh() == .none)
+        #expect(realm.listing == ["ann: ", "bob: "])
+        try folder.write("ann:\(Known.ssha)\nbob:\(Known.lilac)\n")
+        clock.set(FileStamp.systemNow())
+        clock.advance(seconds: 0.6)
+        #expect(await realm.refresh() == .none)
+        clock.advance(seconds: 2)
+        #expect(names(await realm.refresh()) == ["bob"])
+    }
+
+    @Test func `a change waits for another program that is writing the file in place`() async throws {
+        clock.set(FileStamp.systemNow())
+        let realm = try start("ann:\(Known.ssha)\n")
+        try folder.write("")
+        clock.set(FileStamp.systemNow())
+        async let added: Void = realm.add(UserRecord(try Username("new")), hash: nil)
+        // The clock stands still: the change cannot be made before the file is whole, however long that takes.
+        try folder.write("ann:\(Known.ssha)\nbob:*\n")
+        try await added
+        #expect(try folder.text() == "ann:\(Known.ssha)\nbob:*\nnew:*\n")
+    }
+
+    @Test func `a file that stays empty is believed after a second`() async throws {
+        clock.set(FileStamp.systemNow())
+        let realm = try start("ann:\(Known.ssha)\n")
+        try folder.write("")
+        clock.set(FileStamp.systemNow())
+        #expect(await realm.refresh() == .none)
+        clock.advance(seconds: 1.5)
+        #expect(names(await realm.refresh()) == ["ann"])
+        #expect(realm.listing == [])
+    }
+
+    @Test func `a change that leaves the same stamp is seen as long as the file is fresh`() async throws {
+        let realm = try start("ann;\(Known.ssha);a\n")
+        // As if the file had been read within the same tick of the clock in which it was written again.
+        let stamps = realm.files.paths.stamps()
+        let written = try #require(stamps.first??.changed)
+        try folder.write("ann;\(Known.ssha);b\n")
+        let now = realm.files.paths.stamps()
+        realm.files.state.withLock { state in
+            state.looked = now
+            state.lookedAt = written
+            state.isSettled = false
+        }
+        clock.set(written + 300_000_000)
+        #expect(try await realm.groupNames(of: Username("ann")) == ["b"])
+    }
+
+    @Test func `changes made here are told at once, hashes made anew are not`() async throws {
+        let realm = try start("ann;\(Known.ssha);a\nbob;\(Known.ssha);a\n")
+        clock.set(FileStamp.systemNow())
+        var changes = UserChanges()
+        (changes.hash, changes.replacing) = (Known.lilac, Known.ssha)
+        try await realm.files.make(.change(try Username("ann"), changes), isRehash: true)
+        #expect(await realm.refresh() == .none)
+        try await realm.files.make(.change(try Username("bob"), changes))
+        #expect(names(await realm.refresh()) == ["bob"])
+        changes.replacing = nil
+        changes.hash = Known.glassfish
+        try await realm.change(try Username("ann"), changes)
+        #expect(names(await realm.refresh()) == ["ann"])
+    }
+
+    @Test func `logins that go on while the file changes see the one state or the other`() async throws {
+        let states = ["a", "b"].map { group in
+            (0..<300).map { "u\($0);\(Known.ssha);\(group)\n" }.joined()
+        }
+        let realm = try start(states[0])
+        let users = try (0..<300).map { try Username("u\($0)") }
+        await withTaskGroup(of: Bool.self) { tasks in
+            for _ in 0..<4 {
+                tasks.addTask {
+                    for _ in 0..<200 {
+                        await realm.files.look()
+                        let table = realm.files.table
+                        let groups = Set(users.compactMap { table[$0]?.groups.first })
+                        if groups.count != 1 || table.users.count != 300 { return false }
+                    }
+                    return true
+                }
+            }
+            for round in 0..<40 { try? replace(states[round % 2]) }
+            for await isWhole in tasks { #expect(isWhole) }
+        }
+    }
+}

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import Foundation
+import RealmFile
+import RealmKit
+import Testing
+
+struct WritingTests {
+    private let folder: Folder
+
+    init() throws { folder = try Folder() }
+
+    private func user(_ name: String, _ groups: [String] = []) throws -> UserRecord {
+        UserRecord(try Username(name), groups: groups)
+    }
+
+    @Test func `in a key file, changes touch their own bytes only`() async throws {
+        try folder.write("\u{FEFF}# top\r\nann;\(Known.ssha);a,b\r\nodd line\nbob;\(Known.lilac)\n\n# end")
+        let realm = try FileRealm.make(folder)
+        var changes = UserChanges()
+        changes.hash = Known.glassfish
+        try await realm.change(try Username("ann"), changes)
+        changes = UserChanges()
+        changes.groups = ["x", "y y", "x"]
+        try await realm.change(try Username("bob"), changes)
+        try await realm.add(try user("carl", ["z"]), hash: nil)
+        let end = "odd line\nbob;\(Known.lilac);x,y y\n\n# end\r\ncarl;RESET;z\r\n"
+        #expect(try folder.text() == "\u{FEFF}# top\r\nann;\(Known.glassfish);a,b\r\n\(end)")
+        try await realm.remove(try Username("ann"))
+        #expect(try folder.text() == "\u{FEFF}# top\r\n\(end)")
+        #expect(realm.listing == ["bob: x,y y", "!carl: z"])
+    }
+
+    @Test func `in an htpasswd file, changes touch their own bytes only`() async throws {
+        try folder.write("# top\n  ann:\(Known.ssha):Ann:more \n\nbob:x")
+        try folder.write("a:  ann bob  \n# c\nb:\tbob\t\"ann\"\tann\n", to: "groups")
+        let realm = try FileRealm.make(folder, groups: "groups")
+        var changes = UserChanges()
+        (changes.hash, changes.groups) = (Known.lilac, ["a", "new"])
+        try await realm.change(try Username("ann"), changes)
+        try await realm.add(try user("carl", ["b"]), hash: Known.ssha)
+        #expect(try folder.text() == "# top\n  ann:\(Known.lilac):Ann:more \n\nbob:x\ncarl:\(Known.ssha)\n")
+        #expect(try folder.text("groups") == "a:  ann bob  \n# c\nb:\tbob carl\nnew: ann\n")
+        try await realm.remove(try Username("ann"))
+        #expect(try folder.text() == "# top\n\nbob:x\ncarl:\(Known.ssha)\n")
+        #expect(try folder.text("groups") == "a: bob  \n# c\nb:\tbob carl\nnew:\n")
+        #expect(realm.listing == ["!bob: a,b", "carl: b"])
+    }
+
+    @Test(arguments: ["ann;\(Known.ssha);a\n", "ann:\(Known.ssha)\n"])
+    func `a disabled user has a mark before the hash, and enabling takes it away`(text: String) async throws {
+        try folder.write(text)
+        let realm = try FileRealm.make(folder)
+        let ann = try Username("ann")
+        var changes = UserChanges()
+        changes.isEnabled = false
+        try await realm.change(ann, changes)
+        try await realm.change(ann, changes)
+        #expect(try folder.text() == text.replacingOccurrences(of: "{SSHA}", with: "!{SSHA}"))
+        #expect(try await realm.users().map(\.isEnabled) == [false])
+        #expect(try await realm.users().map(\.format) == ["sha1"])
+        changes = UserChanges()
+        changes.hash = Known.lilac
+        try await realm.change(ann, changes)
+        #expect(try await realm.users().map(\.isEnabled) == [false])
+        changes.isEnabled = true
+        try await realm.change(ann, changes)
+        #expect(try folder.text() == text.replacingOccurrences(of: Known.ssha, with: Known.lilac))
+    }
+
+    @Test func `users without a password, and disabled ones, can be added`() async throws {
+        try folder.write("ann:\(Known.ssha)\n")
+        let realm = try FileRealm.make(folder)
+        try await realm.add(try user("bob"), hash: nil)
+        try await realm.add(UserRecord(try Username("carl"), isEnabled: false), hash: Known.lilac)
+        try await realm.add(UserRecord(try Username("dora"), isEnabled: false), hash: nil)
+        #expect(try folder.text() == "ann:\(Known.ssha)\nbob:*\ncarl:!\(Known.lilac)\ndora:!*\n")
+        #expect(realm.listing == ["ann: ", "!bob: ", "!carl: ", "!dora: "])
+    }
+
+    @Test func `a hash is replaced only where it is the expected one`() async throws {
+        try folder.write("ann;\(Known.ssha);a\n")
+        let realm = try FileRealm.make(folder)
+        var changes = UserChanges()
+        (changes.hash, changes.replacing) = (Known.glassfish, Known.lilac)
+        try await realm.change(try Username("ann"), changes)
+        #expect(try folder.text() == "ann;\(Known.ssha);a\n")
+        changes.replacing = Known.ssha
+        try await realm.change(try Username("ann"), changes)
+        #expect(try folder.text() == "ann;\(Known.glassfish);a\n")
+    }
+
+    @Test func `users who are there, or are not, are said so, and nothing is written`() async throws {
+        try folder.write("ann;\(Known.ssha);a\nbob;x;y\nbob;x;y\n")
+        let realm = try FileRealm.make(folder)
+        let before = try folder.text()
+        await #expect(throws: RealmError.userExists(try Username("ann"))) {
+            try await realm.add(try user("ann"), hash: nil)
+        }
+        await #expect(throws: RealmError.noSuchUser(try Username("carl"))) {
+            try await realm.remove(try Username("carl"))
+        }
+        await #expect(throws: RealmError.noSuchUser(try Username("carl"))) {
+            try await realm.change(try Username("carl"), UserChanges())
+        }
+        await #expect(throws: RealmError.invalidOperation("")) {
+            try await realm.change(try Username("bob"), UserChanges())
+        }
+        #expect(try folder.text() == before)
+        try await realm.remove(try Username("bob"))
+        #expect(try folder.text() == "ann;\(Known.ssha);a\n")
+    }
+
+    /// Names, groups and hashes that a key file cannot hold.
+    @Test(arguments: [
+        ("#u", "g", Known.ssha), ("a;b", "g", Known.ssha), ("a:b", "g", Known.ssha), ("\u{FEFF}u", "g", Known.ssha),
+        ("u", "", Known.ssha), ("u", "a,b", Known.ssha), ("u", "a;b", Known.ssha), ("u", " a", Known.ssha),
+        ("u", "a\n", Known.ssha), ("u", "a\u{85}", Known.ssha), ("u", "g", ""), ("u", "g", "!x"), ("u", "g", "RESET"),
+        ("u", "g", "\(Known.ssha);x"), ("u", "g", "\(Known.ssha)\nroot;\(Known.ssha);admins"), ("u", "g", "no hash"),
+    ])
+    func `what a key file cannot hold is refused`(name: String, group: String, hash: String) async throws {
+        let before = "ann;\(Known.ssha);a\n"
+        try folder.write(before)
+        let realm = try FileRealm.make(folder)
+        await #expect(throws: RealmError.invalidOperation("")) {
+            try await realm.add(try user(name, [group]), hash: hash)
+        }
+        #expect(try folder.text() == before)
+    }
+
+    @Test(arguments: [
+        ("#u", "g", Known.ssha), ("a:b", "g", Known.ssha), ("a b", "g", Known.ssha), ("\"u", "g", Known.ssha),
+        ("u\\", "g", Known.ssha), ("u", "a:b", Known.ssha), ("u", "#a", Known.ssha), ("u", "a\\", Known.ssha),
+        ("u", "g", "*"), ("u", "g", "a:b"),
+    ])
+    func `what htpasswd and group files cannot hold is refused`(name: String, group: String, hash: String) async throws
+    {
+        try folder.write("ann:\(Known.ssha)\n")
+        try folder.write("g: ann\n", to: "groups")
+        let realm = try FileRealm.make(folder, groups: "groups")
+        await #expect(throws: RealmError.invalidOperation("")) {
+            try await realm.add(try user(name, [group]), hash: hash)
+        }
+        #expect(try folder.text() == "ann:\(Known.ssha)\n")
+        #expect(try folder.text("groups") == "g: ann\n")
+    }
+
+    @Test func `expiry, forced changes and groups without a file for them are refused`() async throws {
+        try folder.write("ann:\(Known.ssha)\n")
+        let realm = try FileRealm.make(folder)
+        await #expect(throws: RealmError.invalidOperation("")) { try await realm.add(try user("u", ["g"]), hash: nil) }
+        await #expect(throws: RealmError.invalidOperation("")) {
+            try await realm.add(UserRecord(try Username("u"), expiry: 1), hash: nil)
+        }
+        await #expect(throws: RealmError.invalidOperation("")) {
+            try await realm.add(UserRecord(try Username("u"), mustChangePassword: true), hash: nil)
+        }
+        var changes = UserChanges()
+        changes.expiry = .some(5)
+        await #expect(throws: RealmError.invalidOperation("")) { try await realm.change(try Username("ann"), changes) }
+        changes.expiry = .some(nil)
+        changes.mustChangePassword = false
+        try await realm.change(try Username("ann"), changes)
+        #expect(try folder.text() == "ann:\(Known.ssha)\n")
+    }
+
+    @Test func `memberships that were left over do not become a new user's`() async throws {
+        try folder.write("ann:\(Known.ssha)\n")
+        try folder.write("admins: bob\nstaff: ann\n", to: "groups")
+        let realm = try FileRealm.make(folder, groups: "groups")
+        try await realm.add(try user("bob", ["staff"]), hash: Known.lilac)
+        #expect(try folder.text("groups") == "admins:\nstaff: ann bob\n")
+        #expect(realm.listing == ["ann: staff", "bob: staff"])
+    }
+
+    @Test func `a link stays a link, and owner and mode stay`() async throws {
+        try folder.write("ann;\(Known.ssha);a\n", to: "real", mode: 0o640)
+        let isRoot = geteuid() == 0
+        if isRoot { unsafe chown(folder.file("real"), 1234, 2345) }
+        try FileManager.default.createSymbolicLink(atPath: folder.file("users"), withDestinationPath: "real")
+        let realm = try FileRealm.make(folder)
+        try await realm.remove(try Username("ann"))
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: folder.file("users")) == "real")
+        #expect(try folder.text("real") == "")
+        var status = stat()
+        #expect(unsafe stat(folder.file("real"), &status) == 0)
+        #expect(status.st_mode & 0o7777 == 0o640)
+        #expect(!isRoot || [status.st_uid, status.st_gid] == [1234, 2345])
+        #expect(try folder.names == [".real.lock", "real", "users"])
+    }
+
+    @Test func `what dead writers have left is removed, and nothing else`() async throws {
+        try folder.write("ann;\(Known.ssha);a\n")
+        for name in [".users.new-1", ".users.new-99999999", ".users.new-x", ".users2.new-1", "users.new-1"] {
+            try folder.write("left", to: name)
+        }
+        try await FileRealm.make(folder).remove(try Username("ann"))
+        #expect(try folder.names == [".users.lock", ".users.new-x", ".users2.new-1", "users", "users.new-1"])
+    }
+}
