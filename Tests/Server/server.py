@@ -193,11 +193,11 @@ def status_of(answer):
     return int(answer[9:12])
 
 
-def sign_in(port, name, password, source="127.0.0.1"):
+def sign_in(port, name, password, source="127.0.0.1", path="/welcome"):
     """The status of a login over a new connection, and the seconds it took, the connection included."""
     began = time.monotonic()
     with Client(port, source) as client:
-        return status_of(client.ask(request(name, password))), time.monotonic() - began
+        return status_of(client.ask(request(name, password, path))), time.monotonic() - began
 
 
 def quantile(values, part):
