@@ -8,7 +8,7 @@ SWIFT_FILES = Package.swift Sources Tests Examples Benchmarks
 BUILD_PACKAGES = libssl-dev libargon2-dev libcrypt-dev libsqlite3-dev pkg-config
 TEST_PACKAGES = curl openssl
 
-.PHONY: help serve check test interop soak lint format bench bench-http examples smoke scanners stalls durability deps test-deps clean
+.PHONY: help serve check test interop soak lint format bench bench-http examples smoke scanners stalls flood timing durability deps test-deps clean
 
 help:
 	@echo "make serve     build, and serve https://localhost:8443/welcome as $(CONFIG) says"
@@ -24,7 +24,9 @@ help:
 	@echo "make smoke     start the built server and sign in over TLS with curl"
 	@echo "make scanners  have testssl.sh, sslyze and checks of our own look at the built server, those that are installed"
 	@echo "make stalls    stall at every point of connections to the built server, one at a time and 2,000 at once"
-	@echo "make durability  kill programs that change a file of users at random moments, and look at what is left"
+	@echo "make flood     guess passwords over 1,000 connections, and look that everybody else is served as before"
+	@echo "make timing    measure whether the time of a refusal tells why it was refused"
+	@echo "make durability  kill programs that change users, and the server, at random moments, and look at what is left"
 	@echo "make deps      install the Debian packages that are missing"
 
 serve: deps
@@ -80,12 +82,24 @@ stalls:
 	@[ -n "$(GATEHOUSE)" ] || swift build -c release --product gatehouse
 	Tests/Stalls/stalls.py "$(or $(GATEHOUSE),$$(swift build -c release --show-bin-path)/gatehouse)"
 
+# GATEHOUSE_PREFER=1, for root: other work of the machine counts less in both.
+flood: deps
+	@[ -n "$(GATEHOUSE)" ] || swift build -c release --product gatehouse
+	Tests/Flood/flood.py "$(or $(GATEHOUSE),$$(swift build -c release --show-bin-path)/gatehouse)"
+
+timing:
+	@[ -n "$(GATEHOUSE)" ] || swift build -c release --product gatehouse
+	Tests/Timing/timing.py "$(or $(GATEHOUSE),$$(swift build -c release --show-bin-path)/gatehouse)"
+
 # FILEWRITER names a program that is built already, called as in Tests/Durability/filewriter.
 durability:
 	@[ -n "$(FILEWRITER)" ] || swift build --product filewriter
+	@[ -n "$(GATEHOUSE)" ] || swift build -c release --product gatehouse
 	for form in "glassfish -" "htpasswd {group_file}"; do set -- $$form; \
 		Tests/Durability/durability.py --form $$1 --rounds $(or $(ROUNDS),200) --add \
 		"$(or $(FILEWRITER),$$(swift build --show-bin-path)/filewriter) {file} $$2 add {name} {groups}" || exit 1; done
+	Tests/Durability/users.py --kills $(or $(KILLS),200) \
+		"$(or $(GATEHOUSE),$$(swift build -c release --show-bin-path)/gatehouse)"
 
 deps:
 	@Scripts/install.sh $(BUILD_PACKAGES)

@@ -33,13 +33,8 @@ public struct StoreLoginModule: PasswordLoginModule {
         } catch {
             throw .unavailable(error.description)
         }
-        let stored = found.user.flatMap { read($0, attempt) }
-        let isRight = try await realm.passwords.check(
-            password,
-            against: stored,
-            costs: found.costs.compactMap { read($0.hash)?.decoy },
-            attempt
-        )
+        let (stored, costs) = read(found, attempt)
+        let isRight = try await realm.passwords.check(password, against: stored, costs: costs, attempt)
         guard let user = found.user else { return .failed(.unknownUser) }
         guard isRight, let stored else { return .failed(.wrongCredentials) }
         guard user.record.isEnabled else { return .failed(.disabled) }
@@ -51,7 +46,7 @@ public struct StoreLoginModule: PasswordLoginModule {
                 shared[rightPassword] = .secret(password)
             }
         }
-        return attempt.commit(as: user.record.name, groups: user.record.groups)
+        return attempt.commit(as: user.record.name, groups: found.groups)
     }
 
     /// Keeps the password in the format of new ones, if it is in a weaker one.
@@ -77,18 +72,38 @@ public struct StoreLoginModule: PasswordLoginModule {
     private var oldHash: SharedState.Key { SharedState.Key("gatehouse.store.\(realm.name).hash") }
     private var rightPassword: SharedState.Key { SharedState.Key("gatehouse.store.\(realm.name).password") }
 
-    private func read(_ user: StoredUser, _ attempt: LoginAttempt) -> StoredPassword? {
-        guard let hash = user.hash else { return nil }
+    /// The user's password, and a decoy of every cost.
+    ///
+    /// Of each cost one hash is read, the user's where it is theirs and anybody's where it is not: reading one takes some
+    /// hundredths of the time of a cheap check, which would tell who there is.
+    private func read(
+        _ found: StoredLogin,
+        _ attempt: LoginAttempt
+    ) -> (stored: StoredPassword?, costs: [any PasswordHash]) {
+        var own: StoredPassword?
+        var costs: [any PasswordHash] = []
+        var isRead = found.user?.hash == nil
+        for (cost, hash) in found.costs {
+            let isOwn = !isRead && cost == found.user?.record.format
+            if isOwn { isRead = true }
+            let stored = read(isOwn ? found.user?.hash ?? hash : hash, isOwn ? attempt : nil)
+            if isOwn { own = stored }
+            if let decoy = (stored ?? (isOwn ? read(hash, nil) : nil))?.hash.decoy { costs.append(decoy) }
+        }
+        // A cost that the store does not know of: somebody else has written there.
+        if !isRead, let hash = found.user?.hash { own = read(hash, attempt) }
+        return (own, costs)
+    }
+
+    /// Reads a hash; that it cannot be read is told of when it is its user's turn.
+    private func read(_ hash: String, _ attempt: LoginAttempt?) -> StoredPassword? {
         do throws(BadHash) {
             return try StoredPassword(hash)
         } catch {
-            realm.log("realm \(realm.name): the password of \(user.record.name) cannot be read: \(error)", .error)
+            if let name = attempt?.username {
+                realm.log("realm \(realm.name): the password of \(name) cannot be read: \(error)", .error)
+            }
             return nil
         }
-    }
-
-    /// A hash of a cost; one that cannot be read has been told of when it was its user's turn.
-    private func read(_ hash: String) -> (any PasswordHash)? {
-        do throws(BadHash) { return try PasswordFormats.read(hash) } catch { return nil }
     }
 }

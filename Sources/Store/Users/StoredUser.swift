@@ -13,10 +13,18 @@ public struct StoredUser: Sendable, Hashable {
 
 /// What is looked up for one login.
 public struct StoredLogin: Sendable {
-    /// The user; nil if there is none of that name.
+    /// The user, without groups; nil if there is none of that name.
     public let user: StoredUser?
+    /// The user's groups in one text: taking them apart would tell how many they are, so it waits for a right password.
+    let joinedGroups: String
     /// A hash of every cost that users of the realm have, whoever's, by the name of the cost.
     public let costs: [(cost: String, hash: String)]
+
+    /// What stands between groups; it is in no group's name.
+    static let separator: Character = "\u{1F}"
+
+    /// The user's groups.
+    public var groups: [String] { joinedGroups.split(separator: Self.separator).map(String.init) }
 }
 
 /// A user who is to be added.

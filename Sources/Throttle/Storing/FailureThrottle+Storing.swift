@@ -63,12 +63,17 @@ extension FailureThrottle {
     ///   - report: Told what went wrong; it is tried again.
     public func run(every interval: Duration, reporting report: (ThrottleStoreError) -> Void) async {
         guard store != nil else { return }
-        var isCancelled = false
-        while !isCancelled {
+        while !Task.isCancelled {
             await pause(interval)
-            isCancelled = Task.isCancelled
+            guard !Task.isCancelled else { break }
             do throws(ThrottleStoreError) { try await flush() } catch { report(error) }
         }
+        // In a task that is not cancelled: a store may refuse to work for one that is, and what has failed last were lost.
+        let last = await Task { () -> ThrottleStoreError? in
+            do throws(ThrottleStoreError) { try await flush() } catch { return error }
+            return nil
+        }.value
+        if let last { report(last) }
     }
 
     /// Has ``run(every:reporting:)`` go on at once.

@@ -1,0 +1,338 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# Gatehouse
+"""Kills `gatehouse user` and the server at random moments while users are changed, and looks at what is left.
+
+    users.py PROGRAM [--kills 200] [--seed N]
+
+PROGRAM is the gatehouse to try. A store realm and a file realm are changed by three commands at a time: add, set-password,
+groups, remove. Most are killed with SIGKILL after a random part of the time they usually take, until so many have been;
+the server is killed so, too, in one of three rounds, and started anew. After each round, for both realms:
+
+  - `gatehouse user list` can read the users, and so can a reader that is not Gatehouse's (SQLite's check of the file
+    included);
+  - every change that was acknowledged (status 0) is there: the groups are those, and the server lets the user in with the
+    password that was set, and with no other; nobody who was removed comes in;
+  - a change that was killed is there as a whole or not at all;
+  - a command that was not killed has done its work, or was told that there is no such user, or one already.
+
+Status 0 if all of that held, else 1, with what did not.
+"""
+
+import argparse
+import json
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "Server"))
+
+from server import Folder, Server, bound, sign_in  # noqa: E402
+
+CONFIGURATION = """
+default-realm people;
+login storeRealm { StoreLoginModule required; }
+login fileRealm { FileLoginModule required; }
+realm people { class StoreRealm; rehash false; }
+realm filed { class FileRealm; file users; format glassfish; }
+passwords { hash argon2id memory=1MiB passes=1; minimum-length 4; }
+server {
+    listen 127.0.0.1:0; state var; access-log off; credential-cache 0s;
+    throttle { delay 0s; failures 0; source-failures 0; }
+}
+protect /people { realm people; auth basic; require any; }
+protect /filed { realm filed; auth basic; require any; }
+"""
+
+REALMS = ("people", "filed")
+NAMES = [f"user{number}" for number in range(8)]
+GROUPS = ["red", "green", "blue"]
+WRITERS = 3
+# A server that runs notices a change within a second, docs/operations.md; the machine has other work.
+NOTICE = 3
+
+
+@dataclass(frozen=True)
+class State:
+    """What is known of a user; a password of None is that of nobody: there is no such user."""
+    password: str = None
+    groups: frozenset = frozenset()
+
+
+ABSENT = State()
+
+
+@dataclass
+class Command:
+    realm: str
+    name: str
+    words: list
+    typed: str
+    before: State
+    after: State
+    process: subprocess.Popen = None
+    status: int = None
+    said: str = ""
+    moment: float = 0
+    is_killed: bool = field(default=False)
+
+
+class Trial:
+    def __init__(self, folder, options):
+        self.folder, self.random = folder, random.Random(options.seed)
+        self.kills, self.wanted_kills, self.server_kills = 0, options.kills, 0
+        self.rounds = self.acknowledged = self.half = self.sign_ins = self.passwords = 0
+        self.known = {(realm, name): ABSENT for realm in REALMS for name in NAMES}
+        self.faults = []
+        self.usual = 0.1
+
+    def fault(self, text):
+        self.faults.append(f"round {self.rounds}: {text}")
+
+    # What is done
+
+    def command(self, realm, name):
+        before = self.known[realm, name]
+        self.passwords += 1
+        password = f"word-{self.passwords}"
+        what = "add" if before == ABSENT else self.random.choice(["set-password", "groups", "groups", "remove"])
+        words, typed = ["user", what, name, "--realm", realm], ""
+        if what == "add":
+            groups = frozenset(self.random.sample(GROUPS, self.random.randint(0, 3)))
+            words += ["--password-stdin"] + [word for group in sorted(groups) for word in ("--group", group)]
+            typed, after = password + "\n", State(password, groups)
+        elif what == "set-password":
+            words, typed, after = words + ["--password-stdin"], password + "\n", State(password, before.groups)
+        elif what == "groups":
+            # Several at once, so that a half of it would show.
+            leave = frozenset(group for group in before.groups if self.random.random() < 0.5)
+            join = frozenset(GROUPS) - before.groups
+            words += [word for group in sorted(leave) for word in ("--remove", group)]
+            words += [word for group in sorted(join) for word in ("--add", group)]
+            if not leave and not join:
+                leave = before.groups
+                words += [word for group in sorted(leave) for word in ("--remove", group)]
+            after = State(before.password, before.groups - leave | join)
+        else:
+            after = ABSENT
+        return Command(realm, name, words, typed, before, after)
+
+    def start(self, command):
+        command.process = subprocess.Popen(
+            self.folder.command(*command.words), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE, preexec_fn=bound())
+        try:
+            command.process.stdin.write(command.typed.encode())
+            command.process.stdin.close()
+        except BrokenPipeError:
+            pass
+
+    def round(self, server):
+        """Three commands at a time; some are killed, and the server perhaps."""
+        self.rounds += 1
+        targets = self.random.sample(sorted(self.known), WRITERS)
+        commands = [self.command(realm, name) for realm, name in targets]
+        began = time.monotonic()
+        for command in commands:
+            self.start(command)
+            command.is_killed = self.random.random() < 0.8
+            # Half of them late, when most of the writing is done.
+            part = self.random.choice([self.random.uniform(0, 1.4), self.random.gauss(1, 0.2)])
+            command.moment = began + max(0, part) * self.usual
+        kill_at = began + self.random.uniform(0, 1.4 * self.usual) if self.random.random() < 1 / 3 else None
+        running = list(commands)
+        is_server_killed = False
+        while running or (kill_at and not is_server_killed):
+            now = time.monotonic()
+            if kill_at and not is_server_killed and now >= kill_at:
+                server.kill()
+                is_server_killed = True
+                self.server_kills += 1
+            for command in list(running):
+                command.status = command.process.poll()
+                if command.status is not None:
+                    running.remove(command)
+                    if command.status == 0:
+                        self.usual += 0.05 * (now - began - self.usual)
+                elif command.is_killed and now >= command.moment:
+                    command.process.send_signal(signal.SIGKILL)
+            time.sleep(0.001)
+        for command in commands:
+            command.said = command.process.stderr.read().decode("utf-8", "replace").strip()
+            command.process.stderr.close()
+        return commands, kill_at is not None
+
+    # What is looked at
+
+    def look(self, commands, server):
+        seen = {}
+        for realm in REALMS:
+            listed = self.list(realm)
+            raw = self.store() if realm == "people" else self.file()
+            if listed is None or raw is None:
+                return
+            if listed != raw:
+                self.fault(f"{realm}: `user list` says {listed}, the file says {raw}")
+            for name in listed.keys() - set(NAMES):
+                self.fault(f"{realm}: {name} was never asked for")
+            for name in NAMES:
+                seen[realm, name] = listed.get(name)
+        touched = {(command.realm, command.name): command for command in commands}
+        for key, groups in seen.items():
+            command = touched.get(key)
+            allowed = [self.known[key]]
+            if command:
+                allowed = self.allowed(command)
+            # By the groups first: the password is told by signing in.
+            allowed = [state for state in allowed if (None if state == ABSENT else state.groups) == groups]
+            if not allowed:
+                self.fault(f"{key}: {groups} is there, {self.known[key]} was, {command.words if command else 'untouched'}"
+                           f" status {command.status if command else '-'}")
+                continue
+            if command or self.random.random() < 0.05:
+                self.settle(key, allowed, server)
+
+    def allowed(self, command):
+        """What there may be after a command."""
+        if command.status == 0:
+            self.acknowledged += 1
+            return [command.after]
+        if command.status == -signal.SIGKILL:
+            self.kills += 1
+            return [command.before, command.after]
+        self.fault(f"{' '.join(command.words)}: status {command.status}: {command.said}")
+        return [command.before, command.after]
+
+    def settle(self, key, allowed, server):
+        """Finds out by the server which of the states there may be is there; one of them must be."""
+        realm, name = key
+        until = time.monotonic() + NOTICE
+        while True:
+            for state in allowed:
+                if state == ABSENT:
+                    # With the password there was, which is good no longer.
+                    password = next((other.password for other in (self.known[key], *allowed) if other.password), "word")
+                    status = self.sign_in(server, realm, name, password)
+                    good = status == 401
+                else:
+                    status = self.sign_in(server, realm, name, state.password)
+                    good = status == 200
+                if good:
+                    old = self.known[key]
+                    if old.password and old.password != state.password and state != ABSENT:
+                        other = self.sign_in(server, realm, name, old.password)
+                        if other != 401 and time.monotonic() < until:
+                            break
+                        if other != 401:
+                            self.fault(f"{key}: {other} for a password that is good no longer")
+                    if len(allowed) > 1 and state == allowed[1]:
+                        self.half += 1
+                    self.known[key] = state
+                    return
+            if time.monotonic() > until:
+                self.fault(f"{key}: none of {allowed} is what the server says: {status}")
+                return
+            time.sleep(0.1)
+
+    def sign_in(self, server, realm, name, password):
+        self.sign_ins += 1
+        return sign_in(server.port, name, password, path=f"/{realm}")[0]
+
+    def list(self, realm):
+        status, said = self.folder.run("user", "list", "--json", "--realm", realm)
+        start = said.find("[")
+        if status != 0 or start < 0:
+            return self.fault(f"{realm}: `user list` ends with {status}: {said}")
+        users = json.JSONDecoder().raw_decode(said[start:])[0]
+        return {user["user"]: frozenset(user["groups"]) for user in users}
+
+    def store(self):
+        try:
+            base = sqlite3.connect(f"file:{self.folder.path}/var/gatehouse.sqlite?mode=ro", uri=True, timeout=10)
+            users = {name: set() for name, in base.execute("SELECT name FROM users WHERE realm = 'people'")}
+            for name, group in base.execute('SELECT name, "group" FROM user_groups WHERE realm = \'people\''):
+                users[name].add(group)
+            whole = base.execute("PRAGMA integrity_check").fetchall() + base.execute("PRAGMA foreign_key_check").fetchall()
+            base.close()
+        except (sqlite3.Error, KeyError) as error:
+            return self.fault(f"people: the store cannot be read: {error!r}")
+        if whole != [("ok",)]:
+            return self.fault(f"people: the store is not whole: {whole}")
+        return {name: frozenset(groups) for name, groups in users.items()}
+
+    def file(self):
+        with open(os.path.join(self.folder.path, "users")) as file:
+            text = file.read()
+        users = {}
+        if text and not text.endswith("\n"):
+            return self.fault("filed: the last line has no end")
+        for line in text.splitlines():
+            fields = line.split(";")
+            if len(fields) != 3 or not fields[1].startswith("$argon2id$") or fields[0] in users:
+                return self.fault(f"filed: a line is broken, or there twice: {line!r}")
+            users[fields[0]] = frozenset(filter(None, fields[2].split(",")))
+        return users
+
+    # All of it
+
+    def measure_usual(self):
+        times = []
+        for number in range(5):
+            began = time.monotonic()
+            self.folder.add(f"user{number}", "word-0", "--realm", "people")
+            times.append(time.monotonic() - began)
+            self.known["people", f"user{number}"] = State("word-0")
+        self.usual = sorted(times)[2]
+
+    def run(self):
+        self.measure_usual()
+        first = self.usual
+        server = Server(self.folder)
+        try:
+            while self.kills < self.wanted_kills and not self.faults:
+                commands, was_killed = self.round(server)
+                if was_killed:
+                    server = Server(self.folder)
+                self.look(commands, server)
+                if server.process.poll() is not None:
+                    self.fault(f"the server has ended by itself: {server.log}")
+                if self.rounds % 50 == 0:
+                    print(f"    {self.rounds} rounds, {self.kills} commands killed", flush=True)
+            for key in sorted(self.known):
+                if not self.faults:
+                    self.settle(key, [self.known[key]], server)
+        finally:
+            server.kill()
+        left = [name for name in os.listdir(self.folder.path) if ".new-" in name]
+        if len(left) > 2:
+            self.fault(f"temporary files pile up: {left}")
+        print(f"{self.rounds} rounds of {WRITERS} commands, {first * 1000:.0f} to {self.usual * 1000:.0f} ms each:"
+              f" {self.kills} killed, {self.half} of these had done their work; {self.acknowledged} acknowledged;"
+              f" server killed {self.server_kills} times; {self.sign_ins} logins; {len(left)} temporary files left", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("program")
+    parser.add_argument("--kills", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=int(time.time()))
+    options = parser.parse_args()
+    with Folder(options.program, CONFIGURATION, "durability") as folder:
+        with open(os.path.join(folder.path, "users"), "w", opener=lambda path, flags: os.open(path, flags, 0o600)):
+            pass
+        trial = Trial(folder, options)
+        trial.run()
+    for fault in trial.faults:
+        print(f"WRONG {fault}")
+    print(f"durability of users: {'failed' if trial.faults else 'all there'}, seed {options.seed}")
+    sys.exit(bool(trial.faults))
+
+
+if __name__ == "__main__":
+    main()
