@@ -93,6 +93,9 @@ public final class GatehouseStore: Sendable {
                 )
             }
             return try GatehouseStore(queue, path: path)
+        } catch let error as DatabaseError where [.SQLITE_READONLY, .SQLITE_CANTOPEN].contains(error.resultCode) {
+            // SQLite writes beside a store of this kind even to read it, unless a program has it open.
+            throw StoreFault(.unavailable, "the store \(path) can be read by its owner only; run this as its owner")
         } catch {
             throw StoreFault(error, path)
         }

@@ -90,8 +90,9 @@ import Testing
         #expect(try await people.add("ann").status == 0)
         let setpriv = try #require(Program.system("setpriv"))
         let options = ["--reuid", "65534", "--regid", "65534", "--clear-groups", Program.built("gatehouse").path]
-        for mode in [0o700, 0o755] {
+        for (mode, file) in [(0o700, 0o600), (0o755, 0o600), (0o755, 0o644)] {
             let state = people.store.deletingLastPathComponent().path
+            try FileManager.default.setAttributes([.posixPermissions: file], ofItemAtPath: people.store.path)
             try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: state)
             try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: people.folder.url.path)
             for command in [["user", "list"], ["user", "remove", "ann"], ["check"]] {
