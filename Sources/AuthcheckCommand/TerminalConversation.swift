@@ -53,8 +53,7 @@ final class TerminalConversation: Conversation {
         guard let terminal = Terminal() else {
             return .failure(.unavailable("there is no terminal to ask on; use --password-stdin"))
         }
-        terminal.show("\(prompt) for \(username): ")
-        return .success(terminal.readSecret())
+        return .success(terminal.readSecret("\(prompt) for \(username): "))
     }
 
     /// The line of that number; lines are read when they are needed, since whoever writes them may wait for an answer.
