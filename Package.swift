@@ -137,18 +137,18 @@ let package = Package(
         ),
 
         // Tests.
-        .testTarget(name: "RealmKitTests", dependencies: ["RealmKit", "RealmTesting"]),
+        .testTarget(name: "RealmKitTests", dependencies: ["RealmKit", "RealmTesting", "SeededRandom"]),
         .testTarget(
             name: "RealmConfigurationTests",
             dependencies: [
                 "BuiltInRealms", "LoginConf", "Passwords", "RealmConfiguration", "RealmKit", "RealmTesting", "Throttle",
             ]
         ),
-        .testTarget(name: "ThrottleTests", dependencies: ["RealmKit", "RealmTesting", "Throttle"]),
+        .testTarget(name: "ThrottleTests", dependencies: ["RealmKit", "RealmTesting", "SeededRandom", "Throttle"]),
         .testTarget(name: "RealmStartWithTests", dependencies: ["RealmKit", "RealmStartWith", "RealmTesting"]),
         .testTarget(
             name: "PasswordsTests",
-            dependencies: ["OpenSSLKit", "Passwords", "RealmKit", "RealmTesting"]
+            dependencies: ["OpenSSLKit", "Passwords", "RealmKit", "RealmTesting", "SeededRandom"]
         ),
         .testTarget(name: "StoreTests", dependencies: ["RealmKit", "RealmTesting", "Store", "Throttle", grdb]),
         .testTarget(
@@ -163,7 +163,7 @@ let package = Package(
         ),
         .testTarget(
             name: "RealmFileTests",
-            dependencies: ["filewriter", "Passwords", "RealmFile", "RealmKit", "RealmTesting"]
+            dependencies: ["Passwords", "RealmFile", "RealmKit", "RealmTesting", "SeededRandom", "filewriter"]
         ),
         .testTarget(name: "RealmStackTests", dependencies: ["RealmKit", "RealmStack", "RealmTesting"]),
         .testTarget(
@@ -171,20 +171,25 @@ let package = Package(
             dependencies: ["AuthcheckCommand", "BuiltInRealms", "RealmKit", "RealmTesting", "TerminalIO"]
         ),
         .testTarget(name: "ConformanceTests", dependencies: ["conformance", "LoginConf", "RealmKit"]),
-        .testTarget(name: "LoginConfTests", dependencies: ["LoginConf", "RealmKit"], exclude: ["Oracle"]),
+        .testTarget(
+            name: "LoginConfTests",
+            dependencies: ["LoginConf", "RealmKit", "SeededRandom"],
+            exclude: ["Oracle"]
+        ),
+        // Numbers that are the same in every run.
+        .target(name: "SeededRandom", path: "Tests/SeededRandom"),
         // Certificates of an authority of their own, for the tests of three targets.
         .target(name: "TLSTesting", dependencies: ["OpenSSLKit"], path: "Tests/TLSTesting"),
         .testTarget(name: "OpenSSLKitTests", dependencies: ["OpenSSLKit", "TLSTesting"]),
         .testTarget(
             name: "NIOOpenSSLTests",
-            dependencies: ["NIOOpenSSL", "OpenSSLKit", "TLSTesting", nioCore, nioEmbedded, nioPosix]
+            dependencies: ["NIOOpenSSL", "OpenSSLKit", "SeededRandom", "TLSTesting", nioCore, nioEmbedded, nioPosix]
         ),
         .testTarget(
             name: "HTTPServerTests",
             dependencies: [
-                "HTTPServer", "NIOOpenSSL", "OpenSSLKit", "TLSTesting", hummingbirdCore, httpTypes, nioCore,
-                nioEmbedded,
-                nioHPACK, nioHTTP2, nioPosix,
+                "HTTPServer", "NIOOpenSSL", "OpenSSLKit", "SeededRandom", "TLSTesting", hummingbirdCore, httpTypes,
+                nioCore, nioEmbedded, nioHPACK, nioHTTP2, nioPosix,
             ]
         ),
         .testTarget(

@@ -2,6 +2,7 @@
 // Gatehouse
 
 import NIOCore
+import SeededRandom
 import Testing
 
 @testable import HTTPServer
@@ -82,7 +83,7 @@ import Testing
     }
 
     @Test func `any cut of the bytes gives the same body`() {
-        var numbers = SeededNumbers(state: 2)
+        var numbers = Random(seed: 2)
         for (body, _, _) in Self.cases {
             let bytes = Array((body + "GET").utf8)
             let whole = decoded([bytes])

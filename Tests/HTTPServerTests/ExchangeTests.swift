@@ -5,6 +5,7 @@ import HTTPTypes
 import HummingbirdCore
 import NIOCore
 import NIOEmbedded
+import SeededRandom
 import Synchronization
 import Testing
 
@@ -38,7 +39,7 @@ import Testing
 
     @Test(arguments: UInt64(0)..<20)
     func `answers come in the order of requests, whichever lane they take`(seed: UInt64) async throws {
-        var numbers = SeededNumbers(state: seed)
+        var numbers = Random(seed: seed)
         let line = try await AsyncLine { _, target in
             guard target.hasPrefix("/later") else { return .now(.text(target)) }
             return .later { _ in

@@ -5,6 +5,7 @@ import Foundation
 import HTTPTypes
 import NIOCore
 import NIOEmbedded
+import SeededRandom
 import Synchronization
 import Testing
 
@@ -70,7 +71,7 @@ import Testing
         "Expect: 100-continue\r\n",
     ].map { Array($0.utf8) }
 
-    private func damaged(_ numbers: inout SeededNumbers) -> [UInt8] {
+    private func damaged(_ numbers: inout Random) -> [UInt8] {
         var bytes: [UInt8] = []
         for _ in 0..<Int.random(in: 1...4, using: &numbers) { bytes += Self.seeds.randomElement(using: &numbers) ?? [] }
         for _ in 0..<Int.random(in: 0...4, using: &numbers) {
@@ -89,7 +90,7 @@ import Testing
     /// What a connection says to these bytes, and whether it holds what must always hold.
     private func dialogue(
         _ pieces: [[UInt8]],
-        _ numbers: inout SeededNumbers,
+        _ numbers: inout Random,
         isSlow: Bool
     ) throws -> (ByteBuffer, Bool) {
         let witness = Witness()
@@ -121,7 +122,7 @@ import Testing
     }
 
     @Test func `no bytes get more than an answer to each request, and none after a malformed one`() throws {
-        var numbers = SeededNumbers(state: Self.seed)
+        var numbers = Random(seed: Self.seed)
         for _ in 0..<Self.rounds {
             let bytes = damaged(&numbers)
             _ = try dialogue(numbers.pieces(bytes, atMost: 200), &numbers, isSlow: true)
@@ -129,7 +130,7 @@ import Testing
     }
 
     @Test func `no bytes are answered otherwise when they are cut otherwise`() throws {
-        var numbers = SeededNumbers(state: ~Self.seed)
+        var numbers = Random(seed: ~Self.seed)
         for _ in 0..<(Self.rounds / 5) {
             let bytes = damaged(&numbers)
             let whole = try dialogue([bytes], &numbers, isSlow: false)

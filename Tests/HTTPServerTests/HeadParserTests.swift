@@ -2,6 +2,7 @@
 // Gatehouse
 
 import NIOCore
+import SeededRandom
 import Testing
 
 @testable import HTTPServer
@@ -130,7 +131,7 @@ import Testing
     }
 
     @Test func `the answer is the same however the bytes are cut`() throws {
-        var numbers = SeededNumbers(state: 1)
+        var numbers = Random(seed: 1)
         let cases = HeadCases.all.filter { $0.request.utf8.count < 400 } + Self.limits
         for (request, _) in cases {
             let bytes = Array((request + "GET /next HTTP/1.1\r\nHost: a\r\n\r\n").utf8)

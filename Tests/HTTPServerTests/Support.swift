@@ -7,6 +7,7 @@ import NIOCore
 import NIOEmbedded
 import NIOOpenSSL
 import OpenSSLKit
+import SeededRandom
 import Synchronization
 
 @testable import HTTPServer
@@ -355,18 +356,7 @@ struct Answer: Equatable {
     }
 }
 
-/// A generator whose numbers are the same in every run (SplitMix64).
-struct SeededNumbers: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var word = state
-        word = (word ^ (word >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        word = (word ^ (word >> 27)) &* 0x94d0_49bb_1331_11eb
-        return word ^ (word >> 31)
-    }
-
+extension Random {
     /// Cuts bytes into pieces, each of at least one byte.
     mutating func pieces(_ bytes: [UInt8], atMost size: Int = 40) -> [[UInt8]] {
         var pieces: [[UInt8]] = []

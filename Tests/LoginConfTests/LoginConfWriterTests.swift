@@ -3,6 +3,7 @@
 
 import LoginConf
 import RealmKit
+import SeededRandom
 import Testing
 
 @Suite struct LoginConfWriterTests {

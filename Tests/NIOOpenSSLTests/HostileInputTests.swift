@@ -5,6 +5,7 @@ import NIOCore
 import NIOEmbedded
 import NIOOpenSSL
 import OpenSSLKit
+import SeededRandom
 import Testing
 
 @Suite struct HostileInputTests {
@@ -22,14 +23,14 @@ import Testing
     }
 
     @Test func `Random bytes never get further than an error`() throws {
-        var numbers = SeededNumbers(state: 1)
+        var numbers = Random(seed: 1)
         for _ in 0..<500 {
             try feed(numbers.bytes(Int.random(in: 0...600, using: &numbers)))
         }
     }
 
     @Test func `Random bytes behind a record header never get further than an error`() throws {
-        var numbers = SeededNumbers(state: 2)
+        var numbers = Random(seed: 2)
         for _ in 0..<500 {
             let body = numbers.bytes(Int.random(in: 0...400, using: &numbers))
             let type = UInt8.random(in: 0x14...0x18, using: &numbers)
@@ -41,7 +42,7 @@ import Testing
     }
 
     @Test func `A ClientHello with changed bytes crashes nothing`() throws {
-        var numbers = SeededNumbers(state: 4)
+        var numbers = Random(seed: 4)
         for _ in 0..<600 {
             let wire = try Wire()
             try wire.connect()
@@ -80,7 +81,7 @@ import Testing
     }
 
     @Test func `Random ciphertext in an open connection ends it`() throws {
-        var numbers = SeededNumbers(state: 5)
+        var numbers = Random(seed: 5)
         for _ in 0..<100 {
             let wire = try Wire.connected()
             let body = numbers.bytes(Int.random(in: 17...500, using: &numbers))

@@ -6,13 +6,14 @@ import NIOCore
 import NIOOpenSSL
 import NIOPosix
 import OpenSSLKit
+import SeededRandom
 import Testing
 
 @Suite(.serialized) struct RealConnectionTests {
     @Test func `Ten megabytes go to a real server and back`() async throws {
         let fixture = try Fixture.shared.get()
         var message = ByteBuffer()
-        var numbers = SeededNumbers(state: 9)
+        var numbers = Random(seed: 9)
         while message.readableBytes < 10 << 20 { message.writeInteger(numbers.next()) }
         try await Server.run(application: { Echo() }) { server in
             let group = MultiThreadedEventLoopGroup.singleton

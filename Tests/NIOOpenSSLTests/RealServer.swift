@@ -6,6 +6,7 @@ import NIOCore
 import NIOOpenSSL
 import NIOPosix
 import OpenSSLKit
+import SeededRandom
 import Synchronization
 
 /// A server on a port of its own on the loopback interface.
@@ -142,7 +143,7 @@ final class Collector: ChannelInboundHandler {
 
     func channelActive(context: ChannelHandlerContext) {
         var rest = message
-        var numbers = SeededNumbers(state: 77)
+        var numbers = Random(seed: 77)
         while rest.readableBytes > 0 {
             let count = min(rest.readableBytes, Int.random(in: 1...200_000, using: &numbers))
             guard let part = rest.readSlice(length: count) else { return }

@@ -5,6 +5,7 @@ import Foundation
 import NIOCore
 import NIOEmbedded
 import OpenSSLKit
+import SeededRandom
 import TLSTesting
 import Testing
 
@@ -20,7 +21,7 @@ import Testing
 
     @Test(.enabled(if: count > 0 && TestPKI.isPossible, "set GATEHOUSE_SOAK to a number of connections"))
     func `Memory does not grow with the number of connections`() throws {
-        var numbers = SeededNumbers(state: 2_026)
+        var numbers = Random(seed: 2_026)
         let soak = try Soak()
         var first = 0
         for index in 0..<Self.count {
@@ -37,7 +38,7 @@ import Testing
         #expect(last - first < max(16 << 20, Self.count * 160))
     }
 
-    private func run(_ kind: Kind, _ soak: Soak, _ numbers: inout SeededNumbers) throws {
+    private func run(_ kind: Kind, _ soak: Soak, _ numbers: inout Random) throws {
         let piece = Int.random(in: 1...4_000, using: &numbers)
         let wire = try soak.wire(isCertified: kind == .certificate)
         switch kind {

@@ -5,13 +5,14 @@ import NIOCore
 import NIOEmbedded
 import NIOOpenSSL
 import OpenSSLKit
+import SeededRandom
 import Testing
 
 @Suite struct StreamTests {
     @Test func `Ten megabytes are echoed, in pieces of any size`() throws {
         let wire = try Wire.connected()
-        var numbers = SeededNumbers(state: 10)
-        var pieces = SeededNumbers(state: 11)
+        var numbers = Random(seed: 10)
+        var pieces = Random(seed: 11)
         wire.server.application.onRead = { context, data in
             context.writeAndFlush(NIOAny(data), promise: nil)
         }
@@ -181,7 +182,7 @@ import Testing
     }
 
     @Test func `A changed byte anywhere in a record ends the connection with an alert`() throws {
-        var numbers = SeededNumbers(state: 3)
+        var numbers = Random(seed: 3)
         for _ in 0..<50 {
             let wire = try Wire.connected()
             wire.client.send("the quick brown fox")

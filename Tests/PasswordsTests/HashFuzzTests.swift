@@ -3,24 +3,13 @@
 
 import Passwords
 import RealmKit
+import SeededRandom
 import Testing
 
 @Suite struct HashFuzzTests {
-    /// SplitMix64: the same numbers in every run.
-    private struct Generator: RandomNumberGenerator {
-        var state: UInt64
-        mutating func next() -> UInt64 {
-            state &+= 0x9e37_79b9_7f4a_7c15
-            var value = state
-            value = (value ^ value >> 30) &* 0xbf58_476d_1ce4_e5b9
-            value = (value ^ value >> 27) &* 0x94d0_49bb_1331_11eb
-            return value ^ value >> 31
-        }
-    }
-
     private static let bytes = Array("$,={}./+:;*!\\ 0123456789azAZ\u{0}\u{7f}\u{e9}rounds".utf8)
 
-    private func mutated(_ text: String, _ generator: inout Generator) -> String {
+    private func mutated(_ text: String, _ generator: inout Random) -> String {
         var bytes = Array(text.utf8)
         for _ in 0..<Int.random(in: 1...3, using: &generator) {
             let place = Int.random(in: 0..<max(1, bytes.count), using: &generator)
@@ -40,7 +29,7 @@ import Testing
 
     @Test(arguments: HashVector.all)
     func `reading a mutated hash neither crashes nor takes long`(vector: HashVector) {
-        var generator = Generator(state: UInt64(vector.stored.utf8.count))
+        var generator = Random(seed: UInt64(vector.stored.utf8.count))
         let begin = ContinuousClock.now
         for _ in 0..<300 {
             let text = mutated(vector.stored, &generator)
@@ -51,7 +40,7 @@ import Testing
 
     @Test(arguments: HashVector.all.filter { !$0.isCostly })
     func `a mutated hash that is still one is not matched by the password`(vector: HashVector) throws {
-        var generator = Generator(state: 7 + UInt64(vector.stored.utf8.count))
+        var generator = Random(seed: 7 + UInt64(vector.stored.utf8.count))
         let original = try vector.read()
         var checked = 0
         for _ in 0..<500 where checked < 5 {

@@ -3,6 +3,7 @@
 
 import RealmFile
 import RealmKit
+import SeededRandom
 import Testing
 
 /// Random changes of random files, against a model that knows lines and nothing of the code.

@@ -2,6 +2,7 @@
 // Gatehouse
 
 import RealmKit
+import SeededRandom
 import Testing
 
 @testable import Throttle

@@ -3,6 +3,7 @@
 
 import RealmKit
 import RealmTesting
+import SeededRandom
 import Testing
 
 @testable import Throttle

@@ -2,6 +2,7 @@
 // Gatehouse
 
 import RealmTesting
+import SeededRandom
 import Testing
 
 @testable import RealmKit

@@ -3,6 +3,7 @@
 
 import RealmKit
 import RealmTesting
+import SeededRandom
 import Testing
 
 /// The walk of Linux-PAM, written from its description and from nothing in this project.
