@@ -39,10 +39,13 @@ final class Ticket: LoginReservation {
 
     func settle(_ report: LoginReport) async {
         let failures = note(report.result)
-        // Nobody has failed, but who asks again at once would only make it worse; the same for who is locked.
+        // Nobody has failed, but who asks again at once would only make it worse; the same for who is locked. Like a third
+        // failure: 1,000 connections that ask again as soon as they are refused would else keep a processor busy.
         let isUnavailable = report.refusal?.failure == .unavailable
-        await throttle.delay(failures: isUnavailable ? 1 : failures, since: begin)
+        await throttle.delay(failures: isUnavailable ? Self.unavailableLike : failures, since: begin)
     }
+
+    private static let unavailableLike = 3
 
     /// Settles with a result.
     ///

@@ -30,6 +30,8 @@ final class MemoryStore: ThrottleStore {
     }
 
     func save(_ changes: [ThrottleChange]) async throws(ThrottleStoreError) {
+        // As GRDB does.
+        guard !Task.isCancelled else { throw ThrottleStoreError("cancelled") }
         let isBroken = state.withLock { state in
             guard !state.isBroken else { return true }
             state.saves += 1
