@@ -14,11 +14,14 @@ public final class GatehouseStore: Sendable {
 
     /// The file; nil for a store that is kept in memory.
     public let path: String?
+    /// Whether it can only be looked at.
+    public let isReadOnly: Bool
     private let database: any DatabaseWriter
 
-    private init(_ database: any DatabaseWriter, path: String?) throws {
+    private init(_ database: any DatabaseWriter, path: String?, isReadOnly: Bool = false) throws {
         self.database = database
         self.path = path
+        self.isReadOnly = isReadOnly
     }
 
     /// Opens the store of a state folder, making what is not there.
@@ -79,7 +82,6 @@ public final class GatehouseStore: Sendable {
         guard unsafe access(path, R_OK) == 0 else {
             throw StoreFault(.unavailable, "the store \(path) cannot be read")
         }
-        guard unsafe access(path, W_OK) != 0 || access(folder, W_OK) != 0 else { return try open(folder: folder) }
         do {
             var configuration = Configuration()
             configuration.readonly = true
@@ -89,10 +91,10 @@ public final class GatehouseStore: Sendable {
             guard try queue.read(Migrations.all.hasCompletedMigrations) else {
                 throw StoreFault(
                     .unavailable,
-                    "the store \(path) is of an older version, and cannot be brought up to date by who may only read it"
+                    "the store \(path) is of an older version; gatehouse serve and the commands that change users bring it up to date"
                 )
             }
-            return try GatehouseStore(queue, path: path)
+            return try GatehouseStore(queue, path: path, isReadOnly: true)
         } catch let error as DatabaseError where [.SQLITE_READONLY, .SQLITE_CANTOPEN].contains(error.resultCode) {
             // SQLite writes beside a store of this kind even to read it, unless a program has it open.
             throw StoreFault(.unavailable, "the store \(path) can be read by its owner only; run this as its owner")

@@ -18,8 +18,8 @@ extension StateFolder {
         /// - Parameter folder: The folder.
         /// - Throws: ``Fault`` when the folder cannot be locked, or another program has it locked for ten seconds.
         package init(_ folder: StateFolder) throws(Fault) {
-            descriptor = unsafe open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-            guard descriptor >= 0 else { throw Fault("cannot open \(folder.path)") }
+            // A file of its own that nobody else may open: whoever may read the folder could hold a lock on that.
+            descriptor = try folder.openLock("store")
             for _ in 0..<Self.patience {
                 if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return }
                 guard errno == EWOULDBLOCK || errno == EINTR else { throw Fault("cannot lock \(folder.path)") }

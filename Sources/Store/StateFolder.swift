@@ -84,6 +84,16 @@ package struct StateFolder {
         guard unsafe chmod(path, mode) == 0 else { throw Fault("cannot set the mode of \(path)") }
     }
 
+    /// Opens the file that stands for a right which one program has at a time, making it if it is not there.
+    ///
+    /// It is for its owner only, and stays: a file that was removed could be locked by two, each of which has another.
+    func openLock(_ name: String) throws(Fault) -> Int32 {
+        let path = path(".\(name).lock")
+        let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw Fault("cannot open \(path)") }
+        return descriptor
+    }
+
     private func writeAll(_ bytes: [UInt8], _ descriptor: Int32) throws(Fault) {
         var rest = bytes[...]
         while !rest.isEmpty {

@@ -66,10 +66,10 @@ private struct VillageModule: ImmediateLoginModule {
     }
 
     /// Whether somebody is known without a login; one that is needed is made.
-    private func isKnown(_ name: String) async throws -> Bool {
+    private func isKnown(_ name: String, from peer: String? = nil) async throws -> Bool {
         let token = Data("\(name):x".utf8).base64EncodedString()
         let path = try #require(RequestPath(target: "/"))
-        switch gate.begin(path, { BasicScheme.read(["Basic \(token)"]) }, peer: nil) {
+        switch gate.begin(path, { BasicScheme.read(["Basic \(token)"]) }, peer: peer) {
         case .decided: return true
         case .login(let login):
             _ = await gate.decide(login)
@@ -96,11 +96,22 @@ private struct VillageModule: ImmediateLoginModule {
 
     @Test func `a lock ends what was accepted before, however the name was spelled`() async throws {
         for name in ["ann", "ANN", "bob"] { #expect(try await !isKnown(name)) }
-        watch.forget(Account(realm: "village", key: village.accountKey(of: try Username("Ann"))))
+        watch.forget(.account(Account(realm: "village", key: village.accountKey(of: try Username("Ann")))))
         for name in ["ann", "ANN"] { #expect(try await !isKnown(name)) }
         #expect(try await isKnown("bob"))
-        watch.forget(Account(realm: "elsewhere", key: "bob"))
+        watch.forget(.account(Account(realm: "elsewhere", key: "bob")))
         #expect(try await isKnown("bob"))
+    }
+
+    @Test func `an address that is locked lets nobody in by what was accepted before, and another address does`()
+        async throws
+    {
+        for peer in ["192.0.2.1", "192.0.2.2"] { #expect(try await !isKnown("ann", from: peer)) }
+        for peer in ["192.0.2.1", "192.0.2.2"] { #expect(try await isKnown("ann", from: peer)) }
+        watch.forget(.source(Source("192.0.2.1")))
+        #expect(try await !isKnown("ann", from: "192.0.2.1"))
+        #expect(try await isKnown("ann", from: "192.0.2.2"))
+        #expect(try await !isKnown("ann", from: "192.0.2.3"))
     }
 
     @Test func `a look made while a login is on its way keeps that login from being remembered`() async throws {

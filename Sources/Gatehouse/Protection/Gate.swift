@@ -87,7 +87,7 @@ struct Gate: Sendable {
         case .unusable: return .decided(.challenge(realm: rule.realm, wasRefused: true), nil)
         case .malformed(let reason): return .decided(.malformed(reason), nil)
         case .credentials(let credentials):
-            let key = verified.key(realm: rule.realm, credentials)
+            let key = verified.key(realm: rule.realm, peer: peer, credentials)
             if let key, let entry = verified.entry(key, clock.now) {
                 return .decided(admit(entry.identity, isAllowed: entry.isAllowed(by: guarded)), Known(entry: entry))
             }
@@ -109,7 +109,15 @@ struct Gate: Sendable {
     func finish(_ report: LoginReport, _ login: Login) -> Decision {
         switch report.decision {
         case .accepted(let identity):
-            if let key = login.key { verified.remember(key, identity, clock.now) }
+            if let key = login.key, let realm = authenticator.realms[login.rule.realm] {
+                let known = VerifiedCredentials.Known(
+                    // As it was typed: that is what a lock is counted on.
+                    account: realm.account(of: report.username),
+                    username: identity.username,
+                    source: report.peer.map { Source($0) }
+                )
+                verified.remember(key, identity, known, clock.now)
+            }
             return admit(identity, isAllowed: login.rule.allows(identity))
         case .refused(let refusal):
             switch refusal.failure {
@@ -136,18 +144,19 @@ struct Gate: Sendable {
         switch users {
         case .some(let names):
             guard !names.isEmpty else { return }
-            forget(of: realm) { names.contains($0) }
-        case .all: forget(of: realm) { _ in true }
+            verified.forget { $0.account.realm == realm && names.contains($0.username) }
+        case .all: verified.forget { $0.account.realm == realm }
         }
     }
 
-    /// No longer believes credentials that were accepted before.
-    ///
-    /// - Parameters:
-    ///   - realm: The realm.
-    ///   - isMeant: Whose.
-    func forget(of realm: String, where isMeant: (Username) -> Bool) {
-        verified.forget(realm: realm, where: isMeant)
+    /// No longer believes credentials that were accepted of an account.
+    func forget(_ account: Account) {
+        verified.forget { $0.account == account }
+    }
+
+    /// No longer believes credentials that were accepted from an address.
+    func forget(_ source: Source) {
+        verified.forget { $0.source == source }
     }
 
     /// Makes a login, and decides after it.

@@ -10,15 +10,17 @@ internal import Synchronization
 /// is not logged in with every request.
 ///
 /// - Only successes are remembered; a refusal is found anew each time.
-/// - Neither name nor password is kept. An entry is found by a MAC of realm, name and password under a key that was drawn
-///   at the start of the process, each preceded by its length, so that no two triples are the same bytes
-///   (CVE-2026-71326).
+/// - Neither password nor typed name is kept. An entry is found by a MAC of realm, client address, name and password under a
+///   key that was drawn at the start of the process, each preceded by its length, so that no two of them are the same bytes
+///   (CVE-2026-71326). The address is one of them, as a guess from elsewhere must go by the throttle.
 /// - An entry lives for a fixed time from the login on, however often it is used.
 /// - There is a bound on how many there are; where it is reached, the oldest goes.
 final class VerifiedCredentials: Sendable {
     /// What is known of credentials that were accepted.
     final class Entry: Sendable {
         let identity: AuthenticatedIdentity
+        /// Who was let in, and from where.
+        fileprivate let known: Known
         fileprivate let expiry: UInt64
         /// Tells it from an entry of the same key that came before it.
         fileprivate let number: UInt64
@@ -31,8 +33,9 @@ final class VerifiedCredentials: Sendable {
             var isAllowed = false
         }
 
-        fileprivate init(_ identity: AuthenticatedIdentity, expiry: UInt64, number: UInt64) {
+        fileprivate init(_ identity: AuthenticatedIdentity, _ known: Known, expiry: UInt64, number: UInt64) {
             self.identity = identity
+            self.known = known
             self.expiry = expiry
             self.number = number
         }
@@ -64,12 +67,28 @@ final class VerifiedCredentials: Sendable {
         case forbidden(asHTML: Bool)
     }
 
-    /// Stands for one triple of realm, name and password.
+    /// Who was let in, and from where.
+    struct Known: Sendable, Hashable {
+        let account: Account
+        let username: Username
+        let source: Source?
+    }
+
+    /// Stands for one realm, client address, name and password.
     struct Key: Hashable, Sendable {
         fileprivate let tag: Digest
-        /// How often everything had been forgotten when the key was made: what was asked before that does not count.
+        /// How often something had been forgotten when the key was made.
         fileprivate let generation: UInt64
     }
+
+    /// Something that was forgotten: logins that were on their way then may have seen it as it was.
+    private struct Forgetting {
+        let generation: UInt64
+        let isMeant: @Sendable (Known) -> Bool
+    }
+
+    /// How many are kept for the logins that are on their way; what began before the oldest of them is not remembered.
+    private static let keptForgettings = 1000
 
     private struct State {
         var entries: [Digest: Entry] = [:]
@@ -78,6 +97,9 @@ final class VerifiedCredentials: Sendable {
         var first = 0
         var generation: UInt64 = 0
         var lastNumber: UInt64 = 0
+        var forgettings: [Forgetting] = []
+        /// What began before this is not remembered, whoever's it is.
+        var leastGeneration: UInt64 = 0
     }
 
     private let mac: HMACKey
@@ -98,13 +120,14 @@ final class VerifiedCredentials: Sendable {
     }
 
     /// The key of credentials; nil if nothing is remembered here, or no MAC could be made.
-    func key(realm: String, _ credentials: BasicCredentials) -> Key? {
+    func key(realm: String, peer: String?, _ credentials: BasicCredentials) -> Key? {
         guard lifetime > 0 else { return nil }
         let tag: Digest? = credentials.withBytes { name, password in
             do throws(OpenSSLError) {
                 return try mac.tag { message in
                     let realm = realm.utf8Span.span
                     Self.append(realm, to: &message)
+                    Self.append((peer ?? "").utf8Span.span, to: &message)
                     Self.append(name, to: &message)
                     Self.append(password, to: &message)
                 }
@@ -125,7 +148,7 @@ final class VerifiedCredentials: Sendable {
     /// - Returns: What is known; nil if nothing is.
     func entry(_ key: Key, _ now: UInt64) -> Entry? {
         state.withLock { state in
-            guard state.generation == key.generation, let entry = state.entries[key.tag] else { return nil }
+            guard let entry = state.entries[key.tag] else { return nil }
             return now < entry.expiry ? entry : nil
         }
     }
@@ -133,16 +156,21 @@ final class VerifiedCredentials: Sendable {
     /// Takes note that credentials were accepted.
     ///
     /// - Parameters:
-    ///   - key: The credentials' key, made before they were checked: if everything was forgotten since, they may have
-    ///     been checked by what is no longer true, and nothing is remembered.
+    ///   - key: The credentials' key, made before they were checked: if their user was forgotten since, they may have been
+    ///     checked by what is no longer true, and nothing is remembered.
     ///   - identity: Who they stand for.
+    ///   - known: Who was let in, and from where.
     ///   - now: Nanoseconds of a monotonic clock.
-    func remember(_ key: Key, _ identity: AuthenticatedIdentity, _ now: UInt64) {
+    func remember(_ key: Key, _ identity: AuthenticatedIdentity, _ known: Known, _ now: UInt64) {
         state.withLock { state in
-            guard state.generation == key.generation else { return }
+            guard key.generation >= state.leastGeneration else { return }
+            for forgetting in state.forgettings.reversed() {
+                guard forgetting.generation > key.generation else { break }
+                if forgetting.isMeant(known) { return }
+            }
             state.lastNumber &+= 1
             // Two logins with the same credentials may have been on their way: the later entry counts.
-            state.entries[key.tag] = Entry(identity, expiry: now &+ lifetime, number: state.lastNumber)
+            state.entries[key.tag] = Entry(identity, known, expiry: now &+ lifetime, number: state.lastNumber)
             state.order.append((key.tag, state.lastNumber))
             while state.first < state.order.count, state.entries.count > bound || Self.isOver(state, now) {
                 let (tag, number) = state.order[state.first]
@@ -155,23 +183,21 @@ final class VerifiedCredentials: Sendable {
 
     /// Forgets everybody, such as when the configuration is another.
     func forgetAll() {
-        state.withLock { state in
-            state = State(generation: state.generation &+ 1, lastNumber: state.lastNumber)
-        }
+        forget { _ in true }
     }
 
-    /// Forgets users of a realm, such as when a password is another or an account is locked.
+    /// Forgets some, such as when a password is another or an account is locked.
     ///
-    /// - Parameters:
-    ///   - realm: The realm.
-    ///   - isMeant: Whether a user of the realm is to be forgotten.
-    func forget(realm: String, where isMeant: (Username) -> Bool) {
+    /// - Parameter isMeant: Who is to be forgotten; it is asked now, and of those whose login is on its way.
+    func forget(where isMeant: @escaping @Sendable (Known) -> Bool) {
         state.withLock { state in
-            // Logins that are on their way may have seen the user as it was.
             state.generation &+= 1
-            state.entries = state.entries.filter { _, entry in
-                entry.identity.realm != realm || !isMeant(entry.identity.username)
+            state.forgettings.append(Forgetting(generation: state.generation, isMeant: isMeant))
+            if state.forgettings.count > Self.keptForgettings {
+                state.leastGeneration = state.forgettings[0].generation
+                state.forgettings.removeFirst()
             }
+            for (tag, entry) in state.entries where isMeant(entry.known) { state.entries[tag] = nil }
         }
     }
 

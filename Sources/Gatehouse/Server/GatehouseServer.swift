@@ -157,6 +157,12 @@ public struct GatehouseServer: Sendable {
     private func reloaded(_ before: Snapshot, _ server: Server, _ contexts: TLSContextSource) -> Snapshot {
         do {
             let configuration = try reload()
+            guard configuration.server.stateFolder.value == self.configuration.server.stateFolder.value else {
+                // Users would be those of one store, and their locks those of another.
+                throw configuration.server.stateFolder.errors(
+                    "the state folder cannot be another while the server runs"
+                )
+            }
             let tls = try before.tls.reloaded(configuration.server, files: files)
             let responder = try makeResponder(configuration, tls)
             server.use(responder)

@@ -5,6 +5,7 @@ internal import Logging
 internal import Passwords
 internal import RealmKit
 internal import Synchronization
+internal import Throttle
 
 /// Asks realms every second whether users have changed, and has the gate forget those who have.
 final class RealmWatch: Sendable {
@@ -12,7 +13,6 @@ final class RealmWatch: Sendable {
     static let interval: UInt64 = 1_000_000_000
 
     private struct State {
-        var all: [BoundRealm] = []
         var realms: [(name: String, realm: any RefreshingRealm)] = []
         var gate: Gate?
         var slots: HashingSlots?
@@ -37,14 +37,16 @@ final class RealmWatch: Sendable {
         let refreshing = realms.compactMap { bound in
             (bound.realm as? any RefreshingRealm).map { (name: bound.name, realm: $0) }
         }
-        state.withLock { $0 = State(all: realms, realms: refreshing, gate: gate, slots: slots) }
+        state.withLock { $0 = State(realms: refreshing, gate: gate, slots: slots) }
     }
 
-    /// Has the gate forget whoever has an account.
-    func forget(_ account: Account) {
-        let (realms, gate) = state.withLock { ($0.all, $0.gate) }
-        guard let realm = realms.first(where: { $0.name == account.realm }) else { return }
-        gate?.forget(of: account.realm) { realm.account(of: $0) == account }
+    /// Has the gate forget what a lock is about.
+    func forget(_ key: ThrottleKey) {
+        let gate = state.withLock { $0.gate }
+        switch key {
+        case .account(let account): gate?.forget(account)
+        case .source(let source): gate?.forget(source)
+        }
     }
 
     /// Looks until the task is cancelled.
@@ -63,9 +65,14 @@ final class RealmWatch: Sendable {
     func look() async {
         let (realms, gate, slots) = state.withLock { ($0.realms, $0.gate, $0.slots) }
         if let slots { report.look(at: slots) }
-        for (name, realm) in realms {
-            let changed = await realm.refresh()
-            gate?.forget(changed, of: name)
+        // One that is stuck must not keep the others from being looked at.
+        await withTaskGroup(of: Void.self) { group in
+            for (name, realm) in realms {
+                group.addTask {
+                    let changed = await realm.refresh()
+                    gate?.forget(changed, of: name)
+                }
+            }
         }
     }
 }

@@ -23,12 +23,12 @@ extension FailureThrottle {
             wall: { WallClock.system.seconds },
             jitter: { Double.random(in: 0...1) },
             store: try configuration.services[StoreSource.self]?.store(),
-            onLock: { lockout, username in
+            onLock: { lockout, _ in
                 logger.warning(
                     "locked after \(lockout.failures) failures",
                     metadata: ["locked": "\(lockout.key)", "until": "\(lockout.end)"]
                 )
-                if case .account(let account) = lockout.key { watch.forget(account) }
+                watch.forget(lockout.key)
             }
         )
     }

@@ -41,15 +41,16 @@ struct CheckPlan: Sendable, CustomStringConvertible {
         let own = isEmpty ? nil : own
         var result = HashingResult.checked(false)
         for (place, check) in checks.enumerated() {
-            if place == own {
-                do throws(HashFault) {
-                    result = .checked(try check.matches(password))
-                } catch {
-                    result = .failed(error)
+            do throws(HashFault) {
+                let matches = try check.matches(password)
+                // Of somebody else's, or of a decoy, it matters only that it was computed.
+                if place == own { result = .checked(matches) }
+            } catch {
+                switch error.code {
+                // Where the library cannot do it, nobody is told anything, whosever hash it was.
+                case .failed: return .failed(error)
+                case .unusable: if place == own { result = .failed(error) }
                 }
-            } else {
-                // Somebody else's, or a decoy: what comes of it must not matter, only that it was computed.
-                do throws(HashFault) { _ = try check.matches(password) } catch { continue }
             }
         }
         return result

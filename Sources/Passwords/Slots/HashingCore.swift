@@ -93,6 +93,7 @@ final class HashingCore: Sendable {
                 return []
             }
             var news = dropLate(&state, time)
+            guard hasThread(&state) else { return news + [(ticket, .failure(.noThread))] }
             if state.queue.count >= settings.queue {
                 guard let victim = victim(state.queue, for: order.source) else {
                     state.numbers.refused += 1
@@ -102,7 +103,6 @@ final class HashingCore: Sendable {
                 state.numbers.refused += dropped.count
                 news += dropped.map { ($0, .failure(.full)) }
             }
-            guard hasThread(&state) else { return news + [(ticket, .failure(.noThread))] }
             state.lastJob += 1
             ticket.job = state.lastJob
             state.jobs[state.lastJob] = Job(order: order, since: time, tickets: [ticket])
@@ -198,7 +198,7 @@ final class HashingCore: Sendable {
     }
 
     /// What is to be done next, whatever it takes until there is something; nil when the thread is to end.
-    private func take() -> Task? {
+    private func take() -> Assignment? {
         while true {
             var isIdle = false
             let step = monitor.wait { state -> Step? in
@@ -210,7 +210,7 @@ final class HashingCore: Sendable {
                     _ = state.queue.takeNext()
                     state.numbers.running += 1
                     state.numbers.memory += job.order.memory
-                    return .compute(Task(number: next, order: job.order))
+                    return .compute(Assignment(number: next, order: job.order))
                 }
                 if state.isClosed, state.queue.count == 0 {
                     state.threads -= 1
@@ -228,14 +228,14 @@ final class HashingCore: Sendable {
         }
     }
 
-    private struct Task {
+    private struct Assignment {
         let number: UInt64
         let order: Order
     }
 
     private enum Step {
         case tell(News)
-        case compute(Task)
+        case compute(Assignment)
         case end
     }
 
@@ -244,7 +244,7 @@ final class HashingCore: Sendable {
         state.numbers.memory + job.order.memory <= settings.memory
     }
 
-    private func finish(_ task: Task, _ result: HashingResult, begin: UInt64, end: UInt64) {
+    private func finish(_ task: Assignment, _ result: HashingResult, begin: UInt64, end: UInt64) {
         let tickets = monitor.withLock { state -> [Ticket] in
             state.numbers.running -= 1
             state.numbers.memory -= task.order.memory

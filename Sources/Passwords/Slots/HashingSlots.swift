@@ -5,8 +5,9 @@ internal import OpenSSLKit
 
 /// A fixed number of threads that compute password hashes, and a bounded queue in front of them.
 ///
-/// Whatever arrives, no more than the configured memory is in use, no more threads run than there are slots, and nobody
-/// waits longer than the configured time; who cannot be served is told so at once. Sources (network addresses) take turns,
+/// Whatever arrives, no more than the configured memory is in use and no more threads run than there are slots. Nobody is
+/// served who has waited longer than the configured time, and is told so when the next one comes or is done; who finds the
+/// queue full is told at once. Sources (network addresses) take turns,
 /// so that one that floods waits for itself. Identical checks that are on their way are computed once.
 public final class HashingSlots: Sendable {
     let core: HashingCore

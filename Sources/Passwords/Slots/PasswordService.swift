@@ -58,8 +58,8 @@ public final class PasswordService: Sendable {
     ///   - costs: One hash or decoy of every cost that users of the realm have; the policy's decoy if there are none.
     ///   - attempt: The login at hand: whose turn it is, and where the numbers are noted.
     /// - Returns: Whether it is; never true without a `stored`, and never for an empty password.
-    /// - Throws: ``LoginFault``: `unavailable` when too many are waiting or waited too long, `unusableCredential` for a
-    ///   password the format cannot take, `internalError` when the library failed.
+    /// - Throws: ``LoginFault``: `unavailable` when too many are waiting or waited too long, or the library failed, `unusableCredential` for a
+    ///   password the format cannot take.
     public func check(
         _ password: Secret,
         against stored: StoredPassword?,
@@ -158,15 +158,16 @@ public final class PasswordService: Sendable {
         }
     }
 
-    /// The source whose turn it is: an address, of IPv6 the network, as one subscriber has all addresses in it.
+    /// The source whose turn it is: an address, of IPv6 a network of 48 bits, as one customer has all addresses in it.
     static func source(_ peer: String?) -> String {
-        peer.map { Source($0).description } ?? "here"
+        guard let source = peer.map({ Source($0) }) else { return "here" }
+        return (source.description.contains(":") ? source.neighbourhood : source).description
     }
 
     private static func fault(_ fault: HashFault) -> LoginFault {
         switch fault.code {
         case .unusable: LoginFault(.unusableCredential, log: fault.description)
-        case .failed: .internalError(fault.description)
+        case .failed: .unavailable(fault.description)
         }
     }
 

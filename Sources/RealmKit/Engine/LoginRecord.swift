@@ -49,6 +49,8 @@ final class LoginRecord: Sendable {
     /// What few logins have.
     private struct Rare {
         var shared = SharedState()
+        /// What was shared before a round changed it.
+        var before: (round: Int, shared: SharedState)?
         var asked: [Int: Asking] = [:]
         var notes: [LoginNote] = []
     }
@@ -112,9 +114,19 @@ final class LoginRecord: Sendable {
     /// Reads and changes what modules share; what a closed round changes is lost.
     func withShared<Result: Sendable>(_ round: Int, _ body: (inout SharedState) -> Result) -> Result {
         state.withLock { state in
-            if round == openRound.load(ordering: .acquiring) { return body(&state.rare.shared) }
+            if round == openRound.load(ordering: .acquiring) {
+                if state.rare.before?.round != round { state.rare.before = (round, state.rare.shared) }
+                return body(&state.rare.shared)
+            }
             var copy = state.rare.shared
             return body(&copy)
+        }
+    }
+
+    /// Takes back what a round has shared: its yes was not heard, so the next module must find what it finds after a no.
+    func takeBackShared(_ round: Int) {
+        state.withLock { state in
+            if let before = state.rare.before, before.round == round { state.rare.shared = before.shared }
         }
     }
 

@@ -165,6 +165,7 @@ struct LoginRun: ~Copyable {
             // a guess was right.
             let isHeard = mayGrant || answer.outcome != .success
             let outcome = isHeard ? answer.outcome : .failure(.wrongCredentials)
+            if !isHeard { record.takeBackShared(call.round) }
             action = entry.table[outcome]
             next = walk.count(outcome, of: call.entry, as: action, level: entry.level)
             proceed(next)

@@ -14,12 +14,12 @@ extension FileRealm: ManagedRealm {
         return table.users.map(\.record)
     }
 
-    /// All users who stand on one line, in the order of the file.
+    /// All users who stand on one line whose hash can be read, or who have none, in the order of the file.
     public func exportUsers() async throws(RealmError) -> [NewUser] {
         await files.look()
         let (table, fault) = files.state.withLock { ($0.version.table, $0.fault) }
         if let fault { throw .unavailable(fault.description) }
-        return table.users.filter { !$0.isAmbiguous }.map { user in
+        return table.users.filter { !$0.isAmbiguous && !$0.isBroken }.map { user in
             let hash = user.password.map { table.form == .glassfish ? GlassFishPassword.portable($0.text) : $0.text }
             return NewUser(user.record, hash: hash)
         }

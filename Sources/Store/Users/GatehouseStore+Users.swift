@@ -19,7 +19,8 @@ extension GatehouseStore {
         try await read { database in
             let arguments: StatementArguments = ["realm": realm]
             let costs = try Row.fetchAll(try database.cachedStatement(sql: Self.costsStatement), arguments: arguments)
-                .map { (cost: $0[0] as String, hash: $0[1] as String) }
+                // A cost without a hash is not of this program's writing; it must keep nobody from signing in.
+                .compactMap { row in (row[1] as String?).map { (cost: row[0] as String, hash: $0) } }
             let row = try Row.fetchOne(
                 try database.cachedStatement(sql: Self.loginStatement),
                 arguments: arguments + ["name": user.text]
@@ -62,7 +63,10 @@ extension GatehouseStore {
                 database,
                 sql: "SELECT \(Self.columns) FROM users WHERE realm = ? ORDER BY name",
                 arguments: [realm]
-            ).map { try Self.user($0, groups: groups[$0["name"]] ?? []) }
+            ).compactMap { row in
+                // Nor are names that nobody can sign in with.
+                do { return try Self.user(row, groups: groups[row["name"]] ?? []) } catch is BadUsername { return nil }
+            }
         }
     }
 
@@ -201,7 +205,7 @@ extension GatehouseStore {
             SELECT (SELECT min(cost) FROM users WHERE realm = :realm AND cost > costs.cost)
             FROM costs WHERE costs.cost IS NOT NULL
         )
-        SELECT cost, (SELECT hash FROM users WHERE realm = :realm AND cost = costs.cost LIMIT 1)
+        SELECT cost, (SELECT hash FROM users WHERE realm = :realm AND cost = costs.cost AND hash IS NOT NULL LIMIT 1)
         FROM costs WHERE cost IS NOT NULL
         """
 

@@ -3,6 +3,7 @@
 
 import RealmTesting
 import SeededRandom
+import Synchronization
 import Testing
 
 @testable import RealmKit
@@ -57,6 +58,35 @@ struct LockedWalkTests {
             #expect((report.refusal?.failure == .unavailable) == (guessing.refusal?.failure == .unavailable))
             if report.refusal?.failure != .unavailable { #expect(report.refusal == .locked) }
         }
+    }
+
+    /// Keeps something for the next module when it says yes, as a module with storePass does.
+    private struct Sharing: LoginModule {
+        init() {}
+        init(realm: any Realm, options: ModuleOptions) throws(BadModule) {}
+
+        func authenticateUser(_ attempt: LoginAttempt) async throws(LoginFault) -> Verdict {
+            attempt.updateShared { $0[.password] = .secret(Secret(utf8: "right")) }
+            return attempt.commit()
+        }
+    }
+
+    private final class Looking: LoginModule {
+        let found = Mutex<Bool?>(nil)
+        init() {}
+        init(realm: any Realm, options: ModuleOptions) throws(BadModule) {}
+
+        func authenticateUser(_ attempt: LoginAttempt) async throws(LoginFault) -> Verdict {
+            found.withLock { $0 = attempt.shared.secret(.password) != nil }
+            return .ignored
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `what a module shares with a yes that is not heard is taken back`(mayGrant: Bool) async throws {
+        let looking = Looking()
+        _ = try await login(stack(.required(Sharing()), .required(looking)), mayGrant: mayGrant)
+        #expect(looking.found.withLock { $0 } == mayGrant)
     }
 
     private func behavior(_ outcome: Outcome) -> FaultInjector.Behavior {

@@ -23,9 +23,17 @@ struct StoredUser: Sendable {
     /// What a password is held against; nil where none is good.
     var usablePassword: StoredPassword? { isEnabled && !isAmbiguous ? password : nil }
 
-    /// What others get to know.
+    /// Whether there is a hash, and it cannot be read.
+    var isBroken: Bool { password == nil && !["", "*", "RESET"].contains(stored) }
+
+    /// What others get to know; nobody can sign in by a name that stands on several lines.
     var record: UserRecord {
-        UserRecord(name, groups: groups, isEnabled: isEnabled, format: password?.hash.cost.description)
+        UserRecord(
+            name,
+            groups: groups,
+            isEnabled: isEnabled && !isAmbiguous,
+            format: isAmbiguous ? nil : password?.hash.cost.description
+        )
     }
 
     /// Whether somebody who has signed in as one of the two may go on as the other.
