@@ -56,7 +56,7 @@ public enum Authcheck {
     ) async -> ExitStatus {
         let configuration: Configuration
         do throws(ConfigurationErrors) {
-            let log = RealmLog { _, message in
+            let log = RealmLog.once { message in
                 if !options.quiet { Output.write("authcheck: \(Printable.line(message))", to: STDERR_FILENO) }
             }
             configuration = try options.source.load(kinds, ProgramServices(.look, log: log))

@@ -66,3 +66,22 @@ package final class ProgramServices: RealmServiceSource {
         }
     }
 }
+
+extension RealmLog {
+    /// A log for a command, which says each thing once however often the command looks.
+    ///
+    /// - Parameter write: Takes a message.
+    /// - Returns: The log.
+    package static func once(_ write: @escaping @Sendable (String) -> Void) -> RealmLog {
+        let seen = Seen()
+        return RealmLog { _, message in
+            if seen.isNew(message) { write(message) }
+        }
+    }
+
+    private final class Seen: Sendable {
+        private let messages = Mutex<Set<String>>([])
+
+        func isNew(_ message: String) -> Bool { messages.withLock { $0.insert(message).inserted } }
+    }
+}

@@ -7,6 +7,7 @@ internal import Glibc
 internal import LoginConf
 internal import RealmConfiguration
 public import RealmKit
+internal import Synchronization
 internal import TerminalIO
 
 /// The command `gatehouse`: serves, checks configurations, and looks after users.
@@ -47,7 +48,7 @@ public enum GatehouseCommand {
         }
         do throws(ActionFault) {
             try await action.perform(kinds)
-            return 0
+            return hasLost.load(ordering: .relaxed) ? ActionFault.Status.failed.rawValue : 0
         } catch {
             print(Printable.text(error.message), on: STDERR_FILENO)
             return error.status.rawValue
@@ -69,7 +70,11 @@ public enum GatehouseCommand {
         }
     }
 
+    /// Whether something that a command had to say could not be written.
+    private static let hasLost = Atomic(false)
+
+    /// Says something, waiting for whoever reads it: nothing of what was asked for gets lost, however long it is.
     static func print(_ text: String, on descriptor: Int32) {
-        (descriptor == STDERR_FILENO ? LineWriter.standardError : LineWriter.standardOutput).write(text)
+        if !Output.write(text, to: descriptor) { hasLost.store(true, ordering: .relaxed) }
     }
 }

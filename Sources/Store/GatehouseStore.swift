@@ -16,12 +16,35 @@ public final class GatehouseStore: Sendable {
     public let path: String?
     /// Whether it can only be looked at.
     public let isReadOnly: Bool
+    private let file: FileIdentity?
     private let database: any DatabaseWriter
 
     private init(_ database: any DatabaseWriter, path: String?, isReadOnly: Bool = false) throws {
         self.database = database
         self.path = path
         self.isReadOnly = isReadOnly
+        file = path.flatMap(FileIdentity.init)
+    }
+
+    /// Which file it is, whatever its name.
+    private struct FileIdentity: Equatable {
+        let device: dev_t
+        let number: ino_t
+
+        init?(_ path: String) {
+            var status = stat()
+            guard unsafe stat(path, &status) == 0 else { return nil }
+            (device, number) = (status.st_dev, status.st_ino)
+        }
+    }
+
+    /// Throws if the file that was opened is no longer the one of that name.
+    ///
+    /// SQLite goes on with a file that was removed or replaced: what others change in the new one would not be seen, and what
+    /// is changed here would be lost.
+    private func checkFile() throws(StoreFault) {
+        guard let path, FileIdentity(path) != file else { return }
+        throw StoreFault(.unavailable, "\(path) was removed or replaced while it was in use; restart what uses it")
     }
 
     /// Opens the store of a state folder, making what is not there.
@@ -71,13 +94,22 @@ public final class GatehouseStore: Sendable {
     /// - Throws: ``StoreFault``: `unavailable`, `tooNew`.
     public static func openExisting(folder: String) throws(StoreFault) -> GatehouseStore {
         let path = "\(folder)/\(fileName)"
-        guard unsafe access(path, F_OK) == 0 else {
+        var status = stat()
+        guard unsafe lstat(path, &status) == 0 else {
             // One that may not be looked at is not taken for one that is not there.
             if errno == ENOENT { return try inMemory() }
             throw StoreFault(
                 .unavailable,
                 "the store \(path) cannot be looked at: \(unsafe String(cString: strerror(errno)))"
             )
+        }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw StoreFault(.unavailable, "the store cannot be opened: \(path) is no ordinary file")
+        }
+        do throws(StateFolder.Fault) {
+            try StateFolder.checkClosed(folder)
+        } catch {
+            throw StoreFault(.unavailable, "the state folder cannot be used: \(error.reason)")
         }
         guard unsafe access(path, R_OK) == 0 else {
             throw StoreFault(.unavailable, "the store \(path) cannot be read")
@@ -132,6 +164,7 @@ public final class GatehouseStore: Sendable {
     func read<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(StoreFault) -> Value {
+        try checkFile()
         do {
             return try await database.read(body)
         } catch {
@@ -142,6 +175,7 @@ public final class GatehouseStore: Sendable {
     func write<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(StoreFault) -> Value {
+        try checkFile()
         do {
             return try await database.write(body)
         } catch {

@@ -30,12 +30,19 @@ package struct StateFolder {
             throw Fault("cannot make \(made)")
         }
         guard unsafe access(path, R_OK | W_OK | X_OK) == 0 else { throw Fault("cannot use \(path)") }
-        // Whoever can write here can choose the key that is shown.
+        let owner = try Self.checkClosed(path)
+        guard owner == geteuid() else { throw Fault(reason: "\(path) belongs to another user") }
+    }
+
+    /// Looks whether others may write to a folder: whoever can, can choose the key that is shown, and who the users are.
+    ///
+    /// - Returns: Whose it is.
+    @discardableResult
+    static func checkClosed(_ path: String) throws(Fault) -> uid_t {
         var status = stat()
         guard unsafe stat(path, &status) == 0 else { throw Fault("cannot look at \(path)") }
-        guard status.st_uid == geteuid(), status.st_mode & (S_IWGRP | S_IWOTH) == 0 else {
-            throw Fault(reason: "\(path) belongs to another user, or others may write to it")
-        }
+        guard status.st_mode & (S_IWGRP | S_IWOTH) == 0 else { throw Fault(reason: "\(path): others may write to it") }
+        return status.st_uid
     }
 
     package func path(_ name: String) -> String { "\(path)/\(name)" }

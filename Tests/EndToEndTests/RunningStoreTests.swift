@@ -158,7 +158,7 @@ struct RunningStoreTests {
     {
         let people = try People(
             People.configuration(
-                passwords: "hash pbkdf2-sha512 iterations=3000000; workers 1; queue 1; wait 300s;",
+                passwords: "hash pbkdf2-sha512 iterations=1000000; workers 1; queue 1; wait 300s;",
                 server: "throttle { failures 3; delay 0s; }"
             )
         )

@@ -36,7 +36,7 @@ import Testing
         #expect(try String(contentsOf: file, encoding: .utf8) == Self.keyFile)
     }
 
-    @Test func `a password that came along signs its user in, and is hashed anew`() async throws {
+    @Test func `a password that came along signs its user in, and who only asks changes nothing`() async throws {
         let people = try People()
         let hash = try await people.gatehouse("hash", "--password-stdin", input: People.password).output
         #expect(try await importing(people, "ann:\(hash)").status == 0)
@@ -44,7 +44,7 @@ import Testing
         #expect(try await people.authcheck("ann", People.password).status == 0)
         #expect(try await people.authcheck("alice", "wrong").status == 1)
         #expect(try await people.authcheck("alice", "secret").status == 0)
-        #expect(try await people.gatehouse("user", "show", "alice").output.contains("argon2id"))
+        #expect(try await people.gatehouse("user", "show", "alice").output.contains("sha1"))
         #expect(try await people.authcheck("alice", "secret").status == 0)
     }
 

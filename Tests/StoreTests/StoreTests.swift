@@ -5,6 +5,7 @@ import Foundation
 import GRDB
 import RealmKit
 import Testing
+import Throttle
 
 @testable import Store
 
@@ -161,5 +162,32 @@ import Testing
         )
         try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: folder)
         #expect(throws: StoreFault(.unavailable, "")) { _ = try GatehouseStore.open(folder: folder) }
+    }
+
+    @Test(arguments: [true, false])
+    func `a store whose file was removed or replaced meanwhile is used no longer`(isReplaced: Bool) async throws {
+        let store = try GatehouseStore.open(folder: folder)
+        try await store.add([try row("ann", hash: "h", cost: "c")], to: "r")
+        let path = "\(folder)/\(GatehouseStore.fileName)"
+        try FileManager.default.moveItem(atPath: path, toPath: path + ".old")
+        if isReplaced { try FileManager.default.copyItem(atPath: path + ".old", toPath: path) }
+        await #expect(throws: StoreFault(.unavailable, "")) { try await store.login(try name("ann"), in: "r") }
+        await #expect(throws: StoreFault(.unavailable, "")) { try await store.remove(try name("ann"), from: "r") }
+        await #expect(throws: StoreFault(.unavailable, "")) { try await store.changes(in: "r", after: 0) }
+        await #expect(throws: (any Error).self) { try await store.clear(.all) }
+    }
+
+    @Test func `a cost without a hash, written by somebody else, keeps nobody out`() async throws {
+        let store = try GatehouseStore.open(folder: folder)
+        try await store.add([try row("ann", hash: "h", cost: "c")], to: "r")
+        let queue = try DatabaseQueue(path: "\(folder)/\(GatehouseStore.fileName)")
+        try await queue.write { database in
+            try database.execute(
+                sql: "INSERT INTO users (realm, name, cost) VALUES ('r', 'bob', 'b'), ('r', ' x', NULL)"
+            )
+        }
+        try queue.close()
+        #expect(try await store.login(try name("ann"), in: "r").costs.map(\.cost) == ["c"])
+        #expect(try await store.users(of: "r").map(\.record.name.text) == ["ann", "bob"])
     }
 }

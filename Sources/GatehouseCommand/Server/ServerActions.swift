@@ -9,10 +9,11 @@ internal import LoginConf
 internal import RealmConfiguration
 internal import RealmKit
 internal import Store
+internal import TerminalIO
 
 extension GatehouseOptions.Check: Action {
     func perform(_ kinds: [RealmKind]) async throws(ActionFault) {
-        let log = RealmLog { _, message in GatehouseCommand.print(message, on: STDERR_FILENO) }
+        let log = RealmLog.once { GatehouseCommand.print(Printable.text($0), on: STDERR_FILENO) }
         let configuration = try GatehouseCommand.load(options, kinds, ProgramServices(.look, log: log))
         do throws(ConfigurationErrors) {
             let tls = try ServerTLS.check(configuration.server, files: .system)
@@ -38,17 +39,17 @@ extension GatehouseOptions.Serve: Action {
                 files: .system,
                 logger: logger,
                 accessLogger: Logger(label: "access"),
-                onListening: { address in GatehouseCommand.print("listening on \(address)", on: STDOUT_FILENO) },
+                onListening: { address in LineWriter.standardOutput.write("listening on \(address)") },
                 reload: { () throws(ConfigurationErrors) in try options.load(kinds, services) }
             )
-            GatehouseCommand.print(Outline.text(configuration, tls: server.tls), on: STDOUT_FILENO)
+            LineWriter.standardOutput.write(Outline.text(configuration, tls: server.tls))
             try await server.run()
         } catch {
             throw ActionFault(.configuration, error.description)
         }
         // The last word, also where both streams are one file.
         LineWriter.standardError.flush()
-        GatehouseCommand.print("stopped", on: STDOUT_FILENO)
+        LineWriter.standardOutput.write("stopped")
     }
 }
 

@@ -20,7 +20,7 @@ struct UserDesk {
     let stateFolder: String
 
     init(_ options: RealmOptions, _ kinds: [RealmKind], changes: Bool = true) throws(ActionFault) {
-        let log = RealmLog { _, message in GatehouseCommand.print(Printable.text(message), on: STDERR_FILENO) }
+        let log = RealmLog.once { GatehouseCommand.print(Printable.text($0), on: STDERR_FILENO) }
         let program = ProgramServices(changes ? .make : .look, log: log)
         let configuration = try GatehouseCommand.load(options.configuration, kinds, program)
         guard let name = options.realm ?? configuration.defaultRealm else {
@@ -215,5 +215,11 @@ extension GatehouseOptions.User.Expire: Action {
         let end: Int? = day == "never" ? nil : try Day.end(of: day)
         changes.expiry = .some(end)
         try await UserDesk(options, kinds).change(user, changes, end == nil ? "has no end" : "ends after \(day)")
+    }
+}
+
+extension GatehouseOptions.User.Unlock: Action {
+    func perform(_ kinds: [RealmKind]) async throws(ActionFault) {
+        try await LockoutDesk(options.configuration, kinds, .make).clear(user: user, of: options.realm)
     }
 }

@@ -35,7 +35,17 @@ extension GatehouseOptions.User.Import: Action {
             throw ActionFault(.failed, "this program is not linked with FileRealm, which reads such files")
         }
         var services = desk.services
-        services[RealmLog.self] = RealmLog { _, message in complaints.add(message) }
+        let lines = file
+        services[RealmLog.self] = RealmLog.once { message in
+            if Complaints.isAboutALine(message, of: lines)
+                || groupFile.map({ Complaints.isAboutALine(message, of: $0) }) == true
+            {
+                complaints.add(message)
+            } else {
+                // Such as the file's mode, which changes nothing about who is in it.
+                GatehouseCommand.print(Printable.line(message), on: STDERR_FILENO)
+            }
+        }
         var values: [String: PropertyValue] = ["file": .string(file)]
         if let groupFile { values["group-file"] = .string(groupFile) }
         do throws(BadRealm) {
@@ -60,6 +70,14 @@ private final class Complaints: Sendable {
     private let lines = Mutex<[String]>([])
 
     var all: [String] { lines.withLock { $0 } }
+
+    /// Whether a message is about one line of a file, as in `users:3: the line is left out`.
+    static func isAboutALine(_ message: String, of file: String) -> Bool {
+        guard message.hasPrefix("\(file):") else { return false }
+        let rest = message.dropFirst(file.count + 1)
+        let digits = rest.prefix { $0.isASCII && $0.isNumber }
+        return !digits.isEmpty && rest.dropFirst(digits.count).hasPrefix(":")
+    }
 
     func add(_ line: String) { lines.withLock { $0.append(line) } }
 }

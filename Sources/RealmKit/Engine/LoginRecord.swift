@@ -42,7 +42,9 @@ final class LoginRecord: Sendable {
         }
 
         mutating func forgetShared() {
-            if !box.isEmpty { box[0].shared = SharedState() }
+            guard !box.isEmpty else { return }
+            box[0].shared = SharedState()
+            box[0].before = nil
         }
     }
 

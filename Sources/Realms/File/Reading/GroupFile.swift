@@ -47,12 +47,13 @@ struct GroupFile: Sendable {
     /// The groups of every user that is named, each once, in the order of the file.
     func groupsByUser() -> [Username: [String]] {
         var groups: [Username: [String]] = [:]
+        var seen: [Username: Set<[UInt8]>] = [:]
         for line in lines {
+            let group = Array(line.group.utf8)
             for member in line.members {
                 // Nobody can sign in with a name that is none.
                 guard let user = Self.username(member.name) else { continue }
-                let known = groups[user, default: []]
-                guard !known.contains(where: { $0.utf8.elementsEqual(line.group.utf8) }) else { continue }
+                guard seen[user, default: []].insert(group).inserted else { continue }
                 groups[user, default: []].append(line.group)
             }
         }

@@ -77,9 +77,10 @@ extension KeyFileForm {
     /// The groups of a line of a key file, each once.
     static func groups(_ bytes: [UInt8], _ range: Range<Int>) -> [String]? {
         var groups: [String] = []
+        var seen: Set<[UInt8]> = []
         for part in bytes.parts(range, by: UInt8(ascii: ",")) where !part.isEmpty {
             guard let group = bytes.text(part), !group.holdsControl else { return nil }
-            if !groups.contains(where: { $0.utf8.elementsEqual(group.utf8) }) { groups.append(group) }
+            if seen.insert(Array(bytes[part])).inserted { groups.append(group) }
         }
         return groups
     }
