@@ -22,6 +22,7 @@ import Testing
         var time: UInt64 { monitor.withLock { $0.time } }
         var done: [String] { monitor.withLock { $0.done } }
         var most: Int { monitor.withLock { $0.most } }
+        var running: Int { monitor.withLock { $0.running } }
 
         func pass(_ seconds: UInt64) { monitor.withLock { $0.time += seconds * 1_000_000_000 } }
 
@@ -84,7 +85,8 @@ import Testing
     }
 
     private func running(_ slots: HashingSlots, _ count: Int) async {
-        while slots.numbers.running < count { await Task.yield() }
+        // Where a slot is taken the work has not begun yet.
+        while slots.numbers.running < count || stage.running < count { await Task.yield() }
     }
 
     @Test func `no more run than there are slots, and all are computed`() async {
