@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-internal import Glibc
 internal import Passwords
 package import RealmConfiguration
 package import RealmKit
@@ -55,7 +54,7 @@ package final class ProgramServices: RealmServiceSource {
         _ slots: HashingSlots?
     ) throws(RealmServiceFault) -> PasswordService {
         var wanted = settings.slots
-        if wanted.workers == 0 { wanted.workers = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
+        if wanted.workers == 0 { wanted.workers = Processors.count }
         let clock = SystemClock()
         let made: HashingSlots
         if let slots, before == settings.slots { made = slots } else { made = HashingSlots(wanted) { clock.now } }

@@ -126,10 +126,10 @@ final class VerifiedCredentials: Sendable {
             do throws(OpenSSLError) {
                 return try mac.tag { message in
                     let realm = realm.utf8Span.span
-                    Self.append(realm, to: &message)
-                    Self.append((peer ?? "").utf8Span.span, to: &message)
-                    Self.append(name, to: &message)
-                    Self.append(password, to: &message)
+                    message.append(field: realm)
+                    message.append(field: (peer ?? "").utf8Span.span)
+                    message.append(field: name)
+                    message.append(field: password)
                 }
             } catch {
                 // Without a key the credentials are checked by their realm, as if they had never been.
@@ -181,11 +181,6 @@ final class VerifiedCredentials: Sendable {
         }
     }
 
-    /// Forgets everybody, such as when the configuration is another.
-    func forgetAll() {
-        forget { _ in true }
-    }
-
     /// Forgets some, such as when a password is another or an account is locked.
     ///
     /// - Parameter isMeant: Who is to be forgotten; it is asked now, and of those whose login is on its way.
@@ -213,10 +208,5 @@ final class VerifiedCredentials: Sendable {
         guard state.first > 1024, state.first * 2 > state.order.count else { return }
         state.order.removeFirst(state.first)
         state.first = 0
-    }
-
-    private static func append(_ field: Span<UInt8>, to message: inout HMACKey.Message) {
-        message.append(UInt64(field.count))
-        message.append(field)
     }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-internal import ArgumentParser
 internal import CommandOptions
 internal import Foundation
 internal import Glibc

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-internal import ArgumentParser
 internal import CommandOptions
-internal import Foundation
 internal import Glibc
 internal import RealmConfiguration
 internal import RealmKit
@@ -58,18 +56,10 @@ struct LockoutDesk {
     }
 
     func clear(user: String, of realm: String?) async throws(ActionFault) {
-        guard let name = realm ?? configuration.defaultRealm else {
-            throw ActionFault(.usage, "name a realm by --realm; the configuration has no default-realm")
-        }
-        let username = try UserDesk.username(user)
-        let account: Account
-        do throws(RealmError) {
-            account = try configuration.authenticator.realm(name).account(of: username)
-        } catch {
-            throw ActionFault(error)
-        }
+        let bound = try configuration.realm(realm)
+        let account = bound.account(of: try UserDesk.username(user))
         try await clear(.one(.account(account)))
-        let done = "\(Printable.line(user)) is not locked, and has no failed logins (realm \(name))"
+        let done = "\(Printable.line(user)) is not locked, and has no failed logins (realm \(bound.name))"
         GatehouseCommand.print(done, on: STDOUT_FILENO)
     }
 }

@@ -23,27 +23,19 @@ struct UserDesk {
         let log = RealmLog.once { GatehouseCommand.print(Printable.text($0), on: STDERR_FILENO) }
         let program = ProgramServices(changes ? .make : .look, log: log)
         let configuration = try GatehouseCommand.load(options.configuration, kinds, program)
-        guard let name = options.realm ?? configuration.defaultRealm else {
-            throw ActionFault(.usage, "name a realm by --realm; the configuration has no default-realm")
-        }
-        let bound: BoundRealm
-        do throws(RealmError) {
-            bound = try configuration.authenticator.realm(name)
-        } catch {
-            throw ActionFault(error)
-        }
+        let bound = try configuration.realm(options.realm)
         guard let realm = bound.realm as? any ManagedRealm else {
             let others = configuration.realms.filter { $0.realm is any ManagedRealm }.map(\.name)
             let hint = others.isEmpty ? "there is no realm whose can" : "those of \(others.joined(separator: ", ")) can"
             throw ActionFault(
                 .failed,
-                "the users of realm \(name) (\(bound.className)) cannot be changed here; \(hint)"
+                "the users of realm \(bound.name) (\(bound.className)) cannot be changed here; \(hint)"
             )
         }
         guard let passwords = configuration.services[PasswordService.self] else {
             throw ActionFault(.configuration, "this program cannot hash passwords")
         }
-        realmName = name
+        realmName = bound.name
         self.realm = realm
         self.passwords = passwords
         settings = configuration.passwords

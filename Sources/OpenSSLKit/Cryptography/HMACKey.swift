@@ -50,6 +50,14 @@ public final class HMACKey: @unchecked Sendable {
             if done != 1 { isGood = false }
         }
 
+        /// Adds a field: its length, then its bytes.
+        ///
+        /// No two lists of fields are the same bytes then (CVE-2026-71326).
+        public mutating func append(field bytes: Span<UInt8>) {
+            append(UInt64(bytes.count))
+            append(bytes)
+        }
+
         /// Adds a number to the message: 8 bytes, the least significant first.
         public mutating func append(_ number: UInt64) {
             var number = number.littleEndian

@@ -14,6 +14,8 @@ public final class PasswordService: Sendable {
     /// Where hashes are computed.
     public let slots: HashingSlots
     private let mac: HMACKey
+    /// What is checked where a realm has no hashes; it costs what a new one does.
+    private let decoy: any PasswordHash
 
     /// A service.
     ///
@@ -23,7 +25,8 @@ public final class PasswordService: Sendable {
     /// - Throws: ``HashFault`` of code `failed` when there is no randomness, or the policy's own hashes would take more
     ///   memory than the slots have.
     public init(policy: HashPolicy, slots: HashingSlots) throws(HashFault) {
-        let memory = try policy.decoy().cost.memory
+        decoy = try policy.decoy()
+        let memory = decoy.cost.memory
         guard memory <= slots.settings.memory else {
             throw HashFault(
                 .failed,
@@ -55,7 +58,8 @@ public final class PasswordService: Sendable {
     /// - Parameters:
     ///   - password: What was presented.
     ///   - stored: What is stored of the user; nil if there is no such user, or none that may sign in.
-    ///   - costs: One hash or decoy of every cost that users of the realm have; the policy's decoy if there are none.
+    ///   - costs: One hash or decoy of every cost that users of the realm have; a decoy of the policy's is
+    ///     checked if there are none.
     ///   - attempt: The login at hand: whose turn it is, and where the numbers are noted.
     /// - Returns: Whether it is; never true without a `stored`, and never for an empty password.
     /// - Throws: ``LoginFault``: `unavailable` when too many are waiting or waited too long, or the library failed, `unusableCredential` for a
@@ -67,7 +71,7 @@ public final class PasswordService: Sendable {
         _ attempt: LoginAttempt
     ) async throws(LoginFault) -> Bool {
         let own = stored.flatMap { affords($0.hash.cost) ? $0 : nil }
-        let plan = try plan(own, costs)
+        let plan = plan(own, costs)
         let key = key(password, stored, plan, attempt)
         let source = Self.source(attempt.peer)
         let hashed = try await run(memory: plan.memory, source: source, key: key) { plan.compute(password) }
@@ -86,13 +90,7 @@ public final class PasswordService: Sendable {
     /// - Throws: ``LoginFault``: as from ``check(_:against:costs:_:)``.
     public func hash(_ password: Secret) async throws(LoginFault) -> String {
         let policy = policy
-        let memory: Int
-        do throws(HashFault) {
-            memory = try policy.decoy().cost.memory
-        } catch {
-            throw Self.fault(error)
-        }
-        let hashed = try await run(memory: memory, source: "new hashes", key: nil) {
+        let hashed = try await run(memory: decoy.cost.memory, source: "new hashes", key: nil) {
             do throws(HashFault) {
                 return .hashed(try policy.hash(password))
             } catch {
@@ -119,14 +117,9 @@ public final class PasswordService: Sendable {
         }
     }
 
-    private func plan(_ own: StoredPassword?, _ costs: [any PasswordHash]) throws(LoginFault) -> CheckPlan {
+    private func plan(_ own: StoredPassword?, _ costs: [any PasswordHash]) -> CheckPlan {
         let affordable = costs.filter { affords($0.cost) }
-        guard affordable.isEmpty, own == nil else { return CheckPlan(own: own?.hash, costs: affordable) }
-        do throws(HashFault) {
-            return CheckPlan(own: nil, costs: [try policy.decoy()])
-        } catch {
-            throw Self.fault(error)
-        }
+        return CheckPlan(own: own?.hash, costs: affordable.isEmpty && own == nil ? [decoy] : affordable)
     }
 
     /// Stands for one question.
@@ -139,18 +132,14 @@ public final class PasswordService: Sendable {
         _ plan: CheckPlan,
         _ attempt: LoginAttempt
     ) -> Digest? {
-        func append(_ field: Span<UInt8>, _ message: inout HMACKey.Message) {
-            message.append(UInt64(field.count))
-            message.append(field)
-        }
         do throws(OpenSSLError) {
             return try mac.tag { message in
-                append(attempt.realm.utf8Span.span, &message)
-                append(attempt.username.text.utf8Span.span, &message)
+                message.append(field: attempt.realm.utf8Span.span)
+                message.append(field: attempt.username.text.utf8Span.span)
                 message.append(stored == nil ? 0 : 1)
-                append((stored?.text ?? "").utf8Span.span, &message)
-                append(plan.description.utf8Span.span, &message)
-                password.withBytes { append($0, &message) }
+                message.append(field: (stored?.text ?? "").utf8Span.span)
+                message.append(field: plan.description.utf8Span.span)
+                password.withBytes { message.append(field: $0) }
             }
         } catch {
             // Without a key it is computed for itself.

@@ -17,7 +17,6 @@ public struct FileLoginModule: PasswordLoginModule {
     public let firstPass: FirstPass
     private let realm: FileRealm
     private let passwords: PasswordService
-    private let decoys: [any PasswordHash]
     private let rehashPassword: SharedState.Key
     private let rehashStored: SharedState.Key
 
@@ -34,11 +33,6 @@ public struct FileLoginModule: PasswordLoginModule {
             throw BadModule("this program has no service that checks passwords")
         }
         self.passwords = passwords
-        do throws(HashFault) {
-            decoys = [try passwords.policy.decoy()]
-        } catch {
-            throw BadModule("no password can be checked: \(error)")
-        }
         rehashPassword = SharedState.Key("gatehouse.file.\(options.realmName).password")
         rehashStored = SharedState.Key("gatehouse.file.\(options.realmName).stored")
     }
@@ -48,10 +42,9 @@ public struct FileLoginModule: PasswordLoginModule {
         await realm.files.look()
         let table = realm.files.table
         let user = table[attempt.username]
-        let costs = table.costs.isEmpty ? decoys : table.costs
         let isRight: Bool
         do throws(LoginFault) {
-            isRight = try await passwords.check(password, against: user?.usablePassword, costs: costs, attempt)
+            isRight = try await passwords.check(password, against: user?.usablePassword, costs: table.costs, attempt)
         } catch {
             // That this user's format cannot take this password must not be seen from outside.
             guard error.kind == .unusableCredential else { throw error }

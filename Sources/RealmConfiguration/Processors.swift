@@ -4,15 +4,15 @@
 internal import Glibc
 
 /// The processors this process may run on.
-enum Processors {
+package enum Processors {
     /// How many there are, as the kernel lists them in `/proc/self/status`; 1 where it does not.
     ///
     /// Not how many the machine has: a container or `taskset` may leave it fewer, and more event loops than processors
     /// only get in each other's way.
-    static var count: Int { max(1, count(inStatus: status())) }
+    package static var count: Int { max(1, count(inStatus: status())) }
 
     /// Counts the bits of the line `Cpus_allowed:`, hexadecimal with commas.
-    static func count(inStatus status: String) -> Int {
+    package static func count(inStatus status: String) -> Int {
         guard let line = status.split(separator: "\n").first(where: { $0.hasPrefix("Cpus_allowed:") }) else { return 0 }
         return line.dropFirst("Cpus_allowed:".count).reduce(0) { $0 + ($1.hexDigitValue?.nonzeroBitCount ?? 0) }
     }
