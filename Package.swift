@@ -59,7 +59,11 @@ let package = Package(
         .target(name: "RealmKit"),
         .target(name: "LoginConf", dependencies: ["RealmKit"]),
         .target(name: "Throttle", dependencies: ["RealmKit"]),
-        .target(name: "RealmConfiguration", dependencies: ["LoginConf", "Passwords", "RealmKit", "Throttle"]),
+        .target(name: "Sessions", dependencies: ["OpenSSLKit", "RealmKit"]),
+        .target(
+            name: "RealmConfiguration",
+            dependencies: ["LoginConf", "Passwords", "RealmKit", "Sessions", "Throttle"]
+        ),
         .target(name: "RealmTesting", dependencies: ["RealmKit"]),
 
         // One target per kind of realm; adding one is a target here and a line in BuiltInRealms.
@@ -92,7 +96,7 @@ let package = Package(
         .target(name: "Passwords", dependencies: ["CArgon2", "CCrypt", "OpenSSLKit", "RealmKit", deques]),
 
         // What a program keeps: users, lock-outs.
-        .target(name: "Store", dependencies: ["RealmKit", "Throttle", grdb]),
+        .target(name: "Store", dependencies: ["OpenSSLKit", "RealmKit", "Sessions", "Throttle", grdb]),
 
         // HTTP over TLS: requests, responses, limits; no realms.
         .target(
@@ -107,15 +111,14 @@ let package = Package(
             name: "Gatehouse",
             dependencies: [
                 "HTTPServer", "LoginConf", "NIOOpenSSL", "OpenSSLKit", "Passwords", "RealmConfiguration", "RealmKit",
-                "Store",
-                "Throttle", hummingbird, httpTypes, logging, mustache, nioCore, nioPosix, signals,
+                "Sessions", "Store", "Throttle", hummingbird, httpTypes, logging, mustache, nioCore, nioPosix, signals,
             ]
         ),
         .target(
             name: "GatehouseCommand",
             dependencies: [
-                "CommandOptions", "Gatehouse", "LoginConf", "Passwords", "RealmConfiguration", "RealmKit", "Store",
-                "TerminalIO", "Throttle", arguments, logging,
+                "CommandOptions", "Gatehouse", "LoginConf", "Passwords", "RealmConfiguration", "RealmKit", "Sessions",
+                "Store", "TerminalIO", "Throttle", arguments, logging,
             ]
         ),
         .target(
@@ -141,7 +144,8 @@ let package = Package(
         .testTarget(
             name: "RealmConfigurationTests",
             dependencies: [
-                "BuiltInRealms", "LoginConf", "Passwords", "RealmConfiguration", "RealmKit", "RealmTesting", "Throttle",
+                "BuiltInRealms", "LoginConf", "Passwords", "RealmConfiguration", "RealmKit", "RealmTesting", "Sessions",
+                "Throttle",
             ]
         ),
         .testTarget(name: "ThrottleTests", dependencies: ["RealmKit", "RealmTesting", "SeededRandom", "Throttle"]),
@@ -150,7 +154,11 @@ let package = Package(
             name: "PasswordsTests",
             dependencies: ["OpenSSLKit", "Passwords", "RealmKit", "RealmTesting", "SeededRandom"]
         ),
-        .testTarget(name: "StoreTests", dependencies: ["RealmKit", "RealmTesting", "Store", "Throttle", grdb]),
+        .testTarget(name: "StoreTests", dependencies: ["RealmKit", "RealmTesting", "Sessions", "Store", "Throttle", grdb]),
+        .testTarget(
+            name: "SessionsTests",
+            dependencies: ["OpenSSLKit", "RealmKit", "RealmTesting", "SeededRandom", "Sessions"]
+        ),
         .testTarget(
             name: "RealmStoreTests",
             dependencies: ["Passwords", "RealmKit", "RealmStore", "RealmTesting", "Store"]
@@ -196,8 +204,8 @@ let package = Package(
             name: "GatehouseTests",
             dependencies: [
                 "BuiltInRealms", "Gatehouse", "HTTPServer", "LoginConf", "OpenSSLKit", "RealmConfiguration", "RealmKit",
-                "RealmTesting", "TLSTesting", "Throttle", hummingbird, hummingbirdCore, httpTypes, logging, nioCore,
-                nioEmbedded,
+                "RealmTesting", "SeededRandom", "Sessions", "TLSTesting", "Throttle", hummingbird, hummingbirdCore,
+                httpTypes, logging, nioCore, nioEmbedded,
             ]
         ),
         .testTarget(name: "GatehouseCommandTests", dependencies: ["GatehouseCommand"]),

@@ -59,7 +59,7 @@ struct RuleReader {
             )
         }
         guard let realm, !requirements.isEmpty, !schemes.isEmpty else { return nil }
-        return ProtectRule(path: path, realm: realm, schemes: schemes, requirements: requirements)
+        return ProtectRule(path: path, realms: [realm], schemes: schemes, requirements: requirements)
     }
 
     private func schemes(_ statement: Statement?) -> [ProtectRule.Scheme] {

@@ -1,22 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// One `protect` block: a path, the realm that is asked, and who may come in.
+public import RealmKit
+
+/// One `protect` block: a place, the realms that are asked, and who may come in.
 public struct ProtectRule: Sendable, Hashable {
+    /// Which hosts a rule is about.
+    public enum Host: Sendable, Hashable, CustomStringConvertible {
+        /// All.
+        case any
+        /// One, in lower case and without a dot at its end or a port.
+        case name(String)
+        /// All below a domain, as `*.example.com` says; the domain itself, in lower case, without the `*.`.
+        case below(String)
+
+        /// As realms.conf spells it; empty for all.
+        public var description: String {
+            switch self {
+            case .any: ""
+            case .name(let name): name
+            case .below(let domain): "*.\(domain)"
+            }
+        }
+    }
+
     /// A way for a client to present credentials.
     public enum Scheme: String, Sendable, Hashable, CaseIterable {
         /// HTTP Basic, RFC 7617.
         case basic
+        /// A page to sign in on, and a session.
+        case form
     }
 
     /// Who may come in.
     public enum Requirement: Sendable, Hashable, CustomStringConvertible {
-        /// Every user of the realm.
+        /// Every user of the realms.
         case any
         /// The users with these names.
         case users([String])
         /// The members of one of these groups.
         case groups([String])
+        /// Those who have one of these roles.
+        case roles([Role])
 
         /// As realms.conf spells it.
         public var description: String {
@@ -24,30 +49,79 @@ public struct ProtectRule: Sendable, Hashable {
             case .any: "any"
             case .users(let names): "user \(names.joined(separator: " "))"
             case .groups(let names): "group \(names.joined(separator: " "))"
+            case .roles(let roles): "role \(roles.map(\.name).joined(separator: " "))"
             }
         }
     }
 
-    /// The path, without a `/` at its end unless it is all there is; everything below it is protected too.
-    public let path: String
-    /// The name of the realm that is asked.
-    public let realm: String
-    /// The schemes offered, in order.
-    public let schemes: [Scheme]
-    /// Who may come in: whoever meets one of these.
-    public let requirements: [Requirement]
+    /// What a rule does.
+    public enum Access: Sendable, Hashable {
+        /// Lets everybody in, signed in or not.
+        case open
+        /// Lets nobody in.
+        case nobody
+        /// Lets those in whom one of the realms has accepted and who meet a requirement.
+        case users
+    }
 
-    /// A rule.
+    /// The hosts.
+    public var host = Host.any
+    /// The path, without a `/` at its end unless it is all there is.
+    public var path: String
+    /// Whether the rule is about this path only, and not about what is below it.
+    public var isExact = false
+    /// The methods the rule is about, as in `GET`; empty for all.
+    public var methods: [String] = []
+    /// Where requests may come from; empty for everywhere.
+    public var networks: [AddressBlock] = []
+    /// What the rule does.
+    public var access = Access.users
+    /// The names of the realms that are asked, in order; empty if nobody is asked.
+    public var realms: [String]
+    /// The schemes offered, in order; empty if nobody is asked.
+    public var schemes: [Scheme]
+    /// Who may come in: whoever meets one of these.
+    public var requirements: [Requirement]
+
+    /// A rule for all hosts, methods and networks.
     ///
     /// - Parameters:
     ///   - path: The path.
-    ///   - realm: The name of the realm that is asked.
+    ///   - realms: The names of the realms that are asked, in order.
     ///   - schemes: The schemes offered, in order.
     ///   - requirements: Who may come in: whoever meets one of these; at least one.
-    public init(path: String, realm: String, schemes: [Scheme], requirements: [Requirement]) {
+    public init(path: String, realms: [String], schemes: [Scheme], requirements: [Requirement]) {
         self.path = path
-        self.realm = realm
+        self.realms = realms
         self.schemes = schemes
         self.requirements = requirements
+    }
+}
+
+/// A name for what some users may do, whatever groups a realm knows: one `role` block.
+///
+/// Source: `security-role-mapping` of GlassFish's sun-web.xml.
+public struct Role: Sendable, Hashable {
+    /// The role's name.
+    public let name: String
+    /// The realms whose users and groups are meant; empty for all.
+    public let realms: [String]
+    /// The groups whose members have the role.
+    public let groups: [String]
+    /// The users who have the role.
+    public let users: [String]
+
+    /// A role.
+    ///
+    /// - Parameters:
+    ///   - name: The role's name.
+    ///   - realms: The realms whose users and groups are meant; empty for all.
+    ///   - groups: The groups whose members have the role.
+    ///   - users: The users who have the role.
+    public init(name: String, realms: [String] = [], groups: [String] = [], users: [String] = []) {
+        self.name = name
+        self.realms = realms
+        self.groups = groups
+        self.users = users
     }
 }

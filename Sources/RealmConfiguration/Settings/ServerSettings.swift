@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+public import RealmKit
+public import Sessions
 public import Throttle
 
 /// What the `server` block of realms.conf says.
@@ -50,6 +52,12 @@ public struct ServerSettings: Sendable {
     public var limits = Limits()
     /// How many failed logins there may be, and what follows from them.
     public var throttle = ThrottleSettings()
+    /// How long sessions live and how many there may be.
+    public var sessions = SessionSettings()
+    /// What people sign in with.
+    public var signIn = SignInSettings()
+    /// The proxies whose word is taken for where a request came from; none, unless they are named.
+    public var trustedProxies: [AddressBlock] = []
 
     /// The defaults.
     ///
