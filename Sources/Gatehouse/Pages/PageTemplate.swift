@@ -3,19 +3,11 @@
 
 internal import Mustache
 
-/// The frame of all pages and its stylesheet.
+/// The templates of all pages; every `{{name}}` is escaped for HTML.
 enum PageTemplate {
-    /// The page; every `{{name}}` is escaped for HTML.
-    static let compiled: MustacheTemplate = {
-        do {
-            return try MustacheTemplate(string: source)
-        } catch {
-            // The text is a constant, compiled by the first test.
-            preconditionFailure("the page template does not parse: \(error)")
-        }
-    }()
-
-    private static let source = """
+    /// What is around every page; `parts` are made by the other templates and not escaped again.
+    static let frame = compiled(
+        """
         <!DOCTYPE html>
         <html lang="en">
         <head>
@@ -23,8 +15,9 @@ enum PageTemplate {
         <meta name="viewport" content="width=device-width, initial-scale=1">
         <meta name="color-scheme" content="light dark">
         <title>{{title}} - Gatehouse</title>
-        <link rel="stylesheet" href="/style.css">
-        </head>
+        <link rel="stylesheet" href="{{style}}">
+        {{#script}}<script src="{{.}}" data-prefix="{{prefix}}" defer></script>
+        {{/script}}</head>
         <body>
         <main>
         {{#status}}<p class="status">{{.}}</p>
@@ -34,32 +27,105 @@ enum PageTemplate {
         {{#facts}}<dt>{{#isLink}}<a href="{{name}}">{{name}}</a>{{/isLink}}{{^isLink}}{{name}}{{/isLink}}</dt>\
         {{#values}}<dd>{{.}}</dd>{{/values}}
         {{/facts}}</dl>
-        {{/hasFacts}}</main>
+        {{/hasFacts}}{{#parts}}{{{.}}}{{/parts}}</main>
         <footer>Gatehouse</footer>
         </body>
         </html>
 
         """
+    )
 
-    /// The stylesheet, served as `/style.css`.
-    static let stylesheet = """
-        :root { color-scheme: light dark; --ink: #1d2433; --soft: #5a6275; --paper: #f4f5f8; --card: #fff; --line: #d9dde6;
-          --accent: #1f5fbf; --bad: #a8321f; }
-        @media (prefers-color-scheme: dark) { :root { --ink: #e7eaf1; --soft: #a5adbf; --paper: #13161d; --card: #1c212b;
-          --line: #333b49; --accent: #8ab4f8; --bad: #ff9c87; } }
-        * { box-sizing: border-box; }
-        body { margin: 0; min-height: 100vh; display: flex; flex-direction: column; align-items: center;
-          justify-content: center; background: var(--paper); color: var(--ink);
-          font: 1rem/1.5 system-ui, -apple-system, "Segoe UI", "DejaVu Sans", sans-serif; }
-        main { width: min(34rem, 92vw); padding: 2rem 2.25rem; background: var(--card); border: 1px solid var(--line);
-          border-radius: .75rem; overflow-wrap: anywhere; }
-        h1 { margin: 0 0 .5rem; font-size: 1.75rem; line-height: 1.2; }
-        p { margin: .5rem 0; color: var(--soft); }
-        .status { margin: 0; font-weight: 600; color: var(--bad); letter-spacing: .05em; }
-        dl { display: grid; grid-template-columns: max-content 1fr; gap: .35rem 1.25rem; margin: 1.25rem 0 0;
-          padding-top: 1.25rem; border-top: 1px solid var(--line); }
-        dt { color: var(--soft); grid-column: 1; } dd { margin: 0; grid-column: 2; }
-        a { color: var(--accent); } footer { margin: 1rem; font-size: .85rem; color: var(--soft); }
+    /// A message above a form.
+    static let notice = compiled(
+        """
+        {{#isError}}<p class="notice error" role="alert" id="notice">{{text}}</p>
+        {{/isError}}{{^isError}}<p class="notice" role="status" id="notice">{{text}}</p>
+        {{/isError}}
+        """
+    )
+
+    /// Name and password.
+    static let signIn = compiled(
+        """
+        <form method="post" action="{{action}}">
+        <input type="hidden" name="ticket" value="{{ticket}}">
+        <label for="username">User name</label>
+        <input id="username" name="username" type="text" autocomplete="username" autocapitalize="none" \
+        autocorrect="off" spellcheck="false" required value="{{username}}"{{#described}} \
+        aria-describedby="notice"{{/described}}{{^hasName}} autofocus{{/hasName}}>
+        <label for="password">Password</label>
+        <input id="password" name="password" type="password" autocomplete="current-password" required\
+        {{#described}} aria-describedby="notice"{{/described}}{{#hasName}} autofocus{{/hasName}}>
+        <button type="submit">Sign in</button>
+        </form>
 
         """
+    )
+
+    /// What a login stack asks besides.
+    static let step = compiled(
+        """
+        <form method="post" action="{{action}}">
+        <input type="hidden" name="number" value="{{number}}">
+        {{#questions}}{{#message}}<p>{{message}}</p>
+        {{/message}}{{#prompt}}<label for="{{id}}">{{prompt}}</label>
+        <input id="{{id}}" name="{{id}}" type="{{type}}" autocomplete="{{autocomplete}}"{{#isCode}} \
+        inputmode="numeric"{{/isCode}} autocapitalize="none" autocorrect="off" spellcheck="false" required\
+        {{#isFirst}} autofocus{{/isFirst}}>
+        {{/prompt}}{{/questions}}<button type="submit">Go on</button>
+        </form>
+        <p><a href="{{cancel}}">Begin again</a></p>
+
+        """
+    )
+
+    /// A link by itself.
+    static let link = compiled(
+        """
+        <p><a href="{{target}}">{{text}}</a></p>
+
+        """
+    )
+
+    /// The way out.
+    static let signOut = compiled(
+        """
+        <form method="post" action="{{action}}" class="inline">
+        <input type="hidden" name="csrf" value="{{csrf}}">
+        {{#account}}<a href="{{.}}">Your account</a>
+        {{/account}}<button type="submit">Sign out</button>
+        </form>
+
+        """
+    )
+
+    /// The sessions of a user.
+    static let sessions = compiled(
+        """
+        <h2>Your sessions</h2>
+        <ul class="sessions">
+        {{#sessions}}<li>
+        <div><strong>{{device}}</strong>{{#isCurrent}} <span class="tag">this one</span>{{/isCurrent}}<br>
+        <small>{{#address}}{{address}}, {{/address}}since <time datetime="{{created}}">{{createdText}}</time>, \
+        last used <time datetime="{{lastSeen}}">{{lastSeenText}}</time></small></div>
+        {{^isCurrent}}<form method="post" action="{{action}}"><input type="hidden" name="csrf" value="{{csrf}}">\
+        <input type="hidden" name="id" value="{{id}}"><button type="submit" aria-label="End the session on \
+        {{device}} since {{createdText}}">End</button></form>{{/isCurrent}}
+        </li>
+        {{/sessions}}</ul>
+        {{#hasOthers}}<form method="post" action="{{action}}" class="inline"><input type="hidden" name="csrf" \
+        value="{{csrf}}"><input type="hidden" name="others" value="all"><button type="submit">End all others</button>\
+        </form>
+        {{/hasOthers}}
+        """
+    )
+
+    private static func compiled(_ source: String) -> MustacheTemplate {
+        do {
+            return try MustacheTemplate(string: source)
+        } catch {
+            // The text is a constant, compiled by the first test.
+            preconditionFailure("a page template does not parse: \(error)")
+        }
+    }
 }

@@ -10,10 +10,13 @@ internal import RealmKit
 extension Page {
     /// `/`: what is here.
     static func index(_ rules: [ProtectRule]) -> Page {
-        Page(
+        let shown = rules.filter { $0.host == .any && $0.access == .users }
+        return Page(
             title: "Gatehouse",
-            lines: [rules.isEmpty ? "Nothing is protected here." : "Protected here:"],
-            facts: rules.map { Fact(name: $0.path, values: ["realm \($0.realm)"], isLink: true) }
+            lines: [shown.isEmpty ? "Nothing is protected here." : "Protected here:"],
+            facts: shown.map {
+                Fact(name: $0.path, values: ["realm \($0.realms.joined(separator: ", "))"], isLink: true)
+            }
         )
     }
 
@@ -21,35 +24,88 @@ extension Page {
     static let health = Page(title: "ok", lines: ["ok"])
 
     /// `/welcome`, and whatever else is protected and has no page of its own.
-    static func welcome(_ identity: AuthenticatedIdentity) -> Page {
-        let groups = identity.groups
-        var page = Page(title: "Welcome \(identity.username)", lines: ["Welcome \(identity.username)"])
-        page.facts = [
-            Fact(name: "Signed in as", values: [identity.username.text]), Fact(name: "Realm", values: [identity.realm]),
-        ]
-        if !groups.isEmpty { page.facts.append(Fact(name: groups.count == 1 ? "Group" : "Groups", values: groups)) }
+    ///
+    /// - Parameters:
+    ///   - user: Who is greeted.
+    ///   - exit: The way out, for those who have a session.
+    /// - Returns: The page.
+    static func welcome(_ user: SignedInUser, _ exit: Part?) -> Page {
+        var page = Page(title: "Welcome \(user.username)", lines: ["Welcome \(user.username)"])
+        page.facts = facts(of: user)
+        page.add(exit)
         return page
     }
 
+    private mutating func add(_ exit: Part?) {
+        guard let exit else { return }
+        parts.append(exit)
+        kind = .live
+    }
+
+    static func facts(of user: SignedInUser) -> [Fact] {
+        var facts = [
+            Fact(name: "Signed in as", values: [user.username.text]), Fact(name: "Realm", values: [user.realm]),
+        ]
+        let groups = user.groups
+        if !groups.isEmpty { facts.append(Fact(name: groups.count == 1 ? "Group" : "Groups", values: groups)) }
+        return facts
+    }
+
     /// 401. Whatever was wrong with credentials, it says the same.
-    static func unauthorized(realm: String, wasRefused: Bool) -> Page {
+    ///
+    /// - Parameters:
+    ///   - challenge: What is asked for.
+    ///   - wasRefused: Whether there were credentials.
+    ///   - places: Where the sign-in page is.
+    /// - Returns: The page.
+    static func unauthorized(_ challenge: Challenge, wasRefused: Bool, _ places: Places) -> Page {
         var page = Page(
             status: .unauthorized,
             title: wasRefused ? "Not accepted" : "Please sign in",
             lines: [wasRefused ? "Invalid credentials." : "This page is for people who have signed in."]
         )
-        page.headers[.wwwAuthenticate] = BasicScheme.challenge(realm: realm)
+        challenge.add(to: &page.headers, places)
+        if challenge.schemes.contains(.form) {
+            page.parts = [Part(PageTemplate.link, ["target": places.signIn, "text": "Sign in"])]
+        }
+        return page
+    }
+
+    /// To the sign-in page; after it, back to where somebody wanted to go.
+    ///
+    /// - Parameters:
+    ///   - location: The page's address.
+    ///   - isSafe: Whether the request was one that may be made again.
+    /// - Returns: The page.
+    static func redirect(to location: String, isSafe: Bool) -> Page {
+        var page = Page(status: isSafe ? .found : .seeOther, title: "Please sign in", lines: ["Please sign in."])
+        page.headers[.location] = location
+        page.parts = [Part(PageTemplate.link, ["target": location, "text": "Sign in"])]
         return page
     }
 
     /// 403.
-    static func forbidden(_ identity: AuthenticatedIdentity) -> Page {
-        Page(
-            status: .forbidden,
-            title: "Not for you",
-            lines: ["You are signed in as \(identity.username), who may not see this page."]
-        )
+    ///
+    /// - Parameters:
+    ///   - user: Who is refused; nil where it does not matter who.
+    ///   - exit: The way out, for those who have a session.
+    /// - Returns: The page.
+    static func forbidden(_ user: SignedInUser?, _ exit: Part?) -> Page {
+        var page = Page(status: .forbidden, title: "Not for you")
+        page.lines = [
+            user.map { "You are signed in as \($0.username), who may not see this page." }
+                ?? "This page cannot be had from where you are."
+        ]
+        page.add(exit)
+        return page
     }
+
+    /// 403: another site has sent it.
+    static let crossOrigin = Page(
+        status: .forbidden,
+        title: "Refused",
+        lines: ["The request was sent by a page of another site."]
+    )
 
     /// 400.
     static func badRequest(_ reason: String) -> Page {
@@ -77,15 +133,29 @@ extension Page {
         )
     }
 
+    /// 413.
+    static let tooLarge = Page(status: .contentTooLarge, title: "Too large", lines: ["The body is too large."])
+
     /// 404.
     static let notFound = Page(status: .notFound, title: "Not found", lines: ["There is nothing here."])
 
     /// 405.
-    static let methodNotAllowed: Page = {
-        var page = Page(status: .methodNotAllowed, title: "Method not allowed", lines: ["Use GET or HEAD here."])
-        page.headers[.allow] = "GET, HEAD"
+    ///
+    /// - Parameter allowed: The methods that can be used.
+    /// - Returns: The page.
+    static func methodNotAllowed(_ allowed: [String]) -> Page {
+        let names = allowed.joined(separator: ", ")
+        var page = Page(status: .methodNotAllowed, title: "Method not allowed", lines: ["Use \(names) here."])
+        page.headers[.allow] = names
         return page
-    }()
+    }
+
+    /// 415.
+    static let unsupported = Page(
+        status: .unsupportedMediaType,
+        title: "Unsupported media type",
+        lines: ["The body is of a type that is not read here."]
+    )
 
     /// 503.
     static let unavailable: Page = {

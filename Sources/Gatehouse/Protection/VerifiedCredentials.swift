@@ -19,6 +19,8 @@ final class VerifiedCredentials: Sendable {
     /// What is known of credentials that were accepted.
     final class Entry: Sendable {
         let identity: AuthenticatedIdentity
+        /// Who was let in, as rules and pages see them.
+        let user: SignedInUser
         /// Who was let in, and from where.
         fileprivate let known: Known
         fileprivate let expiry: UInt64
@@ -35,6 +37,7 @@ final class VerifiedCredentials: Sendable {
 
         fileprivate init(_ identity: AuthenticatedIdentity, _ known: Known, expiry: UInt64, number: UInt64) {
             self.identity = identity
+            user = SignedInUser(identity)
             self.known = known
             self.expiry = expiry
             self.number = number
@@ -62,9 +65,12 @@ final class VerifiedCredentials: Sendable {
     }
 
     /// A response that depends on nothing but the identity.
-    enum PageKey: Hashable {
-        case welcome(asHTML: Bool)
-        case forbidden(asHTML: Bool)
+    enum PageKey: Int, Hashable {
+        case welcomeHTML
+        case welcomeText
+        case forbiddenHTML
+        case forbiddenText
+        case identity
     }
 
     /// Who was let in, and from where.
@@ -120,13 +126,19 @@ final class VerifiedCredentials: Sendable {
     }
 
     /// The key of credentials; nil if nothing is remembered here, or no MAC could be made.
-    func key(realm: String, peer: String?, _ credentials: BasicCredentials) -> Key? {
+    ///
+    /// - Parameters:
+    ///   - realms: The realms that are asked, in order.
+    ///   - peer: Where the request came from.
+    ///   - credentials: Name and password.
+    /// - Returns: The key.
+    func key(realms: [String], peer: String?, _ credentials: BasicCredentials) -> Key? {
         guard lifetime > 0 else { return nil }
         let tag: Digest? = credentials.withBytes { name, password in
             do throws(OpenSSLError) {
                 return try mac.tag { message in
-                    let realm = realm.utf8Span.span
-                    message.append(field: realm)
+                    message.append(UInt64(realms.count))
+                    for realm in realms { message.append(field: realm.utf8Span.span) }
                     message.append(field: (peer ?? "").utf8Span.span)
                     message.append(field: name)
                     message.append(field: password)

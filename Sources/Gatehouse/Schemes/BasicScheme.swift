@@ -28,12 +28,17 @@ public enum BasicScheme {
     /// - Parameter realm: The realm's name; it must not hold control characters.
     /// - Returns: The whole value, quoted as RFC 9110 section 5.6.4 has it.
     public static func challenge(realm: String) -> String {
+        "Basic realm=\(quoted(realm)), charset=\"UTF-8\""
+    }
+
+    /// A text as a quoted-string of RFC 9110 section 5.6.4, its quotes included.
+    static func quoted(_ text: String) -> String {
         var quoted = ""
-        for character in realm.unicodeScalars {
+        for character in text.unicodeScalars {
             if character == "\"" || character == "\\" { quoted.unicodeScalars.append("\\") }
             quoted.unicodeScalars.append(character)
         }
-        return "Basic realm=\"\(quoted)\", charset=\"UTF-8\""
+        return "\"\(quoted)\""
     }
 
     /// Reads the `Authorization` fields of a request.

@@ -8,10 +8,11 @@ internal import Logging
 internal import NIOCore
 internal import RealmConfiguration
 internal import RealmKit
+internal import Sessions
 
 /// Answers requests: path, gate, page, log.
 ///
-/// Both lanes take the same way: ``content(_:_:)`` after ``Gate/begin(_:_:peer:)``, or after ``Gate/decide(_:)`` where
+/// Both lanes take the same way: ``content(_:_:)`` after ``Gate/begin(_:_:)``, or after ``Gate/decide(_:)`` where
 /// somebody has to be logged in first.
 struct GatehouseResponder: Responder {
     /// Which requests are answered on the event loop.
@@ -23,8 +24,11 @@ struct GatehouseResponder: Responder {
     }
 
     private let gate: Gate
+    private let portal: Portal?
     private let shelf: PageShelf
-    private let log: AccessLog
+    private let forwardAuth: ForwardAuth
+    private let trusted: [AddressBlock]
+    let log: AccessLog
     private let asksClients: Bool
     private let lanes: Lanes
 
@@ -32,61 +36,82 @@ struct GatehouseResponder: Responder {
     ///
     /// - Parameters:
     ///   - gate: Who decides.
+    ///   - portal: The sign-in pages and the session API; nil if no rule has use for them.
     ///   - shelf: What is shown.
+    ///   - trusted: The proxies whose word is taken for where a request came from, and who may ask about requests.
     ///   - log: Where a line is written for every request.
     ///   - asksClients: Whether TLS asks clients for certificates. Then a request must be for the host that TLS was set up
     ///     for: another may ask other certificates (CVE-2025-23419, RFC 9110 section 7.4).
     ///   - lanes: Which requests are answered on the event loop.
-    init(gate: Gate, shelf: PageShelf, log: AccessLog, asksClients: Bool = false, lanes: Lanes = .both) {
+    init(
+        gate: Gate,
+        portal: Portal?,
+        shelf: PageShelf,
+        trusted: [AddressBlock] = [],
+        log: AccessLog,
+        asksClients: Bool = false,
+        lanes: Lanes = .both
+    ) {
         self.gate = gate
+        self.portal = portal
         self.shelf = shelf
+        self.trusted = trusted
         self.log = log
         self.asksClients = asksClients
         self.lanes = lanes
+        forwardAuth = ForwardAuth(shelf.frame)
     }
 
     /// What is known of a request before it is answered.
-    private struct Asked: Sendable {
-        let isSafe: Bool
+    struct Asked: Sendable {
+        var method: String
         let isHead: Bool
+        let isSafe: Bool
         let asHTML: Bool
         let path: RequestPath?
         let begin: UInt64
-        /// For the log; empty if there is none.
-        let method: String
-        let peer: String?
+        /// Where it came from.
+        var address: String?
+        /// What a proxy asks about.
+        var original: OriginalRequest?
     }
 
     func respond(to head: borrowing RequestHead, on connection: Connection) -> Reply {
-        let asked = Asked(
-            isSafe: head.method == .get || head.method == .head,
+        var asked = Asked(
+            method: head.methodText,
             isHead: head.method == .head,
+            isSafe: head.method == .get || head.method == .head,
             asHTML: head.withFirst(.accept) { AcceptField.prefersHTML($0) } ?? false,
             path: head.withTarget { RequestPath(target: $0) },
             begin: log.now,
-            method: log.isOn ? head.methodText : "",
-            peer: connection.peer
+            address: connection.peer
         )
         if asksClients, let name = connection.serverName, !head.isFor(host: name) {
             return reply(asked, .misdirected, nil)
         }
         guard let path = asked.path else { return reply(asked, .doubtfulPath, nil) }
-        let beginning = gate.begin(
-            path,
-            {
-                head.withFirst(.authorization) { BasicScheme.read($0, count: head.count(of: .authorization)) }
-                    ?? .nothing
-            },
-            peer: connection.peer
-        )
-        switch beginning {
-        case .decided(let decision, let known): return reply(asked, content(asked, decision), known)
-        case .login(let login):
-            return .later { _ in
-                let (decision, report) = await gate.decide(login)
-                return response(asked, content(asked, decision), report)
+        if !trusted.isEmpty {
+            let forwarded = head.values(named: "x-forwarded-for")
+            switch ClientAddress.find(peer: connection.peer, trusted: trusted, forwarded: forwarded) {
+            case .address(let address): asked.address = address
+            case .unreadable(let reason): return reply(asked, .malformed(reason), nil)
             }
         }
+        var cookies = OurCookies()
+        head.forEach(.cookie) { cookies.read($0) }
+        if let endpoint = shelf.frame.places.endpoint(at: path) {
+            switch endpoint {
+            case .style where asked.isSafe: return reply(asked, .stylesheet, nil)
+            case .script where asked.isSafe && portal != nil: return reply(asked, .script, nil)
+            case .forwardAuth(let flavour) where !trusted.isEmpty:
+                return authorize(flavour, asked, cookies, head, connection)
+            case .signIn, .step, .signOut, .account, .accountEnd, .session, .sessionRefresh, .sessionEvents, .sessions,
+                .oneSession:
+                if let portal { return hand(endpoint, to: portal, asked, cookies, head) }
+            case .style, .script, .forwardAuth: break
+            }
+        }
+        return decide(asked, path, cookies, head)
     }
 
     func respond(to fault: RequestFault, on connection: Connection) -> PreparedResponse {
@@ -99,20 +124,203 @@ struct GatehouseResponder: Responder {
         return response
     }
 
-    private func reply(_ asked: Asked, _ content: Content, _ known: Gate.Known?) -> Reply {
-        switch lanes {
-        case .both:
-            let response = shelf.prepared(content, asHTML: asked.asHTML, known)
-            let user = (known?.entry.identity).map { ($0.username, $0.realm) }
-            note(asked, user, status: response.status, length: response.bodyLength, "")
-            return .now(response)
-        case .asyncOnly:
-            return .later { _ in response(asked, content, nil) }
+    // MARK: Our own pages
+
+    private func decide(
+        _ asked: Asked,
+        _ path: RequestPath,
+        _ cookies: OurCookies,
+        _ head: borrowing RequestHead
+    ) -> Reply {
+        let question = Gate.Asked(
+            host: .text(head.host),
+            path: path,
+            method: asked.method,
+            address: asked.address,
+            session: cookies.session
+        )
+        switch gate.begin(question, { Self.basic(head) }) {
+        case .decided(let decision, let known):
+            return reply(asked, content(asked, decision, isNavigation: Self.isNavigation(head, asked), head.target), known)
+        case .login(let login):
+            let isNavigation = Self.isNavigation(head, asked)
+            let target = head.target
+            return .later { _ in
+                let (decision, report) = await gate.decide(login)
+                return response(asked, content(asked, decision, isNavigation: isNavigation, target), report)
+            }
         }
     }
 
-    private func response(_ asked: Asked, _ content: Content, _ report: LoginReport?) -> Response {
-        var (head, body) = shelf.rendered(content, asHTML: asked.asHTML)
+    private static func basic(_ head: borrowing RequestHead) -> BasicScheme.Presented {
+        head.withFirst(.authorization) { BasicScheme.read($0, count: head.count(of: .authorization)) } ?? .nothing
+    }
+
+    private static func isNavigation(_ head: borrowing RequestHead, _ asked: Asked) -> Bool {
+        Navigation.isOne(
+            mode: head.values(named: "sec-fetch-mode").first,
+            requestedWith: head.values(named: "x-requested-with").first,
+            asHTML: asked.asHTML
+        )
+    }
+
+    private func content(
+        _ asked: Asked,
+        _ decision: Gate.Decision,
+        isNavigation: @autoclosure () -> Bool,
+        _ target: @autoclosure () -> String
+    ) -> Content {
+        switch decision {
+        case .challenge(let challenge, let wasRefused):
+            // The first scheme is the one that is meant for people.
+            guard portal != nil, challenge.schemes.first == .form, !wasRefused, isNavigation() else {
+                return .unauthorized(challenge, wasRefused: wasRefused)
+            }
+            return .redirect(shelf.frame.places.signIn(returningTo: target()), isSafe: asked.isSafe)
+        case .forbidden(let user): return .forbidden(user)
+        case .malformed(let reason): return .malformed(reason)
+        case .unavailable: return .unavailable
+        case .methodNotAllowed(let allowed): return .methodNotAllowed(allowed)
+        case .allowed(let user):
+            guard asked.isSafe else { return .methodNotAllowed(Content.readingMethods) }
+            return .welcome(user)
+        case .open, .unruled:
+            guard asked.isSafe else { return .methodNotAllowed(Content.readingMethods) }
+            guard let path = asked.path else { return .notFound }
+            if path.segments.isEmpty { return .index }
+            return path.segments == ["health"] && !path.endsInSlash ? .health : .notFound
+        }
+    }
+
+    // MARK: Sign-in and sessions
+
+    private func hand(
+        _ endpoint: Places.Endpoint,
+        to portal: Portal,
+        _ asked: Asked,
+        _ cookies: OurCookies,
+        _ head: borrowing RequestHead
+    ) -> Reply {
+        let authority = authority(head)
+        let query = head.target.split(separator: "?", maxSplits: 1).dropFirst().first.map(String.init) ?? ""
+        guard let path = asked.path else { return reply(asked, .doubtfulPath, nil) }
+        return .later { request in
+            let request = WebRequest(
+                method: asked.method,
+                path: path,
+                query: query,
+                authority: authority,
+                address: asked.address,
+                cookies: cookies,
+                fields: request.headers,
+                body: request.body
+            )
+            let answer = await portal.respond(at: endpoint, to: request)
+            let response = answer.response
+            let user = answer.report.map { ($0.username, $0.realm) } ?? answer.user.map { ($0.username, $0.realm) }
+            let reason = answer.report.map(AccessLog.reason) ?? ""
+            note(asked, user, status: response.status.code, length: response.body.contentLength ?? 0, reason)
+            return response
+        }
+    }
+
+    /// Host and port as the client has named them; behind a trusted proxy, as that says.
+    private func authority(_ head: borrowing RequestHead) -> String {
+        guard !trusted.isEmpty else { return head.host }
+        let forwarded = head.values(named: "x-forwarded-host")
+        guard let host = forwarded.first, forwarded.count == 1 else { return head.host }
+        return host
+    }
+
+    // MARK: What proxies ask
+
+    private func authorize(
+        _ flavour: ForwardAuthFlavour,
+        _ asked: Asked,
+        _ cookies: OurCookies,
+        _ head: borrowing RequestHead,
+        _ connection: Connection
+    ) -> Reply {
+        var asked = asked
+        guard ClientAddress.isTrusted(connection.peer, trusted) else {
+            return reply(asked, forwardAuth.refusal("only trusted proxies may ask"), nil, " not-trusted")
+        }
+        let read = OriginalRequest.read(flavour, question(head, flavour))
+        guard case .request(let original) = read else {
+            guard case .refused(let reason) = read else { return reply(asked, .doubtfulPath, nil) }
+            let answer = forwardAuth.refusal("the question is in doubt")
+            return reply(asked, answer, nil, " \(AccessLog.quoted(reason))")
+        }
+        asked.original = original
+        let question = Gate.Asked(
+            host: .read(original.host),
+            path: original.path,
+            method: original.method,
+            address: asked.address,
+            session: cookies.session
+        )
+        let about = ForwardAuth.Asked(
+            flavour: flavour,
+            original: original,
+            isNavigation: Self.isNavigation(head, asked)
+        )
+        switch gate.begin(question, { Self.basic(head) }) {
+        case .decided(let decision, let known):
+            return reply(asked, forwardAuth.response(decision, about, known), known, "")
+        case .login(let login):
+            return .later { [asked] _ in
+                let (decision, report) = await gate.decide(login)
+                return response(asked, forwardAuth.rendered(decision, about), report)
+            }
+        }
+    }
+
+    /// What a proxy's question says; the fields are looked up when they are asked for.
+    private func question(_ head: borrowing RequestHead, _ flavour: ForwardAuthFlavour) -> OriginalRequest.Question {
+        let names: [StaticString] =
+            flavour == .nginx
+            ? ["x-original-url", "x-original-method"]
+            : ["x-forwarded-method", "x-forwarded-proto", "x-forwarded-host", "x-forwarded-uri"]
+        let values = names.map { ($0.description, head.values(named: $0)) }
+        return OriginalRequest.Question(
+            values: { name in values.first { $0.0 == name.description }?.1 ?? [] },
+            method: head.methodText,
+            target: head.target,
+            host: head.host,
+            prefix: shelf.frame.places.prefix + "/auth/envoy"
+        )
+    }
+
+    // MARK: Answers
+
+    private func reply(_ asked: Asked, _ content: Content, _ known: Gate.Known?) -> Reply {
+        switch lanes {
+        case .both: return reply(asked, shelf.prepared(content, asHTML: asked.asHTML, known), known, "")
+        case .asyncOnly: return .later { _ in response(asked, content, nil, known) }
+        }
+    }
+
+    private func reply(_ asked: Asked, _ response: PreparedResponse, _ known: Gate.Known?, _ reason: String) -> Reply {
+        let user = known.map { ($0.user.username, $0.user.realm) }
+        note(asked, user, status: response.status, length: response.bodyLength, reason)
+        return .now(response)
+    }
+
+    private func response(
+        _ asked: Asked,
+        _ content: Content,
+        _ report: LoginReport?,
+        _ known: Gate.Known? = nil
+    ) -> Response {
+        response(asked, shelf.rendered(content, asHTML: asked.asHTML, known), report)
+    }
+
+    private func response(
+        _ asked: Asked,
+        _ made: (head: HTTPResponse, body: ByteBuffer),
+        _ report: LoginReport?
+    ) -> Response {
+        var (head, body) = made
         let length = body.readableBytes
         let user = report.map { ($0.username, $0.realm) }
         note(asked, user, status: head.status.code, length: length, report.map(AccessLog.reason) ?? "")
@@ -130,8 +338,8 @@ struct GatehouseResponder: Responder {
         _ reason: String
     ) {
         guard log.isOn else { return }
-        let entry = AccessLog.Entry(
-            peer: asked.peer,
+        var entry = AccessLog.Entry(
+            peer: asked.address,
             user: user,
             method: asked.method,
             path: asked.path?.text,
@@ -139,29 +347,10 @@ struct GatehouseResponder: Responder {
             length: length,
             reason: reason
         )
-        log.note(entry, since: asked.begin)
-    }
-
-    private func content(_ asked: Asked, _ decision: Gate.Decision) -> Content {
-        switch decision {
-        case .challenge(let realm, let wasRefused): return .unauthorized(realm: realm, wasRefused: wasRefused)
-        case .forbidden(let identity): return .forbidden(identity)
-        case .malformed(let reason): return .malformed(reason)
-        case .unavailable: return .unavailable
-        case .allowed(let identity):
-            guard asked.isSafe else { return .methodNotAllowed }
-            // Even where a rule protects everything, the pages it shows have their style.
-            return isStylesheet(asked) ? .stylesheet : .welcome(identity)
-        case .open:
-            guard asked.isSafe else { return .methodNotAllowed }
-            if let path = asked.path, path.segments.isEmpty { return .index }
-            if let path = asked.path, path.segments == ["health"], !path.endsInSlash { return .health }
-            return isStylesheet(asked) ? .stylesheet : .notFound
+        if let original = asked.original {
+            let place = "\(original.host.text)\(original.path.text)"
+            entry.reason = " for=\(AccessLog.quoted("\(original.method) \(place)"))" + reason
         }
-    }
-
-    private func isStylesheet(_ asked: Asked) -> Bool {
-        guard let path = asked.path else { return false }
-        return path.segments == ["style.css"] && !path.endsInSlash
+        log.note(entry, since: asked.begin)
     }
 }

@@ -126,6 +126,30 @@ public struct RequestHead {
         fields.filter { $0.kind == kind }.map { text($0.value) }
     }
 
+    /// Lends the values of all fields of a kind, in order, without blanks around them.
+    public func forEach(_ kind: FieldKind, _ body: (Span<UInt8>) -> Void) {
+        for field in fields where field.kind == kind {
+            body(bytes.readableBytesUInt8Span.extracting(field.value.range))
+        }
+    }
+
+    /// The values of all fields of a name, in order; bytes that are not UTF-8 are repaired.
+    ///
+    /// Names that differ in more than upper and lower case are other names: `X_Forwarded_For` is not `x-forwarded-for`
+    /// (CVE-2025-64484).
+    ///
+    /// - Parameter name: The name, in lower case.
+    /// - Returns: The values; none if there is no such field.
+    public func values(named name: StaticString) -> [String] {
+        var values: [String] = []
+        let bytes = bytes.readableBytesUInt8Span
+        for field in fields where field.name.range.count == name.utf8CodeUnitCount {
+            guard bytes.extracting(field.name.range).equalsIgnoringCase(name) else { continue }
+            values.append(text(field.value))
+        }
+        return values
+    }
+
     private func text(_ slice: Slice) -> String {
         unsafe bytes.readableBytesUInt8Span.extracting(slice.range).withUnsafeBufferPointer {
             unsafe String(decoding: $0, as: UTF8.self)

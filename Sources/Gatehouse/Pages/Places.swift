@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+/// Where the pages and the session API are.
+struct Places: Sendable, Hashable {
+    /// What all paths begin with: empty, or as in `/gatehouse`.
+    let prefix: String
+
+    var signIn: String { prefix + "/sign-in" }
+    var step: String { prefix + "/sign-in/step" }
+    var signOut: String { prefix + "/sign-out" }
+    var account: String { prefix + "/account" }
+    var accountEnd: String { prefix + "/account/end" }
+    var style: String { prefix + "/style.css" }
+    var script: String { prefix + "/session.js" }
+
+    /// What is at a path, if it is one of these; below ``prefix`` nothing else is.
+    enum Endpoint: Sendable, Hashable {
+        case signIn
+        case step
+        case signOut
+        case account
+        case accountEnd
+        case style
+        case script
+        case session
+        case sessionRefresh
+        case sessionEvents
+        case sessions
+        case oneSession(String)
+        case forwardAuth(ForwardAuthFlavour)
+    }
+
+    /// What is at a path.
+    ///
+    /// - Parameter path: The path of a request.
+    /// - Returns: Nil for all paths that are not ours.
+    func endpoint(at path: RequestPath) -> Endpoint? {
+        guard !path.endsInSlash || path.segments.contains("auth") else { return nil }
+        var rest = path.segments[...]
+        for segment in prefix.split(separator: "/") {
+            guard let first = rest.first, first.utf8.elementsEqual(segment.utf8) else { return nil }
+            rest.removeFirst()
+        }
+        guard let first = rest.popFirst() else { return nil }
+        switch (first, rest.count) {
+        case ("auth", 1...):
+            return rest.first.flatMap { ForwardAuthFlavour(rawValue: $0) }
+                .flatMap { $0.takesPath || rest.count == 1 && !path.endsInSlash ? .forwardAuth($0) : nil }
+        case ("sign-in", 0): return .signIn
+        case ("sign-in", 1) where rest.first == "step": return .step
+        case ("sign-out", 0): return .signOut
+        case ("account", 0): return .account
+        case ("account", 1) where rest.first == "end": return .accountEnd
+        case ("style.css", 0): return .style
+        case ("session.js", 0): return .script
+        case ("session", 0): return .session
+        case ("session", 1) where rest.first == "refresh": return .sessionRefresh
+        case ("session", 1) where rest.first == "events": return .sessionEvents
+        case ("sessions", 0): return .sessions
+        case ("sessions", 1): return rest.first.map { .oneSession($0) }
+        default: return nil
+        }
+    }
+}
+
+extension Places {
+    /// The sign-in page, which leads back to a target afterwards.
+    ///
+    /// - Parameter target: A path and query, or a whole address.
+    /// - Returns: The page's path and query.
+    func signIn(returningTo target: String) -> String { "\(signIn)?return=\(PercentEncoding.encode(target))" }
+}
+
+/// Percent-encoding of RFC 3986 section 2.1.
+enum PercentEncoding {
+    /// A text of which everything is encoded but what is unreserved, and `/`.
+    static func encode(_ text: String) -> String {
+        let digits = Array("0123456789ABCDEF".utf8)
+        var encoded: [UInt8] = []
+        encoded.reserveCapacity(text.utf8.count + 16)
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+                UInt8(ascii: "~"), UInt8(ascii: "/"):
+                encoded.append(byte)
+            default: encoded += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
+        }
+        return String(decoding: encoded, as: UTF8.self)
+    }
+}

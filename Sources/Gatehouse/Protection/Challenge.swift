@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import HTTPTypes
+internal import RealmConfiguration
+
+/// What a rule asks for of somebody it does not know.
+struct Challenge: Sendable, Hashable {
+    /// The name of what is protected: the first realm that is asked.
+    let realm: String
+    /// The schemes offered, in order.
+    let schemes: [ProtectRule.Scheme]
+
+    init(_ rule: ProtectRule) {
+        realm = rule.realms.first ?? ""
+        schemes = rule.schemes
+    }
+
+    /// Adds a `WWW-Authenticate` field for each scheme, as every 401 has one (RFC 9110 section 15.5.2).
+    ///
+    /// A page to sign in on has no registered scheme; its form follows the draft of HTTP cookie authentication
+    /// (draft-broyer-http-cookie-auth), which clients that do not know it pass over.
+    ///
+    /// - Parameters:
+    ///   - headers: The response's fields.
+    ///   - places: Where the sign-in page is.
+    func add(to headers: inout HTTPFields, _ places: Places) {
+        for scheme in schemes {
+            let value =
+                switch scheme {
+                case .basic: BasicScheme.challenge(realm: realm)
+                case .form:
+                    "Cookie realm=\(BasicScheme.quoted(realm)), form-action=\"\(places.signIn)\", "
+                        + "cookie-name=\"\(SetCookie.sessionName)\""
+                }
+            headers.append(HTTPField(name: .wwwAuthenticate, value: value))
+        }
+    }
+}

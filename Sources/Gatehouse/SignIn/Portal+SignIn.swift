@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import HummingbirdCore
+internal import NIOCore
+internal import OpenSSLKit
+internal import RealmKit
+internal import Sessions
+
+/// The page with name and password.
+extension Portal {
+    /// `GET /sign-in`.
+    func showSignIn(_ request: WebRequest) -> Answer {
+        let browser: Browser
+        do throws(OpenSSLError) {
+            browser = try Browser(request)
+        } catch {
+            return Answer(render(.unavailable, request))
+        }
+        let query = QueryFields(request.query)
+        var target = target(query.text("return"), request)?.location
+        var notice = Notice.none
+        if let text = query.text("ticket"), let ticket = open(text, browser) {
+            target = ticket.target
+            notice = Notice(rawValue: ticket.notice) ?? .none
+        }
+        guard let ticket = seal(target, .none, browser) else { return Answer(render(.unavailable, request)) }
+        var page = Page(title: "Sign in", lines: ["Sign in"])
+        page.kind = .form
+        if let text = notice.text {
+            page.parts.append(Page.Part(PageTemplate.notice, ["text": text, "isError": notice.isError]))
+        }
+        let known = session(request, isActivity: false)
+        if let known {
+            let text = "You are signed in as \(known.session.user.username). Signing in again ends that session."
+            page.parts.append(Page.Part(PageTemplate.notice, ["text": text, "isError": false]))
+        }
+        let name = notice == .refused ? state.names.take(browser.digest) ?? "" : ""
+        page.parts.append(
+            Page.Part(
+                PageTemplate.signIn,
+                [
+                    "action": places.signIn, "ticket": ticket, "username": name, "hasName": !name.isEmpty,
+                    "described": notice.text != nil,
+                ]
+            )
+        )
+        return Answer(render(page, request, cookies: browser.cookies), user: known?.session.user)
+    }
+
+    /// `POST /sign-in`.
+    func signIn(_ request: WebRequest) async -> Answer {
+        guard request.contentType == "application/x-www-form-urlencoded" else {
+            return Answer(render(.unsupported, request))
+        }
+        guard case .token(let token) = request.cookies.browser else {
+            return Answer(render(.badRequest("the browser has not sent back the cookie of the sign-in page"), request))
+        }
+        guard let body = await request.collectedBody() else { return Answer(render(.tooLarge, request)) }
+        let fields: FormFields
+        let browser: Browser
+        do throws(FieldsFault) {
+            fields = try FormFields(body.readableBytesUInt8Span)
+            browser = try Browser(known: token)
+        } catch {
+            return Answer(render(.badRequest(error.reason), request))
+        }
+        guard let ticket = fields.text("ticket").flatMap({ open($0, browser) }) else {
+            return Answer(back(.stale, nil, browser, request))
+        }
+        // Whatever comes of it: who begins to sign in is no longer who was signed in before (CVE-2026-34454).
+        if let before = session(request, isActivity: false) { await sessions.end(before.session, .replaced) }
+        guard let text = fields.text("username"), let password = fields.secret("password"),
+            let username = Self.username(text)
+        else { return Answer(back(.refused, ticket.target, browser, request)) }
+        let begun = begin(username, password, realms: realms(for: ticket.target, request), request)
+        return await go(on: begun, target: ticket.target, browser, request, name: text)
+    }
+
+    static func username(_ text: String) -> Username? {
+        do throws(BadUsername) {
+            return try Username(text)
+        } catch {
+            return nil
+        }
+    }
+
+    /// A login that has begun, and when.
+    struct Begun {
+        let dialogue: LoginDialogue<SignInAttempt>
+        let mark: SessionMark
+    }
+
+    /// Begins a login.
+    func begin(_ username: Username, _ password: Secret?, realms: [String], _ request: WebRequest) -> Begun {
+        let authenticator = authenticator
+        let address = request.address
+        let mark = sessions.mark()
+        let dialogue = LoginDialogue(name: username.text, password: password) { conversation in
+            await SignInAttempt.make(authenticator, realms, username, address: address, asking: conversation)
+        }
+        return Begun(dialogue: dialogue, mark: mark)
+    }
+
+    /// The realms that are asked for a place.
+    func realms(for target: String?, _ request: WebRequest) -> [String] {
+        guard let target, let place = ReturnTarget(target, authority: request.authority, settings: settings) else {
+            return realms
+        }
+        let host = place.host(orOf: request.authority)
+        guard case .rule(let guarded) = rules.match(host: host, path: place.path, method: "GET"),
+            guarded.rule.schemes.contains(.form)
+        else { return realms }
+        return guarded.rule.realms
+    }
+
+    /// Waits until the login asks something or has ended, and shows what comes of it.
+    ///
+    /// - Parameters:
+    ///   - begun: The login.
+    ///   - target: Where somebody wanted to go.
+    ///   - browser: Whose login it is.
+    ///   - request: The request that has brought it forward.
+    ///   - name: The name that was typed, if that was just now.
+    /// - Returns: A redirect.
+    func go(
+        on begun: Begun,
+        target: String?,
+        _ browser: Browser,
+        _ request: WebRequest,
+        name: String? = nil
+    ) async -> Answer {
+        let attempt: SignInAttempt
+        switch await begun.dialogue.next() {
+        case .questions(let questions, let number):
+            wait(begun, questions, number, target, browser, request)
+            return Answer(redirect(places.step, request))
+        case .finished(let finished): attempt = finished
+        }
+        switch attempt.outcome {
+        case .refused(let report):
+            if let name { state.names.put(name, browser.digest) }
+            return Answer(back(.refused, target, browser, request), report: report)
+        case .unavailable(let report):
+            return Answer(back(.unavailable, target, browser, request), report: report)
+        case .accepted(let identity, let report):
+            switch await establish(identity, begun.mark, request) {
+            case .session(let session, let token):
+                let place = self.target(target, request)?.location ?? places.account
+                let cookies = [SetCookie.session(token), SetCookie.removingSignIn]
+                return Answer(redirect(place, request, cookies: cookies), report: report, user: session.user)
+            case .notice(let notice):
+                return Answer(back(notice, target, browser, request), report: report)
+            }
+        }
+    }
+
+    /// Keeps a login until its person has answered.
+    func wait(
+        _ begun: Begun,
+        _ questions: [Callback],
+        _ number: Int,
+        _ target: String?,
+        _ browser: Browser,
+        _ request: WebRequest
+    ) {
+        let pending = SignInState.Pending(
+            target: target,
+            messages: begun.dialogue.messages,
+            questions: questions,
+            number: number,
+            mark: begun.mark
+        )
+        state.waiting.put(
+            WaitingLogins.Waiting(
+                dialogue: begun.dialogue,
+                context: pending,
+                source: Source(request.address ?? ""),
+                browser: browser.digest
+            )
+        )
+    }
+
+    /// A session, or what to say instead.
+    enum Established {
+        case session(Session, OpaqueToken)
+        case notice(Notice)
+    }
+
+    /// Begins a session for somebody whom a realm has accepted.
+    func establish(_ identity: AuthenticatedIdentity, _ mark: SessionMark, _ request: WebRequest) async -> Established {
+        var stamp: UserStamp?
+        if let realm = authenticator.realms[identity.realm]?.realm as? any RefreshingRealm {
+            switch await realm.state(of: identity.username) {
+            case .present(let present): stamp = present
+            case .unknown: break
+            // Gone since the login.
+            case .gone: return .notice(.changed)
+            }
+        }
+        do throws(SessionFault) {
+            let (session, token) = try await sessions.begin(
+                identity,
+                request.client,
+                stamp: stamp,
+                since: mark,
+                replacing: nil
+            )
+            return .session(session, token)
+        } catch {
+            switch error.code {
+            case .changedMeanwhile: return .notice(.changed)
+            case .tooMany: return .notice(.full)
+            case .unavailable: return .notice(.unavailable)
+            }
+        }
+    }
+
+    /// Back to the sign-in page, which says why.
+    func back(_ notice: Notice, _ target: String?, _ browser: Browser, _ request: WebRequest) -> Response {
+        guard let ticket = seal(target, notice, browser) else { return render(.unavailable, request) }
+        return redirect("\(places.signIn)?ticket=\(ticket)", request)
+    }
+
+    private func seal(_ target: String?, _ notice: Notice, _ browser: Browser) -> String? {
+        let ticket = SignInTicket(target: target, notice: notice.rawValue, issued: state.clock.now)
+        do throws(OpenSSLError) {
+            return try state.tickets.seal(ticket, for: browser.digest)
+        } catch {
+            return nil
+        }
+    }
+
+    private func open(_ text: String, _ browser: Browser) -> SignInTicket? {
+        do throws(OpenSSLError) {
+            return try state.tickets.open(
+                text.utf8Span.span,
+                from: browser.digest,
+                now: state.clock.now,
+                lifetime: settings.time.nanoseconds
+            )
+        } catch {
+            return nil
+        }
+    }
+}
+
+/// The browser somebody signs in with: the same from the first page to the last question.
+struct Browser {
+    let digest: Digest
+    /// The cookie to set, where there was none.
+    let cookies: [String]
+
+    /// The browser of a request, or a new one.
+    init(_ request: WebRequest) throws(OpenSSLError) {
+        if case .token(let token) = request.cookies.browser {
+            digest = try token.digest()
+            cookies = []
+        } else {
+            let token = try OpaqueToken()
+            digest = try token.digest()
+            cookies = [SetCookie.signIn(token)]
+        }
+    }
+
+    /// A browser that has shown its cookie.
+    init(known token: OpaqueToken) throws(FieldsFault) {
+        do throws(OpenSSLError) {
+            digest = try token.digest()
+        } catch {
+            throw FieldsFault("the cookie cannot be checked now")
+        }
+        cookies = []
+    }
+}
