@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import RealmKit
+internal import Synchronization
+
+/// The conversation of a ``LoginDialogue``: the stack asks on one side, a person answers on the other.
+///
+/// The name is answered whenever it is asked for. The first password that is asked for is the one that was given, and so
+/// is every later one with the same prompt: in a stack of several modules of passwords one is typed, as with Basic. There
+/// is no certificate. Everything else waits for the person, but for messages that come alone.
+final class DialogueExchange<Outcome: Sendable>: Conversation {
+    private struct Question {
+        let number: Int
+        let callbacks: [Callback]
+        /// What is answered already; nil for what the person is asked.
+        let known: [Answer?]
+        let continuation: CheckedContinuation<[Answer]?, Never>
+
+        /// What is shown to the person.
+        var asked: [Callback] {
+            zip(callbacks, known).filter { $0.1 == nil || DialogueExchange.isMessage($0.0) }.map(\.0)
+        }
+    }
+
+    private struct State {
+        var password: Secret?
+        /// The prompt that the password answers; nil until one was asked for.
+        var prompt: String?
+        /// Whether the stack has been given something that may be a guess.
+        var hasGiven = false
+        var isClosed = false
+        var outcome: Outcome?
+        var messages: [String] = []
+        var lastNumber = 0
+        /// The one that is open, and behind it those of modules that ask several things at once.
+        var questions: [Question] = []
+        var waiting: [CheckedContinuation<LoginDialogue<Outcome>.Step, Never>] = []
+
+        var step: LoginDialogue<Outcome>.Step? {
+            if let outcome { return .finished(outcome) }
+            return questions.first.map { .questions($0.asked, number: $0.number) }
+        }
+
+        /// Those who wait for a step, and the step, if there is one now.
+        mutating func wake() -> (() -> Void)? {
+            guard let step, !waiting.isEmpty else { return nil }
+            let woken = waiting
+            waiting = []
+            return { woken.forEach { $0.resume(returning: step) } }
+        }
+    }
+
+    private let name: String
+    private let state: Mutex<State>
+
+    /// A conversation.
+    ///
+    /// - Parameters:
+    ///   - name: The user name.
+    ///   - password: The password; nil if the person is to be asked for it.
+    init(name: String, password: Secret?) {
+        self.name = name
+        state = Mutex(State(password: password))
+    }
+
+    // MARK: The stack's side
+
+    func answer(_ callbacks: [Callback]) async throws(LoginFault) -> [Answer] {
+        let known: [Answer?] = state.withLock { state in
+            guard !state.isClosed else { return [nil] }
+            let known = callbacks.map { self.known($0, &state) }
+            guard !known.contains(where: { $0 == nil }) else { return known }
+            state.hasGiven = state.hasGiven || known.contains { Self.isSecret($0) }
+            for case .message(let text) in callbacks { state.messages.append(text) }
+            return known
+        }
+        let complete = known.compactMap { $0 }
+        if complete.count == callbacks.count { return complete }
+        guard let answers = await ask(callbacks, known) else {
+            throw state.withLock { Self.gone(hasGiven: $0.hasGiven) }
+        }
+        return answers
+    }
+
+    /// The answer that needs no person; nil if there is none.
+    private func known(_ callback: Callback, _ state: inout State) -> Answer? {
+        switch callback {
+        case .name: return .name(name)
+        case .certificate, .message: return Answer.none
+        case .oneTimeCode: return nil
+        case .password(let prompt):
+            guard let password = state.password, prompt == state.prompt ?? prompt else { return nil }
+            state.prompt = prompt
+            return .secret(password)
+        }
+    }
+
+    private func ask(_ callbacks: [Callback], _ known: [Answer?]) async -> [Answer]? {
+        let number = state.withLock { state in
+            state.lastNumber += 1
+            return state.lastNumber
+        }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let (isGone, wake) = state.withLock { state -> (Bool, (() -> Void)?) in
+                    // Under the lock: a cancellation after this finds the question.
+                    guard !state.isClosed, !Task.isCancelled else { return (true, nil) }
+                    let question = Question(
+                        number: number,
+                        callbacks: callbacks,
+                        known: known,
+                        continuation: continuation
+                    )
+                    state.questions.append(question)
+                    return (false, state.wake())
+                }
+                if isGone { continuation.resume(returning: nil) }
+                wake?()
+            }
+        } onCancel: {
+            withdraw(number)
+        }
+    }
+
+    private func withdraw(_ number: Int) {
+        let question: Question? = state.withLock { state in
+            guard let place = state.questions.firstIndex(where: { $0.number == number }) else { return nil }
+            return state.questions.remove(at: place)
+        }
+        question?.continuation.resume(returning: nil)
+    }
+
+    /// What a stack hears whose person is gone.
+    ///
+    /// Who has given a password and gets to see a second page knows something about the password, so leaving then must
+    /// cost what a wrong guess costs. Wrong credentials count for a throttle whatever the other modules say; unavailable
+    /// would not count.
+    private static func gone(hasGiven: Bool) -> LoginFault {
+        LoginFault(hasGiven ? .wrongCredentials : .missingCredential, log: "the sign-in was given up before its end")
+    }
+
+    // MARK: The person's side
+
+    /// The messages that came alone since a question was answered.
+    var messages: [String] { state.withLock { $0.messages } }
+
+    func next() async -> LoginDialogue<Outcome>.Step {
+        await withCheckedContinuation { continuation in
+            let step: LoginDialogue<Outcome>.Step? = state.withLock { state in
+                if let step = state.step { return step }
+                state.waiting.append(continuation)
+                return nil
+            }
+            if let step { continuation.resume(returning: step) }
+        }
+    }
+
+    func take(_ answers: [Answer], to number: Int) -> Bool {
+        let resume: (() -> Void)? = state.withLock { state in
+            guard let question = state.questions.first, question.number == number else { return nil }
+            let asked = question.asked
+            guard answers.count == asked.count, zip(asked, answers).allSatisfy(Self.fits) else { return nil }
+            var rest = zip(asked, answers).map(Self.complete)[...]
+            for case (.password(let prompt), .secret(let secret)) in zip(asked, rest) where state.password == nil {
+                state.password = secret
+                state.prompt = prompt
+            }
+            let all = zip(question.callbacks, question.known).map { callback, known in
+                guard known == nil || Self.isMessage(callback) else { return known ?? .none }
+                return rest.popFirst() ?? .none
+            }
+            state.hasGiven = state.hasGiven || all.contains { Self.isSecret($0) }
+            state.messages = []
+            state.questions.removeFirst()
+            return { question.continuation.resume(returning: all) }
+        }
+        resume?()
+        return resume != nil
+    }
+
+    /// Takes note of the end of the login.
+    func finish(_ outcome: Outcome) {
+        let wake = state.withLock { state in
+            state.isClosed = true
+            state.outcome = outcome
+            return state.wake()
+        }
+        wake?()
+    }
+
+    /// Lets every question fail, this one and those to come.
+    ///
+    /// - Returns: Whether the stack has been given something that may be a guess.
+    func close() -> Bool {
+        let (questions, hasGiven) = state.withLock { state in
+            defer { state.questions = [] }
+            state.isClosed = true
+            return (state.questions, state.hasGiven)
+        }
+        questions.forEach { $0.continuation.resume(returning: nil) }
+        return hasGiven
+    }
+
+    // MARK: Kinds
+
+    private static func isMessage(_ callback: Callback) -> Bool {
+        if case .message = callback { true } else { false }
+    }
+
+    private static func isSecret(_ answer: Answer?) -> Bool {
+        if case .secret? = answer { true } else { false }
+    }
+
+    private static func fits(_ callback: Callback, _ answer: Answer) -> Bool {
+        switch (callback, answer) {
+        case (_, .none), (.name, .name), (.password, .secret), (.oneTimeCode, .secret): true
+        case (.name, _), (.password, _), (.oneTimeCode, _), (.certificate, _), (.message, _): false
+        }
+    }
+
+    /// A field that is left out is an empty one: a missing code is no failure that counts, so that sending nothing would be
+    /// a way to look at the second page for free.
+    private static func complete(_ callback: Callback, _ answer: Answer) -> Answer {
+        switch (callback, answer) {
+        case (.password, .none), (.oneTimeCode, .none): .secret(Secret([]))
+        default: answer
+        }
+    }
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import RealmKit
+import RealmTesting
+import Testing
+import Throttle
+
+@testable import Gatehouse
+
+private struct Town: Realm {
+    static let properties: PropertySchema = [.jaasContext(default: "town")]
+    let jaasContext = "town"
+    var authType: String { "town" }
+
+    init(_ properties: RealmProperties) throws(BadRealm) {}
+}
+
+/// Asks for the password, and takes `right` for it.
+private struct PasswordModule: LoginModule {
+    init(realm: any Realm, options: ModuleOptions) throws(BadModule) {}
+    init() {}
+
+    func authenticateUser(_ attempt: LoginAttempt) async throws(LoginFault) -> Verdict {
+        try await attempt.password().text == "right" ? attempt.commit() : .failed(.wrongCredentials)
+    }
+}
+
+/// Asks for a code, and takes `123456` for it.
+private struct CodeModule: LoginModule {
+    init(realm: any Realm, options: ModuleOptions) throws(BadModule) {}
+    init() {}
+
+    func authenticateUser(_ attempt: LoginAttempt) async throws(LoginFault) -> Verdict {
+        try await attempt.oneTimeCode().text == "123456" ? attempt.commit(only: []) : .failed(.wrongCredentials)
+    }
+}
+
+/// A realm that asks for a second thing only after a right password, behind a throttle that locks at the first failure.
+@Suite struct AbandonedLoginTests {
+    private let throttle: FailureThrottle
+    private let authenticator: Authenticator
+
+    init() throws {
+        var settings = ThrottleSettings()
+        settings.failures = 1
+        settings.delay = .zero
+        throttle = FailureThrottle(settings, clock: ManualClock(), wall: { 0 }, jitter: { 0 })
+        let realm = BoundRealm(
+            name: "town",
+            className: "Town",
+            realm: try Town(RealmProperties(schema: Town.properties, realmName: "town")),
+            stack: LoginStack(
+                name: "town",
+                [.init(PasswordModule(), .requisite), .init(CodeModule(), .required)],
+                clock: ManualClock()
+            )
+        )
+        authenticator = Authenticator([realm]).throttled(by: throttle)
+    }
+
+    private func begin(_ password: String?) throws -> LoginDialogue<Bool?> {
+        let request = LoginRequest(realm: "town", username: try Username("ann"))
+        return LoginDialogue(name: "ann", password: password.map { Secret(utf8: $0) }) { [authenticator] conversation in
+            do throws(RealmError) {
+                return try await authenticator.login(request, asking: conversation).refusal == nil
+            } catch {
+                return nil
+            }
+        }
+    }
+
+    @Test func `both right come in`() async throws {
+        let dialogue = try begin("right")
+        let step = await dialogue.next()
+        #expect(dialogue.answer([.secret(Secret(utf8: "123456"))], to: step.number))
+        #expect(await dialogue.next().outcome == true)
+        #expect(throttle.lockouts.isEmpty)
+    }
+
+    @Test func `leaving at the second page counts as a failure`() async throws {
+        let dialogue = try begin("right")
+        #expect(await dialogue.next().callbacks?.count == 1)
+        dialogue.cancel()
+        #expect(await dialogue.next().outcome == false)
+        #expect(throttle.lockouts.count == 1)
+    }
+
+    @Test func `sending nothing from the second page counts as a failure`() async throws {
+        let dialogue = try begin("right")
+        let step = await dialogue.next()
+        #expect(dialogue.answer([.none], to: step.number))
+        #expect(await dialogue.next().outcome == false)
+        #expect(throttle.lockouts.count == 1)
+    }
+
+    @Test func `leaving before a password was given does not count`() async throws {
+        let dialogue = try begin(nil)
+        #expect(await dialogue.next().callbacks == [.password(prompt: "Password")])
+        dialogue.cancel()
+        #expect(await dialogue.next().outcome == false)
+        #expect(throttle.lockouts.isEmpty)
+    }
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import RealmKit
+
+@testable import Gatehouse
+
+/// What a stack heard, in words: secrets are those of tests.
+func words(_ answers: [Answer]) -> String {
+    answers.map { answer in
+        switch answer {
+        case .name(let name): "name \(name)"
+        case .secret(let secret): "secret \(secret.text)"
+        case .certificate: "certificate"
+        case .none: "none"
+        }
+    }.joined(separator: ", ")
+}
+
+extension Secret {
+    /// The bytes as text.
+    var text: String { withBytes { bytes in String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self) } }
+}
+
+extension LoginDialogue.Step {
+    /// What is asked; nil at the end.
+    var callbacks: [Callback]? {
+        if case .questions(let callbacks, _) = self { callbacks } else { nil }
+    }
+
+    /// The number of the question; 0 at the end.
+    var number: Int {
+        if case .questions(_, let number) = self { number } else { 0 }
+    }
+
+    /// What came of it; nil before the end.
+    var outcome: Outcome? {
+        if case .finished(let outcome) = self { outcome } else { nil }
+    }
+}
+
+extension LoginDialogue<String> {
+    /// A login that asks these questions in a row, whose outcome is what it heard, or the fault.
+    convenience init(_ name: String = "zed", password: String?, asking batches: [[Callback]]) {
+        self.init(name: name, password: password.map { Secret(utf8: $0) }) { conversation in
+            var heard: [String] = []
+            do throws(LoginFault) {
+                for batch in batches { heard.append(words(try await conversation.answer(batch))) }
+            } catch {
+                heard.append(error.kind.code)
+            }
+            return heard.joined(separator: "; ")
+        }
+    }
+
+    /// A login that waits for a one-time code, its password given.
+    static func waiting() -> LoginDialogue<String> {
+        LoginDialogue(password: "p", asking: [[.password(prompt: "P")], [.oneTimeCode(prompt: "C")]])
+    }
+}

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import RealmKit
+import RealmTesting
+import Testing
+
+@testable import Gatehouse
+
+@Suite struct LoginDialogueTests {
+    @Test func `what is known already needs no page`() async {
+        let dialogue = LoginDialogue(
+            password: "secret1",
+            asking: [[.name(prompt: "N"), .password(prompt: "P")], [.certificate], [.password(prompt: "P")], []]
+        )
+        #expect(await dialogue.next().outcome == "name zed, secret secret1; none; secret secret1; ")
+        #expect(await dialogue.next().outcome == "name zed, secret secret1; none; secret secret1; ")
+    }
+
+    @Test func `a password with another prompt and every code are asked for`() async {
+        let dialogue = LoginDialogue(
+            password: "one",
+            asking: [
+                [.password(prompt: "Old"), .password(prompt: "New")], [.oneTimeCode(prompt: "C")],
+                [.oneTimeCode(prompt: "C")],
+            ]
+        )
+        let first = await dialogue.next()
+        #expect(first.callbacks == [.password(prompt: "New")])
+        #expect(await dialogue.next().number == first.number)
+        #expect(dialogue.answer([.secret(Secret(utf8: "two"))], to: first.number))
+        let second = await dialogue.next()
+        #expect(second.callbacks == [.oneTimeCode(prompt: "C")])
+        #expect(dialogue.answer([.secret(Secret(utf8: "3"))], to: second.number))
+        let third = await dialogue.next()
+        #expect(third.callbacks == [.oneTimeCode(prompt: "C")])
+        #expect(dialogue.answer([.secret(Secret(utf8: "4"))], to: third.number))
+        #expect(await dialogue.next().outcome == "secret one, secret two; secret 3; secret 4")
+    }
+
+    @Test func `a password that was not given is asked for once`() async {
+        let dialogue = LoginDialogue(password: nil, asking: [[.password(prompt: "P")], [.password(prompt: "P")]])
+        let step = await dialogue.next()
+        #expect(step.callbacks == [.password(prompt: "P")])
+        #expect(dialogue.answer([.secret(Secret(utf8: "typed"))], to: step.number))
+        #expect(await dialogue.next().outcome == "secret typed; secret typed")
+    }
+
+    @Test func `messages alone do not stop anything and are kept`() async {
+        let dialogue = LoginDialogue(
+            password: "p",
+            asking: [
+                [.message("One")], [.message("Two")], [.message("Three"), .oneTimeCode(prompt: "C")],
+                [.message("Four")],
+            ]
+        )
+        let step = await dialogue.next()
+        #expect(step.callbacks == [.message("Three"), .oneTimeCode(prompt: "C")])
+        #expect(dialogue.messages == ["One", "Two"])
+        #expect(dialogue.answer([.none, .secret(Secret(utf8: "1"))], to: step.number))
+        #expect(await dialogue.next().outcome == "none; none; none, secret 1; none")
+        #expect(dialogue.messages == ["Four"])
+    }
+
+    @Test func `only the open question takes an answer, and takes it once`() async {
+        let dialogue = LoginDialogue(password: "p", asking: [[.oneTimeCode(prompt: "C")], [.oneTimeCode(prompt: "D")]])
+        let first = await dialogue.next().number
+        let code = Answer.secret(Secret(utf8: "1"))
+        #expect(!dialogue.answer([code], to: first + 1))
+        #expect(!dialogue.answer([], to: first))
+        #expect(!dialogue.answer([code, code], to: first))
+        #expect(!dialogue.answer([.name("x")], to: first))
+        #expect(dialogue.answer([code], to: first))
+        #expect(!dialogue.answer([code], to: first))
+        let second = await dialogue.next().number
+        #expect(second != first)
+        #expect(!dialogue.answer([code], to: first))
+        #expect(dialogue.answer([code], to: second))
+        #expect(await dialogue.next().outcome == "secret 1; secret 1")
+        #expect(!dialogue.answer([code], to: second))
+    }
+
+    @Test func `of several answers at once one goes`() async {
+        for _ in 0..<50 {
+            let dialogue = LoginDialogue.waiting()
+            let number = await dialogue.next().number
+            let taken = await withTaskGroup(of: Bool.self) { group in
+                for _ in 0..<8 { group.addTask { dialogue.answer([.secret(Secret(utf8: "1"))], to: number) } }
+                return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+            }
+            #expect(taken == 1)
+        }
+    }
+
+    @Test func `a code that is left out is an empty one`() async {
+        let dialogue = LoginDialogue.waiting()
+        let number = await dialogue.next().number
+        #expect(dialogue.answer([.none], to: number))
+        #expect(await dialogue.next().outcome == "secret p; secret ")
+    }
+
+    @Test func `giving up after a password is a wrong password`() async {
+        let dialogue = LoginDialogue.waiting()
+        let number = await dialogue.next().number
+        dialogue.cancel()
+        #expect(await dialogue.next().outcome == "secret p; wrong-credentials")
+        #expect(!dialogue.answer([.secret(Secret(utf8: "1"))], to: number))
+    }
+
+    @Test func `giving up before anything was given is no guess`() async {
+        let dialogue = LoginDialogue(password: nil, asking: [[.name(prompt: "N")], [.password(prompt: "P")]])
+        _ = await dialogue.next()
+        dialogue.cancel()
+        dialogue.cancel()
+        #expect(await dialogue.next().outcome == "name zed; missing-credential")
+    }
+
+    @Test func `a login that was given nothing is cancelled with its task`() async {
+        let clock = ManualClock()
+        let dialogue = LoginDialogue<String>(name: "zed", password: Secret(utf8: "p")) { _ in
+            do throws(CancellationError) {
+                try await clock.sleep(until: 1)
+                return "slept"
+            } catch {
+                return "cancelled"
+            }
+        }
+        await clock.untilAsleep()
+        dialogue.cancel()
+        #expect(await dialogue.next().outcome == "cancelled")
+    }
+
+    @Test func `one who waits for the next step is woken by the end`() async {
+        let dialogue = LoginDialogue.waiting()
+        let number = await dialogue.next().number
+        #expect(dialogue.answer([.secret(Secret(utf8: "1"))], to: number))
+        async let first = dialogue.next().outcome
+        async let second = dialogue.next().outcome
+        #expect(await [first, second] == ["secret p; secret 1", "secret p; secret 1"])
+    }
+
+    @Test func `a dialogue that is dropped has been cancelled`() async {
+        let heard = await withCheckedContinuation { (continuation: CheckedContinuation<String, Never>) in
+            _ = LoginDialogue<Void>(name: "zed", password: nil) { conversation in
+                do throws(LoginFault) {
+                    _ = try await conversation.answer([.password(prompt: "P")])
+                    continuation.resume(returning: "answered")
+                } catch {
+                    continuation.resume(returning: error.kind.code)
+                }
+            }
+        }
+        #expect(heard == "missing-credential")
+    }
+
+    @Test func `two questions at once are put one after the other`() async {
+        let dialogue = LoginDialogue<[String]>(name: "zed", password: nil) { conversation in
+            await withTaskGroup(of: String.self) { group in
+                for prompt in ["A", "B"] {
+                    group.addTask {
+                        do throws(LoginFault) {
+                            return prompt + words(try await conversation.answer([.oneTimeCode(prompt: prompt)]))
+                        } catch {
+                            return "\(error)"
+                        }
+                    }
+                }
+                return await group.reduce(into: []) { $0.append($1) }.sorted()
+            }
+        }
+        for _ in 0..<2 {
+            let step = await dialogue.next()
+            guard case .oneTimeCode(let prompt)? = step.callbacks?.first else { break }
+            #expect(dialogue.answer([.secret(Secret(utf8: prompt.lowercased()))], to: step.number))
+        }
+        #expect(await dialogue.next().outcome == ["Asecret a", "Bsecret b"])
+    }
+
+    @Test func `it keeps the contract of conversations`() async {
+        let conformance = ConversationConformance(
+            missing: [.certificate],
+            makeWaiting: { DialogueExchange<Void>(name: "zed", password: nil) },
+            { Answering() }
+        )
+        #expect(await conformance.violations() == [])
+    }
+}
+
+/// A dialogue's conversation with somebody who answers whatever is asked.
+private final class Answering: Conversation {
+    private let exchange = DialogueExchange<Void>(name: "zed", password: Secret(utf8: "p"))
+
+    func answer(_ callbacks: [Callback]) async throws(LoginFault) -> [Answer] {
+        let person = Task { [exchange] in
+            while case .questions(let asked, let number) = await exchange.next() {
+                let answers: [Answer] = asked.map { callback in
+                    if case .message = callback { .none } else { .secret(Secret(utf8: "1")) }
+                }
+                _ = exchange.take(answers, to: number)
+            }
+        }
+        defer { person.cancel() }
+        do throws(LoginFault) {
+            let answers = try await exchange.answer(callbacks)
+            exchange.finish(())
+            return answers
+        } catch {
+            exchange.finish(())
+            throw error
+        }
+    }
+}

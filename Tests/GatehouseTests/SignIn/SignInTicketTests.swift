@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import OpenSSLKit
+import SeededRandom
+import Testing
+
+@testable import Gatehouse
+
+@Suite struct SignInTicketTests {
+    private let tickets: SignInTickets
+    private let browser: Digest
+    private let ticket = SignInTicket(target: "/welcome?x=1", notice: 7, issued: 1_000_000)
+
+    init() throws {
+        tickets = try SignInTickets()
+        browser = try Digest.sha256([1])
+    }
+
+    private func open(_ text: some Collection<UInt8>, now: UInt64 = 1_000_000) throws -> SignInTicket? {
+        try tickets.open(Array(text).span, from: browser, now: now, lifetime: 500)
+    }
+
+    @Test func `a sealed ticket opens as it was`() throws {
+        var random = Random(seed: 7)
+        for _ in 0..<200 {
+            let length = random.below(2048)
+            let target = random.below(4) == 0 ? nil : String(repeating: "é", count: length / 2)
+            let issued = random.next()
+            let ticket = SignInTicket(target: target, notice: UInt8(random.below(256)), issued: issued)
+            #expect(try open(tickets.seal(ticket, for: browser).utf8, now: issued) == ticket)
+        }
+    }
+
+    @Test func `a ticket with any bit turned over does not open`() throws {
+        let text = Array(try tickets.seal(ticket, for: browser).utf8)
+        for index in text.indices {
+            for bit in 0..<8 {
+                var altered = text
+                altered[index] ^= 1 << UInt8(bit)
+                #expect(try open(altered) == nil)
+            }
+        }
+    }
+
+    @Test func `a ticket that is cut or lengthened does not open`() throws {
+        let text = Array(try tickets.seal(ticket, for: browser).utf8)
+        for count in text.indices { #expect(try open(text.prefix(count)) == nil) }
+        for byte in UInt8.min ... .max { #expect(try open(text + [byte]) == nil) }
+        #expect(try open(text + Array("AAAA".utf8)) == nil)
+        #expect(try open([UInt8](repeating: UInt8(ascii: "A"), count: SignInTickets.maximumLength + 4)) == nil)
+    }
+
+    @Test func `a ticket is of use to its browser and its server alone`() throws {
+        let text = try tickets.seal(ticket, for: browser)
+        let other = try Digest.sha256([2])
+        #expect(try tickets.open(text.utf8Span.span, from: other, now: 1_000_000, lifetime: 500) == nil)
+        #expect(try SignInTickets().open(text.utf8Span.span, from: browser, now: 1_000_000, lifetime: 500) == nil)
+        #expect(try open(text.utf8) == ticket)
+    }
+
+    @Test(
+        arguments: [
+            (999_999, false), (1_000_000, true), (1_000_500, true), (1_000_501, false), (UInt64.max, false), (0, false),
+        ] as [(UInt64, Bool)]
+    )
+    func `a ticket has its time`(now: UInt64, isGood: Bool) throws {
+        #expect((try open(tickets.seal(ticket, for: browser).utf8, now: now) != nil) == isGood)
+    }
+
+    @Test func `a target that is empty is not one that is missing`() throws {
+        for target in ["", nil] {
+            let ticket = SignInTicket(target: target, issued: 1)
+            #expect(try open(tickets.seal(ticket, for: browser).utf8, now: 1)?.target == target)
+        }
+    }
+
+    @Test func `random bytes do not open`() throws {
+        var random = Random(seed: 8)
+        for _ in 0..<2000 { #expect(try open(random.bytes(random.below(200))) == nil) }
+    }
+
+    @Test(
+        arguments: [
+            ("", ""), ("f", "Zg"), ("fo", "Zm8"), ("foo", "Zm9v"), ("foob", "Zm9vYg"), ("fooba", "Zm9vYmE"),
+            ("foobar", "Zm9vYmFy"), ("\u{3E}\u{3F}~\u{7F}", "Pj9-fw"),
+        ]
+    )
+    func `base64url is that of RFC 4648`(bytes: String, text: String) {
+        #expect(Base64URL.encode(bytes.utf8Span.span) == text)
+        #expect(Base64URL.decode(text.utf8Span.span) == Array(bytes.utf8))
+    }
+
+    @Test(arguments: ["Z", "Zg==", "Zh", "Zm9", "Zm9v\n", "Zm+v", "Zm/v", "Zmé", "Zm9vY"])
+    func `another text of the same bytes is none`(text: String) {
+        #expect(Base64URL.decode(text.utf8Span.span) == nil)
+    }
+
+    @Test func `bytes come back from base64url`() {
+        var random = Random(seed: 9)
+        for count in 0..<200 {
+            let bytes = random.bytes(count)
+            #expect(Base64URL.decode(Base64URL.encode(bytes.span).utf8Span.span) == bytes)
+        }
+    }
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import OpenSSLKit
+import RealmKit
+import RealmTesting
+import SeededRandom
+import Testing
+
+@testable import Gatehouse
+
+@Suite struct WaitingLoginsTests {
+    private typealias Table = WaitingLogins<String, Int>
+    private static let left = "secret p; wrong-credentials"
+    private let clock = ManualClock(now: 5)
+
+    private func table(limit: Int = 1000, perSource: Int = 20) -> Table {
+        Table(limit: limit, perSource: perSource, time: 600, clock: clock)
+    }
+
+    private func browser(_ number: Int) throws -> Digest { try Digest.sha256(Array("\(number)".utf8)) }
+
+    private func waiting(_ number: Int, from source: String = "192.0.2.1") throws -> Table.Waiting {
+        Table.Waiting(
+            dialogue: .waiting(),
+            context: number,
+            source: Source(source),
+            browser: try browser(number)
+        )
+    }
+
+    /// Which of these browsers have a login that waits, looked at without changing anything.
+    private func present(_ table: Table, _ numbers: Range<Int>) throws -> [Int] {
+        let taken = try numbers.compactMap { table.take(try browser($0)) }
+        taken.forEach { table.putBack($0) }
+        return taken.map(\.context)
+    }
+
+    @Test func `what is put in is taken out once`() async throws {
+        let table = table()
+        table.put(try waiting(1))
+        #expect(table.count == 1)
+        let taken = try #require(table.take(try browser(1)))
+        #expect(taken.context == 1)
+        #expect(table.count == 0)
+        #expect(try table.take(browser(1)) == nil)
+        #expect(try table.take(browser(2)) == nil)
+        let number = await taken.dialogue.next().number
+        #expect(taken.dialogue.answer([.secret(Secret(utf8: "1"))], to: number))
+        #expect(await taken.dialogue.next().outcome == "secret p; secret 1")
+    }
+
+    @Test func `a newer login of a browser ends the older`() async throws {
+        let table = table()
+        let (old, new) = (try waiting(1), try waiting(1, from: "192.0.2.2"))
+        _ = await old.dialogue.next()
+        table.put(old)
+        table.put(new)
+        #expect(await old.dialogue.next().outcome == Self.left)
+        #expect(table.count == 1)
+        #expect(try table.take(browser(1))?.dialogue === new.dialogue)
+    }
+
+    @Test func `a login that is put back gives way to a newer one`() async throws {
+        let table = table()
+        let old = try waiting(1)
+        _ = await old.dialogue.next()
+        table.put(old)
+        let taken = try #require(table.take(try browser(1)))
+        let new = try waiting(1)
+        table.put(new)
+        #expect(!table.putBack(taken))
+        #expect(await old.dialogue.next().outcome == Self.left)
+        #expect(try table.take(browser(1))?.dialogue === new.dialogue)
+        #expect(table.putBack(new))
+    }
+
+    @Test func `one more from a source ends its oldest`() async throws {
+        let table = table()
+        let oldest = try waiting(0)
+        _ = await oldest.dialogue.next()
+        table.put(try waiting(99, from: "192.0.2.2"))
+        table.put(oldest)
+        for number in 1...20 { table.put(try waiting(number)) }
+        #expect(table.count == 21)
+        #expect(await oldest.dialogue.next().outcome == Self.left)
+        #expect(try present(table, 0..<100) == Array(1...20) + [99])
+    }
+
+    @Test func `addresses of one network of IPv6 are one source`() throws {
+        let table = table(perSource: 2)
+        for number in 0..<3 { table.put(try waiting(number, from: "2001:db8::\(number)")) }
+        #expect(try present(table, 0..<3) == [1, 2])
+    }
+
+    @Test func `whoever has most gives way when it is full`() throws {
+        let table = table(limit: 10, perSource: 8)
+        table.put(try waiting(0, from: "192.0.2.2"))
+        table.put(try waiting(1, from: "192.0.2.3"))
+        for number in 2..<10 { table.put(try waiting(number)) }
+        #expect(table.count == 10)
+        table.put(try waiting(10, from: "192.0.2.4"))
+        #expect(try present(table, 0..<11) == [0, 1] + Array(3...10))
+        // The one that begins many pays for what it begins.
+        for number in 11..<30 { table.put(try waiting(number)) }
+        #expect(table.count == 10)
+        #expect(try present(table, 0..<30).prefix(3) == [0, 1, 10])
+    }
+
+    @Test func `of sources that have the same the oldest login gives way`() throws {
+        let table = table(limit: 3)
+        for number in 0..<4 { table.put(try waiting(number, from: "192.0.2.\(number)")) }
+        #expect(try present(table, 0..<4) == [1, 2, 3])
+    }
+
+    @Test func `a login whose time is over is cancelled`() async throws {
+        let table = table()
+        let (first, second) = (try waiting(1), try waiting(2))
+        _ = await first.dialogue.next()
+        table.put(first)
+        clock.advance(by: .nanoseconds(300))
+        table.put(second)
+        clock.advance(by: .nanoseconds(299))
+        table.sweep(clock.now)
+        #expect(table.count == 2)
+        clock.advance(by: .nanoseconds(1))
+        table.sweep(clock.now)
+        #expect(table.count == 1)
+        #expect(await first.dialogue.next().outcome == Self.left)
+        #expect(try table.take(browser(2)) != nil)
+    }
+
+    @Test func `a login whose time is over is not taken out before a sweep either`() async throws {
+        let table = table()
+        let late = try waiting(1)
+        _ = await late.dialogue.next()
+        table.put(late)
+        clock.advance(by: .nanoseconds(600))
+        #expect(try table.take(browser(1)) == nil)
+        #expect(await late.dialogue.next().outcome == Self.left)
+    }
+
+    @Test func `all can be cancelled`() async throws {
+        let table = table()
+        let one = try waiting(1)
+        _ = await one.dialogue.next()
+        table.put(one)
+        table.cancelAll()
+        #expect(table.count == 0)
+        #expect(await one.dialogue.next().outcome == Self.left)
+        table.put(try waiting(2))
+        #expect(table.count == 1)
+    }
+
+    @Test func `the bounds hold whatever happens`() throws {
+        var random = Random(seed: 4)
+        let table = table(limit: 12, perSource: 5)
+        var mine: [Int: Table.Waiting] = [:]
+        for _ in 0..<3000 {
+            let number = random.below(40)
+            switch random.below(5) {
+            case 0: mine[number] = table.take(try browser(number)) ?? mine[number]
+            case 1: mine.removeValue(forKey: number).map { _ = table.putBack($0) }
+            case 2 where random.below(20) == 0:
+                clock.advance(by: .nanoseconds(random.below(400)))
+                table.sweep(clock.now)
+            default: table.put(try waiting(number, from: "192.0.2.\(random.below(4))"))
+            }
+            #expect(table.count <= 12)
+        }
+        let left = try (0..<40).compactMap { table.take(try browser($0)) }
+        #expect(Dictionary(grouping: left, by: \.source).values.allSatisfy { $0.count <= 5 })
+        #expect(table.count == 0)
+    }
+}
