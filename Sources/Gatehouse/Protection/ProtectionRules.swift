@@ -2,66 +2,80 @@
 // Gatehouse
 
 public import RealmConfiguration
-public import RealmKit
 
-/// Which rule a path falls under: the one with the longest path that is the request's path or a folder above it.
+/// Which rule a request falls under.
+///
+/// The most specific host first: a name, then the longest domain, then the rules for all hosts. Within a host an exact
+/// path, then the longest path that is the request's or a folder above it. Where no rule of a host is for the path, the next
+/// host has its turn. The order in the file decides nothing.
 public struct ProtectionRules: Sendable {
-    /// A rule and its path, taken apart.
+    /// A rule, as the one object it is.
     final class Guarded: Sendable {
         let rule: ProtectRule
-        fileprivate let segments: [String]
 
-        fileprivate init(_ rule: ProtectRule) {
-            self.rule = rule
-            segments = rule.path.split(separator: "/").map(String.init)
-        }
+        fileprivate init(_ rule: ProtectRule) { self.rule = rule }
     }
 
-    // Longest first, so that the first that matches decides; the order among the others does not matter.
-    private let rules: [Guarded]
+    /// What the rules say about a request.
+    enum Match: Sendable {
+        /// No rule is for it.
+        case none
+        /// The rules for the place are about other methods: 405. A shorter rule is not asked, which would let in whom the
+        /// rules for the place were written against.
+        case uncovered(allowed: [String])
+        /// The rule that decides.
+        case rule(Guarded)
+        /// Some rules are about hosts, and the host is none that could be compared with theirs: 400.
+        case doubtfulHost
+    }
+
+    let hosts: [HostRules]
+    private let hasHosts: Bool
 
     /// Rules in any order.
     ///
-    /// - Parameter rules: The rules; their paths differ.
+    /// - Parameter rules: The rules; those of one host, path and exactness are about different methods.
     public init(_ rules: [ProtectRule]) {
-        self.rules = rules.map(Guarded.init).sorted { $0.segments.count > $1.segments.count }
+        var groups: [ProtectRule.Host: [Guarded]] = [:]
+        for rule in rules { groups[HostRules.canonical(rule.host), default: []].append(Guarded(rule)) }
+        hosts = groups.map { HostRules($0, $1) }.sorted { $0.host.rank > $1.host.rank }
+        hasHosts = hosts.contains { $0.host != .any }
     }
 
-    /// The rule for a path; nil if the path is open to everybody.
+    /// The rule for a request; nil if none is for it, or those that are are about other methods.
     ///
-    /// - Parameter path: The request's path.
+    /// - Parameters:
+    ///   - host: What the request says its host is, as it stands there.
+    ///   - path: The request's path.
+    ///   - method: The request's method.
     /// - Returns: The rule that decides.
-    public func rule(for path: RequestPath) -> ProtectRule? {
-        guarded(path)?.rule
+    public func rule(host: String? = nil, path: RequestPath, method: String = "GET") -> ProtectRule? {
+        guard case .rule(let guarded) = match(host: host, path: path, method: method) else { return nil }
+        return guarded.rule
     }
 
-    /// The rule for a path, as the one object it is.
-    func guarded(_ path: RequestPath) -> Guarded? {
-        rules.first { Self.isPrefix($0.segments, of: path.segments) }
-    }
-
-    /// Byte by byte: two spellings that Unicode holds for the same are two paths.
-    private static func isPrefix(_ prefix: [String], of segments: [String]) -> Bool {
-        guard prefix.count <= segments.count else { return false }
-        for index in prefix.indices where !prefix[index].utf8.elementsEqual(segments[index].utf8) { return false }
-        return true
-    }
-}
-
-extension ProtectRule {
-    /// Whether somebody meets one of the requirements.
+    /// What the rules say about a request.
     ///
-    /// - Parameter identity: Somebody the rule's realm has accepted.
-    /// - Returns: True if one of them is met and the identity is of the rule's realm.
-    public func allows(_ identity: AuthenticatedIdentity) -> Bool {
-        guard identity.realm == realm else { return false }
-        return requirements.contains { requirement in
-            switch requirement {
-            case .any: true
-            // Byte by byte: two spellings that Unicode holds for the same are two names, as they are in a Username.
-            case .users(let names): names.contains { $0.utf8.elementsEqual(identity.username.text.utf8) }
-            case .groups(let names): names.contains { identity.isMember(of: $0) }
+    /// - Parameters:
+    ///   - host: What the request says its host is, as it stands there; not looked at if no rule is about hosts.
+    ///   - path: The request's path.
+    ///   - method: The request's method.
+    func match(host: String?, path: RequestPath, method: String) -> Match {
+        guard hasHosts, let host else { return match(nil as RequestHost?, path, method) }
+        guard let host = RequestHost(host) else { return .doubtfulHost }
+        return match(host, path, method)
+    }
+
+    /// What the rules say about a request whose host has been read already.
+    func match(host: RequestHost?, path: RequestPath, method: String) -> Match { match(host, path, method) }
+
+    private func match(_ host: RequestHost?, _ path: RequestPath, _ method: String) -> Match {
+        for rules in hosts where rules.covers(host) {
+            for place in rules.places where place.covers(path) {
+                for guarded in place.rules where guarded.rule.covers(method: method) { return .rule(guarded) }
+                return .uncovered(allowed: place.allowed)
             }
         }
+        return .none
     }
 }

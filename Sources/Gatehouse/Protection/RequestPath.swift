@@ -29,7 +29,16 @@ public struct RequestPath: Sendable, Hashable {
     ///
     /// - Parameter target: The bytes of the target in origin or absolute form, as they stand in the request line.
     public init?(target: Span<UInt8>) {
-        guard let path = Self.path(of: target), path.count <= 8192 else { return nil }
+        do throws(DoubtfulPath) { try self.init(reading: target) } catch { return nil }
+    }
+
+    /// Reads a request target, or says why it cannot be served without doubt.
+    ///
+    /// - Parameter target: The bytes of the target in origin or absolute form, as they stand in the request line.
+    /// - Throws: ``DoubtfulPath``, the first reason there is.
+    public init(reading target: Span<UInt8>) throws(DoubtfulPath) {
+        let path = try Self.path(of: target)
+        guard path.count <= 8192 else { throw .tooLong }
         var segments: [String] = []
         var endsInSlash = false
         var start = path.lowerBound + 1
@@ -38,14 +47,14 @@ public struct RequestPath: Sendable, Hashable {
             var end = start
             var isEncoded = false
             while end < path.upperBound, target[end] != UInt8(ascii: "/") {
-                guard Self.isPlain(target[end]) else { return nil }
+                guard Self.isPlain(target[end]) else { throw .character }
                 if target[end] == UInt8(ascii: "%") { isEncoded = true }
                 end += 1
             }
+            guard end > start else { throw .emptySegment }
             let bytes = target.extracting(start..<end)
-            guard end > start, let segment = isEncoded ? Self.decode(bytes) : Self.text(bytes),
-                !Self.isDots(segment)
-            else { return nil }
+            let segment = isEncoded ? try Self.decode(bytes) : Self.text(bytes)
+            guard !Self.isDots(segment) else { throw .dots }
             segments.append(segment)
             start = end + 1
             endsInSlash = start == path.upperBound
@@ -55,21 +64,22 @@ public struct RequestPath: Sendable, Hashable {
     }
 
     /// Where the path is in a target: what is left without scheme, authority and query.
-    private static func path(of target: Span<UInt8>) -> Range<Int>? {
+    private static func path(of target: Span<UInt8>) throws(DoubtfulPath) -> Range<Int> {
         var start = 0
         if let length = schemeLength(target) {
             start = length
             while start < target.count, target[start] != UInt8(ascii: "/"), target[start] != UInt8(ascii: "?") {
-                if target[start] == UInt8(ascii: "@") { return nil }
+                if target[start] == UInt8(ascii: "@") { throw .noPath }
                 start += 1
             }
-            guard start > length else { return nil }
+            guard start > length else { throw .noPath }
         }
         var end = start
         while end < target.count, target[end] != UInt8(ascii: "?") { end += 1 }
-        for index in end..<target.count where target[index] == UInt8(ascii: "#") { return nil }
+        for index in end..<target.count where target[index] == UInt8(ascii: "#") { throw .fragment }
         if end == start, start > 0 { return start..<start }
-        return start < target.count && target[start] == UInt8(ascii: "/") ? start..<end : nil
+        guard start < target.count, target[start] == UInt8(ascii: "/") else { throw .noPath }
+        return start..<end
     }
 
     private static func schemeLength(_ target: Span<UInt8>) -> Int? {
@@ -99,7 +109,7 @@ public struct RequestPath: Sendable, Hashable {
         unsafe bytes.withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
     }
 
-    private static func decode(_ segment: Span<UInt8>) -> String? {
+    private static func decode(_ segment: Span<UInt8>) throws(DoubtfulPath) -> String {
         var bytes: [UInt8] = []
         var index = 0
         while index < segment.count {
@@ -110,13 +120,14 @@ public struct RequestPath: Sendable, Hashable {
             }
             guard index + 2 < segment.count, let high = hexValue(segment[index + 1]),
                 let low = hexValue(segment[index + 2])
-            else { return nil }
+            else { throw .encoding }
             let decoded = high << 4 | low
-            guard decoded >= 0x20, decoded != 0x7F, !"/\\%;".utf8.contains(decoded) else { return nil }
+            guard decoded >= 0x20, decoded != 0x7F, !"/\\%;".utf8.contains(decoded) else { throw .encoding }
             bytes.append(decoded)
             index += 3
         }
-        return String(validating: bytes, as: UTF8.self)
+        guard let text = String(validating: bytes, as: UTF8.self) else { throw .encoding }
+        return text
     }
 
     private static func hexValue(_ digit: UInt8) -> UInt8? {

@@ -2,6 +2,7 @@
 // Gatehouse
 
 internal import LoginConf
+internal import RealmKit
 
 /// The statements of one block by keyword; unknown and repeated ones are reported.
 struct Block {
@@ -10,10 +11,18 @@ struct Block {
 
     /// Statements that may stand more than once.
     private static let repeatable: Set<String> = [
-        "login-config", "login", "realm", "protect", "require", "listen", "host", "ticket-key", "client-crl",
+        "login-config", "login", "realm", "role", "protect", "require", "listen", "host", "ticket-key",
+        "client-crl",
     ]
 
-    init(_ statements: [Statement], of place: String, _ keywords: [String], in linker: Linker) {
+    /// - Parameter repeated: Statements that may stand more than once in this kind of block only.
+    init(
+        _ statements: [Statement],
+        of place: String,
+        _ keywords: [String],
+        repeated: [String] = [],
+        in linker: Linker
+    ) {
         let statements = Self.separated(statements, by: keywords, in: linker)
         self.linker = linker
         self.statements = statements
@@ -29,7 +38,7 @@ struct Block {
                 first[keyword.text] = statement
                 continue
             }
-            guard !Self.repeatable.contains(keyword.text) else { continue }
+            guard !Self.repeatable.contains(keyword.text), !repeated.contains(keyword.text) else { continue }
             let hint = "the first one is at \(linker.text.place(of: earlier.keyword.range))"
             linker.error(keyword.range, "a second \(keyword.text)", hint: hint)
         }
@@ -94,6 +103,27 @@ extension Linker {
         guard hasNoBlock(statement) else { return [] }
         if statement.arguments.isEmpty { reportCount(statement, "at least one word") }
         return statement.arguments
+    }
+
+    /// A statement that is nothing but its keyword.
+    func alone(_ statement: Statement) {
+        guard hasNoBlock(statement), let word = statement.arguments.first else { return }
+        if word.beginsLine {
+            error(word.range, "a ; is missing before \(word.text)", hint: "\(statement.keyword.text) takes no words")
+        } else {
+            error(word.range, "\(statement.keyword.text) takes no words", hint: "end it with ;")
+        }
+    }
+
+    /// An address or a block of them.
+    func addressBlock(_ word: Word, of keyword: String) -> AddressBlock? {
+        guard let text = expanded(word) else { return nil }
+        do throws(BadValue) {
+            return try AddressBlock(text)
+        } catch {
+            self.error(word.range, "\(keyword) \(error)")
+            return nil
+        }
     }
 
     /// The one word and the block of a statement that has both.

@@ -11,7 +11,7 @@ struct Linker {
     let loader: ConfigurationLoader
     let log: DiagnosticLog
 
-    static let keywords = ["default-realm", "login-config", "login", "realm", "server", "protect", "passwords"]
+    static let keywords = ["default-realm", "login-config", "login", "realm", "role", "server", "protect", "passwords"]
 
     init(_ text: SourceText, expansion: Expansion, loader: ConfigurationLoader, log: DiagnosticLog) {
         self.text = text
@@ -27,20 +27,24 @@ struct Linker {
             inline: block.all("login"),
             in: self
         )
-        let server = ServerReader(linker: self).read(block.once("server"))
+        // A realm that could not be made has had its error; naming it is none of its own.
+        let names = block.all("realm").compactMap { $0.arguments.first }.compactMap(expanded)
+        let server = ServerReader(linker: self, realms: names).read(block.once("server"))
         let passwords = PasswordsReader(linker: self).read(block.once("passwords"))
         let services = services(passwords, server, block)
         let realmLinker = RealmLinker(linker: self, contexts: contexts, services: services)
         let realms = realmLinker.link(block.all("realm"))
-        // A realm that could not be made has had its error; naming it is none of its own.
-        let names = realmLinker.names(block.all("realm"))
         let defaultRealm = defaultRealm(block, among: names)
+        let roleReader = RoleReader(linker: self, realms: names)
+        let roles = roleReader.read(block.all("role"))
         let rules = RuleReader(
             linker: self,
             realms: names,
+            roles: roles,
             defaultRealm: defaultRealm,
             hasDefault: block.once("default-realm") != nil
         ).read(block.all("protect"))
+        roleReader.warnAboutUnused(block.all("role"), in: block.all("protect"))
         // While a realm could not be made it is not known which entries are used.
         if realms.count == block.all("realm").count {
             contexts.warnAboutUnknownModules(known: loader.kinds, unlessUsedBy: realms)
@@ -53,6 +57,7 @@ struct Linker {
             server: server,
             passwords: passwords,
             services: services,
+            roles: roles,
             rules: rules,
             warnings: log.diagnostics.filter { $0.severity == .warning },
             authenticator: Authenticator(realms)

@@ -25,11 +25,6 @@ struct RealmLinker {
         return realms
     }
 
-    /// The names of all realms, whether they could be made or not.
-    func names(_ statements: [Statement]) -> [String] {
-        statements.compactMap { $0.arguments.first }.compactMap(linker.expanded)
-    }
-
     /// A realm's name is shown to clients and written to logs.
     private func realmName(_ word: Word) -> String? {
         guard let name = linker.expanded(word) else { return nil }

@@ -2,14 +2,17 @@
 // Gatehouse
 
 internal import LoginConf
+internal import RealmKit
 
 /// Reads the `server` block.
 struct ServerReader {
     let linker: Linker
+    /// The names of all realms.
+    let realms: [String]
 
     private static let keywords = [
         "listen", "state", "tls", "trusted-proxies", "threads", "access-log", "credential-cache", "limits",
-        "http2", "throttle",
+        "http2", "throttle", "sessions", "sign-in",
     ]
 
     func read(_ statement: Statement?) -> ServerSettings {
@@ -23,7 +26,7 @@ struct ServerReader {
         let addresses = block.all("listen").flatMap { linker.words($0) }.compactMap(address)
         if !addresses.isEmpty { settings.listen = addresses }
         if let folder = block.file("state") { settings.stateFolder = folder }
-        onlyNone(block, "trusted-proxies")
+        if let proxies = block.once("trusted-proxies") { settings.trustedProxies = trusted(proxies) }
         let scalars = ScalarReader(linker: linker, block: block)
         var threads = 0
         scalars.integer("threads", 1...256, into: &threads)
@@ -35,14 +38,29 @@ struct ServerReader {
         if let throttle = block.once("throttle") {
             settings.throttle = ThrottleReader(linker: linker).read(throttle)
         }
+        if let sessions = block.once("sessions") {
+            settings.sessions = SessionsReader(linker: linker).read(sessions)
+        }
+        if let signIn = block.once("sign-in") {
+            settings.signIn = SignInReader(linker: linker, realms: realms).read(signIn)
+        }
         if let tls = block.once("tls") { settings.tls = TLSReader(linker: linker).read(tls) }
         return settings
     }
 
-    /// A setting whose other values are not built yet must not be taken for having an effect.
-    private func onlyNone(_ block: Block, _ keyword: String) {
-        guard let word = block.word(keyword), let text = linker.expanded(word), text != "none" else { return }
-        linker.error(word.range, "\(keyword) can only be none in this version")
+    /// Whose word is taken for where a request came from.
+    private func trusted(_ statement: Statement) -> [AddressBlock] {
+        let words = linker.words(statement)
+        if words.count == 1, linker.expanded(words[0]) == "none" { return [] }
+        return words.compactMap { word in
+            guard let block = linker.addressBlock(word, of: statement.keyword.text) else { return nil }
+            if block.isEverything {
+                let hint = "name the addresses of the proxies and nothing else"
+                let message = "whoever can reach the server may say where a request came from, and what it asks for"
+                linker.log.add(linker.text.warning(at: word.range, message, hint: hint))
+            }
+            return block
+        }
     }
 
     private func address(_ word: Word) -> Placed<ServerSettings.Address>? {

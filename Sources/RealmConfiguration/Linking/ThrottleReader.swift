@@ -35,20 +35,12 @@ struct ThrottleReader {
         scalars.duration("longest-delay", delays, into: &settings.longestDelay)
         scalars.integer("accounts", 1000...10_000_000, into: &settings.accounts)
         scalars.integer("sources", 1000...10_000_000, into: &settings.sources)
-        settings.exempt = block.once("exempt").map { linker.words($0).compactMap(addresses) } ?? []
+        if let exempt = block.once("exempt") {
+            settings.exempt = linker.words(exempt).compactMap { linker.addressBlock($0, of: "exempt") }
+        }
         if let word = block.word("longest-delay"), settings.longestDelay < settings.delay {
             linker.error(word.range, "longest-delay is shorter than delay", hint: "delay 0s turns delays off")
         }
         return settings
-    }
-
-    private func addresses(_ word: Word) -> AddressBlock? {
-        guard let text = linker.expanded(word) else { return nil }
-        do throws(BadValue) {
-            return try AddressBlock(text)
-        } catch {
-            linker.error(word.range, "exempt \(error)")
-            return nil
-        }
     }
 }

@@ -42,6 +42,8 @@ public struct Configuration: Sendable {
     public let passwords: PasswordSettings
     /// What the realms have been lent.
     public let services: RealmServices
+    /// The roles, in the order of the file.
+    public let roles: [Role]
     /// Which paths are protected, in the order of the file.
     public let rules: [ProtectRule]
     /// What is doubtful, though not wrong.

@@ -82,6 +82,8 @@ public struct ProtectRule: Sendable, Hashable {
     public var schemes: [Scheme]
     /// Who may come in: whoever meets one of these.
     public var requirements: [Requirement]
+    /// Where the rule stands, as in `realms.conf:3:9`; empty if it was not read from a file.
+    public var place = ""
 
     /// A rule for all hosts, methods and networks.
     ///
@@ -96,6 +98,9 @@ public struct ProtectRule: Sendable, Hashable {
         self.schemes = schemes
         self.requirements = requirements
     }
+
+    /// What the rule is for, as realms.conf spells it: `/a`, `= /a`, `app.example.com/a`.
+    public var target: String { (isExact ? "= " : "") + host.description + path }
 }
 
 /// A name for what some users may do, whatever groups a realm knows: one `role` block.

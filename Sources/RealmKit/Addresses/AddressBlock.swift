@@ -2,7 +2,7 @@
 // Gatehouse
 
 /// Addresses with the same first bits, as in `10.0.0.0/8`, `2001:db8::/32` or `127.0.0.1`.
-public struct AddressBlock: Sendable, Hashable {
+public struct AddressBlock: Sendable, Hashable, CustomStringConvertible {
     private let first: UInt128
     private let length: Int
 
@@ -30,6 +30,17 @@ public struct AddressBlock: Sendable, Hashable {
             throw BadValue("takes the first address of a block, and \(parts[0]) is not the first one of \(text)")
         }
     }
+
+    /// The block as it is written: `10.0.0.0/8`, `2001:db8::/32`; the address alone where all bits count.
+    public var description: String {
+        let address = NetworkAddress(bits: first)
+        guard length < 128 else { return address.description }
+        // An IPv6 block above the mapped addresses is no block of IPv4.
+        return length >= 96 && address.isMapped ? "\(address)/\(length - 96)" : "\(address.version6Text)/\(length)"
+    }
+
+    /// Whether every address of IPv4 or every one of IPv6 is one of the block.
+    package var isEverything: Bool { length == 0 || length == 96 && first == NetworkAddress.mapped }
 
     /// Whether an address is one of the block; an IPv4 address that comes mapped into IPv6 is the IPv4 address.
     package func contains(_ address: NetworkAddress) -> Bool { address.prefix(length) == first }

@@ -21,6 +21,8 @@ package struct NetworkAddress: Sendable, Hashable {
         }
     }
 
+    init(bits: UInt128) { self.bits = bits }
+
     /// The first bits of it, the rest zero.
     package func prefix(_ length: Int) -> UInt128 {
         length <= 0 ? 0 : bits & (UInt128.max << UInt128(128 - min(length, 128)))

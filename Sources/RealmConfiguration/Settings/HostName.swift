@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+/// How a host's name is compared: in lower case and without the dot at its end.
+///
+/// Source: RFC 1034 section 3.1, RFC 1123 section 2.1; CVE-2026-77560, CVE-2026-48794.
+package enum HostName {
+    /// The longest name, in bytes: RFC 1035 section 2.3.4 less the byte that ends it.
+    package static let maximumBytes = 253
+
+    /// A name or an IPv4 address in the form in which it is compared; nil for what is neither.
+    ///
+    /// Letters and digits of ASCII, `-` and `_` within labels of 1 to 63 bytes that do not begin or end with `-`.
+    package static func canonical(_ text: Substring) -> String? {
+        let text = text.utf8.last == UInt8(ascii: ".") ? text.dropLast() : text
+        guard !text.isEmpty, text.utf8.count <= maximumBytes else { return nil }
+        var length = 0
+        var isLower = true
+        var last = UInt8(ascii: "-")
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "."):
+                guard length > 0, last != UInt8(ascii: "-") else { return nil }
+                length = -1
+            case UInt8(ascii: "-"): guard length > 0 else { return nil }
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"): isLower = false
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"): break
+            default: return nil
+            }
+            length += 1
+            last = byte
+            guard length <= 63 else { return nil }
+        }
+        guard length > 0, last != UInt8(ascii: "-") else { return nil }
+        // What is in lower case already is not copied.
+        return isLower ? String(text) : text.lowercased()
+    }
+}
