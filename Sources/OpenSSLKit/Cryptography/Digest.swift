@@ -31,6 +31,14 @@ public struct Digest: Sendable {
     /// - Throws: ``OpenSSLError`` with code `libraryFailure` if no provider offers SHA-256.
     public static func sha256(_ bytes: [UInt8]) throws(OpenSSLError) -> Digest { try sha256(bytes.span) }
 
+    /// A digest that was kept as its ``bytes``.
+    ///
+    /// - Parameter bytes: 32 bytes; nothing is made of any other number.
+    public init?(bytes: [UInt8]) {
+        guard bytes.count == Self.byteCount else { return nil }
+        unsafe withUnsafeMutableBytes(of: &words) { unsafe $0.copyBytes(from: bytes) }
+    }
+
     /// Makes a digest of 32 bytes that `fill` writes.
     init(fill: (UnsafeMutablePointer<UInt8>) throws(OpenSSLError) -> Void) throws(OpenSSLError) {
         try unsafe withUnsafeMutableBytes(of: &words) { raw throws(OpenSSLError) in

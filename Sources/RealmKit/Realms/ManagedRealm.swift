@@ -89,6 +89,20 @@ public protocol RefreshingRealm: Realm {
     ///
     /// - Returns: Whom to forget: users who are gone, or whose password, groups or state are others.
     func refresh() async -> ChangedUsers
+
+    /// What the realm knows of a user whom it has accepted, for sessions that outlive the server.
+    ///
+    /// ``refresh()`` tells what changes while the server runs; what has changed while it did not run is found by comparing
+    /// two stamps.
+    ///
+    /// - Parameter user: The user, as the realm spells the name.
+    /// - Returns: Whether the user may go on, and the stamp; `unknown`, which is the default, if the realm cannot say.
+    func state(of user: Username) async -> UserState
+}
+
+extension RefreshingRealm {
+    /// The realm cannot say.
+    public func state(of user: Username) async -> UserState { .unknown }
 }
 
 /// Whose credentials and sessions are no longer to be believed.

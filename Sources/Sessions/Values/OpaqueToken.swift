@@ -27,43 +27,13 @@ public struct OpaqueToken: Sendable {
     /// - Parameter text: 43 characters of base64url without padding (RFC 4648 section 5), the two bits that stand for
     ///   nothing unset.
     public init?(_ text: Span<UInt8>) {
-        guard text.count == Self.textLength else { return nil }
-        var bits: UInt32 = 0
-        var count = 0
-        var index = 0
-        for position in text.indices {
-            guard let value = Self.value(of: text[position]) else { return nil }
-            bits = bits << 6 | UInt32(value)
-            count += 6
-            guard count >= 8, index < 32 else { continue }
-            count -= 8
-            set(index, UInt8(truncatingIfNeeded: bits >> UInt32(count)))
-            index += 1
-        }
-        guard index == 32, bits & ((1 << UInt32(count)) - 1) == 0 else { return nil }
+        guard Base64URL.read(text, length: 32, { set($0, $1) }) else { return nil }
     }
 
     /// The token as it stands in a cookie: 43 characters of base64url.
     ///
     /// It is a secret; it is written into a response and nowhere else.
-    public var text: String {
-        var characters: [UInt8] = []
-        characters.reserveCapacity(Self.textLength)
-        withBytes { bytes in
-            var bits: UInt32 = 0
-            var count = 0
-            for index in bytes.indices {
-                bits = bits << 8 | UInt32(bytes[index])
-                count += 8
-                while count >= 6 {
-                    count -= 6
-                    characters.append(Self.character(of: UInt8(truncatingIfNeeded: bits >> UInt32(count)) & 0x3F))
-                }
-            }
-            characters.append(Self.character(of: UInt8(truncatingIfNeeded: bits << UInt32(6 - count)) & 0x3F))
-        }
-        return String(decoding: characters, as: UTF8.self)
-    }
+    public var text: String { withBytes { Base64URL.text($0) } }
 
     /// What is kept of the token.
     ///
@@ -92,26 +62,5 @@ public struct OpaqueToken: Sendable {
 
     private mutating func set(_ index: Int, _ byte: UInt8) {
         unsafe withUnsafeMutableBytes(of: &words) { unsafe $0[index] = byte }
-    }
-
-    private static func value(of character: UInt8) -> UInt8? {
-        switch character {
-        case UInt8(ascii: "A")...UInt8(ascii: "Z"): character - UInt8(ascii: "A")
-        case UInt8(ascii: "a")...UInt8(ascii: "z"): character - UInt8(ascii: "a") + 26
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): character - UInt8(ascii: "0") + 52
-        case UInt8(ascii: "-"): 62
-        case UInt8(ascii: "_"): 63
-        default: nil
-        }
-    }
-
-    private static func character(of value: UInt8) -> UInt8 {
-        switch value {
-        case 0..<26: UInt8(ascii: "A") + value
-        case 26..<52: UInt8(ascii: "a") + value - 26
-        case 52..<62: UInt8(ascii: "0") + value - 52
-        case 62: UInt8(ascii: "-")
-        default: UInt8(ascii: "_")
-        }
     }
 }

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import OpenSSLKit
+public import RealmKit
+internal import Synchronization
+
+/// What is known of a stored session's user now.
+public enum UserStanding: Sendable, Hashable {
+    /// There is no such realm any more, or it is not the same.
+    case realmGone
+    /// What the realm says.
+    case user(UserState)
+}
+
+extension SessionTable {
+    /// Takes over the sessions that the store has kept; to be called once, before the first request.
+    ///
+    /// Those whose time is over are ended, and those whose user or realm is not the same any more. Where that cannot be told,
+    /// though it could when the session began, they are ended too.
+    ///
+    /// - Parameter standing: What is known of a user now; asked once for each.
+    /// - Throws: ``SessionStoreError`` when the store cannot be read; nothing is taken over then.
+    public func restore(
+        _ standing: (SignedInUser) async -> UserStanding
+    ) async throws(SessionStoreError) {
+        guard let store else { return }
+        let mark = mark()
+        let snapshot = try await store.loadSessions()
+        state.withLock { $0.behind.lastOrder = snapshot.lastOrder }
+        var standings: [SessionOwner: UserStanding] = [:]
+        // Those used last come first: where there are too many, the others stay out.
+        for record in snapshot.sessions.sorted(by: { $0.lastSeen > $1.lastSeen }) {
+            let owner = SessionOwner(record.user)
+            let known: UserStanding
+            if let asked = standings[owner] {
+                known = asked
+            } else {
+                known = await standing(record.user)
+                standings[owner] = known
+            }
+            tell(restore(record, record.end(known), since: mark))
+        }
+    }
+
+    private func restore(_ record: SessionRecord, _ end: SessionEnd?, since mark: SessionMark) -> Turn {
+        let (now, wall) = (clocks.now, clocks.wall.seconds)
+        return state.withLock { state in
+            let times = record.times(now, wall: wall, state.limits)
+            let session = Session(record, times ?? .over(now), clocks)
+            let cause: SessionEnd? =
+                if times == nil {
+                    record.idleExpiry < record.absoluteExpiry ? .idle : .absolute
+                } else if let end {
+                    end
+                } else if state.endings.mean(session, since: mark) {
+                    .userChanged
+                } else {
+                    state.hasRoom(for: session) ? nil : .limit
+                }
+            state.insert(session, record.token, now)
+            var turn = Turn()
+            if let cause { turn.end(session, cause, &state) }
+            return turn
+        }
+    }
+}
+
+extension TableState {
+    fileprivate func hasRoom(for session: Session) -> Bool {
+        count < settings.total && sessions(of: SessionOwner(session.user)).count < max(1, settings.perUser)
+    }
+}
+
+extension SessionTimes {
+    /// Those of a session whose time is over.
+    fileprivate static func over(_ now: UInt64) -> SessionTimes {
+        SessionTimes(seen: now, idleEnd: now, absoluteEnd: now, warning: 0)
+    }
+}
+
+extension Session {
+    fileprivate convenience init(_ record: SessionRecord, _ times: SessionTimes, _ clocks: SessionClocks) {
+        self.init(record.id, record.user, record.client, nil, created: record.created, times, clocks)
+    }
+}
+
+extension SessionRecord {
+    /// Why the session is not to go on, going by its user; nil if it may.
+    fileprivate func end(_ standing: UserStanding) -> SessionEnd? {
+        switch (standing, stamp) {
+        case (.realmGone, _): .realmGone
+        case (.user(.unknown), nil): nil
+        case (.user(.present(let now)), .some(let then)): Self.isSame(then, now) ? nil : .userChanged
+        case (.user(.gone), _), (.user(.unknown), .some), (.user(.present), nil): .userChanged
+        }
+    }
+
+    private static func isSame(_ then: SaltedStamp, _ now: UserStamp) -> Bool {
+        do throws(OpenSSLError) { return try then.isMade(of: now) } catch { return false }
+    }
+
+    /// The moments of the session; nil if its time is over, or cannot be told.
+    fileprivate func times(_ now: UInt64, wall: Int, _ limits: SessionLimits) -> SessionTimes? {
+        guard wall >= created else { return nil }
+        // Where the clock was set back, no time at all has passed since then.
+        let wall = max(wall, lastSeen)
+        let age = SessionLimits.nanoseconds(from: created, to: wall)
+        let idle = min(SessionLimits.nanoseconds(from: wall, to: idleExpiry), limits.idle)
+        let absolute = min(
+            SessionLimits.nanoseconds(from: wall, to: absoluteExpiry),
+            limits.absolute - min(age, limits.absolute)
+        )
+        guard idle > 0, absolute > 0 else { return nil }
+        let unused = SessionLimits.nanoseconds(from: lastSeen, to: wall)
+        return SessionTimes(
+            seen: now - min(unused, now),
+            idleEnd: SessionLimits.sum(now, idle),
+            absoluteEnd: SessionLimits.sum(now, absolute),
+            warning: limits.warning
+        )
+    }
+}
