@@ -12,6 +12,7 @@ internal import OpenSSLKit
 internal import Passwords
 public import RealmConfiguration
 internal import RealmKit
+internal import Sessions
 internal import Store
 internal import Throttle
 internal import UnixSignals
@@ -34,6 +35,7 @@ public struct GatehouseServer: Sendable {
     private let reload: @Sendable () throws(ConfigurationErrors) -> Configuration
     private let watch: RealmWatch
     private let throttle: FailureThrottle
+    private let signIn: SignInState
 
     /// A server for a configuration.
     ///
@@ -59,10 +61,11 @@ public struct GatehouseServer: Sendable {
             applicationProtocols: (configuration.server.hasHTTP2 ? ["h2"] : []) + ["http/1.1", "http/1.0"]
         )
         watch = RealmWatch(clock: SystemClock(), logger: logger)
-        do throws(StoreFault) {
+        do {
             throttle = try FailureThrottle.make(configuration, watch: watch, logger: logger)
+            signIn = try SignInState.make(configuration, logger: logger)
         } catch {
-            throw configuration.server.stateFolder.errors(error.description)
+            throw configuration.server.stateFolder.errors("\(error)")
         }
         self.configuration = configuration
         self.files = files
@@ -104,6 +107,12 @@ public struct GatehouseServer: Sendable {
         } catch {
             return .failure(configuration.server.stateFolder.errors("what is locked cannot be read: \(error)"))
         }
+        do throws(SessionStoreError) {
+            let authority = SessionAuthority(authenticator: configuration.authenticator)
+            try await signIn.sessions.restore { await authority.state(of: $0) }
+        } catch {
+            return .failure(configuration.server.stateFolder.errors("the sessions cannot be read: \(error)"))
+        }
         do {
             server = try await makeServer(group, limits, contexts)
         } catch {
@@ -132,10 +141,15 @@ public struct GatehouseServer: Sendable {
                     logger.error("failed logins cannot be stored", metadata: ["error": "\(error)"])
                 }
             }
+            group.addTask {
+                await signIn.run { error in
+                    logger.error("sessions cannot be stored", metadata: ["error": "\(error)"])
+                }
+            }
             var snapshot = Snapshot(configuration: configuration, tls: tls)
             for await signal in signals {
                 guard signal == .sighup else { break }
-                snapshot = reloaded(snapshot, server, contexts)
+                snapshot = await reloaded(snapshot, server, contexts)
             }
             await stop(server, channels)
             group.cancelAll()
@@ -154,7 +168,7 @@ public struct GatehouseServer: Sendable {
     /// Connections go on; their next requests are answered by the new rules and realms, new connections shown the new
     /// certificates. Credentials that were accepted before are checked anew. Where client certificates are asked for, the
     /// connections there are end after the requests that have begun on them.
-    private func reloaded(_ before: Snapshot, _ server: Server, _ contexts: TLSContextSource) -> Snapshot {
+    private func reloaded(_ before: Snapshot, _ server: Server, _ contexts: TLSContextSource) async -> Snapshot {
         do {
             let configuration = try reload()
             guard configuration.server.stateFolder.value == self.configuration.server.stateFolder.value else {
@@ -166,6 +180,7 @@ public struct GatehouseServer: Sendable {
             let tls = try before.tls.reloaded(configuration.server, files: files)
             let responder = try makeResponder(configuration, tls)
             server.use(responder)
+            await recheck(configuration)
             contexts.replace(with: tls.context)
             // What was asked of a client's certificate then may not be what is asked of it now.
             let asked = [before.configuration, configuration].map(\.server.tls.clientCertificates)
@@ -182,6 +197,15 @@ public struct GatehouseServer: Sendable {
         }
     }
 
+    /// Ends the sessions of realms and users that are gone or others now.
+    private func recheck(_ configuration: Configuration) async {
+        signIn.sessions.use(configuration.server.sessions)
+        let names = Set(configuration.realms.map(\.name))
+        signIn.sessions.end(.realmGone) { !names.contains($0.user.realm) }
+        let authority = SessionAuthority(authenticator: configuration.authenticator)
+        await signIn.sessions.recheck { await authority.state(of: $0) }
+    }
+
     /// The names of settings that are read at the start only, where they differ.
     private static func fixed(_ start: ServerSettings, _ now: ServerSettings) -> [String] {
         var names: [String] = []
@@ -189,22 +213,39 @@ public struct GatehouseServer: Sendable {
         if start.threads != now.threads { names.append("threads") }
         if start.limits != now.limits { names.append("limits") }
         if start.throttle != now.throttle { names.append("throttle") }
+        if start.signIn.time != now.signIn.time || start.signIn.waiting != now.signIn.waiting {
+            names.append("time or waiting of sign-in")
+        }
         return names
     }
 
     private func makeResponder(_ configuration: Configuration, _ tls: ServerTLS) throws -> GatehouseResponder {
         let clock = SystemClock()
         let settings = configuration.server
+        let rules = ProtectionRules(configuration.rules)
+        let authenticator = configuration.authenticator.throttled(by: throttle)
+        let frame = Page.Frame(
+            security: SecurityHeaders(
+                isTrusted: !tls.certificate.isDevelopment,
+                returnTo: settings.signIn.returnTo.map(\.description)
+            ),
+            places: Places(prefix: settings.signIn.prefix)
+        )
         let gate = Gate(
-            rules: ProtectionRules(configuration.rules),
-            authenticator: configuration.authenticator.throttled(by: throttle),
+            rules: rules,
+            authenticator: authenticator,
+            sessions: signIn.sessions,
             verified: try VerifiedCredentials(lifetime: settings.credentialCache.nanoseconds),
             clock: clock
         )
         watch.look(after: configuration.realms, gate, configuration.services[PasswordService.self]?.slots)
+        let hasForm = configuration.rules.contains { $0.schemes.contains(.form) }
         return GatehouseResponder(
             gate: gate,
-            shelf: PageShelf(configuration.rules, SecurityHeaders(isTrusted: !tls.certificate.isDevelopment)),
+            portal: hasForm
+                ? Portal(configuration, rules: rules, authenticator: authenticator, state: signIn, frame: frame) : nil,
+            shelf: PageShelf(configuration.rules, frame),
+            trusted: settings.trustedProxies,
             log: AccessLog(accessLogger, clock: clock, isOn: settings.hasAccessLog),
             asksClients: settings.tls.clientCertificates != .none
         )
@@ -236,6 +277,8 @@ public struct GatehouseServer: Sendable {
     /// Lets what has begun finish, but not for ever.
     private func stop(_ server: Server, _ channels: [any Channel]) async {
         for channel in channels { channel.close(promise: nil) }
+        // Event streams would never end by themselves.
+        signIn.sessions.close()
         await withTaskGroup(of: Bool.self) { group in
             group.addTask {
                 await server.drain()

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Logging
 internal import OpenSSLKit
 internal import RealmConfiguration
 internal import RealmKit
 internal import Sessions
+internal import Store
 internal import Synchronization
 
 /// What is known of people who sign in: it outlives the configuration, which may be read again.
@@ -43,6 +45,54 @@ final class SignInState: Sendable {
         names = RecentNames()
         self.clock = clock
         self.wall = wall
+    }
+
+    /// What a server knows, kept in the store that the realms were lent, if there is one.
+    static func make(_ configuration: Configuration, logger: Logger) throws -> SignInState {
+        let sessions = SessionTable(
+            configuration.server.sessions,
+            store: try configuration.services[StoreSource.self]?.store(),
+            clock: SystemClock(),
+            wall: .system,
+            onEnd: { session, cause in
+                logger.info(
+                    "a session has ended",
+                    metadata: [
+                        "user": "\(AccessLog.quoted(session.user.username.text))",
+                        "realm": "\(AccessLog.quoted(session.user.realm))", "session": "\(session.id)",
+                        "cause": "\(cause.rawValue)",
+                    ]
+                )
+            }
+        )
+        return try SignInState(
+            sessions: sessions,
+            settings: configuration.server.signIn,
+            clock: SystemClock(),
+            wall: .system
+        )
+    }
+
+    /// Ends what has taken too long, until the task is cancelled.
+    ///
+    /// - Parameter onError: Told when sessions cannot be stored.
+    func run(onError: @escaping @Sendable (SessionStoreError) -> Void) async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await self.sessions.run(onError: onError) }
+            group.addTask { await self.sweep() }
+        }
+        waiting.cancelAll()
+    }
+
+    private func sweep() async {
+        while true {
+            do throws(CancellationError) {
+                try await clock.sleep(until: clock.now &+ 1_000_000_000)
+            } catch {
+                return
+            }
+            waiting.sweep(clock.now)
+        }
     }
 }
 
