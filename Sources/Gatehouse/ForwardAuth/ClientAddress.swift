@@ -50,6 +50,12 @@ enum ClientAddress: Sendable, Hashable {
         return .address(address.description)
     }
 
+    /// Whether the peer of a connection is a proxy whose word is taken.
+    static func isTrusted(_ peer: String?, _ trusted: [AddressBlock]) -> Bool {
+        guard let address = peer.flatMap({ NetworkAddress($0[...]) }) else { return false }
+        return trusted.contains { $0.contains(address) }
+    }
+
     /// One entry: an address, with a port or without.
     private static func hop(_ entry: Substring) -> NetworkAddress? {
         var text = entry

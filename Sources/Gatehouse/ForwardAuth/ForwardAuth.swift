@@ -4,6 +4,7 @@
 internal import HTTPServer
 internal import HTTPTypes
 internal import NIOCore
+internal import RealmConfiguration
 internal import RealmKit
 internal import Sessions
 

@@ -11,9 +11,12 @@ struct Challenge: Sendable, Hashable {
     /// The schemes offered, in order.
     let schemes: [ProtectRule.Scheme]
 
-    init(_ rule: ProtectRule) {
-        realm = rule.realms.first ?? ""
-        schemes = rule.schemes
+    /// What a rule asks for.
+    init(_ rule: ProtectRule) { self.init(realm: rule.realms.first ?? "", schemes: rule.schemes) }
+
+    init(realm: String, schemes: [ProtectRule.Scheme]) {
+        self.realm = realm
+        self.schemes = schemes
     }
 
     /// Adds a `WWW-Authenticate` field for each scheme, as every 401 has one (RFC 9110 section 15.5.2).
@@ -31,7 +34,7 @@ struct Challenge: Sendable, Hashable {
                 case .basic: BasicScheme.challenge(realm: realm)
                 case .form:
                     "Cookie realm=\(BasicScheme.quoted(realm)), form-action=\"\(places.signIn)\", "
-                        + "cookie-name=\"\(SetCookie.sessionName)\""
+                        + "cookie-name=\"\(OurCookies.sessionName)\""
                 }
             headers.append(HTTPField(name: .wwwAuthenticate, value: value))
         }

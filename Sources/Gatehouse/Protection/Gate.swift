@@ -19,7 +19,7 @@ struct Gate: Sendable {
         /// Where the request came from, as far as proxies that are trusted have said.
         let address: String?
         /// The session that was presented.
-        let session: OurCookies.Presented
+        let session: OurCookies.Found
     }
 
     /// What a request says its host is.

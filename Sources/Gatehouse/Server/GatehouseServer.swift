@@ -109,7 +109,7 @@ public struct GatehouseServer: Sendable {
         }
         do throws(SessionStoreError) {
             let authority = SessionAuthority(authenticator: configuration.authenticator)
-            try await signIn.sessions.restore { await authority.state(of: $0) }
+            try await signIn.sessions.restore { await authority.standing(of: $0) }
         } catch {
             return .failure(configuration.server.stateFolder.errors("the sessions cannot be read: \(error)"))
         }
@@ -178,6 +178,7 @@ public struct GatehouseServer: Sendable {
                 )
             }
             let tls = try before.tls.reloaded(configuration.server, files: files)
+            signIn.noteReload()
             let responder = try makeResponder(configuration, tls)
             server.use(responder)
             await recheck(configuration)
@@ -203,7 +204,7 @@ public struct GatehouseServer: Sendable {
         let names = Set(configuration.realms.map(\.name))
         signIn.sessions.end(.realmGone) { !names.contains($0.user.realm) }
         let authority = SessionAuthority(authenticator: configuration.authenticator)
-        await signIn.sessions.recheck { await authority.state(of: $0) }
+        await signIn.sessions.recheck { await authority.standing(of: $0) }
     }
 
     /// The names of settings that are read at the start only, where they differ.

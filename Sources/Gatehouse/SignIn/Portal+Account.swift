@@ -2,8 +2,10 @@
 // Gatehouse
 
 internal import FoundationEssentials
+internal import HTTPTypes
 internal import HummingbirdCore
 internal import NIOCore
+internal import RealmKit
 internal import Sessions
 
 /// The account page: who I am, where I am signed in.
@@ -24,7 +26,7 @@ extension Portal {
     private func list(_ sessions: [Session], _ current: Session, _ proof: String) -> Page.Part {
         let shown = sessions.map { session in
             [
-                "device": DeviceName.name(of: session.client.userAgent), "isCurrent": session === current,
+                "device": DeviceName.of(session.client.userAgent.utf8Span.span), "isCurrent": session === current,
                 "address": session.client.address ?? "", "id": session.id.description, "csrf": proof,
                 "created": Self.time(session.created), "createdText": Self.readable(session.created),
                 "lastSeen": Self.time(session.lastSeen), "lastSeenText": Self.readable(session.lastSeen),
@@ -38,7 +40,7 @@ extension Portal {
     }
 
     private static func line(_ session: Session, isCurrent: Bool) -> String {
-        let device = DeviceName.name(of: session.client.userAgent)
+        let device = DeviceName.of(session.client.userAgent.utf8Span.span)
         return "\(session.id)  \(device)  \(session.client.address ?? "-")  \(time(session.lastSeen))"
             + (isCurrent ? "  this one" : "")
     }
@@ -69,16 +71,16 @@ extension Portal {
             return Answer(render(.tooLarge, request), user: session.user)
         }
         let fields: FormFields
-        do throws(FieldsFault) {
+        do throws(BadFields) {
             fields = try FormFields(body.readableBytesUInt8Span)
         } catch {
-            return Answer(render(.badRequest(error.reason), request), user: session.user)
+            return Answer(render(.badRequest(error.description), request), user: session.user)
         }
-        guard FormProof.isRight(fields.text("csrf"), token) else {
+        guard FormProof.isRight(fields.read("csrf"), token) else {
             return Answer(render(.badRequest("the form is not of this session"), request), user: session.user)
         }
-        let id = fields.text("id").flatMap { SessionID($0) }
-        let isAll = fields.text("others") == "all"
+        let id = fields.read("id").flatMap { SessionID($0) }
+        let isAll = fields.read("others") == "all"
         for other in own(session) where other !== session && (isAll || other.id == id) {
             await sessions.end(other, .endedElsewhere)
         }

@@ -43,7 +43,7 @@ extension Portal {
     }
 }
 
-extension NumberedEvent {
+extension NumberedSessionEvent {
     /// As it goes over the wire.
     fileprivate var text: String {
         switch event {

@@ -5,6 +5,7 @@ internal import HTTPTypes
 internal import HummingbirdCore
 internal import NIOCore
 internal import OpenSSLKit
+internal import RealmConfiguration
 internal import RealmKit
 internal import Sessions
 
@@ -14,13 +15,13 @@ extension Portal {
     func createSession(_ request: WebRequest) async -> Answer {
         guard let body = await request.collectedBody() else { return Answer(error("too-large", .contentTooLarge, request)) }
         let asked: SessionRequest
-        do throws(FieldsFault) {
+        do throws(BadFields) {
             guard let read = try SessionRequest(request.contentType, body.readableBytesUInt8Span) else {
                 return Answer(error("unsupported-media-type", .unsupportedMediaType, request))
             }
             asked = read
         } catch {
-            let fault = JSONValue.object([("error", .string("malformed")), ("reason", .string(error.reason))])
+            let fault = JSONValue.object([("error", .string("malformed")), ("reason", .string(error.description))])
             return Answer(json(fault, status: .badRequest, request))
         }
         let browser: Browser
@@ -70,7 +71,7 @@ extension Portal {
         case .accepted(let identity, let report):
             switch await establish(identity, begun.mark, request) {
             case .session(let session, let token):
-                let cookies = [SetCookie.session(token), SetCookie.removingSignIn]
+                let cookies = [SetCookie.session(token), SetCookie.signInRemoval]
                 let told = describe(session, token)
                 return Answer(
                     json(told, status: .created, request, cookies: cookies),
@@ -100,7 +101,7 @@ extension Portal {
     func deleteSession(_ request: WebRequest) async -> Answer {
         guard let (session, _) = session(request, isActivity: false) else { return noSession(request) }
         await sessions.end(session, .logout)
-        return Answer(nothing([SetCookie.removingSession]), user: session.user)
+        return Answer(nothing([SetCookie.sessionRemoval]), user: session.user)
     }
 
     /// `GET /sessions`: those of the one who asks.
@@ -109,7 +110,7 @@ extension Portal {
         let list = own(session).map { other in
             JSONValue.object([
                 ("id", .string(other.id.description)),
-                ("device", .string(DeviceName.name(of: other.client.userAgent))),
+                ("device", .string(DeviceName.of(other.client.userAgent.utf8Span.span))),
                 ("address", other.client.address.map(JSONValue.string) ?? .null),
                 ("created", .integer(other.created)),
                 ("last_seen", .integer(other.lastSeen)),
@@ -127,7 +128,7 @@ extension Portal {
             return Answer(error("no-such-session", .notFound, request), user: session.user)
         }
         await sessions.end(other, other === session ? .logout : .endedElsewhere)
-        return Answer(nothing(other === session ? [SetCookie.removingSession] : []), user: session.user)
+        return Answer(nothing(other === session ? [SetCookie.sessionRemoval] : []), user: session.user)
     }
 
     /// All sessions of a session's user, the last used first.

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import HTTPServer
 internal import HummingbirdCore
 internal import NIOCore
 internal import OpenSSLKit
+internal import RealmConfiguration
 internal import RealmKit
 internal import Sessions
 
@@ -17,10 +19,10 @@ extension Portal {
         } catch {
             return Answer(render(.unavailable, request))
         }
-        let query = QueryFields(request.query)
-        var target = target(query.text("return"), request)?.location
+        let query = FormFields(query: request.query)
+        var target = target(query?.read("return"), request)?.location
         var notice = Notice.none
-        if let text = query.text("ticket"), let ticket = open(text, browser) {
+        if let text = query?.read("ticket"), let ticket = open(text, browser) {
             target = ticket.target
             notice = Notice(rawValue: ticket.notice) ?? .none
         }
@@ -53,24 +55,26 @@ extension Portal {
         guard request.contentType == "application/x-www-form-urlencoded" else {
             return Answer(render(.unsupported, request))
         }
-        guard case .token(let token) = request.cookies.browser else {
+        guard case .token(let token) = request.cookies.signIn else {
             return Answer(render(.badRequest("the browser has not sent back the cookie of the sign-in page"), request))
         }
         guard let body = await request.collectedBody() else { return Answer(render(.tooLarge, request)) }
         let fields: FormFields
         let browser: Browser
-        do throws(FieldsFault) {
+        do {
             fields = try FormFields(body.readableBytesUInt8Span)
             browser = try Browser(known: token)
+        } catch let error as BadFields {
+            return Answer(render(.badRequest(error.description), request))
         } catch {
-            return Answer(render(.badRequest(error.reason), request))
+            return Answer(render(.unavailable, request))
         }
-        guard let ticket = fields.text("ticket").flatMap({ open($0, browser) }) else {
+        guard let ticket = fields.read("ticket").flatMap({ open($0, browser) }) else {
             return Answer(back(.stale, nil, browser, request))
         }
         // Whatever comes of it: who begins to sign in is no longer who was signed in before (CVE-2026-34454).
         if let before = session(request, isActivity: false) { await sessions.end(before.session, .replaced) }
-        guard let text = fields.text("username"), let password = fields.secret("password"),
+        guard let text = fields.read("username"), let password = fields.secret("password"),
             let username = Self.username(text)
         else { return Answer(back(.refused, ticket.target, browser, request)) }
         let begun = begin(username, password, realms: realms(for: ticket.target, request), request)
@@ -104,10 +108,8 @@ extension Portal {
 
     /// The realms that are asked for a place.
     func realms(for target: String?, _ request: WebRequest) -> [String] {
-        guard let target, let place = ReturnTarget(target, authority: request.authority, settings: settings) else {
-            return realms
-        }
-        let host = place.host(orOf: request.authority)
+        guard let place = self.target(target, request) else { return realms }
+        let host = place.origin.map(\.host) ?? request.authority
         guard case .rule(let guarded) = rules.match(host: host, path: place.path, method: "GET"),
             guarded.rule.schemes.contains(.form)
         else { return realms }
@@ -147,7 +149,7 @@ extension Portal {
             switch await establish(identity, begun.mark, request) {
             case .session(let session, let token):
                 let place = self.target(target, request)?.location ?? places.account
-                let cookies = [SetCookie.session(token), SetCookie.removingSignIn]
+                let cookies = [SetCookie.session(token), SetCookie.signInRemoval]
                 return Answer(redirect(place, request, cookies: cookies), report: report, user: session.user)
             case .notice(let notice):
                 return Answer(back(notice, target, browser, request), report: report)
@@ -206,12 +208,17 @@ extension Portal {
                 since: mark,
                 replacing: nil
             )
+            guard state.generation == generation else {
+                // The configuration was read again in the meantime, and the realm may be another.
+                await sessions.end(session, .userChanged)
+                return .notice(.changed)
+            }
             return .session(session, token)
         } catch {
             switch error.code {
-            case .changedMeanwhile: return .notice(.changed)
-            case .tooMany: return .notice(.full)
-            case .unavailable: return .notice(.unavailable)
+            case .changedMeanwhile, .ended: return .notice(.changed)
+            case .full, .tooManyStreams: return .notice(.full)
+            case .busy, .closing, .unavailable: return .notice(.unavailable)
             }
         }
     }
@@ -253,7 +260,7 @@ struct Browser {
 
     /// The browser of a request, or a new one.
     init(_ request: WebRequest) throws(OpenSSLError) {
-        if case .token(let token) = request.cookies.browser {
+        if case .token(let token) = request.cookies.signIn {
             digest = try token.digest()
             cookies = []
         } else {
@@ -264,12 +271,8 @@ struct Browser {
     }
 
     /// A browser that has shown its cookie.
-    init(known token: OpaqueToken) throws(FieldsFault) {
-        do throws(OpenSSLError) {
-            digest = try token.digest()
-        } catch {
-            throw FieldsFault("the cookie cannot be checked now")
-        }
+    init(known token: OpaqueToken) throws(OpenSSLError) {
+        digest = try token.digest()
         cookies = []
     }
 }

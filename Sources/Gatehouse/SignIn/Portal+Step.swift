@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import HTTPTypes
 internal import HummingbirdCore
 internal import NIOCore
 internal import OpenSSLKit
@@ -61,12 +62,12 @@ extension Portal {
         guard let browser = presentBrowser(request) else { return Answer(redirect(places.signIn, request)) }
         guard let body = await request.collectedBody() else { return Answer(render(.tooLarge, request)) }
         let fields: FormFields
-        do throws(FieldsFault) {
+        do throws(BadFields) {
             fields = try FormFields(body.readableBytesUInt8Span)
         } catch {
-            return Answer(render(.badRequest(error.reason), request))
+            return Answer(render(.badRequest(error.description), request))
         }
-        let number = fields.text("number").flatMap { Int($0) }
+        let number = fields.read("number").flatMap { Int($0) }
         switch answer(browser, number, { fields.secret("answer-\($0)") }) {
         case .nothingWaits: return Answer(back(.stale, nil, browser, request))
         // Another answer is on its way, or the page was an old one: the open question is shown.
@@ -94,7 +95,7 @@ extension Portal {
         let pending = waiting.context
         let answers: [RealmKit.Answer] = pending.questions.enumerated().map { index, question in
             switch question {
-            case .name: secret(index).flatMap(\.text).map(RealmKit.Answer.name) ?? .none
+            case .name: secret(index).flatMap(\.utf8Text).map(RealmKit.Answer.name) ?? .none
             case .password, .oneTimeCode: secret(index).map(RealmKit.Answer.secret) ?? .none
             case .certificate, .message: .none
             }
@@ -108,8 +109,8 @@ extension Portal {
 
     /// The browser of a request that has shown its cookie.
     func presentBrowser(_ request: WebRequest) -> Browser? {
-        guard case .token(let token) = request.cookies.browser else { return nil }
-        do throws(FieldsFault) {
+        guard case .token(let token) = request.cookies.signIn else { return nil }
+        do throws(OpenSSLError) {
             return try Browser(known: token)
         } catch {
             return nil
@@ -133,8 +134,8 @@ extension Portal {
         guard request.contentType == "application/x-www-form-urlencoded", let body = await request.collectedBody() else {
             return false
         }
-        do throws(FieldsFault) {
-            return FormProof.isRight(try FormFields(body.readableBytesUInt8Span).text("csrf"), token)
+        do throws(BadFields) {
+            return FormProof.isRight(try FormFields(body.readableBytesUInt8Span).read("csrf"), token)
         } catch {
             return false
         }
@@ -146,11 +147,11 @@ extension Portal {
         do throws(OpenSSLError) {
             let browser = try Browser(request)
             response = back(.signedOut, nil, browser, request)
-            for cookie in browser.cookies + [SetCookie.removingSession] {
+            for cookie in browser.cookies + [SetCookie.sessionRemoval] {
                 response.headers.append(.init(name: .setCookie, value: cookie))
             }
         } catch {
-            response = redirect(places.signIn, request, cookies: [SetCookie.removingSession])
+            response = redirect(places.signIn, request, cookies: [SetCookie.sessionRemoval])
         }
         // Not "cookies": that would sign out of every other site of the same domain.
         response.headers[.clearSiteData] = "\"cache\", \"storage\""

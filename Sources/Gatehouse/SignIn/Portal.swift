@@ -33,6 +33,8 @@ struct Portal: Sendable {
     let authenticator: Authenticator
     let state: SignInState
     let frame: Page.Frame
+    /// How often the configuration had been read again.
+    let generation: Int
     /// The realms that are asked where the place somebody wants to go to does not say.
     let realms: [String]
 
@@ -59,6 +61,7 @@ struct Portal: Sendable {
         self.authenticator = authenticator
         self.state = state
         self.frame = frame
+        generation = state.generation
         realms =
             if !settings.realms.isEmpty {
                 settings.realms
@@ -147,7 +150,7 @@ struct Portal: Sendable {
         frame.security.add(to: &headers)
         for cookie in cookies { headers.append(HTTPField(name: .setCookie, value: cookie)) }
         if status == .unauthorized {
-            Challenge(realm: realms.first ?? "", schemes: [.form]).add(to: &headers, places)
+            Challenge(realm: realms.first ?? "", schemes: [ProtectRule.Scheme.form]).add(to: &headers, places)
         }
         if status == .serviceUnavailable { headers[.retryAfter] = "5" }
         let head = HTTPResponse(status: status, headerFields: headers)
@@ -174,6 +177,8 @@ struct Portal: Sendable {
     /// Where a text says somebody wants to go, if it may be gone to.
     func target(_ text: String?, _ request: WebRequest) -> ReturnTarget? {
         guard let text else { return nil }
-        return ReturnTarget(text, authority: request.authority, settings: settings)
+        guard let host = RequestHost(request.authority) else { return nil }
+        let own = SignInSettings.Origin(host: host.name, port: host.port.map(Int.init) ?? 443)
+        return ReturnTarget(text, at: own, settings)
     }
 }

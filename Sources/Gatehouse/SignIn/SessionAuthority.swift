@@ -10,13 +10,13 @@ internal import Sessions
 struct SessionAuthority: Sendable {
     let authenticator: Authenticator
 
-    /// What a user's realm says of one who was accepted before.
+    /// What is known of a user who was accepted before.
     ///
     /// - Parameter user: The user.
-    /// - Returns: What the realm knows; nil if there is no such realm.
-    func state(of user: SignedInUser) async -> UserState? {
-        guard let realm = authenticator.realms[user.realm]?.realm else { return nil }
-        guard let realm = realm as? any RefreshingRealm else { return .unknown }
-        return await realm.state(of: user.username)
+    /// - Returns: What the user's realm says, or that there is none.
+    func standing(of user: SignedInUser) async -> UserStanding {
+        guard let realm = authenticator.realms[user.realm]?.realm else { return .realmGone }
+        guard let realm = realm as? any RefreshingRealm else { return .user(.unknown) }
+        return .user(await realm.state(of: user.username))
     }
 }

@@ -15,8 +15,8 @@ enum SessionRequest {
     /// - Parameters:
     ///   - type: The body's type, without parameters and in lower case.
     ///   - body: The body.
-    /// - Throws: ``FieldsFault`` for a body that is not what its type says, or lacks what is needed.
-    init?(_ type: String, _ body: Span<UInt8>) throws(FieldsFault) {
+    /// - Throws: ``BadFields`` for a body that is not what its type says, or lacks what is needed.
+    init?(_ type: String, _ body: Span<UInt8>) throws(BadFields) {
         switch type {
         case "application/json": try self.init(JSONFields(body))
         case "application/x-www-form-urlencoded": try self.init(FormFields(body))
@@ -24,24 +24,24 @@ enum SessionRequest {
         }
     }
 
-    private init(_ fields: JSONFields) throws(FieldsFault) {
+    private init(_ fields: JSONFields) throws(BadFields) {
         if let answers = fields.secrets("answers") {
-            guard let number = fields.text("number").flatMap({ Int($0) }) else {
-                throw FieldsFault("number is missing")
+            guard let number = fields.integer("number") else {
+                throw BadFields(.syntax, at: 0)
             }
             self = .answers(number: number, answers)
         } else {
-            guard let name = fields.text("username") else { throw FieldsFault("username is missing") }
+            guard let name = fields.text("username") else { throw BadFields(.syntax, at: 0) }
             self = .login(name: name, password: fields.secret("password"), realm: fields.text("realm"))
         }
     }
 
-    private init(_ fields: FormFields) throws(FieldsFault) {
-        if let number = fields.text("number").flatMap({ Int($0) }) {
+    private init(_ fields: FormFields) throws(BadFields) {
+        if let number = try fields.text("number").flatMap({ Int($0) }) {
             self = .answers(number: number, (0..<16).map { fields.secret("answer-\($0)") })
         } else {
-            guard let name = fields.text("username") else { throw FieldsFault("username is missing") }
-            self = .login(name: name, password: fields.secret("password"), realm: fields.text("realm"))
+            guard let name = try fields.text("username") else { throw BadFields(.syntax, at: 0) }
+            self = .login(name: name, password: fields.secret("password"), realm: try fields.text("realm"))
         }
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import HTTPServer
 internal import Logging
 internal import OpenSSLKit
 internal import RealmConfiguration
@@ -32,6 +33,13 @@ final class SignInState: Sendable {
     let names: RecentNames
     let clock: any LoginClock
     let wall: WallClock
+    private let reloads = Atomic(0)
+
+    /// How often the configuration was read again.
+    var generation: Int { reloads.load(ordering: .acquiring) }
+
+    /// Takes note that the configuration was read again: a login that began before is not to begin a session.
+    func noteReload() { reloads.add(1, ordering: .acquiringAndReleasing) }
 
     init(
         sessions: SessionTable,
@@ -53,23 +61,25 @@ final class SignInState: Sendable {
             configuration.server.sessions,
             store: try configuration.services[StoreSource.self]?.store(),
             clock: SystemClock(),
-            wall: .system,
-            onEnd: { session, cause in
-                logger.info(
-                    "a session has ended",
-                    metadata: [
-                        "user": "\(AccessLog.quoted(session.user.username.text))",
-                        "realm": "\(AccessLog.quoted(session.user.realm))", "session": "\(session.id)",
-                        "cause": "\(cause.rawValue)",
-                    ]
-                )
-            }
+            wall: WallClock.system,
+            onEnd: { session, cause in note(session, cause, logger) }
         )
         return try SignInState(
             sessions: sessions,
             settings: configuration.server.signIn,
             clock: SystemClock(),
-            wall: .system
+            wall: WallClock.system
+        )
+    }
+
+    private static func note(_ session: Session, _ cause: SessionEnd, _ logger: Logger) {
+        logger.info(
+            "a session has ended",
+            metadata: [
+                "user": "\(AccessLog.quoted(session.user.username.text))",
+                "realm": "\(AccessLog.quoted(session.user.realm))", "session": "\(session.id)",
+                "cause": "\(cause.rawValue)",
+            ]
         )
     }
 

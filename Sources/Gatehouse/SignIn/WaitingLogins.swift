@@ -89,6 +89,15 @@ final class WaitingLogins<Outcome: Sendable, Context: Sendable>: Sendable {
     @discardableResult
     func putBack(_ waiting: Waiting) -> Bool { put(waiting, replacing: false) }
 
+    /// The login of a browser, which goes on waiting.
+    ///
+    /// - Parameter browser: Whose.
+    /// - Returns: Nil if none waits, or its time is over.
+    func look(_ browser: Digest) -> Waiting? {
+        let now = clock.now
+        return state.withLock { state in state.entries[browser].flatMap { now < $0.deadline ? $0.waiting : nil } }
+    }
+
     /// Takes the login of a browser out, so that nobody else can answer it.
     ///
     /// - Parameter browser: The digest of the browser's token.

@@ -39,7 +39,32 @@ extension SessionTable {
                 known = await standing(record.user)
                 standings[owner] = known
             }
-            tell(restore(record, record.end(known), since: mark))
+            tell(restore(record, SaltedStamp.end(known, record.stamp), since: mark))
+        }
+    }
+
+    /// Ends the sessions whose user or realm is not the same any more, as after another configuration has been read.
+    ///
+    /// - Parameter standing: What is known of a user now; asked once for each.
+    public func recheck(_ standing: (SignedInUser) async -> UserStanding) async {
+        var standings: [SessionOwner: UserStanding] = [:]
+        for session in sessions {
+            let owner = SessionOwner(session.user)
+            let known: UserStanding
+            if let asked = standings[owner] {
+                known = asked
+            } else {
+                known = await standing(session.user)
+                standings[owner] = known
+            }
+            guard let cause = SaltedStamp.end(known, session.stamp) else { continue }
+            tell(
+                state.withLock { state in
+                    var turn = Turn()
+                    turn.end(session, cause, &state)
+                    return turn
+                }
+            )
         }
     }
 
@@ -81,13 +106,22 @@ extension SessionTimes {
 
 extension Session {
     fileprivate convenience init(_ record: SessionRecord, _ times: SessionTimes, _ clocks: SessionClocks) {
-        self.init(record.id, record.user, record.client, nil, created: record.created, times, clocks)
+        self.init(
+            record.id,
+            record.user,
+            record.client,
+            nil,
+            created: record.created,
+            stamp: record.stamp,
+            times,
+            clocks
+        )
     }
 }
 
-extension SessionRecord {
-    /// Why the session is not to go on, going by its user; nil if it may.
-    fileprivate func end(_ standing: UserStanding) -> SessionEnd? {
+extension SaltedStamp {
+    /// Why a session is not to go on, going by its user; nil if it may.
+    fileprivate static func end(_ standing: UserStanding, _ stamp: SaltedStamp?) -> SessionEnd? {
         switch (standing, stamp) {
         case (.realmGone, _): .realmGone
         case (.user(.unknown), nil): nil
@@ -99,7 +133,9 @@ extension SessionRecord {
     private static func isSame(_ then: SaltedStamp, _ now: UserStamp) -> Bool {
         do throws(OpenSSLError) { return try then.isMade(of: now) } catch { return false }
     }
+}
 
+extension SessionRecord {
     /// The moments of the session; nil if its time is over, or cannot be told.
     fileprivate func times(_ now: UInt64, wall: Int, _ limits: SessionLimits) -> SessionTimes? {
         guard wall >= created else { return nil }

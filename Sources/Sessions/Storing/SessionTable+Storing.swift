@@ -7,7 +7,7 @@ internal import Synchronization
 
 extension Session {
     /// The session as it is stored.
-    func record(token: Digest, stamp: SaltedStamp?) -> SessionRecord {
+    func record(token: Digest) -> SessionRecord {
         let touch = touch
         return SessionRecord(
             id,

@@ -20,6 +20,8 @@ public final class Session: Sendable {
     /// The proof that it was begun with; nil for one that has outlived a server.
     public let identity: AuthenticatedIdentity?
 
+    /// What decided about the user then; nil if the realm could not say.
+    let stamp: SaltedStamp?
     let clocks: SessionClocks
     /// The moment at which it ends, whatever happens.
     let absoluteEnd: UInt64
@@ -40,6 +42,7 @@ public final class Session: Sendable {
         _ client: SessionClient,
         _ identity: AuthenticatedIdentity?,
         created: Int,
+        stamp: SaltedStamp?,
         _ times: SessionTimes,
         _ clocks: SessionClocks
     ) {
@@ -48,6 +51,7 @@ public final class Session: Sendable {
         self.client = client
         self.identity = identity
         self.created = created
+        self.stamp = stamp
         self.clocks = clocks
         absoluteEnd = times.absoluteEnd
         seen = Atomic(times.seen)

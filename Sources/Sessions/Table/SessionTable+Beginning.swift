@@ -149,9 +149,10 @@ extension SessionTable {
             warning: limits.warning
         )
         let created = clocks.wall.seconds
-        let session = Session(try SessionID(), user, client, identity, created: created, times, clocks)
         let salted: SaltedStamp? = if let stamp { try SaltedStamp(stamp) } else { nil }
-        return NewSession(session: session, token: token, record: session.record(token: digest, stamp: salted))
+        let id = try SessionID()
+        let session = Session(id, user, client, identity, created: created, stamp: salted, times, clocks)
+        return NewSession(session: session, token: token, record: session.record(token: digest))
     }
 
     /// Puts a session into the table, and takes out those that have to go for it, or none if it cannot be put in.
