@@ -70,10 +70,10 @@ let package = Package(
         .target(name: "RealmStack", dependencies: ["RealmKit"], path: "Sources/Realms/Stack"),
         .target(
             name: "RealmStore",
-            dependencies: ["Passwords", "RealmKit", "Store"],
+            dependencies: ["OpenSSLKit", "Passwords", "RealmKit", "Store"],
             path: "Sources/Realms/Store"
         ),
-        .target(name: "RealmFile", dependencies: ["Passwords", "RealmKit"], path: "Sources/Realms/File"),
+        .target(name: "RealmFile", dependencies: ["OpenSSLKit", "Passwords", "RealmKit"], path: "Sources/Realms/File"),
         .target(name: "RealmStartWith", dependencies: ["RealmKit"], path: "Sources/Realms/StartWith"),
         .target(
             name: "BuiltInRealms",
@@ -154,7 +154,10 @@ let package = Package(
             name: "PasswordsTests",
             dependencies: ["OpenSSLKit", "Passwords", "RealmKit", "RealmTesting", "SeededRandom"]
         ),
-        .testTarget(name: "StoreTests", dependencies: ["RealmKit", "RealmTesting", "Sessions", "Store", "Throttle", grdb]),
+        .testTarget(
+            name: "StoreTests",
+            dependencies: ["OpenSSLKit", "RealmKit", "RealmTesting", "Sessions", "Store", "Throttle", grdb]
+        ),
         .testTarget(
             name: "SessionsTests",
             dependencies: ["OpenSSLKit", "RealmKit", "RealmTesting", "SeededRandom", "Sessions"]

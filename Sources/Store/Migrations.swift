@@ -64,6 +64,42 @@ enum Migrations {
                     """
             )
         }
+        migrator.registerMigration("sessions") { database in
+            // Of a token there is its digest only; of a user's stamp a salted one.
+            try database.execute(
+                sql: """
+                    CREATE TABLE sessions (
+                        id TEXT NOT NULL PRIMARY KEY,
+                        token BLOB NOT NULL,
+                        realm TEXT NOT NULL,
+                        name TEXT NOT NULL,
+                        address TEXT,
+                        agent TEXT NOT NULL,
+                        created INTEGER NOT NULL,
+                        last_seen INTEGER NOT NULL,
+                        idle_end INTEGER NOT NULL,
+                        absolute_end INTEGER NOT NULL,
+                        stamp_salt BLOB,
+                        stamp BLOB
+                    ) STRICT, WITHOUT ROWID;
+                    CREATE INDEX sessions_by_user ON sessions (realm, name);
+                    CREATE TABLE session_groups (
+                        id TEXT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+                        place INTEGER NOT NULL,
+                        "group" TEXT NOT NULL,
+                        PRIMARY KEY (id, place)
+                    ) STRICT, WITHOUT ROWID;
+                    CREATE TABLE session_orders (
+                        number INTEGER PRIMARY KEY AUTOINCREMENT,
+                        kind TEXT NOT NULL CHECK (kind IN ('one', 'user', 'realm', 'all')),
+                        id TEXT NOT NULL,
+                        realm TEXT NOT NULL,
+                        name TEXT NOT NULL,
+                        message TEXT
+                    ) STRICT;
+                    """
+            )
+        }
         return migrator
     }
 }

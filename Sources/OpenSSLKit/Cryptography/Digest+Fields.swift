@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+extension Digest {
+    /// Computes the SHA-256 digest of some fields, each preceded by its length in 8 bytes, the least significant first.
+    ///
+    /// No two lists of fields are the same bytes then (CVE-2026-71326).
+    ///
+    /// - Parameter fields: The fields.
+    /// - Returns: The digest.
+    /// - Throws: ``OpenSSLError`` with code `libraryFailure` if no provider offers SHA-256.
+    public static func sha256(fields: [String]) throws(OpenSSLError) -> Digest {
+        var message: [UInt8] = []
+        defer { for index in message.indices { message[index] = 0 } }
+        for field in fields {
+            let length = UInt64(field.utf8.count)
+            for shift in stride(from: UInt64(0), to: 64, by: 8) {
+                message.append(UInt8(truncatingIfNeeded: length >> shift))
+            }
+            message.append(contentsOf: field.utf8)
+        }
+        return try sha256(message)
+    }
+}
