@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+/// Why the fields of a form, a query or a JSON object cannot be used; without anything of what was sent.
+///
+/// Two are equal when their codes are.
+struct BadFields: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The reasons.
+    enum Code: String, Sendable, Hashable, CaseIterable {
+        case tooLong = "more bytes than are taken"
+        case tooMany = "more fields or elements than are taken"
+        case repeated = "a name that occurs twice"
+        case malformedPercent = "a percent sign without two hexadecimal digits"
+        case notUTF8 = "bytes that are not UTF-8"
+        case nul = "a NUL"
+        case syntax = "not what the grammar allows"
+        case controlCharacter = "a control character in a string"
+        case badEscape = "a backslash with nothing it could stand for"
+        case loneSurrogate = "half a surrogate pair"
+        case number = "a number, where none is taken"
+        case nested = "an object or array where none is taken"
+    }
+
+    /// The reason.
+    let code: Code
+    /// At which byte, from 0.
+    let offset: Int
+
+    init(_ code: Code, at offset: Int) {
+        self.code = code
+        self.offset = offset
+    }
+
+    var description: String { "\(code.rawValue), at byte \(offset)" }
+
+    static func == (left: BadFields, right: BadFields) -> Bool { left.code == right.code }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(code) }
+}
