@@ -46,7 +46,7 @@ enum Outline {
         for rule in configuration.rules {
             let who = rule.requirements.map(\.description).joined(separator: ", or ")
             let how = rule.schemes.map(\.rawValue).joined(separator: ", ")
-            lines.append("  \(rule.path)  realm \(rule.realm), \(how), \(who)")
+            lines.append("  \(rule.path)  realm \(rule.realms.joined(separator: ", ")), \(how), \(who)")
         }
         return lines
     }
