@@ -67,19 +67,18 @@ final class DialogueExchange<Outcome: Sendable>: Conversation {
     // MARK: The stack's side
 
     func answer(_ callbacks: [Callback]) async throws(LoginFault) -> [Answer] {
-        let known: [Answer?] = state.withLock { state in
-            guard !state.isClosed else { return [nil] }
+        let known: [Answer?]? = state.withLock { state in
+            guard !state.isClosed else { return nil }
             let known = callbacks.map { self.known($0, &state) }
             guard !known.contains(where: { $0 == nil }) else { return known }
             state.hasGiven = state.hasGiven || known.contains { Self.isSecret($0) }
             for case .message(let text) in callbacks { state.messages.append(text) }
             return known
         }
+        guard let known else { throw gone }
         let complete = known.compactMap { $0 }
         if complete.count == callbacks.count { return complete }
-        guard let answers = await ask(callbacks, known) else {
-            throw state.withLock { Self.gone(hasGiven: $0.hasGiven) }
-        }
+        guard let answers = await ask(callbacks, known) else { throw gone }
         return answers
     }
 
@@ -136,8 +135,12 @@ final class DialogueExchange<Outcome: Sendable>: Conversation {
     /// Who has given a password and gets to see a second page knows something about the password, so leaving then must
     /// cost what a wrong guess costs. Wrong credentials count for a throttle whatever the other modules say; unavailable
     /// would not count.
-    private static func gone(hasGiven: Bool) -> LoginFault {
-        LoginFault(hasGiven ? .wrongCredentials : .missingCredential, log: "the sign-in was given up before its end")
+    private var gone: LoginFault {
+        let hasGiven = state.withLock { $0.hasGiven }
+        return LoginFault(
+            hasGiven ? .wrongCredentials : .missingCredential,
+            log: "the sign-in was given up before its end"
+        )
     }
 
     // MARK: The person's side

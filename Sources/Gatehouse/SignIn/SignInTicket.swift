@@ -42,7 +42,7 @@ struct SignInTickets: Sendable {
     /// Seals a ticket.
     ///
     /// - Parameters:
-    ///   - ticket: The ticket.
+    ///   - ticket: The ticket; its target is one of ``ReturnTarget``, or no longer than that.
     ///   - browser: The digest of the browser's token.
     /// - Returns: Base64url.
     /// - Throws: ``OpenSSLError`` when it cannot be computed.

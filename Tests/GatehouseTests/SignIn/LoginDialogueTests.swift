@@ -92,6 +92,26 @@ import Testing
         }
     }
 
+    @Test func `however an answer and a cancellation race, everybody hears of the end`() async {
+        for round in 0..<200 {
+            let dialogue = LoginDialogue.waiting()
+            let number = await dialogue.next().number
+            let outcomes = await withTaskGroup(of: String?.self) { group in
+                group.addTask {
+                    if round % 3 > 0 { dialogue.cancel() }
+                    return nil
+                }
+                group.addTask { dialogue.answer([.secret(Secret(utf8: "1"))], to: number) ? "taken" : nil }
+                let parts = await group.reduce(into: []) { $0.append($1) }.compactMap { $0 }
+                async let first = dialogue.next().outcome
+                async let second = dialogue.next().outcome
+                return await [parts.first, first, second]
+            }
+            let end = outcomes[0] == nil ? "secret p; wrong-credentials" : "secret p; secret 1"
+            #expect(outcomes[1] == end && outcomes[2] == end)
+        }
+    }
+
     @Test func `a code that is left out is an empty one`() async {
         let dialogue = LoginDialogue.waiting()
         let number = await dialogue.next().number

@@ -127,6 +127,12 @@ import Testing
         #expect(location("/?" + String(repeating: "\"", count: 683)) == nil)
     }
 
+    @Test func `a host with a dot at its end is never gone to`() {
+        let own = SignInSettings.Origin(host: "auth.example.com.", port: 443)
+        #expect(location("https://auth.example.com./a", own: own) == nil)
+        #expect(location("/a", own: own) == "/a")
+    }
+
     @Test func `an origin of another port is another origin`() {
         let own = SignInSettings.Origin(host: "Auth.example.com", port: 9443)
         #expect(location("https://auth.example.com:9443/a", own: own) == "/a")

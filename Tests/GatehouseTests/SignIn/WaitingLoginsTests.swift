@@ -50,6 +50,19 @@ import Testing
         #expect(await taken.dialogue.next().outcome == "secret p; secret 1")
     }
 
+    @Test func `of several who take one out at once one has it`() async throws {
+        let table = table()
+        for number in 0..<50 {
+            table.put(try waiting(number))
+            let browser = try browser(number)
+            let taken = await withTaskGroup(of: Bool.self) { group in
+                for _ in 0..<8 { group.addTask { table.take(browser) != nil } }
+                return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+            }
+            #expect(taken == 1)
+        }
+    }
+
     @Test func `a newer login of a browser ends the older`() async throws {
         let table = table()
         let (old, new) = (try waiting(1), try waiting(1, from: "192.0.2.2"))
