@@ -1,16 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-import BuiltInRealms
 import Foundation
-import HTTPTypes
-import Logging
-import NIOCore
-import NIOEmbedded
-import NIOOpenSSL
-import OpenSSLKit
-import RealmConfiguration
-import RealmKit
 import Synchronization
 import Testing
 
@@ -62,55 +53,16 @@ import Testing
         }
     }
 
-    private static func responder(_ lanes: GatehouseResponder.Lanes) throws -> Counted {
-        let text = configuration
-        let files = ConfigurationFiles(
-            read: { _ in .success(ConfigurationFiles.Contents(bytes: Array(text.utf8))) },
-            environment: { _ in nil }
-        )
-        let clock = SystemClock()
-        let configuration = try ConfigurationLoader(builtInRealms, files: files, clock: clock).load("realms.conf")
-        let gate = Gate(
-            rules: ProtectionRules(configuration.rules),
-            authenticator: configuration.authenticator,
-            verified: try VerifiedCredentials(lifetime: 3_600_000_000_000),
-            clock: clock
-        )
-        let shelf = PageShelf(configuration.rules, SecurityHeaders(isTrusted: true))
-        let log = AccessLog(Logger(label: "none", factory: { _ in SwiftLogNoOpLogHandler() }), clock: clock, isOn: true)
-        return Counted(GatehouseResponder(gate: gate, shelf: shelf, log: log, lanes: lanes))
+    private let house: House
+    private let slowHouse: House
+
+    init() throws {
+        house = try House(Self.configuration)
+        slowHouse = try House(Self.configuration, lanes: .asyncOnly)
     }
 
-    /// Everything that a connection says to a request whose sender then ends his side.
     private func answer(_ request: String, _ responder: any Responder) async throws -> String {
-        let eventLoop = NIOAsyncTestingEventLoop()
-        let channel = NIOAsyncTestingChannel(loop: eventLoop)
-        try await eventLoop.executeInContext {
-            // The same second for everybody.
-            let connections = ConnectionLoop(eventLoop, HTTPLimits(), responder) { 784_111_777 }
-            connections.start()
-            let handler = HTTP1Handler(connections, onError: { _, _ in }, onEnd: {})
-            try channel.pipeline.syncOperations.addHandler(handler)
-            channel.connect(to: try SocketAddress(ipAddress: "127.0.0.1", port: 1), promise: nil)
-            channel.pipeline.fireUserInboundEventTriggered(
-                TLSHandshakeCompleted(negotiatedProtocol: nil, version: .tls13, cipher: "TLS_AES_128_GCM_SHA256")
-            )
-            channel.pipeline.fireChannelRead(ByteBuffer(string: request))
-            channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
-        }
-        await eventLoop.run()
-        let isClosed = Mutex(false)
-        channel.closeFuture.whenComplete { _ in isClosed.withLock { $0 = true } }
-        let begin = ContinuousClock.now
-        while !isClosed.withLock({ $0 }) {
-            // Never reached unless there is a defect.
-            try #require(ContinuousClock.now - begin < .seconds(20), "\(request.debugDescription) is not answered")
-            await eventLoop.run()
-            await Task.yield()
-        }
-        var said = ""
-        while let part = try await channel.readOutbound(as: ByteBuffer.self) { said += String(buffer: part) }
-        return said
+        try await house.bytes(request, by: responder)
     }
 
     private static func basic(_ text: String) -> String { "Basic " + Data(text.utf8).base64EncodedString() }
@@ -194,8 +146,8 @@ import Testing
     }()
 
     @Test func `both lanes give the same bytes, whether somebody is known from before or not`() async throws {
-        let fast = try Self.responder(.both)
-        let slow = try Self.responder(.asyncOnly)
+        let fast = Counted(house.responder)
+        let slow = Counted(slowHouse.responder)
         for request in Self.requests {
             let wanted = try await answer(request, slow)
             #expect(wanted.hasPrefix("HTTP/1.1 "))
@@ -210,7 +162,7 @@ import Testing
     }
 
     @Test func `somebody who was let in is known the next time, somebody who was not is not`() async throws {
-        let responder = try Self.responder(.both)
+        let responder = Counted(house.responder)
         for (user, isKnown) in [("zed", true), ("bob", false)] {
             let request = Self.get("/welcome", [Self.basic("\(user):x")])
             let later = responder.later

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+import NIOCore
 import Testing
 
 @testable import Gatehouse
@@ -12,18 +13,18 @@ import Testing
             lines: ["<script>"],
             facts: [Page.Fact(name: "\"><i>", values: ["<u>"], isLink: true)]
         )
-        let html = page.body(asHTML: true)
+        let html = page.text(asHTML: true)
         for tag in ["<b>", "<script>", "<i>", "<u>"] { #expect(!html.contains(tag)) }
         #expect(html.contains("&lt;script&gt;"))
     }
 
     @Test func `a page without a failure shows no status, one with a failure does`() {
-        #expect(!Page(title: "Hello", lines: []).body(asHTML: true).contains("class=\"status\""))
-        #expect(Page.notFound.body(asHTML: true).contains("<p class=\"status\">404</p>"))
+        #expect(!Page(title: "Hello", lines: []).text(asHTML: true).contains("class=\"status\""))
+        #expect(Page.notFound.text(asHTML: true).contains("<p class=\"status\">404</p>"))
     }
 
     @Test func `as text it is the lines alone`() {
-        #expect(Page(title: "Welcome zed", lines: ["Welcome zed"]).body(asHTML: false) == "Welcome zed\n")
+        #expect(Page(title: "Welcome zed", lines: ["Welcome zed"]).text(asHTML: false) == "Welcome zed\n")
     }
 
     @Test(
@@ -44,5 +45,12 @@ import Testing
 
     @Test func `log lines cannot be forged by a name`() {
         #expect(AccessLog.quoted("zed\r\nx \"y\" \\ é\u{202E}") == #""zed\u{d}\u{a}x \"y\" \\ \u{e9}\u{202e}""#)
+    }
+}
+
+extension Page {
+    fileprivate func text(asHTML: Bool) -> String {
+        let frame = Frame(security: SecurityHeaders(isTrusted: true), places: Places(prefix: ""))
+        return String(buffer: rendered(asHTML: asHTML, frame).body)
     }
 }

@@ -6,6 +6,7 @@ import Logging
 import RealmConfiguration
 import RealmKit
 import RealmTesting
+import Sessions
 import Synchronization
 import Testing
 import Throttle
@@ -38,6 +39,7 @@ private struct VillageModule: ImmediateLoginModule {
     private let village: Village
     private let gate: Gate
     private let watch: RealmWatch
+    private let sessions: SessionTable
 
     init() throws {
         let settings = try RealmProperties(schema: Village.properties, realmName: "village")
@@ -53,11 +55,13 @@ private struct VillageModule: ImmediateLoginModule {
             realm: village,
             stack: LoginStack(name: "village", [.init(module, .required)], clock: clock)
         )
+        sessions = SessionTable(SessionSettings(), clock: clock, wall: .system, onEnd: { _, _ in })
         gate = Gate(
             rules: ProtectionRules([
-                ProtectRule(path: "/", realm: "village", schemes: [.basic], requirements: [.any])
+                ProtectRule(path: "/", realms: ["village"], schemes: [.basic], requirements: [.any])
             ]),
             authenticator: Authenticator([realm]),
+            sessions: sessions,
             verified: try VerifiedCredentials(lifetime: 3_600_000_000_000),
             clock: clock
         )
@@ -65,11 +69,15 @@ private struct VillageModule: ImmediateLoginModule {
         watch.look(after: [realm], gate, nil)
     }
 
+    private func asked(_ path: RequestPath, _ peer: String? = nil) -> Gate.Asked {
+        Gate.Asked(host: .text("h"), path: path, method: "GET", address: peer, session: .none)
+    }
+
     /// Whether somebody is known without a login; one that is needed is made.
     private func isKnown(_ name: String, from peer: String? = nil) async throws -> Bool {
         let token = Data("\(name):x".utf8).base64EncodedString()
         let path = try #require(RequestPath(target: "/"))
-        switch gate.begin(path, { BasicScheme.read(["Basic \(token)"]) }, peer: peer) {
+        switch gate.begin(asked(path, peer), { BasicScheme.read(["Basic \(token)"]) }) {
         case .decided: return true
         case .login(let login):
             _ = await gate.decide(login)
@@ -117,7 +125,7 @@ private struct VillageModule: ImmediateLoginModule {
     @Test func `a look made while a login is on its way keeps that login from being remembered`() async throws {
         let token = Data("ann:x".utf8).base64EncodedString()
         let path = try #require(RequestPath(target: "/"))
-        guard case .login(let login) = gate.begin(path, { BasicScheme.read(["Basic \(token)"]) }, peer: nil) else {
+        guard case .login(let login) = gate.begin(asked(path), { BasicScheme.read(["Basic \(token)"]) }) else {
             Issue.record("she is known already")
             return
         }

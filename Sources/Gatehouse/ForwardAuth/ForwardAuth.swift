@@ -22,8 +22,6 @@ struct ForwardAuth: Sendable {
     }
 
     private let frame: Page.Frame
-    /// What Envoy is told to remove from the request before it passes.
-    private static let removed = "authorization, x-envoy-auth-headers-to-remove"
 
     init(_ frame: Page.Frame) { self.frame = frame }
 
@@ -36,11 +34,11 @@ struct ForwardAuth: Sendable {
     /// - Returns: The answer.
     func response(_ decision: Gate.Decision, _ asked: Asked, _ known: Gate.Known?) -> PreparedResponse {
         func made() -> PreparedResponse {
-            let (head, body) = rendered(decision, asked)
+            let (head, body) = rendered(decision, asked, known)
             return PreparedResponse(head, body: body)
         }
         guard case .allowed = decision, let known else { return made() }
-        let key = VerifiedCredentials.PageKey.identity
+        let key = asked.flavour == .envoy ? VerifiedCredentials.PageKey.envoyIdentity : .identity
         switch known {
         case .credentials(let entry): return entry.response(key, made)
         case .session(let session, _): return session.cached(frame.key(key), made)
@@ -54,10 +52,17 @@ struct ForwardAuth: Sendable {
     }
 
     /// The answer to a decision, made anew.
-    func rendered(_ decision: Gate.Decision, _ asked: Asked) -> (head: HTTPResponse, body: ByteBuffer) {
+    func rendered(
+        _ decision: Gate.Decision,
+        _ asked: Asked,
+        _ known: Gate.Known?
+    ) -> (head: HTTPResponse, body: ByteBuffer) {
         switch decision {
-        case .allowed(let user): return allowed(user)
-        case .open: return allowed(nil)
+        case .allowed(let user):
+            // Nothing else than a session lets in without credentials.
+            if case .session = known { return allowed(user, asked.flavour, hadCredentials: false) }
+            return allowed(user, asked.flavour, hadCredentials: true)
+        case .open: return allowed(nil, asked.flavour, hadCredentials: false)
         case .challenge(let challenge, _): return unknown(challenge, asked)
         case .forbidden: return answer(.forbidden, [:], "forbidden")
         case .unruled: return answer(.forbidden, [:], "no rule is about it")
@@ -73,13 +78,22 @@ struct ForwardAuth: Sendable {
 
     /// Yes, and who it is; fields that say nothing are sent too, so that what the client has sent in their place is
     /// overwritten (CVE-2026-30851).
-    private func allowed(_ user: SignedInUser?) -> (HTTPResponse, ByteBuffer) {
+    private func allowed(
+        _ user: SignedInUser?,
+        _ flavour: ForwardAuthFlavour,
+        hadCredentials: Bool
+    ) -> (HTTPResponse, ByteBuffer) {
         let identity = IdentityHeaders(user)
         var headers: HTTPFields = [.cacheControl: "no-store"]
         headers[.remoteUser] = identity.user
         headers[.remoteGroups] = identity.groups
         headers[.remoteRealm] = identity.realm
-        headers[.envoyRemoved] = Self.removed
+        if flavour == .envoy {
+            // Envoy leaves out what is empty. A password that was checked here is nobody else's business.
+            let empty = zip(IdentityHeaders.names, identity.values).filter { $1.isEmpty }.map { $0.0.description }
+            let removed = empty + (hadCredentials ? ["authorization"] : [])
+            if !removed.isEmpty { headers[.envoyRemoved] = removed.joined(separator: ",") }
+        }
         return (HTTPResponse(status: .ok, headerFields: headers), ByteBuffer())
     }
 

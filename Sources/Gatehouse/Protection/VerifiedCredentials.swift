@@ -71,6 +71,7 @@ final class VerifiedCredentials: Sendable {
         case forbiddenHTML
         case forbiddenText
         case identity
+        case envoyIdentity
     }
 
     /// Who was let in, and from where.

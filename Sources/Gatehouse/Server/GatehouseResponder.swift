@@ -74,6 +74,8 @@ struct GatehouseResponder: Responder {
         var address: String?
         /// What a proxy asks about.
         var original: OriginalRequest?
+        /// What else the log is to say.
+        var remark = ""
     }
 
     func respond(to head: borrowing RequestHead, on connection: Connection) -> Reply {
@@ -99,6 +101,8 @@ struct GatehouseResponder: Responder {
         }
         var cookies = OurCookies()
         head.forEach(.cookie) { cookies.read($0) }
+        // Somebody may have put a second one there, so neither counts.
+        if case .repeated = cookies.session { asked.remark = " session-cookie-repeated" }
         if let endpoint = shelf.frame.places.endpoint(at: path) {
             switch endpoint {
             case .style where asked.isSafe: return reply(asked, .stylesheet, nil)
@@ -270,7 +274,7 @@ struct GatehouseResponder: Responder {
         case .login(let login):
             return .later { [asked] _ in
                 let (decision, report) = await gate.decide(login)
-                return response(asked, forwardAuth.rendered(decision, about), report)
+                return response(asked, forwardAuth.rendered(decision, about, nil), report)
             }
         }
     }
@@ -345,11 +349,11 @@ struct GatehouseResponder: Responder {
             path: asked.path?.text,
             status: status,
             length: length,
-            reason: reason
+            reason: asked.remark + reason
         )
         if let original = asked.original {
             let place = "\(original.host.text)\(original.path.text)"
-            entry.reason = " for=\(AccessLog.quoted("\(original.method) \(place)"))" + reason
+            entry.reason = " for=\(AccessLog.quoted("\(original.method) \(place)"))" + entry.reason
         }
         log.note(entry, since: asked.begin)
     }

@@ -60,7 +60,7 @@ public final class Session: Sendable {
     }
 
     /// When it was used last.
-    public var lastSeen: Int { clocks.wall(of: times.seen) }
+    public var lastSeen: Int { max(created, clocks.wall(of: times.seen)) }
     /// When it ends if nobody uses it; never after ``absoluteExpiry``.
     public var idleExpiry: Int { clocks.wall(of: times.end) }
     /// When it ends, whatever happens.

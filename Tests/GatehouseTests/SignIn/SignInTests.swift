@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import RealmTesting
+import Testing
+
+@testable import Gatehouse
+
+@Suite struct SignInTests {
+    static let configuration = """
+        default-realm town;
+        login town { StartWithLoginModule required; }
+        login twice { StartWithLoginModule required; ScriptedLoginModule required code="123456"; }
+        login down { ScriptedLoginModule required login="unavailable"; }
+        realm town  { class StartWithRealm; jaas-context town; startWith z; }
+        realm twice { class StartWithRealm; jaas-context twice; startWith t; }
+        realm down  { class StackRealm; jaas-context down; }
+        server { listen 127.0.0.1:0; sign-in { time 10m; return-to https://app.example; } }
+        protect /welcome { auth form basic; require any; }
+        protect /zed     { auth form; require user zed; }
+        protect /twice   { realm twice; auth form; require any; }
+        protect /both    { realm twice town; auth form; require any; }
+        protect /down    { realm down; auth form; require any; }
+        protect /basic   { auth basic form; require any; }
+        """
+
+    private let clock = ManualClock(now: 1_000_000_000_000)
+    private let house: House
+    private let visitor: Visitor
+
+    init() throws {
+        house = try House(Self.configuration, clock: clock)
+        visitor = Visitor(house)
+    }
+
+    @Test func `who signs in lands where they wanted to go, with a session that opens it`() async throws {
+        let sent = try await visitor.get("/welcome?a=1&b=%C3%A9")
+        #expect(sent.status == 302)
+        let page = try #require(sent.location)
+        #expect(page == "/sign-in?return=/welcome%3Fa%3D1%26b%3D%25C3%25A9")
+        let answer = try await visitor.signIn("zed", at: page)
+        #expect(answer.status == 303)
+        #expect(answer.location == "/welcome?a=1&b=%C3%A9")
+        let cookies = answer.all("set-cookie")
+        let session = try #require(cookies.first { $0.hasPrefix("__Host-gatehouse=") })
+        #expect(session.hasSuffix("; Path=/; Secure; HttpOnly; SameSite=Lax"))
+        #expect(!session.contains("Domain"))
+        #expect(visitor[Visitor.signIn] == nil)
+        let welcome = try await visitor.get("/welcome?a=1&b=%C3%A9")
+        #expect(welcome.status == 200)
+        #expect(welcome.body.contains("Welcome zed"))
+        #expect(welcome["cache-control"] == "no-store")
+        #expect(welcome["vary"]?.contains("Cookie") == true)
+    }
+
+    @Test func `without a place to go to it is the account page`() async throws {
+        #expect(try await visitor.signIn("zed").location == "/account")
+        #expect(try await visitor.get("/account").body.contains("this one"))
+    }
+
+    @Test func `whoever is refused is told the same, whatever was wrong, and finds the name again`() async throws {
+        var shown: Set<String> = []
+        for (name, password) in [("bob", "x"), ("nobody", "y"), ("bob", String(repeating: "p", count: 300))] {
+            let answer = try await visitor.signIn(name, password, at: "/sign-in?return=/zed")
+            #expect(answer.status == 303)
+            #expect(visitor[Visitor.session] == nil)
+            let page = try await visitor.get(try #require(answer.location))
+            #expect(page.status == 200)
+            #expect(page.body.contains("role=\"alert\""))
+            #expect(page.body.contains("value=\"\(name)\""))
+            let ticket = try #require(page.input("ticket"))
+            shown.insert(
+                page.body.split(separator: ticket).joined().split(separator: "value=\"\(name)\"").joined()
+            )
+        }
+        #expect(shown.count == 1)
+        // And the place to go to is still known.
+        let page = try await visitor.signIn("bob", at: "/sign-in?return=/zed")
+        let ticket = try #require(try await visitor.get(try #require(page.location)).input("ticket"))
+        let again = try await visitor.post("/sign-in", [("ticket", ticket), ("username", "zed"), ("password", "x")])
+        #expect(again.location == "/zed")
+    }
+
+    @Test func `names that nobody can have are refused like wrong ones`() async throws {
+        for name in ["", " zed", "z\ned", "z\u{7}ed", String(repeating: "z", count: 2000)] {
+            let answer = try await visitor.signIn(name)
+            #expect(answer.status == 303)
+            #expect(try await visitor.get(try #require(answer.location)).body.contains("Invalid credentials."))
+        }
+        // What is no UTF-8 is no name either.
+        let ticket = try #require(try await visitor.get("/sign-in").input("ticket"))
+        let body = "ticket=\(ticket)&username=z%FF&password=x"
+        let fields = ["Content-Type: application/x-www-form-urlencoded", "Sec-Fetch-Site: same-origin"]
+        let answer = try await visitor.ask("POST", "/sign-in", fields, body: body)
+        #expect(answer.status == 303 && visitor[Visitor.session] == nil)
+    }
+
+    @Test func `a realm that cannot be asked lets nobody in and says so`() async throws {
+        let answer = try await visitor.signIn("zed", at: "/sign-in?return=/down")
+        let page = try await visitor.get(try #require(answer.location))
+        #expect(page.body.contains("cannot be checked now"))
+        #expect(visitor[Visitor.session] == nil)
+    }
+
+    @Test func `what a stack asks besides is a second page, and only its answer opens`() async throws {
+        let answer = try await visitor.signIn("tom", at: "/sign-in?return=/twice")
+        #expect(answer.location == "/sign-in/step")
+        #expect(visitor[Visitor.session] == nil)
+        let page = try await visitor.get("/sign-in/step")
+        #expect(page.body.contains("autocomplete=\"one-time-code\""))
+        #expect(page.body.contains("<label for=\"answer-0\">One-time code</label>"))
+        // It may be looked at again.
+        #expect(try await visitor.get("/sign-in/step").input("number") == page.input("number"))
+        let number = try #require(page.input("number"))
+        let done = try await visitor.post("/sign-in/step", [("number", number), ("answer-0", "123456")])
+        #expect(done.location == "/twice")
+        #expect(try await visitor.get("/twice").status == 200)
+        // The page is of no more use.
+        #expect(try await visitor.post("/sign-in/step", [("number", number), ("answer-0", "123456")]).status == 303)
+        #expect(house.state.waiting.count == 0)
+    }
+
+    @Test func `CVE-2026-49443: an empty second answer is a wrong one`() async throws {
+        for form in [[], [("answer-0", "")], [("answer-1", "123456")], [("answer-0", "654321")]] as [[(String, String)]] {
+            _ = try await visitor.signIn("tom", at: "/sign-in?return=/twice")
+            let number = try #require(try await visitor.get("/sign-in/step").input("number"))
+            let answer = try await visitor.post("/sign-in/step", [("number", number)] + form)
+            #expect(answer.location?.hasPrefix("/sign-in?ticket=") == true)
+            #expect(visitor[Visitor.session] == nil)
+        }
+    }
+
+    @Test func `CVE-2026-32246: who has answered one question of two is nobody yet`() async throws {
+        _ = try await visitor.signIn("tom", at: "/sign-in?return=/twice")
+        let half = try #require(visitor[Visitor.signIn])
+        visitor[Visitor.session] = half
+        for target in ["/twice", "/welcome", "/account"] { #expect(try await visitor.get(target).status == 302) }
+        for (method, target) in [("GET", "/session"), ("POST", "/session/refresh"), ("GET", "/sessions")] {
+            #expect(try await visitor.fetch(method, target).status == 401)
+        }
+    }
+
+    @Test func `a second question is another browser's business only with its cookie, and ends with its time`()
+        async throws
+    {
+        _ = try await visitor.signIn("tom", at: "/sign-in?return=/twice")
+        let number = try #require(try await visitor.get("/sign-in/step").input("number"))
+        let other = Visitor(house)
+        _ = try await other.get("/sign-in")
+        #expect(try await other.post("/sign-in/step", [("number", number), ("answer-0", "123456")]).status == 303)
+        #expect(other[Visitor.session] == nil)
+        // The number of a question that is not open.
+        let wrong = try await visitor.post("/sign-in/step", [("number", "7"), ("answer-0", "123456")])
+        #expect(wrong.location == "/sign-in/step")
+        clock.advance(by: .seconds(601))
+        house.state.waiting.sweep(clock.now)
+        #expect(house.state.waiting.count == 0)
+        let late = try await visitor.post("/sign-in/step", [("number", number), ("answer-0", "123456")])
+        #expect(try await visitor.get(try #require(late.location)).body.contains("took too long"))
+        #expect(visitor[Visitor.session] == nil)
+    }
+
+    @Test func `of several realms the first that accepts decides`() async throws {
+        #expect(try await visitor.signIn("zoe", at: "/sign-in?return=/both").location == "/sign-in/step")
+        let number = try #require(try await visitor.get("/sign-in/step").input("number"))
+        // The first realm refuses zoe, whatever the code; the second takes her.
+        let answer = try await visitor.post("/sign-in/step", [("number", number), ("answer-0", "0")])
+        #expect(answer.location == "/both")
+        #expect(try await visitor.get("/both").body.contains("<dd>town</dd>"))
+    }
+
+    @Test func `a session of another realm, or of another user, does not open`() async throws {
+        _ = try await visitor.signIn("zoe")
+        #expect(try await visitor.get("/zed").status == 403)
+        #expect(try await visitor.get("/twice").status == 302)
+        #expect(try await visitor.get("/zed")["www-authenticate"] == nil)
+    }
+
+    @Test func `CVE-2026-34454: whoever begins to sign in is no longer who was signed in`() async throws {
+        _ = try await visitor.signIn("zed")
+        let before = try #require(visitor[Visitor.session])
+        _ = try await visitor.signIn("bob")
+        visitor[Visitor.session] = before
+        #expect(try await visitor.get("/welcome").status == 302)
+        #expect(house.sessions.count == 0)
+    }
+
+    @Test func `a new sign-in has a new session, also for the same user`() async throws {
+        _ = try await visitor.signIn("zed")
+        let first = visitor[Visitor.session]
+        _ = try await visitor.signIn("zed")
+        #expect(visitor[Visitor.session] != first)
+        #expect(house.sessions.count == 1)
+    }
+
+    @Test func `who signs out is signed out on the server, and the browser is told to forget`() async throws {
+        _ = try await visitor.signIn("zed")
+        let stolen = try #require(visitor[Visitor.session])
+        let csrf = try #require(try await visitor.get("/welcome").input("csrf"))
+        let answer = try await visitor.post("/sign-out", [("csrf", csrf)])
+        #expect(answer.status == 303)
+        #expect(answer["clear-site-data"] == "\"cache\", \"storage\"")
+        #expect(visitor[Visitor.session] == nil)
+        #expect(try await visitor.get(try #require(answer.location)).body.contains("You have signed out."))
+        let thief = Visitor(house)
+        // CVE-2024-21492: a session is over when it is said to be.
+        thief[Visitor.session] = stolen
+        #expect(try await thief.get("/welcome").status == 302)
+    }
+
+    @Test(arguments: [nil, "", "0", String(repeating: "0", count: 64)])
+    func `a sign-out without the session's proof is none`(csrf: String?) async throws {
+        _ = try await visitor.signIn("zed")
+        #expect(try await visitor.post("/sign-out", csrf.map { [("csrf", $0)] } ?? []).status == 400)
+        #expect(try await visitor.get("/welcome").status == 200)
+        #expect(try await visitor.get("/sign-out").status == 405)
+    }
+
+    @Test(arguments: [
+        ["Origin: https://evil.example"], ["Origin: null"], ["Origin: http://house.example"],
+        ["Origin: https://house.example:444"], ["Origin: https://house.example.evil.example"],
+        ["Sec-Fetch-Site: cross-site"], ["Sec-Fetch-Site: same-site"], ["Sec-Fetch-Site: "],
+        ["Sec-Fetch-Site: cross-site", "Origin: https://house.example"],
+        ["Origin: https://house.example", "Origin: https://evil.example"],
+    ])
+    func `no page of another site signs anybody in or out`(fields: [String]) async throws {
+        let answer = try await visitor.signIn("zed", at: "/sign-in", fields)
+        #expect(answer.status == 403)
+        #expect(visitor[Visitor.session] == nil)
+        _ = try await visitor.signIn("zed")
+        let csrf = try #require(try await visitor.get("/welcome").input("csrf"))
+        #expect(try await visitor.post("/sign-out", [("csrf", csrf)], fields).status == 403)
+        #expect(try await visitor.post("/account/end", [("csrf", csrf), ("others", "all")], fields).status == 403)
+        let json = ["Content-Type: application/json"] + fields
+        let body = "{\"username\":\"zoe\",\"password\":\"x\"}"
+        #expect(try await visitor.ask("POST", "/session", json, body: body).status == 403)
+        #expect(try await visitor.ask("DELETE", "/session", fields).status == 403)
+        #expect(try await visitor.get("/welcome").status == 200)
+    }
+
+    @Test func `a form of our own is taken, whatever of the two a browser says`() async throws {
+        for fields in [
+            ["Origin: https://house.example"], ["Origin: https://HOUSE.example:443"], ["Sec-Fetch-Site: same-origin"],
+            ["Sec-Fetch-Site: none"], ["Accept: */*"],
+        ] {
+            #expect(try await visitor.signIn("zed", at: "/sign-in", fields).location == "/account")
+        }
+    }
+
+    @Test func `a ticket is of no use to another browser, nor altered, nor when it is old, nor without its cookie`()
+        async throws
+    {
+        let ticket = try #require(try await visitor.get("/sign-in").input("ticket"))
+        let other = Visitor(house)
+        _ = try await other.get("/sign-in")
+        let form = [("username", "zed"), ("password", "x")]
+        #expect(
+            try await other.post("/sign-in", [("ticket", ticket)] + form).location?.hasPrefix("/sign-in?") == true
+        )
+        #expect(other[Visitor.session] == nil)
+        for altered in ["", "x" + ticket, String(ticket.dropLast()), String(ticket.reversed())] {
+            _ = try await visitor.post("/sign-in", [("ticket", altered)] + form)
+            #expect(visitor[Visitor.session] == nil)
+        }
+        let bare = Visitor(house)
+        #expect(try await bare.post("/sign-in", [("ticket", ticket)] + form).status == 400)
+        clock.advance(by: .seconds(601))
+        _ = try await visitor.post("/sign-in", [("ticket", ticket)] + form)
+        #expect(visitor[Visitor.session] == nil)
+    }
+
+    @Test(arguments: [
+        "//evil.example", "/\\evil.example", "https://evil.example/", "https:evil.example", "/%09/evil.example",
+        "https://house.example@evil.example/", "https://app.example.evil.example/", "javascript:alert(1)",
+        "https://app.example:444/", "http://app.example/", "/sign-in", "/sign-out", "/a/../%5Cevil.example", "x", "",
+        "/a%0d%0aSet-Cookie:%20x", "https://app.example%2f@evil.example/",
+    ])
+    func `CVE-2021-29456: nobody is sent anywhere else after signing in`(target: String) async throws {
+        let answer = try await visitor.signIn("zed", at: "/sign-in?return=\(PercentEncoding.encode(target))")
+        #expect(answer.location == "/account")
+    }
+
+    @Test(arguments: [
+        ("/welcome?next=https://evil.example/", "/welcome?next=https://evil.example/"),
+        ("https://app.example/x?y", "https://app.example/x?y"), ("https://house.example/zed", "/zed"),
+    ])
+    func `places of our own and those that are allowed can be gone to`(target: String, place: String) async throws {
+        let answer = try await visitor.signIn("zed", at: "/sign-in?return=\(PercentEncoding.encode(target))")
+        #expect(answer.location == place)
+    }
+
+    @Test func `a person is sent to the page, a script is told 401, and a rule that begins with basic asks for that`()
+        async throws
+    {
+        let cases: [([String], Int)] = [
+            (["Sec-Fetch-Mode: navigate"], 302), (["Sec-Fetch-Mode: navigate", "Accept: */*"], 302),
+            (["Accept: text/html"], 302), (["Accept: application/json"], 401), ([], 401),
+            (["Sec-Fetch-Mode: cors", "Accept: text/html"], 401), (["Sec-Fetch-Mode: no-cors"], 401),
+            (["Sec-Fetch-Mode: websocket"], 401), (["Accept: text/html", "X-Requested-With: XMLHttpRequest"], 401),
+        ]
+        for (fields, status) in cases {
+            let answer = try await visitor.ask("GET", "/welcome", fields)
+            #expect(answer.status == status, "\(fields)")
+            let challenges = answer.all("www-authenticate")
+            #expect(challenges.count == (status == 401 ? 2 : 0))
+            #expect(answer.location == (status == 302 ? "/sign-in?return=/welcome" : nil))
+        }
+        #expect(try await visitor.ask("POST", "/welcome", ["Accept: text/html"], body: "x").status == 303)
+        #expect(try await visitor.ask("HEAD", "/welcome", ["Accept: text/html"]).status == 302)
+        let basic = try await visitor.ask("GET", "/basic", ["Accept: text/html", "Sec-Fetch-Mode: navigate"])
+        #expect(basic.status == 401)
+        #expect(basic.all("www-authenticate").first?.hasPrefix("Basic ") == true)
+        #expect(basic.body.contains("href=\"/sign-in\""))
+    }
+
+    @Test(arguments: ["POST", "PUT", "DELETE", "get", "TRACE"])
+    func `pages take the methods they are for, and name them`(method: String) async throws {
+        for target in ["/account", "/session/events", "/sessions"] {
+            let answer = try await visitor.ask(method, target)
+            #expect(answer.status == 405)
+            #expect(answer["allow"] == "GET, HEAD")
+        }
+    }
+
+    @Test func `the answer to HEAD is that to GET without its body`() async throws {
+        for target in ["/sign-in", "/style.css", "/session.js", "/account"] {
+            let (get, head) = (try await visitor.get(target), try await visitor.ask("HEAD", target, ["Accept: text/html"]))
+            #expect(head.status == get.status && head.body.isEmpty && !get.body.isEmpty)
+            #expect(head["content-length"] == get["content-length"])
+        }
+    }
+
+    @Test func `a body that is too large, of another type or not what it says is refused`() async throws {
+        _ = try await visitor.get("/sign-in")
+        let type = "Content-Type: application/x-www-form-urlencoded"
+        let large = String(repeating: "a", count: 40_000)
+        #expect(try await visitor.ask("POST", "/sign-in", [type], body: large).status == 413)
+        #expect(try await visitor.ask("POST", "/sign-in", ["Content-Type: text/plain"], body: "a=b").status == 415)
+        #expect(try await visitor.ask("POST", "/sign-in", [], body: "a=b").status == 415)
+        for body in ["ticket=%", "ticket=a&ticket=b", "%FF=1", "a=%00"] {
+            #expect(try await visitor.ask("POST", "/sign-in", [type], body: body).status == 400, "\(body)")
+        }
+    }
+
+    @Test func `CVE-2026-33525: names and prompts are escaped, and no script can stand in a page`() async throws {
+        let name = "z\"><script>alert(1)</script>"
+        _ = try await visitor.signIn(name)
+        for target in ["/account", "/zed", "/sign-in"] {
+            let page = try await visitor.get(target)
+            #expect(!page.body.contains("<script>"))
+            let policy = try #require(page["content-security-policy"])
+            #expect(policy.contains("default-src 'none'") && policy.contains("frame-ancestors 'none'"))
+            #expect(!policy.contains("unsafe"))
+        }
+        let refused = try await visitor.signIn("<img src=x>")
+        #expect(!(try await visitor.get(try #require(refused.location))).body.contains("<img"))
+    }
+
+    @Test func `CVE-2026-33544: many who sign in at once are each themselves`() async throws {
+        let house = house
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<40 {
+                group.addTask {
+                    let visitor = Visitor(house, from: "10.0.0.\(number)")
+                    _ = try await visitor.signIn("z\(number)", at: "/sign-in?return=/welcome")
+                    for _ in 0..<5 {
+                        let page = try await visitor.get("/welcome")
+                        #expect(page.body.contains("<h1>Welcome z\(number)</h1>"))
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(house.sessions.count == 40)
+    }
+
+    @Test func `CVE-2022-23469: no password, code or token is in the log`() async throws {
+        _ = try await visitor.signIn("zed", "correct-horse", at: "/sign-in?return=/welcome")
+        let token = try #require(visitor[Visitor.session])
+        _ = try await visitor.get("/welcome?secret=query")
+        _ = try await visitor.signIn("tom", "battery-staple", at: "/sign-in?return=/twice")
+        _ = try await visitor.post("/sign-in/step", [("number", "1"), ("answer-0", "123456")])
+        _ = try await visitor.ask("GET", "/welcome", ["Authorization: Basic emVkOnN3b3JkZmlzaA=="])
+        let text = house.log.text
+        #expect(text.contains("\"zed\"@\"town\""))
+        for secret in ["correct-horse", "battery-staple", "123456", token, "emVkOnN3b3JkZmlzaA", "swordfish", "query"] {
+            #expect(!text.contains(secret), "\(secret)")
+        }
+    }
+
+    @Test func `the configuration that is read again while somebody signs in has them sign in again`() async throws {
+        _ = try await visitor.signIn("tom", at: "/sign-in?return=/twice")
+        let number = try #require(try await visitor.get("/sign-in/step").input("number"))
+        house.state.noteReload()
+        let answer = try await visitor.post("/sign-in/step", [("number", number), ("answer-0", "123456")])
+        #expect(try await visitor.get(try #require(answer.location)).body.contains("changed just now"))
+        #expect(visitor[Visitor.session] == nil && house.sessions.count == 0)
+    }
+}
