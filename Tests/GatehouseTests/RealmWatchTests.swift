@@ -55,7 +55,7 @@ private struct VillageModule: ImmediateLoginModule {
         )
         gate = Gate(
             rules: ProtectionRules([
-                ProtectRule(path: "/", realm: "village", schemes: [.basic], requirements: [.any])
+                ProtectRule(path: "/", realms: ["village"], schemes: [.basic], requirements: [.any])
             ]),
             authenticator: Authenticator([realm]),
             verified: try VerifiedCredentials(lifetime: 3_600_000_000_000),
