@@ -50,7 +50,7 @@ public enum GatehouseCommand {
             try await action.perform(kinds)
             return hasLost.load(ordering: .relaxed) ? ActionFault.Status.failed.rawValue : 0
         } catch {
-            print(Printable.text(error.message), on: STDERR_FILENO)
+            if !error.message.isEmpty { print(Printable.text(error.message), on: STDERR_FILENO) }
             return error.status.rawValue
         }
     }

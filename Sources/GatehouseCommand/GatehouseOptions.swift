@@ -14,7 +14,7 @@ struct GatehouseOptions: Group {
             Exit status: 0 all went well, 1 it could not be done, 2 wrong arguments, 3 wrong configuration, \
             4 what is needed cannot be had now.
             """,
-        subcommands: [Serve.self, Check.self, User.self, Hash.self, Lockouts.self]
+        subcommands: [Serve.self, Check.self, Explain.self, User.self, Hash.self, Lockouts.self]
     )
 
     struct Serve: ParsableCommand {
@@ -55,6 +55,7 @@ struct ActionFault: Error {
     }
 
     let status: Status
+    /// What is to be said; empty if that has been.
     let message: String
 
     init(_ status: Status, _ message: String) {

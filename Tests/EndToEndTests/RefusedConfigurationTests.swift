@@ -76,7 +76,11 @@ import Testing
             place: "realms.conf:1:28",
             words: ["a.pem", "No such file"]
         ),
-        Case(configuration: "server { trusted-proxies 10.0.0.1; }", place: "realms.conf:1:26", words: ["none"]),
+        Case(
+            configuration: "server { trusted-proxies proxy; }",
+            place: "realms.conf:1:26",
+            words: ["takes addresses"]
+        ),
     ]
 
     @Test(arguments: cases)

@@ -67,11 +67,12 @@ struct ConfigurationTests {
             configuration.rules == [
                 ProtectRule(
                     path: "/welcome",
-                    realm: "xtech",
+                    realms: ["xtech"],
                     schemes: [.basic],
                     requirements: [.groups(["User", "Staff"]), .users(["ann"])]
-                ),
-                ProtectRule(path: "/", realm: "local", schemes: [.basic], requirements: [.any]),
+                ).at("etc/realms.conf:18:9"),
+                ProtectRule(path: "/", realms: ["local"], schemes: [.basic], requirements: [.any])
+                    .at("etc/realms.conf:19:9"),
             ]
         )
         let quentin = try #require(try await login(configuration, "xtech", "quentin").identity)
@@ -103,7 +104,7 @@ struct ConfigurationTests {
         let text =
             "protect /a { require any; }\nrealm s { class StackRealm; jaas-context c; }\n"
             + "login c { DenyLoginModule required; }\ndefault-realm s;"
-        #expect(try Folder(text).load().rules.map(\.realm) == ["s"])
+        #expect(try Folder(text).load().rules.map(\.realms) == [["s"]])
     }
 
     @Test func `the entry called other stands in for one that is missing`() async throws {

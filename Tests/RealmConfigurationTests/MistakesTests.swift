@@ -17,6 +17,11 @@ struct MistakesTests {
             self.remarks = remarks
         }
 
+        init(_ text: String, remarks: [String]) {
+            self.text = text
+            self.remarks = remarks
+        }
+
         var testDescription: String { text.debugDescription }
     }
 
@@ -24,7 +29,8 @@ struct MistakesTests {
     static let realm = "realm xtech { class StartWithRealm; }\n"
 
     @Test(
-        arguments: structure + realms + contexts + server + tls + throttle + passwords + passwordMemory + passwordHashes
+        arguments: structure + realms + contexts + server + rules + roles + proxies + sessions + signIn + tls + throttle
+            + passwords + passwordMemory + passwordHashes
     )
     func `every mistake is told once, where it is, with what would help`(row: Row) {
         #expect(Folder(row.text, row.files).remarks() == row.remarks)

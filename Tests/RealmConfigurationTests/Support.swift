@@ -114,3 +114,12 @@ struct VaultLoginModule: LoginModule {
         }
     }
 }
+
+extension ProtectRule {
+    /// The rule with the place it was read from.
+    func at(_ place: String) -> ProtectRule {
+        var rule = self
+        rule.place = place
+        return rule
+    }
+}

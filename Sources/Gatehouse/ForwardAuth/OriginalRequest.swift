@@ -44,7 +44,9 @@ struct OriginalRequest: Sendable, Hashable {
     /// The longest target; a path within it may be no longer than ``RequestPath`` allows.
     static let maximumTarget = 16_384
 
-    /// Reads a question. Its own query is passed over: Caddy appends the one of the request.
+    /// Reads a question.
+    ///
+    /// Its own query is passed over where the request's is elsewhere: Caddy appends the one of the request.
     ///
     /// - Parameters:
     ///   - flavour: The proxy that asks.

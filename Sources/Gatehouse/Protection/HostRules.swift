@@ -17,7 +17,8 @@ struct HostRules: Sendable {
             let path = rule.path.utf8.split(separator: UInt8(ascii: "/")).joined(separator: [UInt8(ascii: "/")])
             places[[rule.isExact ? 1 : 0] + path, default: []].append(guarded)
         }
-        self.places = places.values.map(PathRules.init).sorted {
+        // Of those with as many segments none is asked before another one that is for the same path: by name, for people.
+        self.places = places.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map { PathRules($0.value) }.sorted {
             $0.isExact == $1.isExact ? $0.segments.count > $1.segments.count : $0.isExact
         }
     }

@@ -38,7 +38,9 @@ public struct ProtectionRules: Sendable {
     public init(_ rules: [ProtectRule]) {
         var groups: [ProtectRule.Host: [Guarded]] = [:]
         for rule in rules { groups[HostRules.canonical(rule.host), default: []].append(Guarded(rule)) }
-        hosts = groups.map { HostRules($0, $1) }.sorted { $0.host.rank > $1.host.rank }
+        hosts = groups.map { HostRules($0, $1) }.sorted {
+            ($0.host.rank, $1.host.description) > ($1.host.rank, $0.host.description)
+        }
         hasHosts = hosts.contains { $0.host != .any }
     }
 
@@ -60,6 +62,7 @@ public struct ProtectionRules: Sendable {
     ///   - host: What the request says its host is, as it stands there; not looked at if no rule is about hosts.
     ///   - path: The request's path.
     ///   - method: The request's method.
+    /// - Returns: The rule that decides, or why there is none.
     func match(host: String?, path: RequestPath, method: String) -> Match {
         guard hasHosts, let host else { return match(nil as RequestHost?, path, method) }
         guard let host = RequestHost(host) else { return .doubtfulHost }

@@ -75,7 +75,10 @@ public struct RequestPath: Sendable, Hashable {
             guard start > length else { throw .noPath }
         }
         var end = start
-        while end < target.count, target[end] != UInt8(ascii: "?") { end += 1 }
+        while end < target.count, target[end] != UInt8(ascii: "?") {
+            guard target[end] != UInt8(ascii: "#") else { throw .fragment }
+            end += 1
+        }
         for index in end..<target.count where target[index] == UInt8(ascii: "#") { throw .fragment }
         if end == start, start > 0 { return start..<start }
         guard start < target.count, target[start] == UInt8(ascii: "/") else { throw .noPath }

@@ -50,7 +50,7 @@ extension Outline {
     }
 
     /// A time in the largest unit of realms.conf that says it whole.
-    private static func time(_ time: Duration) -> String {
+    static func time(_ time: Duration) -> String {
         let (seconds, attoseconds) = time.components
         guard attoseconds == 0 else { return "\(seconds * 1000 + attoseconds / 1_000_000_000_000_000)ms" }
         for (unit, length) in [("d", Int64(86_400)), ("h", 3600), ("m", 60)] where seconds > 0 && seconds % length == 0

@@ -4,13 +4,14 @@
 internal import Gatehouse
 internal import RealmConfiguration
 internal import RealmKit
+internal import Sessions
 
 /// What a configuration comes to, for a person to read.
 enum Outline {
     static func text(_ configuration: Configuration, tls: ServerTLS?) -> String {
         let parts = [
             realms(configuration), contexts(configuration), rules(configuration), passwords(configuration.passwords),
-            throttle(configuration.server.throttle), server(configuration, tls),
+            throttle(configuration.server.throttle), signIn(configuration.server), server(configuration, tls),
         ]
         return parts.flatMap { $0 }.joined(separator: "\n")
     }
@@ -43,10 +44,45 @@ enum Outline {
     private static func rules(_ configuration: Configuration) -> [String] {
         var lines = ["protected"]
         if configuration.rules.isEmpty { lines.append("  nothing") }
-        for rule in configuration.rules {
-            let who = rule.requirements.map(\.description).joined(separator: ", or ")
-            let how = rule.schemes.map(\.rawValue).joined(separator: ", ")
-            lines.append("  \(rule.path)  realm \(rule.realms.joined(separator: ", ")), \(how), \(who)")
+        lines += configuration.rules.map { "  \($0.target)  \(what($0))" }
+        if !configuration.roles.isEmpty { lines.append("roles") }
+        for role in configuration.roles {
+            let holders = [("group", role.groups), ("user", role.users), ("realm", role.realms)]
+                .filter { !$1.isEmpty }.map { "\($0) \($1.joined(separator: " "))" }
+            lines.append("  \(role.name)  \(holders.joined(separator: ", "))")
+        }
+        return lines
+    }
+
+    /// What a rule says, in the words of realms.conf.
+    private static func what(_ rule: ProtectRule) -> String {
+        var parts: [String] = []
+        switch rule.access {
+        case .open: parts.append("open")
+        case .nobody: parts.append("nobody")
+        case .users:
+            parts.append("realm \(rule.realms.joined(separator: " "))")
+            parts.append(rule.schemes.map(\.rawValue).joined(separator: " "))
+            parts.append(rule.requirements.map(\.description).joined(separator: ", or "))
+        }
+        if !rule.methods.isEmpty { parts.append("methods \(rule.methods.joined(separator: " "))") }
+        if !rule.networks.isEmpty {
+            parts.append("networks \(rule.networks.map(\.description).joined(separator: " "))")
+        }
+        return parts.joined(separator: ", ")
+    }
+
+    /// What people sign in with, and for how long.
+    private static func signIn(_ settings: ServerSettings) -> [String] {
+        let sessions = settings.sessions
+        var lines = ["sessions"]
+        lines.append("  end after \(time(sessions.idle)) without a request, and after \(time(sessions.absolute))")
+        lines.append("  up to \(sessions.perUser) for a user, \(sessions.total) for all")
+        let signIn = settings.signIn
+        let prefix = signIn.prefix.isEmpty ? "/" : signIn.prefix
+        lines.append("  begin on the pages below \(prefix), within \(time(signIn.time))")
+        if !signIn.returnTo.isEmpty {
+            lines.append("  may go back to \(signIn.returnTo.map(\.description).joined(separator: ", "))")
         }
         return lines
     }
@@ -55,6 +91,8 @@ enum Outline {
         let settings = configuration.server
         var lines = ["server"]
         lines += settings.listen.map { "  listens on \($0.value)" }
+        let proxies = settings.trustedProxies.map(\.description)
+        lines.append("  trusts \(proxies.isEmpty ? "no proxy" : "the proxies \(proxies.joined(separator: ", "))")")
         lines.append("  TLS \(settings.tls.minimumVersion.rawValue) or newer")
         guard let tls else {
             return lines + ["  a development certificate is made in \(settings.stateFolder.value) at the first start"]

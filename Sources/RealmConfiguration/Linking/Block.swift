@@ -9,13 +9,7 @@ struct Block {
     private let linker: Linker
     private let statements: [Statement]
 
-    /// Statements that may stand more than once.
-    private static let repeatable: Set<String> = [
-        "login-config", "login", "realm", "role", "protect", "require", "listen", "host", "ticket-key",
-        "client-crl",
-    ]
-
-    /// - Parameter repeated: Statements that may stand more than once in this kind of block only.
+    // `repeated`: the statements that may stand more than once in this kind of block.
     init(
         _ statements: [Statement],
         of place: String,
@@ -38,7 +32,7 @@ struct Block {
                 first[keyword.text] = statement
                 continue
             }
-            guard !Self.repeatable.contains(keyword.text), !repeated.contains(keyword.text) else { continue }
+            guard !repeated.contains(keyword.text) else { continue }
             let hint = "the first one is at \(linker.text.place(of: earlier.keyword.range))"
             linker.error(keyword.range, "a second \(keyword.text)", hint: hint)
         }

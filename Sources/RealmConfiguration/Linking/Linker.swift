@@ -21,7 +21,13 @@ struct Linker {
     }
 
     func link(_ statements: [Statement]) -> Configuration {
-        let block = Block(statements, of: "realms.conf", Self.keywords, in: self)
+        let block = Block(
+            statements,
+            of: "realms.conf",
+            Self.keywords,
+            repeated: ["login-config", "login", "realm", "role", "protect"],
+            in: self
+        )
         let contexts = ContextTable(
             files: block.all("login-config"),
             inline: block.all("login"),

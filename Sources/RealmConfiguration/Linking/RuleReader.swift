@@ -20,7 +20,7 @@ struct RuleReader {
         var places = RulePlaces(linker: linker)
         for statement in statements {
             guard let (place, word, statements) = linker.rulePlace(statement) else { continue }
-            let block = Block(statements, of: "protect", Self.keywords, in: linker)
+            let block = Block(statements, of: "protect", Self.keywords, repeated: ["require"], in: linker)
             let methods = block.once("methods").map(methods)
             places.add(place, methods, at: word.range)
             guard var rule = rule(place, word, block) else { continue }

@@ -22,7 +22,7 @@ struct ServerReader {
         )
         let hint = "as in: server { listen 127.0.0.1:8443; }"
         guard let statement, let statements = linker.block(statement, hint: hint) else { return settings }
-        let block = Block(statements, of: "server", Self.keywords, in: linker)
+        let block = Block(statements, of: "server", Self.keywords, repeated: ["listen"], in: linker)
         let addresses = block.all("listen").flatMap { linker.words($0) }.compactMap(address)
         if !addresses.isEmpty { settings.listen = addresses }
         if let folder = block.file("state") { settings.stateFolder = folder }

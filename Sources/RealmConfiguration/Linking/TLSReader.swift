@@ -17,7 +17,13 @@ struct TLSReader {
     func read(_ statement: Statement) -> TLSSettings {
         var settings = TLSSettings()
         guard let statements = linker.block(statement) else { return settings }
-        let block = Block(statements, of: "tls", Self.keywords, in: linker)
+        let block = Block(
+            statements,
+            of: "tls",
+            Self.keywords,
+            repeated: ["host", "ticket-key", "client-crl"],
+            in: linker
+        )
         settings.files = certificateFiles(block, statement)
         settings.hosts = hosts(block)
         if let word = block.word("minimum-version"), let text = linker.expanded(word) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+import SeededRandom
 import Testing
 
 @testable import RealmKit
@@ -44,5 +45,37 @@ struct AddressTests {
     ])
     func `a block that is none is refused`(text: String, reason: String) {
         #expect(throws: BadValue(reason)) { try AddressBlock(text) }
+    }
+
+    @Test(arguments: [
+        ("192.0.2.7", "192.0.2.7"), ("::FFFF:C000:0207", "192.0.2.7"), ("::", "::"), ("0:0::1", "::1"), ("1::0", "1::"),
+        ("2001:DB8:0:0:1:0:0:1", "2001:db8::1:0:0:1"), ("2001:db8:0:1:1:1:1:1", "2001:db8:0:1:1:1:1:1"),
+        ("1:0:0:2:0:0:0:3", "1:0:0:2::3"), ("fe80::1%eth0", "fe80::1"), ("1:2:3:4:5:6:7:0", "1:2:3:4:5:6:7:0"),
+    ])
+    func `an address has one text`(text: String, written: String) throws {
+        let address = try #require(NetworkAddress(text[...]))
+        #expect(address.description == written)
+        #expect(NetworkAddress(written[...]) == address)
+    }
+
+    @Test func `whatever an address is, its text is read as that address`() {
+        var random = Random(seed: 6)
+        for _ in 0..<2000 {
+            let groups = (0..<8).map { _ in random.below(2) == 0 ? 0 : UInt16(truncatingIfNeeded: random.next()) }
+            let address = NetworkAddress(bits: groups.reduce(0) { $0 << 16 | UInt128($1) })
+            #expect(NetworkAddress(address.description[...]) == address)
+            #expect(NetworkAddress(address.version6Text[...]) == address)
+        }
+    }
+
+    @Test(arguments: [
+        ("10.0.0.0/8", "10.0.0.0/8"), ("127.0.0.1/32", "127.0.0.1"), ("0.0.0.0/0", "0.0.0.0/0"), ("::/0", "::/0"),
+        ("2001:DB8::/32", "2001:db8::/32"), ("::1", "::1"), ("::ffff:10.0.0.0/104", "10.0.0.0/8"),
+    ])
+    func `a block is written as it is read`(text: String, written: String) throws {
+        let block = try AddressBlock(text)
+        #expect(block.description == written)
+        #expect(try AddressBlock(written) == block)
+        #expect(block.isEverything == text.hasSuffix("/0"))
     }
 }

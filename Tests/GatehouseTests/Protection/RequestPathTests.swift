@@ -2,7 +2,6 @@
 // Gatehouse
 
 import Gatehouse
-import RealmConfiguration
 import Testing
 
 @Suite struct RequestPathTests {
@@ -36,29 +35,16 @@ import Testing
         #expect(RequestPath(target: "/" + String(repeating: "a", count: 8192)) == nil)
     }
 
-    private func decide(_ rules: [String], _ target: String) throws -> String? {
-        let rules = ProtectionRules(
-            rules.map { ProtectRule(path: $0, realm: "r", schemes: [.basic], requirements: [.any]) }
-        )
-        return rules.rule(for: try #require(RequestPath(target: target)))?.path
-    }
-
     @Test(
         arguments: [
-            ("/welcome", "/welcome"), ("/welcome/", "/welcome"), ("/welcome/a/b", "/welcome"),
-            ("/welcome?x", "/welcome"),
-            ("/w%65lcome", "/welcome"), ("/welcomes", nil), ("/Welcome", nil), ("/", nil), ("/a", "/a"),
-            ("/a/b", "/a/b"),
-            ("/a/b/c", "/a/b"), ("/a/bc", "/a"),
-        ] as [(String, String?)]
+            ("*", .noPath), ("https://user@host/", .noPath), ("/" + String(repeating: "a", count: 8192), .tooLong),
+            ("/a//b", .emptySegment), ("/a/%2E%2e", .dots), ("/a%2Fb", .encoding), ("/%ff", .encoding),
+            ("/a%4", .encoding),
+            ("/a;b", .character), ("/é", .character), ("/a?b#c", .fragment),
+        ] as [(String, DoubtfulPath)]
     )
-    func `the longest rule on the way to a path decides`(target: String, rule: String?) throws {
-        #expect(try decide(["/a", "/welcome", "/a/b"], target) == rule)
-        #expect(try decide(["/a/b", "/welcome", "/a"], target) == rule)
-    }
-
-    @Test func `a rule for the root protects everything`() throws {
-        #expect(try decide(["/"], "/") == "/")
-        #expect(try decide(["/"], "/anything/at/all") == "/")
+    func `a refused target says why`(target: String, doubt: DoubtfulPath) {
+        #expect(throws: doubt) { try RequestPath(reading: target.utf8Span.span) }
+        #expect(!doubt.description.isEmpty)
     }
 }

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import RealmConfiguration
+public import RealmKit
+
+/// What would become of a request, and why: which rule decides, and why the others do not.
+///
+/// The rules are asked as the server asks them.
+public struct Explanation: Sendable, Hashable {
+    /// A request that somebody thinks of.
+    public struct Question: Sendable {
+        /// The method.
+        public let method: String
+        /// A URL of http or https, or a path alone, for which no host is known.
+        public let url: String
+        /// Who makes it; nil for somebody who is not signed in.
+        public let user: SignedInUser?
+        /// The address it comes from; nil if that is not known.
+        public let peer: String?
+
+        /// A question.
+        ///
+        /// - Parameters:
+        ///   - method: The method.
+        ///   - url: A URL of http or https, or a path alone.
+        ///   - user: Who makes it; nil for somebody who is not signed in.
+        ///   - peer: The address it comes from; nil if that is not known.
+        public init(method: String, url: String, user: SignedInUser? = nil, peer: String? = nil) {
+            self.method = method
+            self.url = url
+            self.user = user
+            self.peer = peer
+        }
+
+        /// Whether a text is an address that requests may come from.
+        ///
+        /// - Parameter text: The text.
+        /// - Returns: True for an address of IPv4 or IPv6 without a port.
+        public static func isAddress(_ text: String) -> Bool { NetworkAddress(text[...]) != nil }
+    }
+
+    /// The status of the answer: 200, 400, 401, 403 or 405.
+    public let status: Int
+    /// The answer and its reason, then a line for each rule, those first that are asked first.
+    public let lines: [String]
+
+    /// Whether the request would be let through.
+    public var isAllowed: Bool { status == 200 }
+    /// All lines.
+    public var text: String { lines.joined(separator: "\n") }
+}
+
+extension ProtectionRules {
+    /// Says what would become of a request, and why.
+    ///
+    /// - Parameter question: The request.
+    /// - Returns: The answer, with the place of every rule.
+    public func explain(_ question: Explanation.Question) -> Explanation {
+        let asked: (host: RequestHost?, path: RequestPath)
+        switch read(question.url) {
+        case .failure(let doubt): return Explanation(status: 400, lines: ["400: \(doubt)"])
+        case .success(let read): asked = read
+        }
+        let match = match(host: asked.host, path: asked.path, method: question.method)
+        let (status, reason) = Self.answer(match, question)
+        var lines = ["\(status): \(reason)"]
+        if asked.host == nil, hosts.contains(where: { $0.host != .any }) {
+            lines.append("no host is named, so rules about hosts are passed over")
+        }
+        for rules in hosts {
+            for place in rules.places {
+                for guarded in place.rules {
+                    let why = Self.why(
+                        guarded,
+                        match,
+                        rules.covers(asked.host),
+                        place.covers(asked.path),
+                        question.method
+                    )
+                    let methods = guarded.rule.methods.map { " \($0)" }.joined()
+                    let name = [guarded.rule.place, "protect", guarded.rule.target + methods].filter { !$0.isEmpty }
+                    lines.append("  \(name.joined(separator: " ")): \(why)")
+                }
+            }
+        }
+        return Explanation(status: status, lines: lines)
+    }
+
+    private func read(_ url: String) -> Result<(host: RequestHost?, path: RequestPath), Explanation.Doubt> {
+        let parts = RequestURL(url)
+        let host = parts.flatMap { RequestHost($0.authority) }
+        if let parts, host == nil {
+            return .failure(Explanation.Doubt("\(parts.authority) is neither the name nor the address of a host"))
+        }
+        do throws(DoubtfulPath) {
+            return .success((host, try RequestPath(reading: (parts?.target ?? url).utf8Span.span)))
+        } catch {
+            return .failure(Explanation.Doubt("the path is in doubt: \(error)"))
+        }
+    }
+
+    private static func answer(_ match: Match, _ question: Explanation.Question) -> (Int, String) {
+        switch match {
+        case .none: (200, "no rule is for it, so it is open to everybody")
+        case .doubtfulHost: (400, "the host is neither a name nor an address")
+        case .uncovered(let allowed):
+            (405, "the rules for the path are about \(allowed.joined(separator: ", ")), not \(question.method)")
+        case .rule(let guarded): answer(guarded.rule, question)
+        }
+    }
+
+    private static func answer(_ rule: ProtectRule, _ question: Explanation.Question) -> (Int, String) {
+        guard rule.covers(peer: question.peer) else {
+            let networks = rule.networks.map(\.description).joined(separator: ", ")
+            let from = question.peer.map { "\($0) is in none of \(networks)" } ?? "it has to come from \(networks)"
+            return (403, from)
+        }
+        switch rule.access {
+        case .open: return (200, "the rule is open to everybody")
+        case .nobody: return (403, "the rule lets nobody in")
+        case .users: break
+        }
+        let realms = rule.realms.joined(separator: " or ")
+        guard let user = question.user else {
+            let schemes = rule.schemes.map(\.rawValue).joined(separator: ", then ")
+            return (401, "nobody is signed in; \(schemes) is offered, for realm \(realms)")
+        }
+        let who = "\(user.username) of realm \(user.realm)"
+        if rule.allows(user) { return (200, "\(who) may come in") }
+        guard rule.realms.contains(where: { $0.utf8.elementsEqual(user.realm.utf8) }) else {
+            return (403, "\(who) is of another realm than \(realms)")
+        }
+        let required = rule.requirements.map(\.explanation).joined(separator: ", or ")
+        let groups = user.groups.isEmpty ? "no group" : user.groups.joined(separator: ", ")
+        return (403, "\(who), in \(groups), does not meet: \(required)")
+    }
+
+    /// Why a rule decides, or why it does not.
+    private static func why(
+        _ guarded: Guarded,
+        _ match: Match,
+        _ isHost: Bool,
+        _ isPath: Bool,
+        _ method: String
+    ) -> String {
+        if case .rule(let deciding) = match, deciding === guarded { return "decides" }
+        guard isHost else { return "is about another host" }
+        guard isPath else { return "is about another path" }
+        guard guarded.rule.covers(method: method) else { return "is about other methods" }
+        return "is for it too, and another one is more specific"
+    }
+}
+
+extension Explanation {
+    /// Why a URL is not one that can be decided about.
+    fileprivate struct Doubt: Error, CustomStringConvertible {
+        let description: String
+
+        init(_ description: String) { self.description = description }
+    }
+}
+
+extension ProtectRule.Requirement {
+    /// As realms.conf spells it, and who has the roles.
+    fileprivate var explanation: String {
+        switch self {
+        case .any, .users, .groups: description
+        case .roles(let roles): roles.map(\.explanation).joined(separator: ", or ")
+        }
+    }
+}
+
+extension Role {
+    fileprivate var explanation: String {
+        let holders = [("group", groups), ("user", users)].filter { !$1.isEmpty }
+            .map { "\($0) \($1.joined(separator: " "))" }.joined(separator: ", ")
+        return "role \(name) (\(holders)\(realms.isEmpty ? "" : " of realm \(realms.joined(separator: " "))"))"
+    }
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import RealmKit
+import SeededRandom
+import Testing
+
+@testable import Gatehouse
+
+struct ClientAddressTests {
+    private static func blocks(_ texts: String...) throws -> [AddressBlock] { try texts.map { try AddressBlock($0) } }
+
+    private func find(_ peer: String?, _ fields: String..., trusted: [AddressBlock]? = nil) throws -> ClientAddress {
+        let trusted = try trusted ?? Self.blocks("10.0.0.0/8", "::1", "2001:db8::/32")
+        return ClientAddress.find(peer: peer, trusted: trusted, forwarded: fields)
+    }
+
+    @Test(
+        arguments: [
+            // Missing: the peer itself.
+            ([], "10.0.0.1"), (["192.0.2.1"], "192.0.2.1"), (["192.0.2.1, 10.0.0.2"], "192.0.2.1"),
+            (["192.0.2.1", "10.0.0.2 ,\t10.0.0.3"], "192.0.2.1"),
+            // All trusted: the leftmost.
+            (["10.0.0.3,10.0.0.2"], "10.0.0.3"), (["10.0.0.3", "10.0.0.2"], "10.0.0.3"),
+            // The first that is not trusted, whatever it says of others.
+            (["203.0.113.9, 192.0.2.1, 10.0.0.2"], "192.0.2.1"), (["unknown, 192.0.2.1"], "192.0.2.1"),
+            (["192.0.2.1:4711"], "192.0.2.1"), (["[2001:DB9::0001]:443"], "2001:db9::1"),
+            (["[2001:db9::1]"], "2001:db9::1"),
+            (["2001:db9:0::1"], "2001:db9::1"), (["::ffff:192.0.2.1"], "192.0.2.1"),
+            (["192.0.2.1, [2001:db8::5]:1, ::ffff:10.0.0.9, ::1"], "192.0.2.1"),
+        ] as [([String], String)]
+    )
+    func `the first from the right who is no proxy is the client`(fields: [String], client: String) throws {
+        let trusted = try Self.blocks("10.0.0.0/8", "::1", "2001:db8::/32")
+        #expect(ClientAddress.find(peer: "10.0.0.1", trusted: trusted, forwarded: fields) == .address(client))
+    }
+
+    @Test(
+        arguments: [
+            "unknown", "_hidden", "", ",", "192.0.2.1,", "192.0.2.1, ,10.0.0.2", "for=192.0.2.1", "\"192.0.2.1\"",
+            "192.0.2.1 10.0.0.2",
+            "192.0.2", "192.0.2.01", "192.0.2.1:", "192.0.2.1:x", "192.0.2.1:65536", "192.0.2.1:+1", "[192.0.2.1]",
+            "[::1", "::1]",
+            "[::1]:", "[::1]x", "[fe80::1%eth0]", "fe80::1%eth0", "localhost", "10.0.0.2/8", "é", "192.0.2.1\u{A0}",
+        ]
+    )
+    func `CVE-2024-47070: what a proxy says and cannot be read is refused`(field: String) throws {
+        guard case .unreadable(let reason) = try find("10.0.0.1", field) else {
+            Issue.record("\(field) was read")
+            return
+        }
+        #expect(!reason.isEmpty)
+    }
+
+    @Test func `a list has its bounds`() throws {
+        let fifty = Array(repeating: "10.0.0.2", count: 50).joined(separator: ",")
+        #expect(try find("10.0.0.1", fifty) == .address("10.0.0.2"))
+        #expect(try find("10.0.0.1", "10.0.0.2", fifty) == .unreadable("X-Forwarded-For names too many"))
+        let long = String(repeating: " ", count: 2048 - 9) + "192.0.2.1"
+        #expect(try find("10.0.0.1", long) == .address("192.0.2.1"))
+        #expect(try find("10.0.0.1", " " + long) == .unreadable("X-Forwarded-For is longer than 2048 bytes"))
+        #expect(try find("10.0.0.1", long, "") == .unreadable("X-Forwarded-For is longer than 2048 bytes"))
+    }
+
+    @Test(arguments: ["192.0.2.7", "::ffff:192.0.2.7"])
+    func `CVE-2024-21494: whoever is not trusted says nothing of where a request came from`(peer: String) throws {
+        #expect(try find(peer, "203.0.113.9") == .address("192.0.2.7"))
+        #expect(try find(peer, "unknown", "", "10.0.0.1") == .address("192.0.2.7"))
+    }
+
+    @Test func `CVE-2026-40575: with nobody trusted the fields are not so much as asked for`() {
+        var isAsked = false
+        let fields = { () -> [String] in
+            isAsked = true
+            return ["203.0.113.9"]
+        }
+        #expect(ClientAddress.find(peer: "10.0.0.1", trusted: [], forwarded: fields()) == .address("10.0.0.1"))
+        #expect(ClientAddress.find(peer: nil, trusted: [], forwarded: fields()) == .address(nil))
+        #expect(!isAsked)
+    }
+
+    @Test func `a peer that is not known or no address is no proxy`() throws {
+        #expect(try find(nil, "203.0.113.9") == .address(nil))
+        #expect(try find("unix", "203.0.113.9", trusted: Self.blocks("0.0.0.0/0", "::/0")) == .address("unix"))
+    }
+
+    @Test func `whatever a client writes in front, its own address stays what it is`() throws {
+        var random = Random(seed: 9)
+        let pieces = [
+            "10.0.0.2", "::1", "192.0.2.9", "unknown", ",", " ", "_x", "[", "]:1", "é", "\u{0}", "203.0.113.1",
+        ]
+        for _ in 0..<5000 {
+            let lies = (0..<random.below(8)).map { _ in random.pick(pieces) }.joined()
+            #expect(try find("10.0.0.1", lies, "198.51.100.4, 10.0.0.7") == .address("198.51.100.4"), "\(lies)")
+            #expect(try find("10.0.0.1", lies + ",198.51.100.4") == .address("198.51.100.4"), "\(lies)")
+        }
+    }
+
+    @Test func `whatever a trusted proxy says is an address or refused`() throws {
+        var random = Random(seed: 10)
+        for _ in 0..<5000 {
+            let field = String(decoding: random.bytes(random.below(24)).map { $0 & 0x3F | 0x20 }, as: UTF8.self)
+            if case .address(let text) = try find("10.0.0.1", field) {
+                #expect(NetworkAddress((text ?? "")[...]) != nil, "\(field)")
+            }
+        }
+    }
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import RealmConfiguration
+import RealmKit
+import Testing
+
+@testable import Gatehouse
+
+struct ExplanationTests {
+    private static let conf = """
+        login c { PermitLoginModule required; }
+        realm a { class StackRealm; jaas-context c; }
+        realm b { class StackRealm; jaas-context c; }
+        role admin { group Ops; user bob; realm a; }
+        protect / { realm a; require any; }
+        protect /public { open; }
+        protect /never { nobody; }
+        protect /lan { open; networks 10.0.0.0/8; }
+        protect /m { open; methods GET; }
+        protect /m { realm a; require any; methods POST; }
+        protect app.example/ { realm a b; auth form basic; require role admin; require user ann; }
+
+        """
+
+    private func explain(
+        _ url: String,
+        _ method: String = "GET",
+        _ user: SignedInUser? = nil,
+        from peer: String? = nil
+    ) throws -> Explanation {
+        let rules = ProtectionRules(try Folder(Self.conf).load().rules)
+        return rules.explain(Explanation.Question(method: method, url: url, user: user, peer: peer))
+    }
+
+    private func user(_ name: String, _ realm: String, _ groups: String...) throws -> SignedInUser {
+        SignedInUser(realm: realm, username: try Username(name), groups: groups)
+    }
+
+    @Test(
+        arguments: [
+            ("/public/x", "GET", 200, "the rule is open to everybody"),
+            ("/x", "GET", 401, "nobody is signed in; basic is offered, for realm a"),
+            (
+                "https://APP.example.:8443/x", "GET", 401,
+                "nobody is signed in; form, then basic is offered, for realm a or b"
+            ),
+            ("/never", "GET", 403, "the rule lets nobody in"),
+            ("/lan", "GET", 403, "it has to come from 10.0.0.0/8"),
+            ("/m", "HEAD", 200, "the rule is open to everybody"),
+            ("/m/x", "DELETE", 405, "the rules for the path are about GET, HEAD, POST, not DELETE"),
+            ("/a/../b", "GET", 400, "the path is in doubt: a segment is . or .."),
+            ("/a#b", "GET", 400, "the path is in doubt: there is a #"),
+            ("x", "GET", 400, "the path is in doubt: there is no path, or a user in front of the host"),
+            ("https://u@app.example/", "GET", 400, "u@app.example is neither the name nor the address of a host"),
+        ]
+    )
+    func `what becomes of a request of nobody is told with its reason`(
+        url: String,
+        method: String,
+        status: Int,
+        reason: String
+    ) throws {
+        let explanation = try explain(url, method)
+        #expect(explanation.lines.first == "\(status): \(reason)")
+        #expect(explanation.status == status)
+        #expect(explanation.isAllowed == (status == 200))
+    }
+
+    @Test func `what becomes of somebody's request is told with what is missing`() throws {
+        let url = "https://app.example/x"
+        #expect(try explain(url, "GET", user("ann", "b")).lines[0] == "200: ann of realm b may come in")
+        #expect(try explain(url, "GET", user("zed", "a", "Ops")).isAllowed)
+        #expect(
+            try explain(url, "GET", user("zed", "b", "Ops", "Staff")).lines[0]
+                == "403: zed of realm b, in Ops, Staff, does not meet: role admin (group Ops, user bob of realm a), or user ann"
+        )
+        #expect(try explain("/x", "GET", user("ann", "b")).lines[0] == "403: ann of realm b is of another realm than a")
+        #expect(try explain("/lan", from: "10.2.3.4").isAllowed)
+        #expect(try explain("/lan", from: "11.2.3.4").lines[0] == "403: 11.2.3.4 is in none of 10.0.0.0/8")
+    }
+
+    @Test func `every rule has its line, those first that are asked first`() throws {
+        #expect(
+            try explain("https://other.example/m", "POST", user("zed", "a")).text == """
+                200: zed of realm a may come in
+                  realms.conf:11:9 protect app.example/: is about another host
+                  realms.conf:8:9 protect /lan: is about another path
+                  realms.conf:9:9 protect /m GET: is about other methods
+                  realms.conf:10:9 protect /m POST: decides
+                  realms.conf:7:9 protect /never: is about another path
+                  realms.conf:6:9 protect /public: is about another path
+                  realms.conf:5:9 protect /: is for it too, and another one is more specific
+                """
+        )
+    }
+
+    @Test func `a path alone has no host, which is told`() throws {
+        #expect(try explain("/x").lines[1] == "no host is named, so rules about hosts are passed over")
+        #expect(try explain("https://other.example/x").lines[1].hasPrefix("  realms.conf:11:9"))
+    }
+
+    @Test func `without rules everything is open`() {
+        let explanation = ProtectionRules([]).explain(Explanation.Question(method: "GET", url: "/"))
+        #expect(explanation.text == "200: no rule is for it, so it is open to everybody")
+    }
+
+    @Test func `what is told is what is decided`() throws {
+        var maker = RuleMaker(seed: 8)
+        for _ in 0..<1000 {
+            let rules = ProtectionRules(maker.rules())
+            let (host, path, method) = maker.request()
+            let url = host.map { "https://\($0)\(path)" } ?? path
+            let explanation = rules.explain(Explanation.Question(method: method, url: url))
+            let deciding = explanation.lines.filter { $0.hasSuffix(": decides") }
+            switch rules.decide(host: host, path: path, method: method) ?? "" {
+            case "none": #expect(explanation.status == 200 && deciding.isEmpty)
+            case let text where text.hasPrefix("uncovered"): #expect(explanation.status == 405 && deciding.isEmpty)
+            case let place:
+                #expect(explanation.status == 401)
+                #expect(deciding.count == 1 && deciding[0].hasPrefix("  \(place) "), "\(explanation.text)")
+            }
+        }
+    }
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import BuiltInRealms
+import LoginConf
+import RealmConfiguration
+import RealmTesting
+
+/// A realms.conf that is in no folder.
+struct Folder {
+    let text: String
+
+    init(_ text: String) { self.text = text }
+
+    func load() throws(ConfigurationErrors) -> Configuration {
+        let text = text
+        let files = ConfigurationFiles(
+            read: { path in
+                guard path == "realms.conf" else { return .failure(Expansion.UnreadableFile("No such file")) }
+                return .success(ConfigurationFiles.Contents(bytes: Array(text.utf8), isWritableByAll: false))
+            },
+            environment: { _ in nil }
+        )
+        return try ConfigurationLoader(builtInRealms, files: files, clock: ManualClock()).load("realms.conf")
+    }
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import RealmConfiguration
+import SeededRandom
+import Testing
+
+@testable import Gatehouse
+
+struct ProtectionRulesTests {
+    private func rule(
+        _ host: ProtectRule.Host,
+        _ path: String,
+        exact: Bool = false,
+        _ methods: String...
+    ) -> ProtectRule {
+        var rule = ProtectRule(path: path, realms: ["r"], schemes: [.basic], requirements: [.any])
+        rule.host = host
+        rule.isExact = exact
+        rule.methods = methods
+        rule.place = ([rule.target] + methods).joined(separator: " ")
+        return rule
+    }
+
+    private func decide(_ paths: [String], _ target: String) throws -> String? {
+        let rules = ProtectionRules(paths.map { rule(.any, $0) })
+        return rules.rule(path: try #require(RequestPath(target: target)))?.path
+    }
+
+    @Test(
+        arguments: [
+            ("/welcome", "/welcome"), ("/welcome/", "/welcome"), ("/welcome/a/b", "/welcome"),
+            ("/welcome?x", "/welcome"),
+            ("/w%65lcome", "/welcome"), ("/welcomes", nil), ("/Welcome", nil), ("/", nil), ("/a", "/a"),
+            ("/a/b", "/a/b"),
+            ("/a/b/c", "/a/b"), ("/a/bc", "/a"),
+        ] as [(String, String?)]
+    )
+    func `the longest rule on the way to a path decides`(target: String, rule: String?) throws {
+        #expect(try decide(["/a", "/welcome", "/a/b"], target) == rule)
+        #expect(try decide(["/a/b", "/welcome", "/a"], target) == rule)
+    }
+
+    @Test func `a rule for the root protects everything`() throws {
+        #expect(try decide(["/"], "/") == "/")
+        #expect(try decide(["/"], "/anything/at/all") == "/")
+    }
+
+    @Test(
+        arguments: [
+            ("app.example.com", "/x", "GET", "= app.example.com/x"),
+            ("app.example.com", "/x/y", "GET", "app.example.com/x"),
+            // No rule of the host is for it: the next host.
+            ("app.example.com", "/y", "GET", "*.example.com/"),
+            ("b.app.example.com", "/x", "GET", "*.app.example.com/x"),
+            ("b.app.example.com", "/y", "GET", "*.example.com/"), ("example.com", "/x", "GET", "/x"),
+            ("notexample.com", "/x", "GET", "/x"), (".example.com", "/x", "GET", "doubtful host"),
+            ("other", "/y", "GET", "none"), (nil, "/x", "GET", "/x"), (nil, "/m", "GET", "/m GET"),
+            (nil, "/m/deep", "HEAD", "/m GET"), (nil, "/m", "POST", "/m POST PUT"),
+            (nil, "/m", "DELETE", "uncovered [\"GET\", \"HEAD\", \"POST\", \"PUT\"]"),
+            (nil, "/m", "get", "uncovered [\"GET\", \"HEAD\", \"POST\", \"PUT\"]"),
+            (nil, "/m/p", "GET", "uncovered [\"POST\"]"),
+        ] as [(String?, String, String, String)]
+    )
+    func `the most specific host, path and method decides`(
+        host: String?,
+        path: String,
+        method: String,
+        decision: String
+    ) {
+        let rules = [
+            rule(.any, "/x"), rule(.below("example.com"), "/"), rule(.name("app.example.com"), "/x"),
+            rule(.name("app.example.com"), "/x", exact: true), rule(.below("app.example.com"), "/x"),
+            rule(.any, "/m", "GET"), rule(.any, "/m", "POST", "PUT"), rule(.any, "/m/p", "POST"),
+        ]
+        for order in [rules, rules.reversed()] {
+            #expect(ProtectionRules(order).decide(host: host, path: path, method: method) == decision)
+        }
+    }
+
+    @Test func `an exact rule is for its path with a slash at its end too, and for nothing below`() {
+        let rules = ProtectionRules([rule(.any, "/a", exact: true), rule(.any, "/", exact: true)])
+        #expect(rules.decide(host: nil, path: "/a", method: "GET") == "= /a")
+        #expect(rules.decide(host: nil, path: "/a/", method: "GET") == "= /a")
+        #expect(rules.decide(host: nil, path: "/a/b", method: "GET") == "none")
+        #expect(rules.decide(host: nil, path: "/", method: "GET") == "= /")
+    }
+
+    @Test func `a host that is none is in doubt only where rules are about hosts`() {
+        #expect(ProtectionRules([rule(.any, "/")]).decide(host: "a b", path: "/", method: "GET") == "/")
+        let rules = ProtectionRules([rule(.any, "/"), rule(.name("a"), "/")])
+        for host in ["a b", "", "a,b", "a/b", "a@b", "a:x", "a%2e"] {
+            #expect(rules.decide(host: host, path: "/", method: "GET") == "doubtful host")
+        }
+    }
+
+    @Test func `a rule made with a host in another spelling is about that host`() throws {
+        let rules = ProtectionRules([rule(.name("App.Example."), "/"), rule(.below("EXAMPLE"), "/")])
+        let root = try #require(RequestPath(target: "/"))
+        #expect(rules.rule(host: "app.example", path: root)?.host == .name("App.Example."))
+        #expect(rules.rule(host: "b.example", path: root)?.host == .below("EXAMPLE"))
+    }
+
+    @Test func `two spellings of an accent are two paths`() throws {
+        let rules = ProtectionRules([rule(.any, "/caf\u{E9}"), rule(.any, "/cafe\u{301}")])
+        let path = try #require(RequestPath(target: "/cafe%CC%81"))
+        #expect(rules.rule(path: path).map { Array($0.path.utf8) } == Array("/cafe\u{301}".utf8))
+    }
+
+    @Test func `matching agrees with what the description says, whatever the order of the rules`() {
+        var maker = RuleMaker(seed: 5)
+        for _ in 0..<1000 {
+            let made = maker.rules()
+            let (rules, shuffled) = (ProtectionRules(made), ProtectionRules(made.shuffled(using: &maker.random)))
+            for _ in 0..<10 {
+                let (host, path, method) = maker.request()
+                let expected = RuleModel(rules: made).decide(host: host, path: path, method: method)
+                let seen = "\(made.map(\.place)) \(made.map(\.target)) \(host ?? "-") \(path) \(method)"
+                #expect(rules.decide(host: host, path: path, method: method) == expected, "\(seen)")
+                #expect(shuffled.decide(host: host, path: path, method: method) == expected, "\(seen)")
+            }
+        }
+    }
+
+    /// Every other spelling of a request's host decides the same.
+    private func expectOneDecision(seed: UInt64) {
+        var maker = RuleMaker(seed: seed)
+        var decisions: Set<String> = []
+        for _ in 0..<1000 {
+            let rules = ProtectionRules(maker.rules())
+            let (host, path, method) = maker.request()
+            guard let host else { continue }
+            let decision = rules.decide(host: host, path: path, method: method)
+            decisions.insert(decision ?? "")
+            let spelling = maker.spelling(of: host)
+            #expect(rules.decide(host: spelling, path: path, method: method) == decision, "\(spelling)")
+        }
+        #expect(decisions.count > 5)
+    }
+
+    @Test func `CVE-2026-77560: the case of a host never changes the decision`() { expectOneDecision(seed: 1) }
+
+    @Test func `CVE-2026-48794: a rule about a domain is met by a host in any case, with a dot or a port`() {
+        expectOneDecision(seed: 2)
+    }
+
+    @Test(arguments: [1, 2, 50, 200, 1000])
+    func `CVE-2026-27587: how many rules there are never changes how hosts and paths are compared`(count: Int) {
+        let others = (1..<max(count, 1)).map { rule(.name("h\($0).example"), "/p\($0)") }
+        let rules = ProtectionRules(others + [rule(.name("app.example"), "/admin"), rule(.any, "/")])
+        #expect(rules.decide(host: "APP.example", path: "/admin", method: "GET") == "app.example/admin")
+        #expect(rules.decide(host: "APP.example", path: "/%61dmin", method: "GET") == "app.example/admin")
+        #expect(rules.decide(host: "app.example", path: "/Admin", method: "GET") == "/")
+    }
+
+    @Test(arguments: [
+        "/admin?x=/public", "/admin?/public", "/public/../admin", "/public%2f..%2fadmin", "/public/%2e%2e/admin",
+    ])
+    func `CVE-2025-54576: rules see the path and never the query`(target: String) {
+        let rules = ProtectionRules([rule(.any, "/public"), rule(.any, "/admin")])
+        let decision = rules.decide(host: nil, path: target, method: "GET")
+        #expect(decision == nil || decision == "/admin")
+    }
+
+    @Test(arguments: ["/admin#/public", "/public#/../admin", "/admin?x#/public"])
+    func `CVE-2026-41059: a fragment is refused`(target: String) {
+        #expect(RequestPath(target: target) == nil)
+    }
+}

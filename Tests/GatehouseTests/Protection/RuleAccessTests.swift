@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import RealmConfiguration
+import RealmKit
+import Testing
+
+@testable import Gatehouse
+
+struct RuleAccessTests {
+    private func rule(_ requirements: ProtectRule.Requirement...) -> ProtectRule {
+        ProtectRule(path: "/", realms: ["a", "b"], schemes: [.basic], requirements: requirements)
+    }
+
+    private func user(_ name: String, _ realm: String = "a", _ groups: String...) throws -> SignedInUser {
+        SignedInUser(realm: realm, username: try Username(name), groups: groups)
+    }
+
+    @Test func `whoever meets one requirement may come in, if a realm of the rule has accepted them`() throws {
+        let role = Role(name: "r", realms: ["b"], groups: ["Ops"], users: ["bob"])
+        let free = Role(name: "s", users: ["eve"])
+        let rule = rule(.users(["ann"]), .groups(["Staff"]), .roles([role, free]))
+        #expect(rule.allows(try user("ann")))
+        #expect(!rule.allows(try user("Ann")))
+        #expect(rule.allows(try user("zed", "b", "x", "Staff")))
+        #expect(!rule.allows(try user("zed", "b", "staff")))
+        #expect(!rule.allows(try user("ann", "c")))
+        #expect(!rule.allows(try user("ann", "A")))
+        #expect(rule.allows(try user("bob", "b")))
+        #expect(!rule.allows(try user("bob", "a")))
+        #expect(rule.allows(try user("zed", "b", "Ops")))
+        #expect(!rule.allows(try user("zed", "a", "Ops")))
+        #expect(rule.allows(try user("eve", "a")))
+        #expect(rule.allows(try user("eve", "b")))
+        #expect(!rule.allows(try user("zed")))
+    }
+
+    @Test func `any is everybody of the realms, and nothing required is nobody`() throws {
+        #expect(rule(.any).allows(try user("zed", "b")))
+        #expect(!rule(.any).allows(try user("zed", "c")))
+        #expect(!rule().allows(try user("zed")))
+    }
+
+    @Test func `names are compared byte by byte`() throws {
+        #expect(!rule(.users(["caf\u{E9}"])).allows(try user("cafe\u{301}")))
+        #expect(!rule(.groups(["caf\u{E9}"])).allows(try user("ann", "a", "cafe\u{301}")))
+        let role = Role(name: "r", groups: ["caf\u{E9}"], users: ["e\u{301}"])
+        #expect(!rule(.roles([role])).allows(try user("\u{E9}", "a", "cafe\u{301}")))
+        #expect(rule(.roles([role])).allows(try user("e\u{301}")))
+    }
+
+    @Test func `open lets everybody in and nobody nobody, whatever else a rule holds`() throws {
+        var rule = rule(.users(["ann"]))
+        rule.access = .open
+        #expect(rule.allows(try user("zed", "c")))
+        rule.access = .nobody
+        #expect(!rule.allows(try user("ann")))
+    }
+
+    @Test func `an identity just proved is decided as the user it becomes`() async throws {
+        let configuration = try Folder(
+            "login c { PermitLoginModule required groups=Staff; }\nrealm a { class StackRealm; jaas-context c; }"
+        ).load()
+        let request = LoginRequest(realm: "a", username: try Username("ann"))
+        let report = try await configuration.authenticator.login(request, asking: PreparedConversation.silent)
+        let identity = try #require(report.identity)
+        for rule in [
+            rule(.any), rule(.users(["ann"])), rule(.groups(["Staff"])), rule(.users(["zed"])), rule(.groups(["X"])),
+            rule(.roles([Role(name: "r", groups: ["Staff"])])),
+            rule(.roles([Role(name: "r", realms: ["b"], users: ["ann"])])),
+        ] {
+            #expect(rule.allows(identity) == rule.allows(SignedInUser(identity)), "\(rule.requirements)")
+        }
+        #expect(rule(.groups(["Staff"])).allows(identity) && !rule(.groups(["X"])).allows(identity))
+    }
+
+    @Test func `networks are where requests may come from`() throws {
+        var rule = rule(.any)
+        #expect(rule.covers(peer: nil) && rule.covers(peer: "nonsense"))
+        rule.networks = [try AddressBlock("10.0.0.0/8"), try AddressBlock("2001:db8::/32")]
+        for peer in ["10.1.2.3", "::ffff:10.1.2.3", "2001:db8::1", "2001:db8::1%eth0"] {
+            #expect(rule.covers(peer: peer), "\(peer)")
+        }
+        for peer in ["11.0.0.1", "::1", "2001:db9::1"] { #expect(!rule.covers(peer: peer), "\(peer)") }
+    }
+
+    @Test(arguments: [nil, "", "nonsense", "10.0.0.1:80", "010.0.0.1", "unknown"] as [String?])
+    func `CVE-2024-47070: an address that cannot be read is in no network`(peer: String?) throws {
+        var rule = rule(.any)
+        rule.networks = [try AddressBlock("0.0.0.0/0"), try AddressBlock("::/0")]
+        #expect(!rule.covers(peer: peer))
+    }
+}

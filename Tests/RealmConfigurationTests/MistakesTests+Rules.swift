@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+extension MistakesTests {
+    private static let two = login + realm
+    private static let host = "is not a host that can be protected"
+
+    static let rules: [Row] = [
+        Row(
+            "protect /a { open; realm xtech; }",
+            "etc/realms.conf:1:20: error: open and realm exclude each other"
+        ),
+        Row(
+            "protect /a { nobody; auth basic; require any; networks ::1; open; }",
+            "etc/realms.conf:1:22: error: nobody and auth exclude each other",
+            "etc/realms.conf:1:34: error: nobody and require exclude each other",
+            "etc/realms.conf:1:47: error: nobody and networks exclude each other",
+            "etc/realms.conf:1:61: error: nobody and open exclude each other"
+        ),
+        Row("protect /a { open up; }", "etc/realms.conf:1:19: error: open takes no words | end it with ;"),
+        Row(
+            "protect /a { open\n nosuch; }",
+            "etc/realms.conf:2:2: error: a ; is missing before nosuch | open takes no words"
+        ),
+        Row(
+            "protect /a { nobody\n methods GET; }",
+            "etc/realms.conf:2:2: error: a ; is missing before methods | quote it if it is meant as a word of nobody"
+        ),
+        Row("protect /a { open { } }", "etc/realms.conf:1:14: error: open takes no block | end it with ;"),
+        Row(
+            "protect = { open; }",
+            "etc/realms.conf:1:1: error: protect takes one word before its block | quote a value that holds blanks"
+        ),
+        Row(
+            "protect =/a { open; }",
+            "etc/realms.conf:1:9: error: = \(host) | a blank stands behind ="
+        ),
+        Row(
+            "protect [::1]/a { open; }",
+            "etc/realms.conf:1:9: error: [::1] \(host) | IPv6 addresses are not supported here"
+        ),
+        Row(
+            "protect a.example:8443/a { open; }",
+            "etc/realms.conf:1:9: error: a.example:8443 \(host) | a rule is for all ports of a host; leave the port out"
+        ),
+        Row(
+            "protect https://a.example/a { open; }",
+            "etc/realms.conf:1:9: error: https: \(host) | leave out http:// and https://"
+        ),
+        Row("protect */a { open; }", "etc/realms.conf:1:9: error: * \(host) | leave it out for all hosts"),
+        Row(
+            ["a_b", "*.*.a", "a..b", "-a", "a-", "*.", "été.example", String(repeating: "a", count: 64)]
+                .map { "protect \($0)/a { open; }" }.joined(separator: "\n"),
+            remarks: ["a_b", "*.*.a", "a..b", "-a", "a-", "*.", "été.example", String(repeating: "a", count: 64)]
+                .enumerated().map { index, name in
+                    "etc/realms.conf:\(index + 1):9: error: \(name) \(host) | as in app.example.com/admin or "
+                        + "*.example.com/: letters and digits of ASCII, - and ."
+                }
+        ),
+        Row(
+            "protect a.example//a { open; }",
+            "etc/realms.conf:1:9: error: //a is not a path that can be protected | as in /welcome: begins with /, no // . .. % ? # ; \\ and no blanks"
+        ),
+        Row(
+            "protect a.example/ { open; }\nprotect A.example./ { nobody; }",
+            "etc/realms.conf:2:9: error: a second rule for a.example/ | the first one is at etc/realms.conf:1:9"
+        ),
+        Row(
+            "protect /a { open; methods GET; }\nprotect /a { nobody; }",
+            "etc/realms.conf:2:9: error: a second rule for /a | the first one is at etc/realms.conf:1:9; each names its methods, or there is one"
+        ),
+        Row(
+            "protect = /a { open; methods GET PUT; }\nprotect = /a { nobody; methods POST PUT; }",
+            "etc/realms.conf:2:11: error: a second rule for PUT = /a | the first one is at etc/realms.conf:1:11"
+        ),
+        Row(
+            "protect /a { open; methods GET; }\nprotect /a { nobody; methods HEAD; }",
+            "etc/realms.conf:2:9: error: a second rule for HEAD /a | the first one is at etc/realms.conf:1:9; GET stands for HEAD too"
+        ),
+        Row(
+            "protect /a { open; methods get GET GET \"\" M-SEARCH; }",
+            "etc/realms.conf:1:28: error: get is not a method | A to Z and -, up to 32 of them, as in GET",
+            "etc/realms.conf:1:36: error: GET stands twice in methods",
+            "etc/realms.conf:1:40: error:  is not a method | A to Z and -, up to 32 of them, as in GET"
+        ),
+        Row(
+            "protect /a { open; methods; networks; }",
+            "etc/realms.conf:1:20: error: methods takes at least one word | quote a value that holds blanks",
+            "etc/realms.conf:1:29: error: networks takes at least one word | quote a value that holds blanks"
+        ),
+        Row(
+            "protect /a { open; networks 10.0.0.1/8 ::1 here; }",
+            "etc/realms.conf:1:29: error: networks takes the first address of a block, and 10.0.0.1 is not the first one of 10.0.0.1/8",
+            "etc/realms.conf:1:44: error: networks takes addresses such as 10.0.0.0/8, 127.0.0.1 or 2001:db8::/32, not here"
+        ),
+        Row(
+            two + "protect /a { realm xtech xtec xtech; require any; auth form basic form; }",
+            "etc/realms.conf:3:67: error: form stands twice in auth",
+            "etc/realms.conf:3:26: error: there is no realm xtec | did you mean xtech?",
+            "etc/realms.conf:3:31: error: xtech stands twice in realm"
+        ),
+        Row(
+            two + "protect /a { realm xtech; require user ann methods GET; }",
+            "etc/realms.conf:3:44: warning: methods is taken for a name | names are separated by blanks, statements end with ; (quote the word if it is a name)"
+        ),
+    ]
+
+    static let roles: [Row] = [
+        Row(
+            two + "protect /a { realm xtech; realm xtech; require any; open; }",
+            "etc/realms.conf:3:27: error: a second realm | the first one is at etc/realms.conf:3:14",
+            "etc/realms.conf:3:14: error: open and realm exclude each other",
+            "etc/realms.conf:3:40: error: open and require exclude each other"
+        ),
+        Row(
+            two + "role admin { user ann; }\nprotect /a { realm xtech; require role admni; }",
+            "etc/realms.conf:4:40: error: there is no role admni | did you mean admin?",
+            "etc/realms.conf:3:6: warning: no rule requires the role admin"
+        ),
+        Row("role admin { user ann; }", "etc/realms.conf:1:6: warning: no rule requires the role admin"),
+        Row(
+            "role admin { }",
+            "etc/realms.conf:1:6: error: the role admin does not say who has it | as in: group Admins;  or: user ann;",
+            "etc/realms.conf:1:6: warning: no rule requires the role admin"
+        ),
+        Row(
+            "role admin;",
+            "etc/realms.conf:1:1: error: role needs a block in { }",
+            "etc/realms.conf:1:6: warning: no rule requires the role admin"
+        ),
+        Row(
+            two + "role a { user ann; }\nrole a { user zed; }\nprotect /a { realm xtech; require role a; }",
+            "etc/realms.conf:4:6: error: a second role a | the first one is at etc/realms.conf:3:6"
+        ),
+        Row(
+            two
+                + "role a { realm xtec; usr x; user \"\"; realm xtech; }\nprotect /a { realm xtech; require role a; }",
+            "etc/realms.conf:3:22: error: role knows no usr | did you mean user?",
+            "etc/realms.conf:3:38: error: a second realm | the first one is at etc/realms.conf:3:10",
+            "etc/realms.conf:3:16: error: there is no realm xtec | did you mean xtech?",
+            "etc/realms.conf:3:34: error: nobody has an empty name"
+        ),
+    ]
+
+    static let proxies: [Row] = [
+        Row(
+            "server { trusted-proxies none 10.0.0.1; }",
+            "etc/realms.conf:1:26: error: trusted-proxies takes addresses such as 10.0.0.0/8, 127.0.0.1 or 2001:db8::/32, not none"
+        ),
+        Row(
+            "server { trusted-proxies; }",
+            "etc/realms.conf:1:10: error: trusted-proxies takes at least one word | quote a value that holds blanks"
+        ),
+        Row(
+            "server { trusted-proxies 0.0.0.0/0 ::/0; }",
+            "etc/realms.conf:1:26: warning: whoever can reach the server may say where a request came from, and what it asks for | name the addresses of the proxies and nothing else",
+            "etc/realms.conf:1:36: warning: whoever can reach the server may say where a request came from, and what it asks for | name the addresses of the proxies and nothing else"
+        ),
+    ]
+
+    static let sessions: [Row] = [
+        Row(
+            "server { sessions on; }",
+            "etc/realms.conf:1:10: error: sessions takes a block and no words | as in: sessions { idle 30m; absolute 12h; }"
+        ),
+        Row(
+            "server { sessions { idle 9s; absolute 401d; warning 2d; per-user 0; total 10000001; } }",
+            "etc/realms.conf:1:26: error: idle is a time from 10s to 168h",
+            "etc/realms.conf:1:39: error: absolute is a time from 60s to 9600h",
+            "etc/realms.conf:1:53: error: warning is a time from 0ms to 24h",
+            "etc/realms.conf:1:66: error: per-user is a whole number from 1 to 1000, not 0",
+            "etc/realms.conf:1:75: error: total is a whole number from 1 to 10000000, not 10000001"
+        ),
+        Row(
+            "server { sessions { idle 1h; absolute 30m; warning 1h; } }",
+            "etc/realms.conf:1:39: error: absolute is shorter than idle | the default of idle is 30m, and of absolute 12h",
+            "etc/realms.conf:1:52: error: warning is not shorter than idle | the default of idle is 30m"
+        ),
+        Row(
+            "server { sessions { idle 1d; } }",
+            "etc/realms.conf:1:26: error: absolute is shorter than idle | the default of idle is 30m, and of absolute 12h"
+        ),
+        Row(
+            "server { sessions { streams -1; streams-per-session 1001; idel 3m; } }",
+            "etc/realms.conf:1:59: error: sessions knows no idel | did you mean idle?",
+            "etc/realms.conf:1:53: error: streams-per-session is a whole number from 0 to 1000, not 1001",
+            "etc/realms.conf:1:29: error: streams is a whole number from 0 to 1000000, not -1"
+        ),
+    ]
+
+    static let signIn: [Row] = [
+        Row(
+            "server { sign-in on; }",
+            "etc/realms.conf:1:10: error: sign-in takes a block and no words | as in: sign-in { prefix /gatehouse; }"
+        ),
+        Row(
+            two + "server { sign-in { prefix gate; realm xtec; time 9s; waiting 0; } }",
+            "etc/realms.conf:3:27: error: gate is not a path that can be protected | as in /welcome: begins with /, no // . .. % ? # ; \\ and no blanks",
+            "etc/realms.conf:3:39: error: there is no realm xtec | did you mean xtech?",
+            "etc/realms.conf:3:50: error: time is a time from 10s to 24h",
+            "etc/realms.conf:3:62: error: waiting is a whole number from 1 to 1000000, not 0"
+        ),
+        Row(
+            "server { sign-in { return-to\n" + badOrigins.joined(separator: "\n") + "\n; } }",
+            remarks: badOrigins.enumerated().map { index, origin in
+                "etc/realms.conf:\(index + 2):1: error: \(origin) is not an origin that can be gone back to | as in https://app.example.com or https://app.example.com:8443: no path, no user, not http"
+            }
+        ),
+        Row(
+            "server { sign-in { return-to https://a.example https://A.example.:443; } }",
+            "etc/realms.conf:1:48: error: https://a.example stands twice in return-to"
+        ),
+    ]
+
+    private static let badOrigins = [
+        "http://a.example", "https:a.example", "https://", "https://a.example/", "https://u@a.example",
+        "https://a.example:", "https://a.example:0", "https://a.example:+443", "https://a.example:65536",
+        "https://[::1]", "a.example", "https://*.example", "https://a.example?x", "https://a.example\\@b.example",
+    ]
+}

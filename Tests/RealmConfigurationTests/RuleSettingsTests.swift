@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import RealmConfiguration
+import RealmKit
+import SeededRandom
+import Sessions
+import Testing
+
+struct RuleSettingsTests {
+    private static let realms = """
+        login c { PermitLoginModule required; }
+        realm a { class StackRealm; jaas-context c; }
+        realm b { class StackRealm; jaas-context c; }
+
+        """
+
+    private func rules(_ text: String) throws -> [ProtectRule] {
+        try Folder(Self.realms + text).load().rules
+    }
+
+    @Test func `everything of a rule can be said`() throws {
+        let rule = try #require(
+            try rules(
+                """
+                role admin { group Admins "Power Users"; user ann; group Root; realm a b; }
+                protect = App.Example.COM./x/ {
+                    realm b a; auth form basic; require group User; require role admin;
+                    methods GET M-SEARCH; networks 10.0.0.0/8 ::1;
+                }
+                """
+            ).first
+        )
+        let admin = Role(
+            name: "admin",
+            realms: ["a", "b"],
+            groups: ["Admins", "Power Users", "Root"],
+            users: ["ann"]
+        )
+        #expect(rule.host == .name("app.example.com"))
+        #expect(rule.path == "/x" && rule.isExact)
+        #expect(rule.realms == ["b", "a"])
+        #expect(rule.schemes == [.form, .basic])
+        #expect(rule.requirements == [.groups(["User"]), .roles([admin])])
+        #expect(rule.methods == ["GET", "M-SEARCH"])
+        #expect(rule.networks == [try AddressBlock("10.0.0.0/8"), try AddressBlock("::1")])
+        #expect(rule.access == .users)
+        #expect(rule.place == "etc/realms.conf:5:11")
+        #expect(rule.target == "= app.example.com/x")
+    }
+
+    @Test func `roles are part of the configuration`() throws {
+        let text = Self.realms + "role r { user ann; }\nprotect /a { realm a; require role r; }"
+        #expect(try Folder(text).load().roles == [Role(name: "r", users: ["ann"])])
+    }
+
+    @Test func `hosts may be names, addresses of IPv4, domains, or all`() throws {
+        let text = """
+            protect app.example.com/ { open; }
+            protect *.Example.com/ { open; }
+            protect 127.0.0.1/ { open; }
+            protect / { open; }
+            """
+        #expect(
+            try rules(text).map(\.host) == [.name("app.example.com"), .below("example.com"), .name("127.0.0.1"), .any]
+        )
+    }
+
+    @Test func `a rule for everybody or nobody asks no realm, and needs no default`() throws {
+        let read = try rules("protect /public { open; }\nprotect /never { nobody; }")
+        #expect(read.map(\.access) == [.open, .nobody])
+        #expect(read.allSatisfy { $0.realms.isEmpty && $0.schemes.isEmpty && $0.requirements.isEmpty })
+    }
+
+    @Test func `one place may have several rules, each for methods of its own`() throws {
+        let text = """
+            protect /a { open; methods GET; }
+            protect /a { realm a; require any; methods POST PUT; }
+            protect = /a { nobody; methods GET; }
+            protect h.example/a { nobody; methods GET; }
+            """
+        #expect(try rules(text).map(\.methods) == [["GET"], ["POST", "PUT"], ["GET"], ["GET"]])
+    }
+
+    @Test func `trusted proxies are addresses and blocks`() throws {
+        let text = "server { trusted-proxies 127.0.0.1 ::1 10.0.0.0/8; }"
+        let expected = try ["127.0.0.1", "::1", "10.0.0.0/8"].map { try AddressBlock($0) }
+        #expect(try Folder(text).load().server.trustedProxies == expected)
+    }
+
+    @Test(arguments: ["", "server { }", "server { trusted-proxies none; }"])
+    func `CVE-2026-40575: nobody's word is taken unless somebody is named`(text: String) throws {
+        #expect(try Folder(text).load().server.trustedProxies == [])
+    }
+
+    @Test func `every setting of sessions is read`() throws {
+        let text = """
+            server { sessions {
+                idle 1h; absolute 8h; warning 5m; per-user 3; total 2000; streams-per-session 0; streams 70;
+            } }
+            """
+        var expected = SessionSettings()
+        expected.idle = .seconds(3600)
+        expected.absolute = .seconds(8 * 3600)
+        expected.warning = .seconds(300)
+        expected.perUser = 3
+        expected.total = 2000
+        expected.streamsPerSession = 0
+        expected.streams = 70
+        #expect(try Folder(text).load().server.sessions == expected)
+        #expect(try Folder("server { sessions { } }").load().server.sessions == SessionSettings())
+    }
+
+    @Test func `a short session is announced to expire within its time`() throws {
+        let sessions = try Folder("server { sessions { idle 1m; } }").load().server.sessions
+        #expect(sessions.idle == .seconds(60) && sessions.warning == .seconds(30))
+    }
+
+    @Test func `every setting of signing in is read`() throws {
+        let text =
+            Self.realms + """
+                server { sign-in {
+                    prefix /gatehouse/; realm b a; time 5m; waiting 7;
+                    return-to https://App.example.com. https://b.example.com:8443 https://127.0.0.1:443;
+                } }
+                """
+        let signIn = try Folder(text).load().server.signIn
+        #expect(signIn.prefix == "/gatehouse")
+        #expect(signIn.realms == ["b", "a"])
+        #expect(signIn.time == .seconds(300) && signIn.waiting == 7)
+        #expect(
+            signIn.returnTo.map(\.description) == [
+                "https://app.example.com", "https://b.example.com:8443", "https://127.0.0.1",
+            ]
+        )
+        #expect(try Folder("server { sign-in { prefix /; } }").load().server.signIn == SignInSettings())
+    }
+
+    @Test func `whatever stands in a rule, it is read or told, and what is read is as rules compare it`() throws {
+        var random = Random(seed: 11)
+        let places = ["/", "/a/", "= /a", "a.b/", "*.a.b/x/", "A.b./x", "a:1/", "[::1]/", "é", "/a b", ""]
+        let statements = [
+            "open", "nobody", "methods GET", "methods GET HEAD", "methods get", "networks ::/0", "networks",
+            "require any",
+            "require user ann", "require role r", "require", "realm a b", "realm a", "realm r", "auth form", "auth",
+            "é", "}",
+        ]
+        var read = 0
+        for _ in 0..<600 {
+            let block = (0..<1 + random.below(3)).map { _ in random.pick(statements) + "; " }.joined()
+            let text = Self.realms + "default-realm a;\nrole r { user x; }\nprotect \(random.pick(places)) { \(block)}"
+            let folder = Folder(text)
+            guard let configuration = try? folder.load() else { continue }
+            for rule in configuration.rules {
+                read += 1
+                #expect(rule.path.hasPrefix("/") && (rule.path == "/" || !rule.path.hasSuffix("/")), "\(text)")
+                #expect((rule.access == .users) != rule.realms.isEmpty, "\(text)")
+                #expect((rule.access == .users) != rule.requirements.isEmpty, "\(text)")
+                #expect(rule.host.description == rule.host.description.lowercased(), "\(text)")
+            }
+        }
+        #expect(read > 10)
+    }
+}
