@@ -69,7 +69,7 @@ extension SessionTable {
     /// - Returns: False when the task is cancelled.
     private func rest() async -> Bool {
         do throws(CancellationError) {
-            try await clocks.clock.sleep(until: clocks.now &+ Self.interval)
+            try await clocks.clock.sleep(until: clocks.clock.now &+ Self.interval)
             return !Task.isCancelled
         } catch {
             return false

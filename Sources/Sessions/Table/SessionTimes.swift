@@ -63,7 +63,10 @@ struct SessionClocks: Sendable {
     let clock: any LoginClock
     let wall: WallClock
 
-    var now: UInt64 { clock.now }
+    /// The clock may have begun to run a moment ago, and sessions be much older.
+    private static let origin: UInt64 = 1_000_000_000_000_000_000
+
+    var now: UInt64 { clock.now &+ Self.origin }
 
     /// A moment in seconds since 1970, as the clocks stand now; rather too early than too late.
     func wall(of moment: UInt64) -> Int {
