@@ -107,7 +107,7 @@ struct ForwardAuth: Sendable {
             headers[.location] = "https://\(original.host.text)" + frame.places.signIn(returningTo: original.target)
         }
         guard canSignIn, asked.flavour.takesEveryStatus || asked.flavour == .envoy else {
-            challenge.add(to: &headers, frame.places)
+            challenge.add(to: &headers, frame.places, isFirstOnly: asked.flavour == .nginx)
             return answer(.unauthorized, headers, "not signed in")
         }
         let isSafe = original.method == "GET" || original.method == "HEAD"

@@ -27,8 +27,11 @@ struct Challenge: Sendable, Hashable {
     /// - Parameters:
     ///   - headers: The response's fields.
     ///   - places: Where the sign-in page is.
-    func add(to headers: inout HTTPFields, _ places: Places) {
-        for scheme in schemes {
+    ///   - isFirstOnly: Whether the first field may be the only one that gets through, as with nginx before 1.23: then
+    ///     Basic comes first, which programs need, while people are sent to the page.
+    func add(to headers: inout HTTPFields, _ places: Places, isFirstOnly: Bool = false) {
+        let ordered = isFirstOnly ? schemes.filter { $0 == .basic } + schemes.filter { $0 != .basic } : schemes
+        for scheme in ordered {
             let value =
                 switch scheme {
                 case .basic: BasicScheme.challenge(realm: realm)

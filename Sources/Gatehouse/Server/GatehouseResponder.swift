@@ -256,6 +256,10 @@ struct GatehouseResponder: Responder {
             return reply(asked, answer, nil, " \(AccessLog.quoted(reason))")
         }
         asked.original = original
+        // What came in clear text has shown everybody whatever it holds; our cookies are not sent that way.
+        guard original.scheme == .https else {
+            return reply(asked, forwardAuth.refusal("only https can be let in"), nil, " not-https")
+        }
         let question = Gate.Asked(
             host: .read(original.host),
             path: original.path,
