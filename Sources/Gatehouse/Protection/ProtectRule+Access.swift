@@ -36,7 +36,7 @@ extension ProtectRule {
     /// - Parameter method: The method of a request; upper and lower case differ.
     /// - Returns: True if it is one of the rule's, or the rule names none.
     public func covers(method: String) -> Bool {
-        methods.isEmpty || methods.contains { $0.utf8.elementsEqual(method.utf8) }
+        methods.isEmpty || methods.contains { $0.hasBytes(of: method) }
             || method == "HEAD" && methods.contains("GET")
     }
 
@@ -85,6 +85,6 @@ extension Role {
 extension [String] {
     /// Byte by byte: two spellings that Unicode holds for the same are two names, as they are in a ``Username``.
     fileprivate func contains(bytesOf name: String) -> Bool {
-        contains { $0.utf8.elementsEqual(name.utf8) }
+        contains { $0.hasBytes(of: name) }
     }
 }
