@@ -16,7 +16,7 @@ struct StateTests {
 
     private func state(_ name: String, _ text: String) async throws -> UserState {
         try folder.write(text)
-        return await try FileRealm.make(folder).state(of: Username(name))
+        return try await FileRealm.make(folder).state(of: Username(name))
     }
 
     @Test func `a stamp is the same until hash or groups are others, whoever else changes`() async throws {
