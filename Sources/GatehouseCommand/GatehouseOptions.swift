@@ -14,7 +14,9 @@ struct GatehouseOptions: Group {
             Exit status: 0 all went well, 1 it could not be done, 2 wrong arguments, 3 wrong configuration, \
             4 what is needed cannot be had now.
             """,
-        subcommands: [Serve.self, Check.self, Explain.self, User.self, Hash.self, Lockouts.self]
+        subcommands: [
+            Serve.self, Check.self, Explain.self, User.self, Hash.self, Lockouts.self, Sessions.self,
+        ]
     )
 
     struct Serve: ParsableCommand {

@@ -103,7 +103,14 @@ import Testing
 
     @Test func `of many orders the last are kept, and their numbers go on`() async throws {
         let store = try GatehouseStore.inMemory()
-        for _ in 0..<GatehouseStore.rememberedOrders + 5 { _ = try await store.orderSessions(.message(.all, "x")) }
+        try await store.write { database in
+            for _ in 0..<GatehouseStore.rememberedOrders + 4 {
+                try database.execute(
+                    sql: "INSERT INTO session_orders (kind, id, realm, name, message) VALUES ('all', '', '', '', 'x')"
+                )
+            }
+        }
+        _ = try await store.orderSessions(.message(.all, "x"))
         let told = try await store.sessionOrders(after: 0)
         #expect(told.first?.number == 6)
         #expect(told.count == GatehouseStore.rememberedOrders)

@@ -107,6 +107,7 @@ public struct GatehouseServer: Sendable {
         } catch {
             return .failure(configuration.server.stateFolder.errors("what is locked cannot be read: \(error)"))
         }
+        await RealmWatch.prime(configuration.realms)
         do throws(SessionStoreError) {
             let authority = SessionAuthority(authenticator: configuration.authenticator)
             try await signIn.sessions.restore { await authority.standing(of: $0) }
@@ -178,6 +179,7 @@ public struct GatehouseServer: Sendable {
                 )
             }
             let tls = try before.tls.reloaded(configuration.server, files: files)
+            await RealmWatch.prime(configuration.realms)
             signIn.noteReload()
             let responder = try makeResponder(configuration, tls)
             server.use(responder)

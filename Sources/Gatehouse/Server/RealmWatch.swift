@@ -27,6 +27,15 @@ final class RealmWatch: Sendable {
         report = HashingReport(logger)
     }
 
+    /// Has realms that are new look for the first time: what there is then is what later looks compare with.
+    ///
+    /// To be done before they are put in force: a realm that looks for the first time may call everybody changed.
+    ///
+    /// - Parameter realms: The realms.
+    static func prime(_ realms: [BoundRealm]) async {
+        for bound in realms { _ = await (bound.realm as? any RefreshingRealm)?.refresh() }
+    }
+
     /// Takes these for what is in force.
     ///
     /// - Parameters:

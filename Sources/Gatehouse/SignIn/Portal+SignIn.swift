@@ -191,14 +191,11 @@ extension Portal {
 
     /// Begins a session for somebody whom a realm has accepted.
     func establish(_ identity: AuthenticatedIdentity, _ mark: SessionMark, _ request: WebRequest) async -> Established {
-        var stamp: UserStamp?
-        if let realm = authenticator.realms[identity.realm]?.realm as? any RefreshingRealm {
-            switch await realm.state(of: identity.username) {
-            case .present(let present): stamp = present
-            case .unknown: break
-            // Gone since the login.
-            case .gone: return .notice(.changed)
-            }
+        guard let realm = authenticator.realms[identity.realm] else { return .notice(.unavailable) }
+        let authority = SessionAuthority(authenticator: authenticator)
+        // Without a stamp, somebody who has gone since the login.
+        guard let stamp = await authority.state(of: identity.username, in: realm).stamp else {
+            return .notice(.changed)
         }
         do throws(SessionFault) {
             let (session, token) = try await sessions.begin(

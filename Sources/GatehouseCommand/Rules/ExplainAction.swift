@@ -7,6 +7,7 @@ internal import Gatehouse
 internal import Glibc
 internal import RealmConfiguration
 internal import RealmKit
+internal import Store
 internal import TerminalIO
 
 extension GatehouseOptions.Explain: Action {

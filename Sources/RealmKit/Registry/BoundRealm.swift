@@ -41,6 +41,13 @@ public struct BoundRealm: Sendable {
         self.groupMapping = groupMapping
     }
 
+    /// What realms.conf says of the realm's users: somebody who was accepted when it said something else has to be accepted
+    /// anew. It holds the class, the groups that are added and the stack, and no other property.
+    package var rulebook: [String] {
+        [className] + ["groups"] + assignedGroups + ["mapping"] + groupMapping.rules + ["stack"]
+            + stack.outline.flatMap { [$0.module, $0.control] }
+    }
+
     /// Adds the groups that follow from being a user of this realm.
     func enrich(_ report: inout LoginReport) {
         guard !assignedGroups.isEmpty || !groupMapping.isEmpty, report.refusal == nil else { return }

@@ -41,6 +41,11 @@ public struct GroupMapping: Sendable {
         }
     }
 
+    /// The rules, in an order of their own: two mappings with the same are the same.
+    var rules: [String] {
+        targets.keys.sorted().map { group in "\(group)->\((targets[group] ?? []).sorted().joined(separator: ","))" }
+    }
+
     /// All groups that follow from these, directly or not, without the ones given.
     ///
     /// - Parameter groups: The groups to begin with.
