@@ -53,7 +53,7 @@ import Testing
 
     @Test func `somebody is known for a time that begins with the login, however often he comes`() async throws {
         let verified = try VerifiedCredentials(lifetime: 100)
-        let key = try #require(verified.key(realm: "any", peer: nil, credentials("zed", "x")))
+        let key = try #require(verified.key(realms: ["any"], peer: nil, credentials("zed", "x")))
         let zed = try await identity("zed")
         #expect(verified.entry(key, 0) == nil)
         verified.remember(key, zed, known(zed), 50)
@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test func `without a lifetime nobody is remembered`() throws {
-        #expect(try VerifiedCredentials(lifetime: 0).key(realm: "any", peer: nil, credentials("zed", "x")) == nil)
+        #expect(try VerifiedCredentials(lifetime: 0).key(realms: ["any"], peer: nil, credentials("zed", "x")) == nil)
     }
 
     @Test func `CVE-2026-71326: no two triples of realm, name and password are the same`() throws {
@@ -75,17 +75,17 @@ import Testing
             ("any", "e\u{301}", "x"),
             ("any", "\u{E9}", "x"), ("any", "z", "edx"), ("any:zed", "x", "x"),
         ]
-        let keys = try triples.map { try #require(verified.key(realm: $0.0, peer: nil, credentials($0.1, $0.2))) }
+        let keys = try triples.map { try #require(verified.key(realms: [$0.0], peer: nil, credentials($0.1, $0.2))) }
         #expect(Set(keys).count == triples.count)
         // And the same triple is the same key, but not in another process.
-        #expect(try verified.key(realm: "any", peer: nil, credentials("zed", "x")) == keys[0])
-        #expect(try VerifiedCredentials(lifetime: 100).key(realm: "any", peer: nil, credentials("zed", "x")) != keys[0])
+        #expect(try verified.key(realms: ["any"], peer: nil, credentials("zed", "x")) == keys[0])
+        #expect(try VerifiedCredentials(lifetime: 100).key(realms: ["any"], peer: nil, credentials("zed", "x")) != keys[0])
     }
 
     @Test func `there are never more than the bound, and the oldest goes first`() async throws {
         let verified = try VerifiedCredentials(lifetime: 1_000_000, bound: 8)
         let zed = try await identity("zed")
-        let keys = try (0..<50).map { try #require(verified.key(realm: "any", peer: nil, credentials("zed", "\($0)"))) }
+        let keys = try (0..<50).map { try #require(verified.key(realms: ["any"], peer: nil, credentials("zed", "\($0)"))) }
         for (index, key) in keys.enumerated() {
             verified.remember(key, zed, known(zed), UInt64(index))
             let known = keys.filter { verified.entry($0, UInt64(index)) != nil }
@@ -96,7 +96,7 @@ import Testing
     @Test func `somebody who logs in anew is no longer the oldest`() async throws {
         let verified = try VerifiedCredentials(lifetime: 10, bound: 2)
         let zed = try await identity("zed")
-        let keys = try (0..<3).map { try #require(verified.key(realm: "any", peer: nil, credentials("zed", "\($0)"))) }
+        let keys = try (0..<3).map { try #require(verified.key(realms: ["any"], peer: nil, credentials("zed", "\($0)"))) }
         verified.remember(keys[0], zed, known(zed), 0)
         verified.remember(keys[1], zed, known(zed), 5)
         // Two requests with the same credentials came at a time, and both were logged in.
@@ -110,17 +110,17 @@ import Testing
     @Test func `when everybody is forgotten, so are logins on their way`() async throws {
         let verified = try VerifiedCredentials(lifetime: 100)
         let zed = try await identity("zed")
-        let key = try #require(verified.key(realm: "any", peer: nil, credentials("zed", "x")))
-        let onTheWay = try #require(verified.key(realm: "any", peer: nil, credentials("zed", "y")))
+        let key = try #require(verified.key(realms: ["any"], peer: nil, credentials("zed", "x")))
+        let onTheWay = try #require(verified.key(realms: ["any"], peer: nil, credentials("zed", "y")))
         verified.remember(key, zed, known(zed), 0)
         verified.forget { _ in true }
         verified.remember(onTheWay, zed, known(zed), 1)
         for password in ["x", "y"] {
-            let anew = try #require(verified.key(realm: "any", peer: nil, credentials("zed", password)))
+            let anew = try #require(verified.key(realms: ["any"], peer: nil, credentials("zed", password)))
             #expect(verified.entry(anew, 1) == nil)
         }
         #expect(verified.entry(key, 1) == nil)
-        let anew = try #require(verified.key(realm: "any", peer: nil, credentials("zed", "x")))
+        let anew = try #require(verified.key(realms: ["any"], peer: nil, credentials("zed", "x")))
         verified.remember(anew, zed, known(zed), 2)
         #expect(verified.entry(anew, 3) != nil)
     }
@@ -130,7 +130,7 @@ import Testing
         let (zed, zoe) = (try await identity("zed"), try await identity("zoe"))
         let elsewhere = try await identity("zed", realm: "other")
         func key(_ name: String, _ password: String, _ realm: String = "any") throws -> VerifiedCredentials.Key {
-            try #require(verified.key(realm: realm, peer: nil, credentials(name, password)))
+            try #require(verified.key(realms: [realm], peer: nil, credentials(name, password)))
         }
         verified.remember(try key("zed", "x"), zed, known(zed), 0)
         verified.remember(try key("zoe", "x"), zoe, known(zoe), 0)
@@ -148,7 +148,7 @@ import Testing
         let verified = try VerifiedCredentials(lifetime: 1000, bound: 2)
         let zed = try await identity("zed")
         func key(_ password: String) throws -> VerifiedCredentials.Key {
-            try #require(verified.key(realm: "any", peer: nil, credentials("zed", password)))
+            try #require(verified.key(realms: ["any"], peer: nil, credentials("zed", password)))
         }
         verified.remember(try key("a"), zed, known(zed), 0)
         verified.forget { $0.account.realm == "any" && $0.username == zed.username }
@@ -162,7 +162,7 @@ import Testing
     @Test func `no description holds a name or a password`() async throws {
         let verified = try VerifiedCredentials(lifetime: 100)
         let credentials = try credentials("unusualname", "hunter2secret")
-        let key = try #require(verified.key(realm: "any", peer: nil, credentials))
+        let key = try #require(verified.key(realms: ["any"], peer: nil, credentials))
         let zed = try await identity("zed")
         verified.remember(key, zed, known(zed), 0)
         for value in [credentials, key, verified, verified.entry(key, 1) as Any] as [Any] {
@@ -179,12 +179,12 @@ import Testing
     @Test func `credentials that were accepted from one address are unknown from another`() async throws {
         let verified = try VerifiedCredentials(lifetime: 100)
         let zed = try await identity("zed")
-        let here = try #require(verified.key(realm: "any", peer: "192.0.2.1", credentials("zed", "x")))
+        let here = try #require(verified.key(realms: ["any"], peer: "192.0.2.1", credentials("zed", "x")))
         verified.remember(here, zed, known(zed, from: "192.0.2.1"), 0)
         #expect(verified.entry(here, 1) != nil)
         for peer in ["192.0.2.2", nil] {
             #expect(
-                verified.entry(try #require(verified.key(realm: "any", peer: peer, credentials("zed", "x"))), 1) == nil
+                verified.entry(try #require(verified.key(realms: ["any"], peer: peer, credentials("zed", "x"))), 1) == nil
             )
         }
         verified.forget { $0.source == Source("192.0.2.2") }
@@ -196,8 +196,8 @@ import Testing
     @Test func `a flood of locks of others keeps nobody from being remembered`() async throws {
         let verified = try VerifiedCredentials(lifetime: 100)
         let (zed, zoe) = (try await identity("zed"), try await identity("zoe"))
-        let zedKey = try #require(verified.key(realm: "any", peer: nil, credentials("zed", "x")))
-        let zoeKey = try #require(verified.key(realm: "any", peer: nil, credentials("zoe", "x")))
+        let zedKey = try #require(verified.key(realms: ["any"], peer: nil, credentials("zed", "x")))
+        let zoeKey = try #require(verified.key(realms: ["any"], peer: nil, credentials("zoe", "x")))
         for number in 0..<900 { verified.forget { $0.account.key == "invented \(number)" } }
         verified.forget { $0.account.key == "zoe" }
         verified.remember(zedKey, zed, known(zed), 1)
@@ -205,11 +205,11 @@ import Testing
         #expect(verified.entry(zedKey, 2) != nil)
         #expect(verified.entry(zoeKey, 2) == nil)
         // What is no longer kept counts for everybody: then the next login is the one that is remembered.
-        let late = try #require(verified.key(realm: "any", peer: nil, credentials("zed", "y")))
+        let late = try #require(verified.key(realms: ["any"], peer: nil, credentials("zed", "y")))
         for number in 0..<1100 { verified.forget { $0.account.key == "invented \(number)" } }
         verified.remember(late, zed, known(zed), 3)
         #expect(verified.entry(late, 4) == nil)
-        let next = try #require(verified.key(realm: "any", peer: nil, credentials("zed", "y")))
+        let next = try #require(verified.key(realms: ["any"], peer: nil, credentials("zed", "y")))
         verified.remember(next, zed, known(zed), 5)
         #expect(verified.entry(next, 6) != nil)
     }

@@ -32,14 +32,16 @@ enum Stylesheet {
         input { width: 100%; padding: .6rem .75rem; border: 1px solid var(--edge); border-radius: .4rem;
           background: var(--paper); color: var(--ink); font: inherit; }
         button { margin-top: 1.25rem; min-height: 2.75rem; padding: .5rem 1.4rem; border: 0; border-radius: .4rem;
-          background: var(--accent); color: var(--on-accent); font: inherit; font-weight: 600; cursor: pointer; }
+          background: var(--accent); color: var(--on-accent); font: inherit; font-weight: 600;
+          white-space: nowrap; cursor: pointer; }
+        button, form.inline a { flex: none; overflow-wrap: normal; } time { white-space: nowrap; }
         :focus-visible { outline: .18rem solid var(--accent); outline-offset: .15rem; }
-        form.inline { display: flex; gap: 1.25rem; align-items: center; }
+        form.inline { display: flex; flex-wrap: wrap; gap: .75rem 1.25rem; align-items: center; }
         form.inline button { margin-top: 0; }
         .sessions { list-style: none; margin: 0; padding: 0; }
         .sessions li { display: flex; justify-content: space-between; align-items: center; gap: 1rem; padding: .75rem 0;
           border-top: 1px solid var(--line); }
-        .sessions form, .sessions button { margin: 0; }
+        .sessions form { flex: none; margin: 0; } .sessions button { margin: 0; }
         .tag { padding: .1rem .5rem; border-radius: 1rem; background: var(--note); color: var(--ink); font-size: .8rem; }
         #session-notice { position: fixed; left: 50%; bottom: 1rem; transform: translateX(-50%); width: min(34rem, 92vw);
           margin: 0; border: 1px solid var(--line); border-left: .25rem solid var(--accent); }

@@ -12,6 +12,7 @@ private enum Plain: Equatable {
     case string(String)
     case strings([String])
     case boolean(Bool)
+    case integer(Int)
     case null
 
     /// Byte by byte: `String` takes an accent written in two ways for the same.
@@ -20,8 +21,9 @@ private enum Plain: Equatable {
         case (.string(let left), .string(let right)): Array(left.utf8) == Array(right.utf8)
         case (.strings(let left), .strings(let right)): left.map { Array($0.utf8) } == right.map { Array($0.utf8) }
         case (.boolean(let left), .boolean(let right)): left == right
+        case (.integer(let left), .integer(let right)): left == right
         case (.null, .null): true
-        case (.string, _), (.strings, _), (.boolean, _), (.null, _): false
+        case (.string, _), (.strings, _), (.boolean, _), (.integer, _), (.null, _): false
         }
     }
 
@@ -30,6 +32,7 @@ private enum Plain: Equatable {
         case .string(let text): .string(text)
         case .strings(let texts): .array(texts.map(JSONValue.string))
         case .boolean(let value): .bool(value)
+        case .integer(let number): .integer(number)
         case .null: .null
         }
     }
@@ -41,6 +44,7 @@ private enum Plain: Equatable {
         case let text as String: self = .string(text)
         case let texts as [String]: self = .strings(texts)
         case let value as Bool: self = .boolean(value)
+        case let number as Int where number >= 0: self = .integer(number)
         default: return nil
         }
     }
@@ -56,6 +60,8 @@ private enum Plain: Equatable {
                 case .string?: fields[name] = json.text(name).map(Plain.string)
                 case .strings?: fields[name] = json.texts(name).map(Plain.strings)
                 case .boolean?: fields[name] = json.boolean(name).map(Plain.boolean)
+                // Foundation does not tell 0 and 1 from truth.
+                case .integer(let number)?: fields[name] = number > 1 ? .integer(number) : .boolean(number == 1)
                 case .null?: fields[name] = .null
                 case nil: break
                 }
@@ -83,6 +89,7 @@ private enum Plain: Equatable {
                 ]
             ),
             (#"{"a":"\"\\\/\b\f\n\r\t\u00e9\u20AC\ud83d\ude00"}"#, ["a": .string("\"\\/\u{8}\u{C}\n\r\té€😀")]),
+            (#"{"a":2,"b":0,"c": 999999999 }"#, ["a": .integer(2), "b": .boolean(false), "c": .integer(999_999_999)]),
             (#"{"":""}"#, ["": .string("")]), (#"{"\u0061":"é\#u{7F}"}"#, ["a": .string("é\u{7F}")]),
             (#"{"a":"\uFFFF\u0001"}"#, ["a": .string("\u{FFFF}\u{1}")]),
         ] as [(String, [String: Plain])]
@@ -103,7 +110,8 @@ private enum Plain: Equatable {
             (#"{"a":"b\"#, .syntax), (#"{"a":"b\""#, .syntax), ("\u{FEFF}{}", .syntax), ("{}\u{0}", .syntax),
             ("{\u{C}}", .syntax), ("{\u{A0}}", .syntax), (#"{"a":NaN}"#, .syntax), (#"{"a":+1}"#, .syntax),
             (#"{"a":[true]}"#, .syntax), (#"{1:"a"}"#, .syntax),
-            (#"{"a":1}"#, .number), (#"{"a":-1}"#, .number), (#"{"a":0.5e3}"#, .number), (#"{"a":[1]}"#, .number),
+            (#"{"a":01}"#, .number), (#"{"a":1.0}"#, .number), (#"{"a":1234567890}"#, .number), (#"{"a":1e3}"#, .number),
+            (#"{"a":-1}"#, .number), (#"{"a":0.5e3}"#, .number), (#"{"a":[1]}"#, .number),
             (#"{"a":{}}"#, .nested), (#"{"a":[[]]}"#, .nested), (#"{"a":[{}]}"#, .nested),
             (#"{"a":"b","a":"c"}"#, .repeated), (#"{"a":"b","\u0061":null}"#, .repeated),
             ("{\"a\":\"\n\"}", .controlCharacter), ("{\"a\":\"\u{0}\"}", .controlCharacter),

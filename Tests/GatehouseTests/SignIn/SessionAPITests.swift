@@ -190,7 +190,7 @@ import Testing
     @Test func `events come as they happen, and the stream ends with the session`() async throws {
         _ = try await begin()
         let text = try #require(visitor[Visitor.session])
-        let token = try #require(OpaqueToken(text.utf8Span.span))
+        let token = try #require(OpaqueToken(text.utf8Span.span) as OpaqueToken?)
         let session = try #require(house.sessions.session(token, isActivity: false))
         let house = house
         let visitor = visitor

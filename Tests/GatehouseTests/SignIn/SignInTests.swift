@@ -2,6 +2,7 @@
 // Gatehouse
 
 import RealmTesting
+import Sessions
 import Testing
 
 @testable import Gatehouse
@@ -64,7 +65,7 @@ import Testing
             let answer = try await visitor.signIn(name, password, at: "/sign-in?return=/zed")
             #expect(answer.status == 303)
             #expect(visitor[Visitor.session] == nil)
-            let page = try await visitor.get(try #require(answer.location))
+            let page = try await visitor.follow(answer)
             #expect(page.status == 200)
             #expect(page.body.contains("role=\"alert\""))
             #expect(page.body.contains("value=\"\(name)\""))
@@ -76,7 +77,7 @@ import Testing
         #expect(shown.count == 1)
         // And the place to go to is still known.
         let page = try await visitor.signIn("bob", at: "/sign-in?return=/zed")
-        let ticket = try #require(try await visitor.get(try #require(page.location)).input("ticket"))
+        let ticket = try #require(try await visitor.follow(page).input("ticket"))
         let again = try await visitor.post("/sign-in", [("ticket", ticket), ("username", "zed"), ("password", "x")])
         #expect(again.location == "/zed")
     }
@@ -85,7 +86,7 @@ import Testing
         for name in ["", " zed", "z\ned", "z\u{7}ed", String(repeating: "z", count: 2000)] {
             let answer = try await visitor.signIn(name)
             #expect(answer.status == 303)
-            #expect(try await visitor.get(try #require(answer.location)).body.contains("Invalid credentials."))
+            #expect(try await visitor.follow(answer).body.contains("Invalid credentials."))
         }
         // What is no UTF-8 is no name either.
         let ticket = try #require(try await visitor.get("/sign-in").input("ticket"))
@@ -97,7 +98,7 @@ import Testing
 
     @Test func `a realm that cannot be asked lets nobody in and says so`() async throws {
         let answer = try await visitor.signIn("zed", at: "/sign-in?return=/down")
-        let page = try await visitor.get(try #require(answer.location))
+        let page = try await visitor.follow(answer)
         #expect(page.body.contains("cannot be checked now"))
         #expect(visitor[Visitor.session] == nil)
     }
@@ -156,7 +157,7 @@ import Testing
         house.state.waiting.sweep(clock.now)
         #expect(house.state.waiting.count == 0)
         let late = try await visitor.post("/sign-in/step", [("number", number), ("answer-0", "123456")])
-        #expect(try await visitor.get(try #require(late.location)).body.contains("took too long"))
+        #expect(try await visitor.follow(late).body.contains("took too long"))
         #expect(visitor[Visitor.session] == nil)
     }
 
@@ -201,7 +202,7 @@ import Testing
         #expect(answer.status == 303)
         #expect(answer["clear-site-data"] == "\"cache\", \"storage\"")
         #expect(visitor[Visitor.session] == nil)
-        #expect(try await visitor.get(try #require(answer.location)).body.contains("You have signed out."))
+        #expect(try await visitor.follow(answer).body.contains("You have signed out."))
         let thief = Visitor(house)
         // CVE-2024-21492: a session is over when it is said to be.
         thief[Visitor.session] = stolen
@@ -353,7 +354,7 @@ import Testing
             #expect(!policy.contains("unsafe"))
         }
         let refused = try await visitor.signIn("<img src=x>")
-        #expect(!(try await visitor.get(try #require(refused.location))).body.contains("<img"))
+        #expect(!(try await visitor.follow(refused)).body.contains("<img"))
     }
 
     @Test func `CVE-2026-33544: many who sign in at once are each themselves`() async throws {
@@ -393,7 +394,7 @@ import Testing
         let number = try #require(try await visitor.get("/sign-in/step").input("number"))
         house.state.noteReload()
         let answer = try await visitor.post("/sign-in/step", [("number", number), ("answer-0", "123456")])
-        #expect(try await visitor.get(try #require(answer.location)).body.contains("changed just now"))
+        #expect(try await visitor.follow(answer).body.contains("changed just now"))
         #expect(visitor[Visitor.session] == nil && house.sessions.count == 0)
     }
 }

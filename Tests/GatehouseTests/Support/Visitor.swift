@@ -99,6 +99,9 @@ final class Visitor: Sendable {
 
     func get(_ target: String) async throws -> Answered { try await ask("GET", target) }
 
+    /// Goes where an answer says.
+    func follow(_ answer: Answered) async throws -> Answered { try await get(try #require(answer.location)) }
+
     /// Asks as a script of a page does.
     func fetch(_ method: String, _ target: String, json: String? = nil) async throws -> Answered {
         let type = json == nil ? [] : ["Content-Type: application/json"]
