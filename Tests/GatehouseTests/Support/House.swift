@@ -86,6 +86,7 @@ final class House: Sendable {
         let eventLoop = NIOAsyncTestingEventLoop()
         let channel = NIOAsyncTestingChannel(loop: eventLoop)
         try await eventLoop.executeInContext {
+            channel.remoteAddress = try SocketAddress(ipAddress: peer, port: 1)
             // The same second for everybody.
             let connections = ConnectionLoop(eventLoop, HTTPLimits(), responder) { 784_111_777 }
             connections.start()

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import Foundation
+import Testing
+
+/// Sessions of a server that is stopped, changed and talked about while people are signed in.
+@Suite(.enabled(if: Program.hasCurl, "curl is not installed"))
+struct WebSessionTests {
+    private static let configuration = People.configuration(
+        passwords: "hash bcrypt cost=6;",
+        server: "credential-cache 10m; throttle { failures 0; delay 0s; }",
+        rules: """
+            protect /web   { auth form; require any; }
+            protect /group { auth form; require group Staff; }
+            protect /other { realm others; auth form; require any; }
+            """
+    )
+    /// A server follows within a second; twice that and more is for a machine that is busy.
+    private static let soon = Duration.seconds(5)
+
+    private let people: People
+
+    init() throws { people = try People(Self.configuration) }
+
+    private func jar(_ name: String) -> String { people.folder.url.appendingPathComponent("\(name).jar").path }
+
+    /// Signs in by the session API; the status.
+    private func begin(_ name: String, _ server: RunningServer, realm: String = "people") async throws -> Int {
+        let json = "{\"username\":\"\(name)\",\"password\":\"\(People.password)\",\"realm\":\"\(realm)\"}"
+        return try await server.ask("/session", "-c", jar(name), "--json", json).status
+    }
+
+    private func look(_ name: String, _ server: RunningServer, at path: String = "/web") async throws -> Int {
+        try await server.ask(path, "-b", jar(name)).status
+    }
+
+    /// Looks until the answer is another one.
+    private func wait(_ name: String, _ server: RunningServer, for status: Int) async throws -> Bool {
+        let begin = ContinuousClock.now
+        while ContinuousClock.now - begin < Self.soon {
+            if try await look(name, server) == status { return true }
+            // The change comes from another process: there is nothing here to wait for but its answers.
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        return false
+    }
+
+    @Test func `a session goes on after a stop and after a crash, and after looks at users nobody has changed`()
+        async throws
+    {
+        #expect(try await people.add("ann", "--group", "Staff").status == 0)
+        var server = try await RunningServer(in: people.folder)
+        #expect(try await begin("ann", server) == 201)
+        // Longer than it takes until the server has looked at its users.
+        try await Task.sleep(for: .milliseconds(2200))
+        #expect(try await look("ann", server, at: "/group") == 200)
+        #expect(await server.end() == 0)
+        server = try await RunningServer(in: people.folder)
+        #expect(try await look("ann", server, at: "/group") == 200)
+        await server.kill()
+        server = try await RunningServer(in: people.folder)
+        try await Task.sleep(for: .milliseconds(2200))
+        #expect(try await look("ann", server, at: "/group") == 200)
+        try await server.hangUp()
+        try await Task.sleep(for: .milliseconds(2200))
+        #expect(try await look("ann", server, at: "/group") == 200)
+    }
+
+    @Test func `CVE-2025-64521, GHSA-x883-2vmg-xwf7: who is removed, disabled or changed is signed out`() async throws {
+        let changes: [[String]] = [
+            ["groups", "ann", "--add", "Staff"], ["disable", "ann"], ["set-password", "--password-stdin", "ann"],
+            ["remove", "ann"],
+        ]
+        #expect(try await people.add("bob").status == 0)
+        let server = try await RunningServer(in: people.folder)
+        #expect(try await begin("bob", server) == 201)
+        for words in changes {
+            _ = try await people.gatehouse("user", "remove", "ann")
+            #expect(try await people.add("ann").status == 0)
+            // Until the server knows the new user, it would take her for one that has changed.
+            try await Task.sleep(for: .milliseconds(1500))
+            #expect(try await begin("ann", server) == 201, "\(words)")
+            let done = try await Program.run(
+                Program.built("gatehouse"),
+                ["user"] + words,
+                input: "another password",
+                in: people.folder.url
+            )
+            #expect(done.status == 0, "\(done)")
+            #expect(try await wait("ann", server, for: 401), "\(words)")
+        }
+        #expect(try await look("bob", server) == 200)
+    }
+
+    @Test func `what was changed while no server ran counts when it runs again`() async throws {
+        for name in ["ann", "bob", "cat"] { #expect(try await people.add(name).status == 0) }
+        var server = try await RunningServer(in: people.folder)
+        for name in ["ann", "bob", "cat"] { #expect(try await begin(name, server) == 201) }
+        #expect(await server.end() == 0)
+        #expect(try await people.gatehouse("user", "remove", "ann").status == 0)
+        #expect(try await people.gatehouse("user", "groups", "bob", "--add", "Staff").status == 0)
+        server = try await RunningServer(in: people.folder)
+        #expect(try await look("ann", server) == 401)
+        #expect(try await look("bob", server) == 401)
+        #expect(try await look("cat", server) == 200)
+        // The same for what the configuration adds.
+        #expect(await server.end() == 0)
+        let text = Self.configuration.replacingOccurrences(
+            of: "realm people { class StoreRealm; }",
+            with: "realm people { class StoreRealm; assign-groups Everybody; }"
+        )
+        try people.folder.write(text, to: "realms.conf")
+        server = try await RunningServer(in: people.folder)
+        #expect(try await look("cat", server) == 401)
+    }
+
+    @Test func `a realm that is gone at a reload takes its sessions along`() async throws {
+        #expect(try await people.add("ann").status == 0)
+        #expect(try await people.add("otto", "--realm", "others").status == 0)
+        let server = try await RunningServer(in: people.folder)
+        #expect(try await begin("ann", server) == 201)
+        #expect(try await begin("otto", server, realm: "others") == 201)
+        let text = Self.configuration.split(separator: "\n").filter { !$0.contains("others") }.joined(separator: "\n")
+        try people.folder.write(text, to: "realms.conf")
+        try await server.hangUp()
+        #expect(try await look("otto", server, at: "/session") == 401)
+        #expect(try await look("ann", server, at: "/session") == 200)
+        #expect(server.log.contains("cause=realm-gone"))
+    }
+
+    @Test func `an administrator sees, ends and speaks to sessions`() async throws {
+        for name in ["ann", "bob"] { #expect(try await people.add(name).status == 0) }
+        let server = try await RunningServer(in: people.folder)
+        for name in ["ann", "bob"] { #expect(try await begin(name, server) == 201) }
+        let list = try await people.gatehouse("sessions", "list")
+        #expect(list.status == 0 && list.output.contains("ann") && list.output.contains("bob"), "\(list)")
+        #expect(!list.output.contains("__Host"))
+        async let events = server.ask("/session/events", "-N", "-b", jar("ann"))
+        while !server.log.contains("\"GET\" \"/session/events\" 200") { try await Task.sleep(for: .milliseconds(20)) }
+        #expect(try await people.gatehouse("sessions", "message", "--user", "ann", "Tea is <ready>").status == 0)
+        #expect(try await people.gatehouse("sessions", "end", "--user", "ann").status == 0)
+        let told = try await events
+        #expect(told.status == 200)
+        #expect(told.body.contains("event: message\ndata: {\"text\":\"Tea is \\u003cready\\u003e\"}"), "\(told)")
+        #expect(told.body.contains("event: ended\ndata: {\"cause\":\"administrator\"}"), "\(told)")
+        #expect(try await look("ann", server) == 401)
+        #expect(try await look("bob", server) == 200)
+        #expect(await server.end() == 0)
+        // Without a server it works as well.
+        #expect(try await people.gatehouse("sessions", "end", "--all").status == 0)
+        #expect(try await !people.gatehouse("sessions", "list").output.contains("bob"))
+    }
+
+    @Test func `a password that is hashed anew at the sign-in does not end the session`() async throws {
+        #expect(try await people.add("ann").status == 0)
+        try people.folder.write(
+            Self.configuration.replacingOccurrences(of: "hash bcrypt cost=6;", with: "hash bcrypt cost=8;"),
+            to: "realms.conf"
+        )
+        var server = try await RunningServer(in: people.folder)
+        #expect(try await begin("ann", server) == 201)
+        try await Task.sleep(for: .milliseconds(2500))
+        #expect(try await look("ann", server) == 200)
+        #expect(try await people.gatehouse("user", "show", "ann").output.contains("cost=8"))
+        #expect(await server.end() == 0)
+        server = try await RunningServer(in: people.folder)
+        #expect(try await look("ann", server) == 200)
+    }
+
+    @Test func `a server stops at once though somebody listens, and tells them`() async throws {
+        #expect(try await people.add("ann").status == 0)
+        let server = try await RunningServer(in: people.folder)
+        #expect(try await begin("ann", server) == 201)
+        async let events = server.ask("/session/events", "-N", "-b", jar("ann"))
+        while !server.log.contains("\"GET\" \"/session/events\" 200") { try await Task.sleep(for: .milliseconds(20)) }
+        let begin = ContinuousClock.now
+        #expect(await server.end() == 0)
+        // Ten seconds is what it would give a request that does not end.
+        #expect(ContinuousClock.now - begin < .seconds(5))
+        #expect(try await events.body.contains(": the server is stopping"))
+    }
+
+    @Test func `no password and no token is in the log, nor a token in the store`() async throws {
+        #expect(try await people.add("ann").status == 0)
+        let server = try await RunningServer(in: people.folder)
+        #expect(try await begin("ann", server) == 201)
+        _ = try await server.ask("/session", "--json", "{\"username\":\"ann\",\"password\":\"wrong guess\"}")
+        let jar = try String(contentsOfFile: jar("ann"), encoding: .utf8)
+        let token = try #require(jar.split(whereSeparator: \.isWhitespace).last.map(String.init))
+        #expect(token.utf8.count == 43)
+        #expect(await server.end() == 0)
+        for secret in [People.password, "wrong guess", token] { #expect(!server.log.contains(secret)) }
+        for name in ["gatehouse.sqlite", "gatehouse.sqlite-wal"] {
+            let path = people.folder.url.appendingPathComponent("var/\(name)").path
+            let bytes = FileManager.default.contents(atPath: path) ?? Data()
+            #expect(bytes.range(of: Data(token.utf8)) == nil)
+        }
+    }
+}

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import RealmTesting
+import Testing
+
+@testable import Gatehouse
+
+/// What proxies are answered, and whom they let in by it.
+@Suite struct ForwardAuthTests {
+    private static let configuration = """
+        default-realm town;
+        login town { StartWithLoginModule required; }
+        login down { ScriptedLoginModule required login="unavailable"; }
+        realm town { class StartWithRealm; jaas-context town; startWith z; }
+        realm down { class StackRealm; jaas-context down; }
+        server { listen 127.0.0.1:0; trusted-proxies 127.0.0.1 10.0.0.0/8; }
+        protect app.example/         { auth form basic; require any; }
+        protect app.example/zed      { auth form; require user zed; }
+        protect app.example/open     { open; }
+        protect app.example/closed   { nobody; }
+        protect app.example/read     { auth form; require any; methods GET; }
+        protect app.example/inside   { auth form; require any; networks 192.0.2.0/24; }
+        protect app.example/down     { realm down; auth basic; require any; }
+        protect /welcome             { auth form; require any; }
+        """
+
+    private let house: House
+    private let visitor: Visitor
+
+    init() throws {
+        house = try House(Self.configuration, clock: ManualClock(now: 1_000_000_000_000))
+        visitor = Visitor(house)
+    }
+
+    private static let flavours = ["nginx", "caddy", "traefik", "haproxy", "envoy"]
+
+    /// A proxy's question.
+    private func ask(
+        _ flavour: String,
+        _ target: String,
+        method: String = "GET",
+        host: String = "app.example",
+        _ fields: [String] = [],
+        by visitor: Visitor? = nil
+    ) async throws -> Answered {
+        let visitor = visitor ?? self.visitor
+        var fields = fields
+        switch flavour {
+        case "nginx": fields += ["X-Original-URL: https://\(host)\(target)", "X-Original-Method: \(method)"]
+        case "envoy":
+            let cookies = visitor[Visitor.session].map { ["Cookie: \(Visitor.session)=\($0)"] } ?? []
+            let text = (["Host: \(host)", "X-Forwarded-Proto: https"] + cookies + fields).joined(separator: "\r\n")
+            return try Answered(
+                try await house.bytes("\(method) /auth/envoy\(target) HTTP/1.1\r\n\(text)\r\n\r\n", from: visitor.peer)
+            )
+        default:
+            fields += [
+                "X-Forwarded-Method: \(method)", "X-Forwarded-Proto: https", "X-Forwarded-Host: \(host)",
+                "X-Forwarded-Uri: \(target)",
+            ]
+        }
+        return try await visitor.ask("GET", "/auth/\(flavour)", fields)
+    }
+
+    private func signIn(_ name: String) async throws {
+        #expect(try await visitor.signIn(name).location == "/account")
+    }
+
+    @Test(arguments: flavours)
+    func `who has a session is let in, and named`(flavour: String) async throws {
+        try await signIn("zed")
+        for target in ["/", "/a/b?c=d", "/zed", "/read"] {
+            let answer = try await ask(flavour, target)
+            #expect(answer.status == 200, "\(target)")
+            #expect(answer["remote-user"] == "zed")
+            #expect(answer["remote-groups"] == "User")
+            #expect(answer["remote-realm"] == "town")
+            #expect(answer["x-envoy-auth-headers-to-remove"] == nil)
+            #expect(answer.body.isEmpty && answer["set-cookie"] == nil)
+        }
+    }
+
+    @Test(arguments: flavours)
+    func `CVE-2026-30851: the identity fields are there also where they say nothing`(flavour: String) async throws {
+        let answer = try await ask(flavour, "/open", ["Remote-User: root", "Remote_User: root"])
+        #expect(answer.status == 200)
+        for name in ["remote-user", "remote-groups", "remote-realm"] { #expect(answer.all(name) == [""]) }
+        let removed = flavour == "envoy" ? "remote-user,remote-groups,remote-realm" : nil
+        #expect(answer["x-envoy-auth-headers-to-remove"] == removed)
+    }
+
+    @Test(arguments: flavours)
+    func `a person is sent to the sign-in page of the host, a script is told 401`(flavour: String) async throws {
+        let navigation = ["Sec-Fetch-Mode: navigate", "Accept: text/html"]
+        let page = "https://app.example/sign-in?return=/a%3Fb%3Dc"
+        let sent = try await ask(flavour, "/a?b=c", navigation)
+        #expect(sent.location == page)
+        #expect(sent.status == (flavour == "nginx" ? 401 : 302))
+        let posted = try await ask(flavour, "/a?b=c", method: "POST", navigation)
+        #expect(posted.status == (flavour == "nginx" ? 401 : 303))
+        let told = try await ask(flavour, "/a?b=c", ["Sec-Fetch-Mode: cors"])
+        #expect(told.status == 401 && told.location == nil)
+        let challenges = told.all("www-authenticate").map { $0.prefix { $0 != " " } }
+        #expect(challenges == (flavour == "nginx" ? ["Basic", "Cookie"] : ["Cookie", "Basic"]))
+    }
+
+    @Test(arguments: flavours)
+    func `no is said in a way the proxy understands`(flavour: String) async throws {
+        try await signIn("zoe")
+        let isStrict = flavour == "nginx" || flavour == "envoy"
+        #expect(try await ask(flavour, "/zed").status == 403)
+        #expect(try await ask(flavour, "/closed").status == 403)
+        #expect(try await ask(flavour, "/read", method: "POST").status == (isStrict ? 403 : 405))
+        #expect(try await ask(flavour, "/read", method: "HEAD").status == 200)
+        #expect(try await ask(flavour, "/inside").status == 403)
+        // Nothing that no rule is about passes.
+        #expect(try await ask(flavour, "/welcome", host: "other.example").status == 200)
+        #expect(try await ask(flavour, "/", host: "other.example").status == 403)
+        let credentials = ["Authorization: Basic emVkOng="]
+        #expect(try await ask(flavour, "/down", credentials).status == (isStrict ? 403 : 503))
+        #expect(try await ask(flavour, "/", ["Authorization: Basic ="], by: Visitor(house)).status == 403)
+    }
+
+    @Test(arguments: flavours)
+    func `name and password let in where the rule takes them, and Envoy is told to keep them to itself`(flavour: String)
+        async throws
+    {
+        let visitor = Visitor(house)
+        for _ in 0..<2 {
+            let answer = try await ask(flavour, "/", ["Authorization: Basic emVkOng="], by: visitor)
+            #expect(answer.status == 200 && answer["remote-user"] == "zed")
+            #expect(answer["x-envoy-auth-headers-to-remove"] == (flavour == "envoy" ? "authorization" : nil))
+        }
+        #expect(try await ask(flavour, "/", ["Authorization: Basic Ym9iOng="], by: visitor).status == 401)
+        #expect(try await ask(flavour, "/zed", ["Authorization: Basic emVkOng="], by: visitor).status == 401)
+    }
+
+    @Test(arguments: flavours)
+    func `CVE-2021-32637: a place in doubt is never let in`(flavour: String) async throws {
+        try await signIn("zed")
+        let targets = [
+            "/open/../zed", "/open/%2e%2e/zed", "/open%2f..%2fzed", "//open", "/open//", "/open;x", "/open\\zed",
+            "/%00open", "/%ff", "/open%", "/%252e/open", "open", "/open#x", "/\u{e9}",
+        ]
+        for target in targets {
+            let status = try await ask(flavour, target).status
+            // Where the path is Envoy's own, there may be nothing at all.
+            #expect([400, 403].contains(status) || flavour == "envoy" && status == 404, "\(target): \(status)")
+        }
+        for host in ["", "a b", "app.example@evil.example", "app.example/", "app..example", "app.example:x"] {
+            #expect([400, 403].contains(try await ask(flavour, "/open", host: host).status), "\(host)")
+        }
+        for method in ["", "get", "G T", "GET,POST"] where flavour != "envoy" {
+            #expect([400, 403].contains(try await ask(flavour, "/open", method: method).status), "\(method)")
+        }
+    }
+
+    @Test(arguments: ["APP.example", "app.example.", "app.example:8443", "App.Example.:443"])
+    func `CVE-2026-77560, CVE-2026-48794: however the host is written, the same rule decides`(host: String)
+        async throws
+    {
+        try await signIn("zoe")
+        for flavour in Self.flavours {
+            #expect(try await ask(flavour, "/zed", host: host).status == 403)
+            #expect(try await ask(flavour, "/x", host: host).status == 200)
+        }
+    }
+
+    @Test func `CVE-2026-40575: whoever is no trusted proxy may not ask`() async throws {
+        try await signIn("zed")
+        let stranger = Visitor(house, from: "192.0.2.7")
+        stranger[Visitor.session] = visitor[Visitor.session]
+        for flavour in Self.flavours {
+            let answer = try await ask(flavour, "/", by: stranger)
+            #expect(answer.status == 403 && answer["remote-user"] == nil)
+        }
+        // Nor where nobody is trusted.
+        let alone = try House(
+            """
+            login a { StartWithLoginModule required; }
+            realm a { class StartWithRealm; jaas-context a; }
+            protect h/ { realm a; require any; }
+            """
+        )
+        let answer = try Answered(
+            try await alone.bytes(
+                "GET /auth/nginx HTTP/1.1\r\nHost: x\r\nX-Original-URL: https://h/\r\nX-Original-Method: GET\r\n\r\n"
+            )
+        )
+        #expect(answer.status == 404)
+    }
+
+    @Test func `two fields of a name, or names that only look like it, say nothing`() async throws {
+        try await signIn("zed")
+        let good = ["X-Original-URL: https://app.example/open", "X-Original-Method: GET"]
+        #expect(try await visitor.ask("GET", "/auth/nginx", good).status == 200)
+        for fields in [
+            good + ["X-Original-URL: https://app.example/open"], good + ["x-original-method: GET"],
+            ["X_Original_URL: https://app.example/open", "X-Original-Method: GET"], [good[0]], [good[1]], [],
+            ["X-Original-URL: http://app.example/open", good[1]], ["X-Original-URL: ftp://app.example/open", good[1]],
+            ["X-Original-URL: /open", good[1]],
+        ] {
+            #expect(try await visitor.ask("GET", "/auth/nginx", fields).status == 403, "\(fields)")
+        }
+    }
+
+    @Test func `where a request came from is what the last trusted proxy says`() async throws {
+        try await signIn("zed")
+        let cases: [([String], Int)] = [
+            ([], 403), (["X-Forwarded-For: 192.0.2.9"], 200), (["X-Forwarded-For: 192.0.2.9, 198.51.100.1"], 403),
+            (["X-Forwarded-For: 198.51.100.1, 192.0.2.9"], 200), (["X-Forwarded-For: 192.0.2.9, 10.1.2.3"], 200),
+            (["X-Forwarded-For: 192.0.2.9", "X-Forwarded-For: 198.51.100.1"], 403),
+            (["X_Forwarded_For: 192.0.2.9"], 403), (["X-Real-IP: 192.0.2.9"], 403),
+            (["Forwarded: for=192.0.2.9"], 403),
+            // CVE-2024-47070: what cannot be read refuses.
+            (["X-Forwarded-For: unknown"], 400), (["X-Forwarded-For: 192.0.2.9,"], 400), (["X-Forwarded-For: "], 400),
+        ]
+        for (fields, status) in cases {
+            #expect(try await ask("nginx", "/inside", fields).status == status, "\(fields)")
+        }
+    }
+
+    @Test func `CVE-2026-34457: no User-Agent and no path opens what is closed`() async throws {
+        for agent in ["kube-probe/1.29", "GoogleHC/1.0", "ELB-HealthChecker/2.0", "PingdomBot"] {
+            #expect(try await ask("nginx", "/", ["User-Agent: \(agent)"]).status == 401)
+            #expect(try await visitor.ask("GET", "/welcome", ["User-Agent: \(agent)"]).status == 401)
+        }
+        #expect(try await ask("nginx", "/health").status == 401)
+    }
+
+    @Test func `the log says what was asked about, and nothing of queries`() async throws {
+        _ = try await ask("nginx", "/a?secret=1")
+        #expect(house.log.text.contains("for=\"GET app.example/a\""))
+        #expect(!house.log.text.contains("secret"))
+    }
+
+    @Test func `an old client of HTTP 1.0 and HEAD are answered as well`() async throws {
+        try await signIn("zed")
+        let cookie = "Cookie: \(Visitor.session)=\(try #require(visitor[Visitor.session]))"
+        let fields = "X-Original-URL: https://app.example/\r\nX-Original-Method: GET\r\n\(cookie)\r\nConnection: close\r\n"
+        for line in ["GET /auth/nginx HTTP/1.0", "HEAD /auth/nginx HTTP/1.0", "GET /auth/nginx?x=y HTTP/1.0"] {
+            let answer = try Answered(try await house.bytes("\(line)\r\n\(fields)\r\n"))
+            #expect(answer.status == 200 && answer["remote-user"] == "zed", "\(line)")
+        }
+    }
+
+    @Test func `who has names and groups of odd characters is named by their numbers`() async throws {
+        try await signIn("z\u{E9}, %\u{1F600}")
+        let answer = try await ask("nginx", "/")
+        #expect(answer["remote-user"] == "z%C3%A9%2C%20%25%F0%9F%98%80")
+    }
+}
