@@ -4,6 +4,7 @@
 
 import base64
 import contextlib
+import json
 import os
 import shutil
 import signal
@@ -58,16 +59,30 @@ class Client:
     def __exit__(self, *exception):
         self.socket.close()
 
-    def get(self, path, authorization=None):
+    def get(self, path, *fields):
         """Status, fields (names in lower case), body."""
-        field = f"Authorization: {authorization}\r\n" if authorization else ""
-        self.socket.sendall(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n{field}\r\n".encode())
+        return self._ask("GET", path, fields)
+
+    def begin_session(self, path, user, password):
+        """The cookie of a new session."""
+        body = json.dumps({"username": user, "password": password})
+        fields = ("Content-Type: application/json", f"Content-Length: {len(body)}")
+        status, fields, _ = self._ask("POST", path, fields, body)
+        if status != 201:
+            raise OSError(f"no session: {status}")
+        return fields["set-cookie"].partition(";")[0]
+
+    def _ask(self, method, path, fields, body=""):
+        lines = "".join(f"{field}\r\n" for field in fields)
+        self.socket.sendall(f"{method} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n{lines}\r\n{body}".encode())
         data = b""
         while b"\r\n\r\n" not in data:
             data += self._more()
         head, _, body = data.partition(b"\r\n\r\n")
         lines = head.decode("latin-1").split("\r\n")
-        fields = {name.strip().lower(): value.strip() for name, _, value in (line.partition(":") for line in lines[1:])}
+        fields = {}
+        for name, _, value in (line.partition(":") for line in lines[1:]):
+            fields.setdefault(name.strip().lower(), value.strip())
         while len(body) < int(fields.get("content-length", 0)):
             body += self._more()
         return int(lines[0].split()[1]), fields, body

@@ -8,7 +8,7 @@ import subprocess
 from dataclasses import dataclass
 
 from fleet import AUTHORIZATION, Client, say
-from peers import HERE, WELCOME
+from peers import HERE, PASSWORD, USER, WELCOME
 from processes import pinned
 from report import Figures, figure, in_turn, paragraph, ratio_of, rounds, table
 
@@ -23,12 +23,25 @@ class Lane:
     status: int
     authorization: str = None
     body: bytes = None
+    has_session: bool = False
+
+    def fields(self, running):
+        """What a client sends with each request."""
+        if self.authorization:
+            return [f"Authorization: {self.authorization}"]
+        if not self.has_session:
+            return []
+        if not hasattr(running, "cookie"):
+            with Client(running.port) as client:
+                running.cookie = client.begin_session("/session", USER, PASSWORD)
+        return [f"Cookie: {running.cookie}"]
 
 
 LANES = {
     lane.name: lane
     for lane in (
         Lane("basic", "Basic, right password", "/welcome", 200, AUTHORIZATION, WELCOME),
+        Lane("session", "session cookie", "/signed", 200, None, WELCOME, has_session=True),
         Lane("challenge", "401, no credentials", "/welcome", 401),
         Lane("index", "`/`, open", "/", 200),
         Lane("plain", "open, no file", "/plain", 200, None, WELCOME),
@@ -45,7 +58,7 @@ def check(running, lane, index):
     with Client(running.port) as client:
         for _ in range(2):
             try:
-                status, fields, body = client.get(lane.path, lane.authorization)
+                status, fields, body = client.get(lane.path, *lane.fields(running))
             except OSError as error:
                 raise LaneError(f"{running.peer.name}, {lane.name}: {error}") from error
             expected = index if lane.name == "index" else lane.body
@@ -60,8 +73,8 @@ def run_wrk(running, lane, settings, seconds):
     """What wrk counted. A LaneError if an answer was not as it must be, or a connection broke."""
     command = ["wrk", "-t1", f"-c{settings.connections}", f"-d{seconds:g}s", "--latency",
                "-s", os.path.join(HERE, "client", "summary.lua")]
-    if lane.authorization:
-        command += ["-H", f"Authorization: {lane.authorization}"]
+    for field in lane.fields(running):
+        command += ["-H", field]
     result = subprocess.run([*command, f"https://127.0.0.1:{running.port}{lane.path}"], stdin=subprocess.DEVNULL,
                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=seconds + 60,
                             preexec_fn=pinned(settings.load_core))

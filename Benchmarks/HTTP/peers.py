@@ -79,6 +79,8 @@ OFF, ON = "access-log off; " + BOUNDS, BOUNDS
 
 
 class Gatehouse(Peer):
+    lanes = ("basic", "session", "challenge", "index")
+
     def __init__(self, name, title, variable, *log_lines):
         self.name, self.title, self.variable, self.log_lines = name, title, variable, log_lines
         self.binary = os.environ.get(variable, "")

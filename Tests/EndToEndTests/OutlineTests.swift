@@ -18,7 +18,7 @@ import Testing
               are answered after 250ms, then later, up to 4s
               10 in 15m lock an account for 15m
               100 in 15m lock an address for 15m
-            server
+            sessions
 
             """
         ),
@@ -35,7 +35,7 @@ import Testing
               never lock an account
               5 in 90s lock an address for 1d
               networks exempt from that: 2
-            server
+            sessions
 
             """
         ),

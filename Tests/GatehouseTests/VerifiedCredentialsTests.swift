@@ -79,13 +79,17 @@ import Testing
         #expect(Set(keys).count == triples.count)
         // And the same triple is the same key, but not in another process.
         #expect(try verified.key(realms: ["any"], peer: nil, credentials("zed", "x")) == keys[0])
-        #expect(try VerifiedCredentials(lifetime: 100).key(realms: ["any"], peer: nil, credentials("zed", "x")) != keys[0])
+        #expect(
+            try VerifiedCredentials(lifetime: 100).key(realms: ["any"], peer: nil, credentials("zed", "x")) != keys[0]
+        )
     }
 
     @Test func `there are never more than the bound, and the oldest goes first`() async throws {
         let verified = try VerifiedCredentials(lifetime: 1_000_000, bound: 8)
         let zed = try await identity("zed")
-        let keys = try (0..<50).map { try #require(verified.key(realms: ["any"], peer: nil, credentials("zed", "\($0)"))) }
+        let keys = try (0..<50).map {
+            try #require(verified.key(realms: ["any"], peer: nil, credentials("zed", "\($0)")))
+        }
         for (index, key) in keys.enumerated() {
             verified.remember(key, zed, known(zed), UInt64(index))
             let known = keys.filter { verified.entry($0, UInt64(index)) != nil }
@@ -96,7 +100,9 @@ import Testing
     @Test func `somebody who logs in anew is no longer the oldest`() async throws {
         let verified = try VerifiedCredentials(lifetime: 10, bound: 2)
         let zed = try await identity("zed")
-        let keys = try (0..<3).map { try #require(verified.key(realms: ["any"], peer: nil, credentials("zed", "\($0)"))) }
+        let keys = try (0..<3).map {
+            try #require(verified.key(realms: ["any"], peer: nil, credentials("zed", "\($0)")))
+        }
         verified.remember(keys[0], zed, known(zed), 0)
         verified.remember(keys[1], zed, known(zed), 5)
         // Two requests with the same credentials came at a time, and both were logged in.
@@ -184,7 +190,8 @@ import Testing
         #expect(verified.entry(here, 1) != nil)
         for peer in ["192.0.2.2", nil] {
             #expect(
-                verified.entry(try #require(verified.key(realms: ["any"], peer: peer, credentials("zed", "x"))), 1) == nil
+                verified.entry(try #require(verified.key(realms: ["any"], peer: peer, credentials("zed", "x"))), 1)
+                    == nil
             )
         }
         verified.forget { $0.source == Source("192.0.2.2") }

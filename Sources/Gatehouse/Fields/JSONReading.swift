@@ -71,7 +71,8 @@ enum JSONReading {
         }
         let hasLeadingZero = bytes[start] == UInt8(ascii: "0") && position > start + 1
         // What would make it longer, a fraction or an exponent.
-        let goesOn = position < bytes.count && (".eE".utf8.contains(bytes[position]) || (0x30...0x39).contains(bytes[position]))
+        let goesOn =
+            position < bytes.count && (".eE".utf8.contains(bytes[position]) || (0x30...0x39).contains(bytes[position]))
         guard !hasLeadingZero, !goesOn else { throw BadFields(.number, at: start) }
         return number
     }

@@ -5,6 +5,12 @@
 struct Places: Sendable, Hashable {
     /// What all paths begin with: empty, or as in `/gatehouse`.
     let prefix: String
+    private let before: [String]
+
+    init(prefix: String) {
+        self.prefix = prefix
+        before = prefix.split(separator: "/").map(String.init)
+    }
 
     var signIn: String { prefix + "/sign-in" }
     var step: String { prefix + "/sign-in/step" }
@@ -28,7 +34,8 @@ struct Places: Sendable, Hashable {
         case sessionEvents
         case sessions
         case oneSession(String)
-        case forwardAuth(ForwardAuthFlavour)
+        /// What proxies ask; nil where it is none of those there are.
+        case forwardAuth(ForwardAuthFlavour?)
     }
 
     /// What is at a path.
@@ -36,17 +43,19 @@ struct Places: Sendable, Hashable {
     /// - Parameter path: The path of a request.
     /// - Returns: Nil for all paths that are not ours.
     func endpoint(at path: RequestPath) -> Endpoint? {
-        guard !path.endsInSlash || path.segments.contains("auth") else { return nil }
-        var rest = path.segments[...]
-        for segment in prefix.split(separator: "/") {
-            guard let first = rest.first, first.utf8.elementsEqual(segment.utf8) else { return nil }
-            rest.removeFirst()
-        }
-        guard let first = rest.popFirst() else { return nil }
+        guard path.segments.count > before.count else { return nil }
+        for index in before.indices where !path.segments[index].utf8.elementsEqual(before[index].utf8) { return nil }
+        let first = path.segments[before.count]
+        let rest = path.segments[(before.count + 1)...]
+        guard !path.endsInSlash || first == "auth" else { return nil }
         switch (first, rest.count) {
-        case ("auth", 1...):
-            return rest.first.flatMap { ForwardAuthFlavour(rawValue: $0) }
-                .flatMap { $0.takesPath || rest.count == 1 && !path.endsInSlash ? .forwardAuth($0) : nil }
+        // All of it is for proxies: one that asks in a wrong way must not get a page with 200 for an answer.
+        case ("auth", _):
+            let flavour = rest.first.flatMap { ForwardAuthFlavour(rawValue: $0) }
+            guard let flavour, flavour.takesPath || rest.count == 1 && !path.endsInSlash else {
+                return .forwardAuth(nil)
+            }
+            return .forwardAuth(flavour)
         case ("sign-in", 0): return .signIn
         case ("sign-in", 1) where rest.first == "step": return .step
         case ("sign-out", 0): return .signOut

@@ -63,7 +63,7 @@ extension ProtectionRules {
         case .success(let read): asked = read
         }
         let match = match(host: asked.host, path: asked.path, method: question.method)
-        let (status, reason) = Self.answer(match, question)
+        let (status, reason) = Self.answer(match, question, isForwarded: asked.host != nil)
         var lines = ["\(status): \(reason)"]
         if asked.host == nil, hosts.contains(where: { $0.host != .any }) {
             lines.append("no host is named, so rules about hosts are passed over")
@@ -100,9 +100,14 @@ extension ProtectionRules {
         }
     }
 
-    private static func answer(_ match: Match, _ question: Explanation.Question) -> (Int, String) {
+    private static func answer(
+        _ match: Match,
+        _ question: Explanation.Question,
+        isForwarded: Bool
+    ) -> (Int, String) {
         switch match {
-        case .none: (200, "no rule is for it, so it is open to everybody")
+        case .none where isForwarded: (403, "no rule is for it, so a proxy that asks about it is told no")
+        case .none: (200, "no rule is for it, so it is open to everybody here")
         case .doubtfulHost: (400, "the host is neither a name nor an address")
         case .uncovered(let allowed):
             (405, "the rules for the path are about \(allowed.joined(separator: ", ")), not \(question.method)")
@@ -129,7 +134,7 @@ extension ProtectionRules {
         let who = "\(user.username) of realm \(user.realm)"
         if rule.allows(user) { return (200, "\(who) may come in") }
         guard rule.realms.contains(where: { $0.utf8.elementsEqual(user.realm.utf8) }) else {
-            return (403, "\(who) is of another realm than \(realms)")
+            return (401, "\(who) is of another realm than \(realms), and has to sign in there")
         }
         let required = rule.requirements.map(\.explanation).joined(separator: ", or ")
         let groups = user.groups.isEmpty ? "no group" : user.groups.joined(separator: ", ")

@@ -24,6 +24,8 @@ struct Gate: Sendable {
 
     /// What a request says its host is.
     enum Host {
+        /// It does not matter, as no rule is about hosts.
+        case any
         /// As it stands there; it is read if a rule is about hosts.
         case text(String)
         /// Read already.
@@ -124,6 +126,7 @@ struct Gate: Sendable {
         let guarded: ProtectionRules.Guarded
         let match =
             switch asked.host {
+            case .any: rules.match(host: nil as RequestHost?, path: asked.path, method: asked.method)
             case .text(let text): rules.match(host: text, path: asked.path, method: asked.method)
             case .read(let host): rules.match(host: host, path: asked.path, method: asked.method)
             }

@@ -30,7 +30,8 @@ public struct ProtectionRules: Sendable {
     }
 
     let hosts: [HostRules]
-    private let hasHosts: Bool
+    /// Whether a rule is about hosts.
+    let hasHosts: Bool
 
     /// Rules in any order.
     ///

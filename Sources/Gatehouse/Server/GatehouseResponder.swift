@@ -137,7 +137,8 @@ struct GatehouseResponder: Responder {
         _ head: borrowing RequestHead
     ) -> Reply {
         let question = Gate.Asked(
-            host: .text(head.host),
+            // A string is made of it only where somebody needs one.
+            host: gate.rules.hasHosts ? .text(head.host) : .any,
             path: path,
             method: asked.method,
             address: asked.address,
@@ -145,7 +146,11 @@ struct GatehouseResponder: Responder {
         )
         switch gate.begin(question, { Self.basic(head) }) {
         case .decided(let decision, let known):
-            return reply(asked, content(asked, decision, isNavigation: Self.isNavigation(head, asked), head.target), known)
+            return reply(
+                asked,
+                content(asked, decision, isNavigation: Self.isNavigation(head, asked), head.target),
+                known
+            )
         case .login(let login):
             let isNavigation = Self.isNavigation(head, asked)
             let target = head.target
@@ -239,7 +244,7 @@ struct GatehouseResponder: Responder {
     // MARK: What proxies ask
 
     private func authorize(
-        _ flavour: ForwardAuthFlavour,
+        _ flavour: ForwardAuthFlavour?,
         _ asked: Asked,
         _ cookies: OurCookies,
         _ head: borrowing RequestHead,
@@ -249,6 +254,7 @@ struct GatehouseResponder: Responder {
         guard ClientAddress.isTrusted(connection.peer, trusted) else {
             return reply(asked, forwardAuth.refusal("only trusted proxies may ask"), nil, " not-trusted")
         }
+        guard let flavour else { return reply(asked, forwardAuth.refusal("nobody is asked here"), nil, "") }
         let read = OriginalRequest.read(flavour, question(head, flavour))
         guard case .request(let original) = read else {
             guard case .refused(let reason) = read else { return reply(asked, .doubtfulPath, nil) }

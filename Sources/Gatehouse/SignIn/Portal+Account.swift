@@ -58,7 +58,9 @@ extension Portal {
 
     private func notSignedIn(_ request: WebRequest) -> Answer {
         guard request.isNavigation else { return Answer(error("no-session", .unauthorized, request)) }
-        return Answer(render(.redirect(to: places.signIn(returningTo: places.account), isSafe: request.isSafe), request))
+        return Answer(
+            render(.redirect(to: places.signIn(returningTo: places.account), isSafe: request.isSafe), request)
+        )
     }
 
     /// `POST /account/end`: one session, or all but this one.

@@ -30,7 +30,9 @@ extension Portal {
             .known("X-Accel-Buffering"): "no",
         ]
         frame.security.add(to: &headers)
-        guard request.method != "HEAD" else { return Answer(Response(status: .ok, headers: headers), user: session.user) }
+        guard request.method != "HEAD" else {
+            return Answer(Response(status: .ok, headers: headers), user: session.user)
+        }
         let body = ResponseBody { writer in
             // So that the browser knows that the stream stands, and how long to wait after it breaks.
             try await writer.write(ByteBuffer(string: "retry: 3000\n\n"))

@@ -13,7 +13,9 @@ internal import Sessions
 extension Portal {
     /// `POST /session`: name and password, or answers to what was asked.
     func createSession(_ request: WebRequest) async -> Answer {
-        guard let body = await request.collectedBody() else { return Answer(error("too-large", .contentTooLarge, request)) }
+        guard let body = await request.collectedBody() else {
+            return Answer(error("too-large", .contentTooLarge, request))
+        }
         let asked: SessionRequest
         do throws(BadFields) {
             guard let read = try SessionRequest(request.contentType, body.readableBytesUInt8Span) else {

@@ -131,7 +131,8 @@ extension Portal {
 
     /// Whether the form in a request's body is one of the session's.
     private func formProof(_ request: WebRequest, _ token: OpaqueToken) async -> Bool {
-        guard request.contentType == "application/x-www-form-urlencoded", let body = await request.collectedBody() else {
+        guard request.contentType == "application/x-www-form-urlencoded", let body = await request.collectedBody()
+        else {
             return false
         }
         do throws(BadFields) {

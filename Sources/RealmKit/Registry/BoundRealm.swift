@@ -41,8 +41,9 @@ public struct BoundRealm: Sendable {
         self.groupMapping = groupMapping
     }
 
-    /// What realms.conf says of the realm's users: somebody who was accepted when it said something else has to be accepted
-    /// anew. It holds the class, the groups that are added and the stack, and no other property.
+    /// What realms.conf says of the realm's users: the class, the groups that are added and the stack, no other property.
+    ///
+    /// Somebody who was accepted when it said something else has to be accepted anew.
     package var rulebook: [String] {
         [className] + ["groups"] + assignedGroups + ["mapping"] + groupMapping.rules + ["stack"]
             + stack.outline.flatMap { [$0.module, $0.control] }

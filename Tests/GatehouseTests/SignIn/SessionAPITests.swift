@@ -52,7 +52,9 @@ import Testing
     }
 
     @Test func `every 401 has a challenge`() async throws {
-        for (method, target) in [("GET", "/session"), ("DELETE", "/session"), ("GET", "/sessions"), ("GET", "/account")] {
+        for (method, target) in [
+            ("GET", "/session"), ("DELETE", "/session"), ("GET", "/sessions"), ("GET", "/account"),
+        ] {
             let answer = try await visitor.fetch(method, target)
             #expect(answer.status == 401)
             #expect(answer["www-authenticate"]?.hasPrefix("Cookie realm=\"town\"") == true)
@@ -75,7 +77,8 @@ import Testing
         let done = try await visitor.fetch("POST", "/session", json: "{\"number\":\(number),\"answers\":[\"123456\"]}")
         #expect(done.status == 201 && done.json("realm") == "twice")
         #expect(
-            try await visitor.fetch("POST", "/session", json: "{\"number\":\(number),\"answers\":[\"1\"]}").status == 409
+            try await visitor.fetch("POST", "/session", json: "{\"number\":\(number),\"answers\":[\"1\"]}").status
+                == 409
         )
     }
 

@@ -122,7 +122,8 @@ import Testing
     }
 
     @Test func `CVE-2026-49443: an empty second answer is a wrong one`() async throws {
-        for form in [[], [("answer-0", "")], [("answer-1", "123456")], [("answer-0", "654321")]] as [[(String, String)]] {
+        for form in [[], [("answer-0", "")], [("answer-1", "123456")], [("answer-0", "654321")]] as [[(String, String)]]
+        {
             _ = try await visitor.signIn("tom", at: "/sign-in?return=/twice")
             let number = try #require(try await visitor.get("/sign-in/step").input("number"))
             let answer = try await visitor.post("/sign-in/step", [("number", number)] + form)
@@ -325,7 +326,9 @@ import Testing
 
     @Test func `the answer to HEAD is that to GET without its body`() async throws {
         for target in ["/sign-in", "/style.css", "/session.js", "/account"] {
-            let (get, head) = (try await visitor.get(target), try await visitor.ask("HEAD", target, ["Accept: text/html"]))
+            let (get, head) = (
+                try await visitor.get(target), try await visitor.ask("HEAD", target, ["Accept: text/html"])
+            )
             #expect(head.status == get.status && head.body.isEmpty && !get.body.isEmpty)
             #expect(head["content-length"] == get["content-length"])
         }

@@ -33,6 +33,7 @@ final class House: Sendable {
     ///   - text: A realms.conf.
     ///   - clock: What sessions and pages are timed by.
     ///   - lanes: Which requests are answered on the event loop.
+    /// - Throws: Where the configuration is none.
     init(
         _ text: String,
         clock: any LoginClock = SystemClock(),

@@ -105,7 +105,12 @@ final class Visitor: Sendable {
     /// Asks as a script of a page does.
     func fetch(_ method: String, _ target: String, json: String? = nil) async throws -> Answered {
         let type = json == nil ? [] : ["Content-Type: application/json"]
-        return try await ask(method, target, ["Sec-Fetch-Mode: cors", "Sec-Fetch-Site: same-origin"] + type, body: json)
+        return try await ask(
+            method,
+            target,
+            ["Sec-Fetch-Mode: cors", "Sec-Fetch-Site: same-origin"] + type,
+            body: json
+        )
     }
 
     /// Sends a form.
