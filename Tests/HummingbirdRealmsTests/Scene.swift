@@ -34,14 +34,13 @@ final class Scene: Sendable {
 
     static let password = "correct horse"
     let realms: Realms
-    private let folder: URL
+    let folder: URL
 
     /// - Parameters:
     ///   - rules: What stands in realms.conf besides the realms.
     ///   - server: What stands in its server block besides what tests need.
     init(rules: String = "", server: String = "") async throws {
-        folder = FileManager.default.temporaryDirectory.appending(path: "gatehouse-library-\(UUID())")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        folder = try Self.makeFolder()
         let file = folder.appending(path: "realms.conf")
         let text = """
             default-realm people;
@@ -65,11 +64,27 @@ final class Scene: Sendable {
         realms = try await Realms(file.path, kinds: builtInRealms, logger: logger)
         try await add("ann", groups: ["Staff", "User"])
         try await add("ben", groups: ["User"])
+        // What a running application has done a second after it began.
+        await realms.look()
     }
 
-    deinit {
-        try? FileManager.default.removeItem(at: folder)
+    /// Removed when the process ends: an application outlives the scene that has made it.
+    private static func makeFolder() throws -> URL {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "gatehouse-library-\(UUID())")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let isFirst = folders.withLock { folders in
+            folders.append(folder)
+            return folders.count == 1
+        }
+        if isFirst {
+            atexit {
+                for folder in Scene.folders.withLock({ $0 }) { try? FileManager.default.removeItem(at: folder) }
+            }
+        }
+        return folder
     }
+
+    private static let folders = Mutex<[URL]>([])
 
     private var people: any ManagedRealm {
         get throws {
@@ -88,6 +103,12 @@ final class Scene: Sendable {
 
     /// The application of most tests.
     func application() throws -> Application<RouterResponder<Context>> {
+        var application = Application(router: try router())
+        application.logger.logLevel = .critical
+        return application
+    }
+
+    func router() throws -> Router<Context> {
         let router = Router(context: Context.self)
         router.add(middleware: SignInPages(realms))
         router.add(middleware: try RealmAuthenticator(realms))
@@ -102,7 +123,7 @@ final class Scene: Sendable {
             Response(status: .ok, headers: [.cacheControl: "private, max-age=60", .vary: "Accept, COOKIE"])
         }
         router.get("/shared") { _, _ in Response(status: .ok, headers: [.cacheControl: "public, max-age=60"]) }
-        return Application(router: router)
+        return router
     }
 
     /// An application behind the rules of realms.conf.
