@@ -20,10 +20,12 @@ public struct SessionWatch: Sendable {
 
     /// Waits for the end; to be run beside what has to end then.
     ///
-    /// - Parameter action: Called when the end has come, and not if the task is cancelled before.
-    public func onEnd(_ action: @Sendable () -> Void) async {
+    /// - Parameters:
+    ///   - beat: Called every 15 seconds, for streams that would otherwise not notice that nobody reads them.
+    ///   - action: Called when the end has come, and not if the task is cancelled before.
+    public func onEnd(beat: @Sendable () -> Void = {}, _ action: @Sendable () -> Void) async {
         await withGracefulShutdownHandler {
-            for await _ in events {}
+            for await event in events where event.event == .heartbeat { beat() }
         } onGracefulShutdown: {
             realms.close()
         }
