@@ -129,7 +129,8 @@ let package = Package(
         .target(
             name: "GatehouseCommand",
             dependencies: [
-                "CommandOptions", "Gatehouse", "LentServices", "LoginConf", "Passwords", "RealmConfiguration", "RealmKit", "Sessions",
+                "CommandOptions", "Gatehouse", "LentServices", "LoginConf", "Passwords", "RealmConfiguration",
+                "RealmKit", "Sessions",
                 "Store", "TerminalIO", "Throttle", arguments, logging,
             ]
         ),
@@ -228,7 +229,8 @@ let package = Package(
             name: "HummingbirdRealmsTests",
             dependencies: [
                 "BuiltInRealms", "HummingbirdRealms", "NIOOpenSSL", "OpenSSLKit", "Passwords", "RealmConfiguration",
-                "RealmKit", "Sessions", hummingbird, hummingbirdCore, httpTypes, lifecycle, logging, nioCore, nioEmbedded,
+                "RealmKit", "Sessions", hummingbird, hummingbirdCore, httpTypes, lifecycle, logging, nioCore,
+                nioEmbedded,
                 nioPosix,
             ]
         ),

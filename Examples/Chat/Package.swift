@@ -26,7 +26,10 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.2"),
     ],
     targets: [
-        .target(name: "ChatSite", dependencies: [realms, realmConfiguration, realmKit, hummingbird, httpTypes, nioCore]),
+        .target(
+            name: "ChatSite",
+            dependencies: [realms, realmConfiguration, realmKit, hummingbird, httpTypes, nioCore]
+        ),
         .executableTarget(
             name: "chat",
             dependencies: ["ChatSite", builtInRealms, realms, hummingbird, logging]
@@ -34,7 +37,8 @@ let package = Package(
         .testTarget(
             name: "ChatSiteTests",
             dependencies: [
-                "ChatSite", builtInRealms, realms, realmConfiguration, realmKit, hummingbird, httpTypes, logging, nioCore,
+                "ChatSite", builtInRealms, realms, realmConfiguration, realmKit, hummingbird, httpTypes, logging,
+                nioCore,
                 nioEmbedded,
             ]
         ),

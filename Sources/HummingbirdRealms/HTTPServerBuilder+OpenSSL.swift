@@ -5,10 +5,10 @@ internal import Gatehouse
 public import Hummingbird
 internal import HummingbirdCore
 internal import Logging
+public import LoginConf
 internal import NIOCore
 internal import NIOOpenSSL
 internal import OpenSSLKit
-public import LoginConf
 internal import RealmConfiguration
 
 extension HTTPServerBuilder {
@@ -26,7 +26,11 @@ extension HTTPServerBuilder {
         _ realms: Realms,
         http1: HTTP1Channel.Configuration = HTTP1Channel.Configuration(idleTimeout: .seconds(60))
     ) throws(ConfigurationErrors) -> HTTPServerBuilder {
-        let tls = try ServerTLS.load(realms.configuration.server, files: realms.files, applicationProtocols: ["http/1.1"])
+        let tls = try ServerTLS.load(
+            realms.configuration.server,
+            files: realms.files,
+            applicationProtocols: ["http/1.1"]
+        )
         for doubt in tls.doubts { realms.logger.warning("\(doubt)") }
         let context = tls.context
         return HTTPServerBuilder { responder in

@@ -16,6 +16,7 @@ enum PersonalAnswer {
     ///   - isPersonal: Whether somebody was found.
     ///   - answer: Makes the answer.
     /// - Returns: The answer with `Vary`, and for somebody with `Cache-Control: no-store` unless it is `private` already.
+    /// - Throws: What `answer` throws; an `HTTPError` is marked too.
     static func marking(isPersonal: Bool, _ answer: () async throws -> Response) async throws -> Response {
         do {
             var response = try await answer()

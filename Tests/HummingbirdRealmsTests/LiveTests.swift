@@ -58,7 +58,9 @@ import Testing
             let browser = try #require(head.split(separator: "\r\n").first { $0.contains("__Host-gatehouse-sign-in=") })
             let cookie = try #require(browser.split(separator: " ").dropFirst().first)
             let html = await page.read(until: "</html>")
-            let ticket = try #require(html.split(separator: "name=\"ticket\" value=\"").dropFirst().first?.prefix { $0 != "\"" })
+            let ticket = try #require(
+                html.split(separator: "name=\"ticket\" value=\"").dropFirst().first?.prefix { $0 != "\"" }
+            )
             let form = try await server.connect()
             let fields = ["accept: text/html", "content-type: application/x-www-form-urlencoded", "cookie: \(cookie)"]
             let body = "ticket=\(ticket)&username=ann&password=correct+horse"

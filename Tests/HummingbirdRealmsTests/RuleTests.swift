@@ -27,7 +27,10 @@ import Testing
         #expect(try await application.send(.get, "/programs", [.cookie: cookie]).status == 401)
         #expect(try await application.send(.get, "/programs", [.accept: "text/html"]).status == 401)
         #expect(try await application.send(.get, "/admin", basic("ann")).status == 403)
-        #expect(try await application.send(.post, "/staff", [.cookie: cookie, .origin: "https://evil.example"]).status == 403)
+        #expect(
+            try await application.send(.post, "/staff", [.cookie: cookie, .origin: "https://evil.example"]).status
+                == 403
+        )
         #expect(try await application.send(.post, "/staff", [.cookie: cookie]).text == "ann")
     }
 
@@ -66,7 +69,9 @@ import Testing
         #expect(try await scene.ruled(.open).send(.get, "/other").text == "nobody")
     }
 
-    @Test(arguments: ["/public/../staff", "/%2e%2e/staff", "//staff", "/public%2F..%2Fstaff", "/staff;x", "/a%00", "/%ff", ""])
+    @Test(arguments: [
+        "/public/../staff", "/%2e%2e/staff", "//staff", "/public%2F..%2Fstaff", "/staff;x", "/a%00", "/%ff", "",
+    ])
     func `a path that can be read in two ways is answered by 400`(path: String) async throws {
         let scene = try await Scene(rules: Self.rules)
         #expect(try await scene.ruled(.open).send(.get, path, basic("ann")).status == 400)

@@ -39,6 +39,7 @@ final class Scene: Sendable {
     /// - Parameters:
     ///   - rules: What stands in realms.conf besides the realms.
     ///   - server: What stands in its server block besides what tests need.
+    /// - Throws: When something of that cannot be used.
     init(rules: String = "", server: String = "") async throws {
         folder = try Self.makeFolder()
         let file = folder.appending(path: "realms.conf")

@@ -148,7 +148,8 @@ struct Gate: Sendable {
         case .users: break
         }
         if rule.schemes.contains(.form), case .token(let token) = asked.session,
-            let session = sessions.session(token, isActivity: asked.isActivity), rule.realms.contains(session.user.realm)
+            let session = sessions.session(token, isActivity: asked.isActivity),
+            rule.realms.contains(session.user.realm)
         {
             return .decided(
                 admit(session.user, isAllowed: rule.allows(session.user)),

@@ -86,7 +86,9 @@ import Testing
         #expect(try await browser.send(.get, "/messages", [.cookie: cookie]).status == 401)
     }
 
-    @Test(arguments: [("{}", 400), ("[", 400), (#"{"text": ""}"#, 422), (#"{"text": "a\u0000"}"#, 422), (#"{"text": 1}"#, 400)])
+    @Test(arguments: [
+        ("{}", 400), ("[", 400), (#"{"text": ""}"#, 422), (#"{"text": "a\u0000"}"#, 422), (#"{"text": 1}"#, 400),
+    ])
     func `what is no message is refused`(body: String, status: Int) async throws {
         let browser = try await browser()
         let cookie = try await browser.signIn("zed")

@@ -62,7 +62,10 @@ import Testing
         let zed = try await Self.user("zed")
         let (first, second) = (scene.room.listen(after: nil), scene.room.listen(after: nil))
         #expect(scene.room.listeners == 2)
-        #expect(scene.room.post(" hello\n", by: zed) == .posted(Message(number: 1, author: "zed", text: "hello", time: 1000)))
+        #expect(
+            scene.room.post(" hello\n", by: zed)
+                == .posted(Message(number: 1, author: "zed", text: "hello", time: 1000))
+        )
         #expect(await Self.texts(first) == ["hello"])
         #expect(scene.room.listeners == 1)
         #expect(await Self.texts(second) == ["hello"])
@@ -102,7 +105,9 @@ import Testing
         #expect(!isPosted(zed))
     }
 
-    @Test(arguments: ["", " \n\t", "a\u{0}b", "a\u{1B}[2J", "a\nb", String(repeating: "x", count: Room.maximumBytes + 1)])
+    @Test(arguments: [
+        "", " \n\t", "a\u{0}b", "a\u{1B}[2J", "a\nb", String(repeating: "x", count: Room.maximumBytes + 1),
+    ])
     func `a text that cannot be shown on one line is not taken`(text: String) async throws {
         let scene = Scene()
         let zed = try await Self.user("zed")

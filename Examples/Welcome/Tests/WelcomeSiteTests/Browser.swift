@@ -28,6 +28,7 @@ struct Browser {
     /// - Parameters:
     ///   - configuration: The example's realms.conf.
     ///   - makeRouter: Makes the routes.
+    /// - Throws: When something of that cannot be used.
     init(_ configuration: URL, _ makeRouter: (Realms) throws -> Router<Context>) async throws {
         let realms = try await Realms(try Self.copy(of: configuration).path, kinds: builtInRealms, logger: logger)
         responder = try makeRouter(realms).buildResponder()
@@ -53,7 +54,13 @@ struct Browser {
         _ headers: HTTPFields = [:],
         body: String = ""
     ) async throws -> Answer {
-        let head = HTTPRequest(method: method, scheme: "https", authority: "localhost", path: path, headerFields: headers)
+        let head = HTTPRequest(
+            method: method,
+            scheme: "https",
+            authority: "localhost",
+            path: path,
+            headerFields: headers
+        )
         let request = Request(head: head, body: RequestBody(buffer: ByteBuffer(string: body)))
         let source = ApplicationRequestContextSource(channel: NIOAsyncTestingChannel(), logger: logger)
         let context = Context(source: source)
