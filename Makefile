@@ -65,8 +65,9 @@ bench-http:
 	Scripts/bench-http.sh
 
 examples: deps
-	swift build --package-path Examples/CustomRealm
-	swift test --package-path Examples/CustomRealm
+	for example in CustomRealm Welcome Chat; do \
+		swift build --package-path Examples/$$example && swift test --package-path Examples/$$example || exit 1; \
+	done
 
 smoke: deps test-deps
 	swift build --product gatehouse

@@ -14,6 +14,7 @@ let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummi
 let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let signals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let deques = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
@@ -32,6 +33,8 @@ let package = Package(
         .library(name: "AuthcheckCommand", targets: ["AuthcheckCommand"]),
         .library(name: "GatehouseCommand", targets: ["GatehouseCommand"]),
         .library(name: "Gatehouse", targets: ["Gatehouse"]),
+        // For servers of one's own: their routes, protected.
+        .library(name: "HummingbirdRealms", targets: ["HummingbirdRealms"]),
         // For those who only want the parts.
         .library(name: "LoginConf", targets: ["LoginConf"]),
         .library(name: "RealmConfiguration", targets: ["RealmConfiguration"]),
@@ -114,22 +117,33 @@ let package = Package(
                 "Sessions", "Store", "Throttle", hummingbird, httpTypes, logging, mustache, nioCore, nioPosix, signals,
             ]
         ),
+        // The same for servers of one's own.
+        .target(
+            name: "HummingbirdRealms",
+            dependencies: [
+                "Gatehouse", "LentServices", "LoginConf", "NIOOpenSSL", "OpenSSLKit", "RealmConfiguration", "RealmKit",
+                "Sessions", "Store", hummingbird, hummingbirdCore, httpTypes, lifecycle, logging, nioCore,
+            ]
+        ),
+        .target(name: "LentServices", dependencies: ["Passwords", "RealmConfiguration", "RealmKit", "Store"]),
         .target(
             name: "GatehouseCommand",
             dependencies: [
-                "CommandOptions", "Gatehouse", "LoginConf", "Passwords", "RealmConfiguration", "RealmKit", "Sessions",
+                "CommandOptions", "Gatehouse", "LentServices", "LoginConf", "Passwords", "RealmConfiguration",
+                "RealmKit", "Sessions",
                 "Store", "TerminalIO", "Throttle", arguments, logging,
             ]
         ),
         .target(
             name: "CommandOptions",
-            dependencies: ["LoginConf", "Passwords", "RealmConfiguration", "RealmKit", "Store", arguments]
+            dependencies: ["LentServices", "LoginConf", "RealmConfiguration", "RealmKit", arguments]
         ),
         .target(name: "TerminalIO", dependencies: ["RealmKit"]),
         .target(
             name: "AuthcheckCommand",
             dependencies: [
-                "CommandOptions", "LoginConf", "RealmConfiguration", "RealmKit", "Store", "TerminalIO", arguments,
+                "CommandOptions", "LentServices", "LoginConf", "RealmConfiguration", "RealmKit", "Store", "TerminalIO",
+                arguments,
             ]
         ),
         .executableTarget(name: "gatehouse-server", dependencies: ["BuiltInRealms", "GatehouseCommand"]),
@@ -209,6 +223,15 @@ let package = Package(
                 "BuiltInRealms", "Gatehouse", "HTTPServer", "LoginConf", "OpenSSLKit", "RealmConfiguration", "RealmKit",
                 "RealmTesting", "SeededRandom", "Sessions", "TLSTesting", "Throttle", hummingbird, hummingbirdCore,
                 httpTypes, logging, nioCore, nioEmbedded,
+            ]
+        ),
+        .testTarget(
+            name: "HummingbirdRealmsTests",
+            dependencies: [
+                "BuiltInRealms", "HummingbirdRealms", "NIOOpenSSL", "OpenSSLKit", "Passwords", "RealmConfiguration",
+                "RealmKit", "Sessions", hummingbird, hummingbirdCore, httpTypes, lifecycle, logging, nioCore,
+                nioEmbedded,
+                nioPosix,
             ]
         ),
         .testTarget(name: "GatehouseCommandTests", dependencies: ["GatehouseCommand"]),

@@ -2,6 +2,7 @@
 // Gatehouse
 
 package import ArgumentParser
+package import LentServices
 package import LoginConf
 package import RealmConfiguration
 package import RealmKit

@@ -4,6 +4,7 @@
 internal import ArgumentParser
 internal import CommandOptions
 internal import Glibc
+internal import LentServices
 internal import LoginConf
 internal import RealmConfiguration
 public import RealmKit

@@ -20,6 +20,8 @@ struct Gate: Sendable {
         let address: String?
         /// The session that was presented.
         let session: OurCookies.Found
+        /// Whether the session's idle time begins anew.
+        var isActivity = true
     }
 
     /// What a request says its host is.
@@ -116,6 +118,11 @@ struct Gate: Sendable {
         self.clock = clock
     }
 
+    /// A gate with other rules, which knows the same people: who is forgotten by one is forgotten by both.
+    func asking(_ rules: ProtectionRules) -> Gate {
+        Gate(rules: rules, authenticator: authenticator, sessions: sessions, verified: verified, clock: clock)
+    }
+
     /// Decides what can be decided without a login.
     ///
     /// - Parameters:
@@ -144,7 +151,8 @@ struct Gate: Sendable {
         case .users: break
         }
         if rule.schemes.contains(.form), case .token(let token) = asked.session,
-            let session = sessions.session(token, isActivity: true), rule.realms.contains(session.user.realm)
+            let session = sessions.session(token, isActivity: asked.isActivity),
+            rule.realms.contains(session.user.realm)
         {
             return .decided(
                 admit(session.user, isAllowed: rule.allows(session.user)),

@@ -179,26 +179,20 @@ struct GatehouseResponder: Responder {
         isNavigation: @autoclosure () -> Bool,
         _ target: @autoclosure () -> String
     ) -> Content {
-        switch decision {
-        case .challenge(let challenge, let wasRefused):
-            // The first scheme is the one that is meant for people.
-            guard portal != nil, challenge.schemes.first == .form, !wasRefused, isNavigation() else {
-                return .unauthorized(challenge, wasRefused: wasRefused)
+        decision.answered(
+            signIn: portal == nil ? nil : shelf.frame.places,
+            isSafe: asked.isSafe,
+            isNavigation: isNavigation(),
+            target: target(),
+            refused: { $0 },
+            passed: { user, _ in
+                guard asked.isSafe else { return .methodNotAllowed(Content.readingMethods) }
+                if let user { return .welcome(user) }
+                guard let path = asked.path else { return .notFound }
+                if path.segments.isEmpty { return .index }
+                return path.segments == ["health"] && !path.endsInSlash ? .health : .notFound
             }
-            return .redirect(shelf.frame.places.signIn(returningTo: target()), isSafe: asked.isSafe)
-        case .forbidden(let user): return .forbidden(user)
-        case .malformed(let reason): return .malformed(reason)
-        case .unavailable: return .unavailable
-        case .methodNotAllowed(let allowed): return .methodNotAllowed(allowed)
-        case .allowed(let user):
-            guard asked.isSafe else { return .methodNotAllowed(Content.readingMethods) }
-            return .welcome(user)
-        case .open, .unruled:
-            guard asked.isSafe else { return .methodNotAllowed(Content.readingMethods) }
-            guard let path = asked.path else { return .notFound }
-            if path.segments.isEmpty { return .index }
-            return path.segments == ["health"] && !path.endsInSlash ? .health : .notFound
-        }
+        )
     }
 
     // MARK: Sign-in and sessions

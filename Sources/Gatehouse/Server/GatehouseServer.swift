@@ -9,12 +9,7 @@ internal import NIOCore
 internal import NIOOpenSSL
 internal import NIOPosix
 internal import OpenSSLKit
-internal import Passwords
 public import RealmConfiguration
-internal import RealmKit
-internal import Sessions
-internal import Store
-internal import Throttle
 internal import UnixSignals
 
 /// A TLS server that protects web endpoints with realms.
@@ -33,9 +28,7 @@ public struct GatehouseServer: Sendable {
     private let accessLogger: Logger
     private let onListening: @Sendable (String) -> Void
     private let reload: @Sendable () throws(ConfigurationErrors) -> Configuration
-    private let watch: RealmWatch
-    private let throttle: FailureThrottle
-    private let signIn: SignInState
+    private let signIn: SignInService
 
     /// A server for a configuration.
     ///
@@ -60,13 +53,7 @@ public struct GatehouseServer: Sendable {
             files: files,
             applicationProtocols: (configuration.server.hasHTTP2 ? ["h2"] : []) + ["http/1.1", "http/1.0"]
         )
-        watch = RealmWatch(clock: SystemClock(), logger: logger)
-        do {
-            throttle = try FailureThrottle.make(configuration, watch: watch, logger: logger)
-            signIn = try SignInState.make(configuration, logger: logger)
-        } catch {
-            throw configuration.server.stateFolder.errors("\(error)")
-        }
+        signIn = try SignInService(configuration, logger: logger)
         self.configuration = configuration
         self.files = files
         self.logger = logger
@@ -101,18 +88,10 @@ public struct GatehouseServer: Sendable {
     ) async -> Result<Void, ConfigurationErrors> {
         let contexts = TLSContextSource(tls.context)
         let server: Server
-        do throws(ThrottleStoreError) {
-            // Before the first login: a restart opens no lock.
-            try await throttle.restore()
+        do throws(ConfigurationErrors) {
+            try await signIn.restore(configuration)
         } catch {
-            return .failure(configuration.server.stateFolder.errors("what is locked cannot be read: \(error)"))
-        }
-        await RealmWatch.prime(configuration.realms)
-        do throws(SessionStoreError) {
-            let authority = SessionAuthority(authenticator: configuration.authenticator)
-            try await signIn.sessions.restore { await authority.standing(of: $0) }
-        } catch {
-            return .failure(configuration.server.stateFolder.errors("the sessions cannot be read: \(error)"))
+            return .failure(error)
         }
         do {
             server = try await makeServer(group, limits, contexts)
@@ -136,17 +115,7 @@ public struct GatehouseServer: Sendable {
             onListening("https://\(ServerSettings.Address(host: address.host, port: port))")
         }
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { await watch.run() }
-            group.addTask {
-                await throttle.run(every: FailureThrottle.storingInterval) { error in
-                    logger.error("failed logins cannot be stored", metadata: ["error": "\(error)"])
-                }
-            }
-            group.addTask {
-                await signIn.run { error in
-                    logger.error("sessions cannot be stored", metadata: ["error": "\(error)"])
-                }
-            }
+            group.addTask { await signIn.run() }
             var snapshot = Snapshot(configuration: configuration, tls: tls)
             for await signal in signals {
                 guard signal == .sighup else { break }
@@ -180,10 +149,10 @@ public struct GatehouseServer: Sendable {
             }
             let tls = try before.tls.reloaded(configuration.server, files: files)
             await RealmWatch.prime(configuration.realms)
-            signIn.noteReload()
+            signIn.state.noteReload()
             let responder = try makeResponder(configuration, tls)
             server.use(responder)
-            await recheck(configuration)
+            await signIn.recheck(configuration)
             contexts.replace(with: tls.context)
             // What was asked of a client's certificate then may not be what is asked of it now.
             let asked = [before.configuration, configuration].map(\.server.tls.clientCertificates)
@@ -200,15 +169,6 @@ public struct GatehouseServer: Sendable {
         }
     }
 
-    /// Ends the sessions of realms and users that are gone or others now.
-    private func recheck(_ configuration: Configuration) async {
-        signIn.sessions.use(configuration.server.sessions)
-        let names = Set(configuration.realms.map(\.name))
-        signIn.sessions.end(.realmGone) { !names.contains($0.user.realm) }
-        let authority = SessionAuthority(authenticator: configuration.authenticator)
-        await signIn.sessions.recheck { await authority.standing(of: $0) }
-    }
-
     /// The names of settings that are read at the start only, where they differ.
     private static func fixed(_ start: ServerSettings, _ now: ServerSettings) -> [String] {
         var names: [String] = []
@@ -223,33 +183,15 @@ public struct GatehouseServer: Sendable {
     }
 
     private func makeResponder(_ configuration: Configuration, _ tls: ServerTLS) throws -> GatehouseResponder {
-        let clock = SystemClock()
         let settings = configuration.server
-        let rules = ProtectionRules(configuration.rules)
-        let authenticator = configuration.authenticator.throttled(by: throttle)
-        let frame = Page.Frame(
-            security: SecurityHeaders(
-                isTrusted: !tls.certificate.isDevelopment,
-                returnTo: settings.signIn.returnTo.map(\.description)
-            ),
-            places: Places(prefix: settings.signIn.prefix)
-        )
-        let gate = Gate(
-            rules: rules,
-            authenticator: authenticator,
-            sessions: signIn.sessions,
-            verified: try VerifiedCredentials(lifetime: settings.credentialCache.nanoseconds),
-            clock: clock
-        )
-        watch.look(after: configuration.realms, gate, configuration.services[PasswordService.self]?.slots)
+        let reception = try signIn.reception(configuration, isTrusted: !tls.certificate.isDevelopment)
         let hasForm = configuration.rules.contains { $0.schemes.contains(.form) }
         return GatehouseResponder(
-            gate: gate,
-            portal: hasForm
-                ? Portal(configuration, rules: rules, authenticator: authenticator, state: signIn, frame: frame) : nil,
-            shelf: PageShelf(configuration.rules, frame),
+            gate: reception.gate,
+            portal: hasForm ? reception.portal : nil,
+            shelf: reception.shelf,
             trusted: settings.trustedProxies,
-            log: AccessLog(accessLogger, clock: clock, isOn: settings.hasAccessLog),
+            log: AccessLog(accessLogger, clock: SystemClock(), isOn: settings.hasAccessLog),
             asksClients: settings.tls.clientCertificates != .none
         )
     }
@@ -281,7 +223,7 @@ public struct GatehouseServer: Sendable {
     private func stop(_ server: Server, _ channels: [any Channel]) async {
         for channel in channels { channel.close(promise: nil) }
         // Event streams would never end by themselves.
-        signIn.sessions.close()
+        signIn.close()
         await withTaskGroup(of: Bool.self) { group in
             group.addTask {
                 await server.drain()

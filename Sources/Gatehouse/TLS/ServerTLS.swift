@@ -2,7 +2,7 @@
 // Gatehouse
 
 public import LoginConf
-internal import OpenSSLKit
+package import OpenSSLKit
 public import RealmConfiguration
 
 /// Everything that a server's TLS is made of: certificates, ticket keys, what is asked of clients.
@@ -17,7 +17,7 @@ public struct ServerTLS: Sendable {
     /// What is doubtful, though it works: certificates, lists and responses out of their time, names that do not fit.
     public let doubts: [String]
     /// What connections are made with.
-    let context: TLSContext
+    package let context: TLSContext
     let ticketKeys: SessionTicketKeys?
     private let applicationProtocols: [String]
 

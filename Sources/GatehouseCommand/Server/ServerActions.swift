@@ -4,6 +4,7 @@
 internal import CommandOptions
 internal import Gatehouse
 internal import Glibc
+internal import LentServices
 internal import Logging
 internal import LoginConf
 internal import RealmConfiguration
@@ -28,10 +29,7 @@ extension GatehouseOptions.Serve: Action {
     func perform(_ kinds: [RealmKind]) async throws(ActionFault) {
         LoggingSystem.bootstrap { label in LineLogHandler(label: label) }
         let logger = Logger(label: "gatehouse")
-        let services = ProgramServices(
-            .make,
-            log: RealmLog { level, message in logger.log(level: level.level, "\(message)") }
-        )
+        let services = ProgramServices(.make, log: RealmLog(logger))
         let configuration = try GatehouseCommand.load(options, kinds, services)
         do throws(ConfigurationErrors) {
             let server = try GatehouseServer(
@@ -50,16 +48,5 @@ extension GatehouseOptions.Serve: Action {
         // The last word, also where both streams are one file.
         LineWriter.standardError.flush()
         LineWriter.standardOutput.write("stopped")
-    }
-}
-
-extension RealmLog.Level {
-    /// The level in the server's log.
-    var level: Logger.Level {
-        switch self {
-        case .notice: .notice
-        case .warning: .warning
-        case .error: .error
-        }
     }
 }

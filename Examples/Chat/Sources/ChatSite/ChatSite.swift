@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import FoundationEssentials
+internal import HTTPTypes
+public import Hummingbird
+public import HummingbirdRealms
+internal import NIOCore
+internal import RealmConfiguration
+
+/// The routes of the chat, and who may have them.
+///
+/// - Parameters:
+///   - realms: Who people are.
+///   - room: Where they talk.
+/// - Returns: The router.
+/// - Throws: When the configuration has no such realms.
+public func makeRouter(_ realms: Realms, _ room: Room) throws -> Router<BasicRealmRequestContext> {
+    let router = Router(context: BasicRealmRequestContext.self)
+    router.add(middleware: SignInPages(realms))
+    router.get("/chat.css") { _, _ in asset(stylesheet, "text/css; charset=utf-8") }
+    router.get("/chat.js") { _, _ in asset(script, "text/javascript; charset=utf-8") }
+
+    router.group()
+        .add(middleware: try RealmAuthenticator(realms, schemes: [.form]))
+        .add(middleware: RequireUser())
+        .get("/") { _, context in page(for: try context.requireUser(), proof: context.formProof ?? "") }
+        .post("/messages") { request, context in try await post(request, context, in: room) }
+
+    // Listening does not keep a session alive that nobody uses.
+    router.group()
+        .add(middleware: try RealmAuthenticator(realms, schemes: [.form], isActivity: false))
+        .add(middleware: RequireUser())
+        .get("/messages") { request, context in try listen(request, context, realms, in: room) }
+    return router
+}
+
+/// What is posted.
+private struct NewMessage: Decodable {
+    let text: String
+}
+
+private func post(
+    _ request: Request,
+    _ context: BasicRealmRequestContext,
+    in room: Room
+) async throws -> Response {
+    let user = try context.requireUser()
+    guard context.isFormProof(request.headers[.formProof]) else { throw HTTPError(.forbidden) }
+    guard request.headers[.contentType] == "application/json" else { throw HTTPError(.unsupportedMediaType) }
+    let body = try await request.body.collect(upTo: 4 * Room.maximumBytes)
+    let message: NewMessage
+    do {
+        message = try JSONDecoder().decode(NewMessage.self, from: Data(body.readableBytesView))
+    } catch {
+        throw HTTPError(.badRequest)
+    }
+    switch room.post(message.text, by: user) {
+    case .posted: return Response(status: .created)
+    case .tooSoon(let seconds): throw HTTPError(.tooManyRequests, headers: [.retryAfter: "\(seconds)"])
+    case .unusable: throw HTTPError(.unprocessableContent)
+    }
+}
+
+/// Server-sent events of the HTML standard, section 9.2.
+private func listen(
+    _ request: Request,
+    _ context: BasicRealmRequestContext,
+    _ realms: Realms,
+    in room: Room
+) throws -> Response {
+    guard let session = context.session else { throw HTTPError(.forbidden) }
+    let watch = try realms.watch(session)
+    let listening = room.listen(after: request.headers[.lastEventID].flatMap { Int($0) })
+    let body = ResponseBody { writer in
+        async let _ = watch.onEnd(beat: { listening.beat() }) { listening.end() }
+        try await writer.write(ByteBuffer(string: "retry: 3000\n\n"))
+        for await event in listening.events { try await writer.write(ByteBuffer(string: try text(of: event))) }
+        try await writer.write(ByteBuffer(string: "event: ended\ndata: {}\n\n"))
+        try await writer.finish(nil)
+    }
+    return Response(status: .ok, headers: [.contentType: "text/event-stream; charset=utf-8"], body: body)
+}
+
+/// JSON has no line breaks of its own, so a message is one line whatever it says.
+private func text(of event: Event) throws -> String {
+    switch event {
+    case .beat: return ":\n\n"
+    case .message(let message):
+        let data = String(decoding: try JSONEncoder().encode(message), as: UTF8.self)
+        return "id: \(message.number)\ndata: \(data)\n\n"
+    }
+}
+
+private func asset(_ text: String, _ type: String) -> Response {
+    let headers: HTTPFields = [
+        .contentType: type, .cacheControl: "max-age=3600", .xContentTypeOptions: "nosniff",
+    ]
+    return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
+}
+
+extension HTTPField.Name {
+    /// What shows that a message was sent by our own page.
+    fileprivate static var formProof: Self? { Self("X-Form-Proof") }
+    fileprivate static var lastEventID: Self? { Self("Last-Event-ID") }
+}
+
+extension HTTPFields {
+    fileprivate subscript(name: HTTPField.Name?) -> String? { name.flatMap { self[$0] } }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import HTTPTypes
+internal import Hummingbird
+internal import RealmKit
+
+/// The page: it has no script and no style within, so that a browser can be told to run none.
+func page(for user: SignedInUser, proof: String) -> Response {
+    let html = """
+        <!doctype html>
+        <html lang="en">
+        <head>
+        <meta charset="utf-8">
+        <meta name="viewport" content="width=device-width">
+        <title>Chat</title>
+        <link rel="stylesheet" href="/chat.css">
+        <script src="/chat.js" defer></script>
+        </head>
+        <body data-proof="\(escaped(proof))">
+        <header>
+        <h1>Chat</h1>
+        <p>You are <bdi id="me">\(escaped(user.username.text))</bdi>. <a href="/account">Account</a></p>
+        <form method="post" action="/sign-out">
+        <input type="hidden" name="csrf" value="\(escaped(proof))">
+        <button>Sign out</button>
+        </form>
+        </header>
+        <main>
+        <ol id="messages" role="log" aria-label="Messages" tabindex="0"></ol>
+        <p id="notice" role="status"><noscript>The chat needs JavaScript.</noscript></p>
+        <form id="form">
+        <label for="text">Message</label>
+        <input id="text" maxlength="500" autocomplete="off" required autofocus>
+        <button>Send</button>
+        </form>
+        </main>
+        </body>
+        </html>
+
+        """
+    let policy = [
+        "default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'", "form-action 'self'",
+        "base-uri 'none'", "frame-ancestors 'none'",
+    ]
+    let headers: HTTPFields = [
+        .contentType: "text/html; charset=utf-8", .contentSecurityPolicy: policy.joined(separator: "; "),
+        .xContentTypeOptions: "nosniff",
+    ]
+    return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(string: html)))
+}
+
+/// What a name says is shown, and never read as HTML.
+func escaped(_ text: String) -> String {
+    var escaped = ""
+    for character in text.unicodeScalars {
+        switch character {
+        case "&": escaped += "&amp;"
+        case "<": escaped += "&lt;"
+        case ">": escaped += "&gt;"
+        case "\"": escaped += "&quot;"
+        case "'": escaped += "&#39;"
+        default: escaped.unicodeScalars.append(character)
+        }
+    }
+    return escaped
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+/// What the page does: shows what comes, sends what is written, and stops when the session is over.
+let script = """
+    (() => {
+      "use strict";
+      const list = document.getElementById("messages");
+      const form = document.getElementById("form");
+      const field = document.getElementById("text");
+      const notice = document.getElementById("notice");
+      const me = document.getElementById("me").textContent;
+
+      const element = (name, text) => {
+        const made = document.createElement(name);
+        made.textContent = text;
+        return made;
+      };
+      const show = (message) => {
+        const isAtEnd = list.scrollHeight - list.scrollTop - list.clientHeight < 40;
+        const item = document.createElement("li");
+        const time = element("time", new Date(message.time * 1000).toLocaleTimeString());
+        const text = element("span", message.text);
+        text.dir = "auto";
+        if (message.author === me) item.className = "mine";
+        item.append(element("bdi", message.author), " ", time, text);
+        list.append(item);
+        while (list.children.length > 500) list.firstChild.remove();
+        if (isAtEnd) list.scrollTop = list.scrollHeight;
+      };
+
+      let isOver = false;
+      const end = () => {
+        if (isOver) return;
+        isOver = true;
+        events.close();
+        form.hidden = true;
+        list.replaceChildren();
+        const link = element("a", "Sign in again");
+        link.href = "/sign-in?return=/";
+        notice.replaceChildren("You are signed out. ", link);
+        link.focus();
+      };
+
+      const events = new EventSource("/messages");
+      events.addEventListener("message", (event) => show(JSON.parse(event.data)));
+      // The session may be over, or the server about to stop: it is asked.
+      const ask = () => fetch("/session").then((answer) => { if (answer.status === 401) end(); }).catch(() => {});
+      events.addEventListener("ended", ask);
+      events.addEventListener("error", () => { if (events.readyState === EventSource.CLOSED) ask(); });
+
+      form.addEventListener("submit", async (event) => {
+        event.preventDefault();
+        notice.textContent = "";
+        let answer;
+        try {
+          answer = await fetch("/messages", {
+            method: "POST",
+            headers: { "Content-Type": "application/json", "X-Form-Proof": document.body.dataset.proof },
+            body: JSON.stringify({ text: field.value }),
+          });
+        } catch {
+          notice.textContent = "The server cannot be reached. Your message was not sent.";
+          return;
+        }
+        if (answer.ok) {
+          field.value = "";
+        } else if (answer.status === 401) {
+          end();
+        } else if (answer.status === 429) {
+          notice.textContent = "Too fast: try again in " + answer.headers.get("Retry-After") + " seconds.";
+        } else {
+          notice.textContent = "Your message was not taken.";
+        }
+        if (!isOver) field.focus();
+      });
+
+      // A page that the back button brings out of the browser's memory may be of a session that is gone.
+      window.addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
+    })();
+
+    """

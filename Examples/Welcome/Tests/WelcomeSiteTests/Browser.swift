@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import BuiltInRealms
+import Foundation
+import HTTPTypes
+import Hummingbird
+import HummingbirdRealms
+import Logging
+import NIOCore
+import NIOEmbedded
+import Synchronization
+
+/// Sends requests to a router without a server.
+struct Browser {
+    typealias Context = BasicRealmRequestContext
+
+    /// What came of a request.
+    struct Answer {
+        let status: Int
+        let headers: HTTPFields
+        let text: String
+    }
+
+    private let responder: RouterResponder<Context>
+    private let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+    /// - Parameters:
+    ///   - configuration: The example's realms.conf.
+    ///   - makeRouter: Makes the routes.
+    /// - Throws: When something of that cannot be used.
+    init(_ configuration: URL, _ makeRouter: (Realms) throws -> Router<Context>) async throws {
+        let realms = try await Realms(try Self.copy(of: configuration).path, kinds: builtInRealms, logger: logger)
+        responder = try makeRouter(realms).buildResponder()
+    }
+
+    /// A copy of a realms.conf, so that nothing is kept beside the original.
+    static func copy(of configuration: URL) throws -> URL {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "example-\(UUID())")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let copy = folder.appending(path: "realms.conf")
+        try FileManager.default.copyItem(at: configuration, to: copy)
+        return copy
+    }
+
+    /// The realms.conf of the package that a file of its tests is in.
+    static func configuration(_ file: String = #filePath) -> URL {
+        URL(filePath: file).deletingLastPathComponent().appending(path: "../../realms.conf").standardized
+    }
+
+    func send(
+        _ method: HTTPRequest.Method,
+        _ path: String,
+        _ headers: HTTPFields = [:],
+        body: String = ""
+    ) async throws -> Answer {
+        let head = HTTPRequest(
+            method: method,
+            scheme: "https",
+            authority: "localhost",
+            path: path,
+            headerFields: headers
+        )
+        let request = Request(head: head, body: RequestBody(buffer: ByteBuffer(string: body)))
+        let source = ApplicationRequestContextSource(channel: NIOAsyncTestingChannel(), logger: logger)
+        let context = Context(source: source)
+        let response: Response
+        do {
+            response = try await responder.respond(to: request, context: context)
+        } catch let error as any HTTPResponseError {
+            response = try error.response(from: request, context: context)
+        }
+        let written = Written()
+        try await response.body.write(written)
+        return Answer(status: response.status.code, headers: response.headers, text: written.text.withLock { $0 })
+    }
+
+    /// The session of somebody who signs in, as the value of a `Cookie` field.
+    func signIn(_ name: String) async throws -> String {
+        let body = #"{"username": "\#(name)", "password": "any"}"#
+        let answer = try await send(.post, "/session", [.contentType: "application/json"], body: body)
+        let cookie = answer.headers[values: .setCookie].first { $0.hasPrefix("__Host-gatehouse=") }
+        return cookie.map { String($0.prefix { $0 != ";" }) } ?? ""
+    }
+}
+
+/// What was written of a body.
+private final class Written: ResponseBodyWriter, Sendable {
+    let text = Mutex("")
+
+    func write(_ buffer: ByteBuffer) async throws { text.withLock { $0 += String(buffer: buffer) } }
+
+    func finish(_ trailingHeaders: HTTPFields?) async throws {}
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import HTTPTypes
+internal import Hummingbird
+
+/// Keeps caches from giving one person's answer to another.
+///
+/// Source: RFC 9111 section 5.2.2, RFC 9110 section 12.5.5.
+enum PersonalAnswer {
+    private static let named = ["Authorization", "Cookie"]
+
+    /// Marks the answer to a request whose sender was looked at.
+    ///
+    /// - Parameters:
+    ///   - isPersonal: Whether somebody was found.
+    ///   - answer: Makes the answer.
+    /// - Returns: The answer with `Vary`, and for somebody with `Cache-Control: no-store` unless it is `private` already.
+    /// - Throws: What `answer` throws; an `HTTPError` is marked too.
+    static func marking(isPersonal: Bool, _ answer: () async throws -> Response) async throws -> Response {
+        do {
+            var response = try await answer()
+            mark(&response.headers, isPersonal)
+            return response
+        } catch var error as HTTPError {
+            mark(&error.headers, isPersonal)
+            throw error
+        }
+    }
+
+    static func mark(_ headers: inout HTTPFields, _ isPersonal: Bool) {
+        let varying = names(headers[values: .vary])
+        if !varying.contains("*") {
+            let missing = named.filter { name in !varying.contains { $0 == name.lowercased() } }
+            if !missing.isEmpty { headers.append(HTTPField(name: .vary, value: missing.joined(separator: ", "))) }
+        }
+        guard isPersonal else { return }
+        let control = names(headers[values: .cacheControl])
+        guard !control.contains("no-store"), !control.contains("private") else { return }
+        headers[.cacheControl] = "no-store"
+    }
+
+    private static func names(_ values: [String]) -> [String] {
+        values.flatMap { $0.split(separator: ",") }.map { name in
+            String(name.drop { $0 == " " || $0 == "\t" }.prefix { $0 != " " && $0 != "\t" }).lowercased()
+        }
+    }
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import HTTPTypes
+import Hummingbird
+import HummingbirdRealms
+import RealmKit
+import Testing
+
+@Suite struct AuthenticatorTests {
+    @Test func `nobody may have what is for everybody, and is asked who they are elsewhere`() async throws {
+        let application = try await Scene().application()
+        let open = try await application.send(.get, "/")
+        #expect(open.text == "hello stranger")
+        #expect(open.headers[.vary] == "Authorization, Cookie")
+        #expect(open.headers[.cacheControl] == nil)
+        for path in ["/user", "/staff", "/edit", "/asked"] {
+            let answer = try await application.send(.get, path)
+            #expect(answer.status == 401)
+            #expect(
+                answer.headers[values: .wwwAuthenticate] == [
+                    "Cookie realm=\"people\", form-action=\"/sign-in\", cookie-name=\"__Host-gatehouse\"",
+                    "Basic realm=\"people\", charset=\"UTF-8\"",
+                ]
+            )
+            #expect(answer.headers[.cacheControl] == "no-store")
+        }
+    }
+
+    @Test func `a person who goes to a page is sent to the sign-in page and back`() async throws {
+        let application = try await Scene().application()
+        for (method, status) in [(HTTPRequest.Method.get, 302), (.post, 303)] {
+            let headers: HTTPFields = [.accept: "text/html"]
+            let answer = try await application.send(method, "/user?a=1", headers)
+            #expect(answer.status == status)
+            #expect(answer.headers[.location] == "/sign-in?return=/user%3Fa%3D1")
+        }
+        #expect(try await application.send(.get, "/sign-in?return=/user").status == 200)
+        #expect(try await application.send(.get, "/style.css").headers[.contentType] == "text/css; charset=utf-8")
+        #expect(try await application.send(.get, "/session.js").status == 200)
+        #expect(try await application.send(.post, "/style.css").status == 405)
+    }
+
+    @Test func `Basic lets in, and the wrong password does not`() async throws {
+        let application = try await Scene().application()
+        let answer = try await application.send(.get, "/user", basic("ben"))
+        #expect(answer.status == 200)
+        #expect(answer.text == "ben")
+        #expect(answer.headers[.cacheControl] == "no-store")
+        #expect(try await application.send(.get, "/user", basic("ben", "wrong")).status == 401)
+        #expect(try await application.send(.get, "/", basic("ben", "wrong")).text == "hello stranger")
+        #expect(try await application.send(.get, "/asked", basic("ann")).text == "ann")
+    }
+
+    @Test func `groups and roles decide, and 403 has no challenge`() async throws {
+        let application = try await Scene().application()
+        #expect(try await application.send(.get, "/staff", basic("ann")).text == "staff")
+        #expect(try await application.send(.get, "/edit", basic("ben")).text == "edit")
+        for (path, name) in [("/staff", "ben"), ("/edit", "ann")] {
+            let answer = try await application.send(.get, path, basic(name))
+            #expect(answer.status == 403)
+            #expect(answer.headers[.wwwAuthenticate] == nil)
+            #expect(answer.headers[.cacheControl] == "no-store")
+        }
+    }
+
+    @Test func `a role or a realm that is not there is told when the application is made`() async throws {
+        let realms = try await Scene().realms
+        #expect(throws: UnknownRole.self) { try RequireRole<Scene.Context>("author", of: realms) }
+        #expect(throws: RealmError.self) { try RealmAuthenticator<Scene.Context>(realms, asking: ["peeple"]) }
+    }
+
+    @Test(arguments: ["Basic", "Basic !!!", "Basic YTpi, Basic YTpi", "=", "Basic YTo=x"])
+    func `what is no Authorization field is answered by 400 on every path`(field: String) async throws {
+        let application = try await Scene().application()
+        for path in ["/", "/user"] {
+            #expect(try await application.send(.get, path, [.authorization: field]).status == 400)
+        }
+    }
+
+    @Test func `two Authorization fields are answered by 400`() async throws {
+        let application = try await Scene().application()
+        var headers = basic("ann")
+        headers.append(HTTPField(name: .authorization, value: "Bearer x"))
+        #expect(try await application.send(.get, "/user", headers).status == 400)
+    }
+
+    @Test func `without an authenticator nobody passes`() async throws {
+        let router = Router(context: Scene.Context.self)
+        router.group("user").add(middleware: RequireUser()).get { _, _ in "secret" }
+        router.get("/asked") { _, context in try context.requireUser().username.text }
+        let application = Application(router: router)
+        #expect(try await application.send(.get, "/user", basic("ann")).status == 500)
+        #expect(try await application.send(.get, "/asked", basic("ann")).status == 500)
+    }
+
+    @Test func `only the realms that are named are asked`() async throws {
+        let scene = try await Scene()
+        let router = Router(context: Scene.Context.self)
+        router.add(middleware: SignInPages(scene.realms))
+        router.group("zoo").add(middleware: try RealmAuthenticator(scene.realms, asking: ["zoo"])).get { _, context in
+            try context.requireUser().realm
+        }
+        let application = Application(router: router)
+        #expect(try await application.send(.get, "/zoo", basic("zed", "")).text == "zoo")
+        #expect(try await application.send(.get, "/zoo", basic("ann")).status == 401)
+        let session = try await scene.signIn("ann", at: application)
+        #expect(try await application.send(.get, "/zoo", [.cookie: session]).status == 401)
+    }
+
+    @Test func `caches are told that an answer is for one person`() async throws {
+        let application = try await Scene().application()
+        let own = try await application.send(.get, "/own-cache", basic("ann"))
+        #expect(own.headers[.cacheControl] == "private, max-age=60")
+        #expect(own.headers[values: .vary] == ["Accept, COOKIE", "Authorization"])
+        let shared = try await application.send(.get, "/shared", basic("ann"))
+        #expect(shared.headers[values: .cacheControl] == ["no-store"])
+        #expect(try await application.send(.get, "/shared").headers[.cacheControl] == "public, max-age=60")
+    }
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import Foundation
+import Hummingbird
+import HummingbirdRealms
+import Logging
+import NIOCore
+import NIOOpenSSL
+import NIOPosix
+import OpenSSLKit
+import ServiceLifecycle
+
+/// Runs an application over TLS, with its services, while a test talks to it.
+enum LiveServer {
+    struct Running: Sendable {
+        let port: Int
+        fileprivate let context: TLSContext
+        fileprivate let group: ServiceGroup
+
+        /// Has the application stop as at SIGTERM.
+        func stop() async { await group.triggerGracefulShutdown() }
+
+        func connect() async throws -> LiveConnection { try await LiveConnection(port: port, context: context) }
+    }
+
+    static func run(
+        _ scene: Scene,
+        _ router: Router<Scene.Context>,
+        _ test: (Running) async throws -> Void
+    ) async throws {
+        let (ports, port) = AsyncStream.makeStream(of: Int.self)
+        var logger = Logger(label: "live")
+        logger.logLevel = .critical
+        let application = Application(
+            router: router,
+            server: try .openSSL(scene.realms),
+            configuration: .init(address: scene.realms.address),
+            services: [scene.realms],
+            onServerRunning: { channel in port.yield(channel.localAddress?.port ?? 0) },
+            logger: logger
+        )
+        let group = ServiceGroup(configuration: .init(services: [application], logger: logger))
+        let pem = try Data(contentsOf: scene.folder.appending(path: "var/development-certificate.pem"))
+        let authority = try Certificate.chain(pem: Array(pem), name: "development-certificate.pem")
+        let context = try TLSContext(.client(trusting: .authorities(authority)))
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask { try await group.run() }
+            var found = ports.makeAsyncIterator()
+            guard let number = await found.next() else { throw Absent(what: "port") }
+            let running = Running(port: number, context: context, group: group)
+            do {
+                try await test(running)
+            } catch {
+                await running.stop()
+                throw error
+            }
+            await running.stop()
+            try await tasks.waitForAll()
+        }
+    }
+}
+
+/// A connection over TLS on which a test writes and reads what goes over the wire.
+final class LiveConnection {
+    private let channel: any Channel
+    private let chunks: AsyncStream<String>
+    /// What has been read and not been asked for.
+    private var rest = ""
+
+    init(port: Int, context: TLSContext) async throws {
+        let (stream, continuation) = AsyncStream.makeStream(of: String.self)
+        chunks = stream
+        channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    let handler = try OpenSSLClientHandler(context: context, serverName: "localhost")
+                    try channel.pipeline.syncOperations.addHandlers([handler, Collector(continuation)])
+                }
+            }
+            .connect(host: "127.0.0.1", port: port).get()
+    }
+
+    /// Sends a request and reads the head of the answer.
+    func request(_ line: String, _ fields: [String] = [], body: String = "") async throws -> String {
+        var text = "\(line) HTTP/1.1\r\nhost: localhost:1\r\n"
+        for field in fields { text += field + "\r\n" }
+        if !body.isEmpty { text += "content-length: \(body.utf8.count)\r\n" }
+        try await channel.writeAndFlush(ByteBuffer(string: text + "\r\n" + body))
+        return await read(until: "\r\n\r\n")
+    }
+
+    /// Reads until a text has come, or nothing more comes.
+    func read(until end: String) async -> String {
+        if !rest.contains(end) {
+            for await chunk in chunks {
+                rest += chunk
+                if rest.contains(end) { break }
+            }
+        }
+        guard let range = rest.range(of: end) else {
+            defer { rest = "" }
+            return rest
+        }
+        defer { rest = String(rest[range.upperBound...]) }
+        return String(rest[..<range.upperBound])
+    }
+
+    func close() async throws { try await channel.close() }
+
+    private final class Collector: ChannelInboundHandler {
+        typealias InboundIn = ByteBuffer
+
+        private let chunks: AsyncStream<String>.Continuation
+
+        init(_ chunks: AsyncStream<String>.Continuation) { self.chunks = chunks }
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            chunks.yield(String(buffer: unwrapInboundIn(data)))
+        }
+
+        func channelInactive(context: ChannelHandlerContext) { chunks.finish() }
+
+        func errorCaught(context: ChannelHandlerContext, error: any Error) {
+            chunks.finish()
+            context.close(promise: nil)
+        }
+    }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import HTTPTypes
+import HummingbirdRealms
+import Testing
+
+@Suite struct RuleTests {
+    private static let rules = """
+        protect /public { open; }
+        protect /staff { auth form basic; require group Staff; }
+        protect /programs { auth basic; require any; }
+        protect /admin { nobody; }
+        protect /inside { require any; networks 10.0.0.0/8; }
+        """
+
+    @Test func `rules decide about the routes of the application`() async throws {
+        let scene = try await Scene(rules: Self.rules)
+        let application = scene.ruled()
+        let cookie = try await scene.signIn("ann", at: application)
+        #expect(try await application.send(.get, "/public/a").text == "nobody")
+        #expect(try await application.send(.get, "/staff/a").status == 401)
+        #expect(try await application.send(.get, "/staff/a", [.accept: "text/html"]).status == 302)
+        #expect(try await application.send(.get, "/staff/a", basic("ann")).text == "ann")
+        #expect(try await application.send(.get, "/staff/a", [.cookie: cookie]).text == "ann")
+        #expect(try await application.send(.get, "/staff/a", basic("ben")).status == 403)
+        #expect(try await application.send(.get, "/programs", [.cookie: cookie]).status == 401)
+        #expect(try await application.send(.get, "/programs", [.accept: "text/html"]).status == 401)
+        #expect(try await application.send(.get, "/admin", basic("ann")).status == 403)
+        #expect(
+            try await application.send(.post, "/staff", [.cookie: cookie, .origin: "https://evil.example"]).status
+                == 403
+        )
+        #expect(try await application.send(.post, "/staff", [.cookie: cookie]).text == "ann")
+    }
+
+    @Test func `where a request comes from is the peer, or whom a trusted proxy names`() async throws {
+        let plain = try await Scene(rules: Self.rules).ruled()
+        let forwarded = try #require(HTTPField.Name("X-Forwarded-For"))
+        var headers = basic("ann")
+        #expect(try await plain.send(.get, "/inside", headers, from: "10.1.1.1").text == "ann")
+        #expect(try await plain.send(.get, "/inside", headers, from: "192.0.2.1").status == 403)
+        #expect(try await plain.send(.get, "/inside", headers, from: nil).status == 403)
+        headers[forwarded] = "10.1.1.1"
+        #expect(try await plain.send(.get, "/inside", headers, from: "192.0.2.1").status == 403)
+        let behind = try await Scene(rules: Self.rules, server: "trusted-proxies 192.0.2.1;").ruled()
+        #expect(try await behind.send(.get, "/inside", headers, from: "192.0.2.1").text == "ann")
+        #expect(try await behind.send(.get, "/inside", headers, from: "192.0.2.2").status == 403)
+        headers[forwarded] = "10.1.1.1, 192.0.2.7"
+        #expect(try await behind.send(.get, "/inside", headers, from: "192.0.2.1").status == 403)
+        headers[forwarded] = "nonsense"
+        #expect(try await behind.send(.get, "/inside", headers, from: "192.0.2.1").status == 400)
+    }
+
+    @Test func `a rule about a host sees the one host of the request`() async throws {
+        let rules = "protect a.example/x { require any; } protect b.example/x { open; }"
+        let application = try await Scene(rules: rules).ruled()
+        #expect(try await application.send(.get, "/x", host: "b.example").text == "nobody")
+        #expect(try await application.send(.get, "/x", host: "A.Example:8443").status == 401)
+        #expect(try await application.send(.get, "/x", host: "c.example").status == 403)
+        #expect(try await application.send(.get, "https://b.example/x", host: "a.example").status == 400)
+        #expect(try await application.send(.get, "https://a.example/x", host: "a.example").status == 401)
+        #expect(try await application.send(.get, "/x", host: "").status == 400)
+    }
+
+    @Test func `what no rule is about is refused, unless it is said to be open`() async throws {
+        let scene = try await Scene(rules: Self.rules)
+        #expect(try await scene.ruled().send(.get, "/other", basic("ann")).status == 403)
+        #expect(try await scene.ruled(.open).send(.get, "/other").text == "nobody")
+    }
+
+    @Test(arguments: [
+        "/public/../staff", "/%2e%2e/staff", "//staff", "/public%2F..%2Fstaff", "/staff;x", "/a%00", "/%ff", "",
+    ])
+    func `a path that can be read in two ways is answered by 400`(path: String) async throws {
+        let scene = try await Scene(rules: Self.rules)
+        #expect(try await scene.ruled(.open).send(.get, path, basic("ann")).status == 400)
+    }
+}
