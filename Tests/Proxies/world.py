@@ -94,7 +94,9 @@ class Gatehouse:
             self.server = None
 
     def end_sessions(self, name):
-        return self.folder.must("sessions", "end", "--user", name)
+        status, said = self.folder.run("sessions", "end", "--user", name)
+        if status != 0:
+            raise AssertionError(f"gatehouse sessions end --user {name}: status {status}: {said}")
 
     def __enter__(self):
         self.start()
