@@ -41,6 +41,12 @@ CHECK = r"""() => {
         if (visible(one) && !inline && (box.width < 24 || box.height < 24))
             say("too small to hit: " + name(one) + " " + box.width + "x" + box.height);
     }
+    for (const one of document.querySelectorAll("button, time, h1, h2")) {
+        const range = document.createRange();
+        range.selectNodeContents(one);
+        const lines = new Set([...range.getClientRects()].map(box => Math.round(box.top))).size;
+        if (visible(one) && lines > name(one).split(/\s+/).length) say("broken within a word: " + name(one).replace(/\s+/g, " "));
+    }
     const parse = text => {
         const canvas = Object.assign(document.createElement("canvas"), {width: 1, height: 1}).getContext("2d");
         canvas.fillStyle = text; canvas.fillRect(0, 0, 1, 1);

@@ -341,11 +341,11 @@ def two_thousand_connections_at_a_time_each_get_their_own_answer(place):
 @scenario
 def a_session_runs_out(place):
     place.gatehouse.stop()
-    place.gatehouse.start(idle="5s", absolute="60s")
+    place.gatehouse.start(idle="10s", absolute="60s")
     browser = place.browser()
     browser.sign_in(sign_in_page(browser, "/shared"), "bob", PASSWORDS["bob"])
     equal(browser.ask("/shared", kind=FETCH).status, 200)
-    time.sleep(7)
+    time.sleep(12)
     refused(browser.ask("/shared", kind=FETCH), 401)
     refused(browser.ask("/shared"), 302, 303)
 
