@@ -8,7 +8,7 @@ SWIFT_FILES = Package.swift Sources Tests Examples Benchmarks
 BUILD_PACKAGES = libssl-dev libargon2-dev libcrypt-dev libsqlite3-dev pkg-config
 TEST_PACKAGES = curl openssl
 
-.PHONY: help serve check test interop soak lint format bench bench-http examples smoke scanners stalls flood timing durability deps test-deps clean
+.PHONY: help serve check test test-proxies test-browser bench-forward-auth interop soak lint format bench bench-http examples smoke scanners stalls flood timing durability deps test-deps clean
 
 help:
 	@echo "make serve     build, and serve https://localhost:8443/welcome as $(CONFIG) says"
@@ -23,6 +23,9 @@ help:
 	@echo "make examples  build and test the examples"
 	@echo "make smoke     start the built server and sign in over TLS with curl"
 	@echo "make scanners  have testssl.sh, sslyze and checks of our own look at the built server, those that are installed"
+	@echo "make test-proxies  have nginx, Caddy and HAProxy, those that are installed, ask the built server who comes in"
+	@echo "make test-browser  have a Chromium sign in at the built server"
+	@echo "make bench-forward-auth  measure a question of nginx to the built server beside one to an nginx that always says yes"
 	@echo "make stalls    stall at every point of connections to the built server, one at a time and 2,000 at once"
 	@echo "make flood     guess passwords over 1,000 connections, and look that everybody else is served as before"
 	@echo "make timing    measure whether the time of a refusal tells why it was refused"
@@ -78,6 +81,18 @@ smoke: deps test-deps
 scanners:
 	@[ -n "$(GATEHOUSE)" ] || swift build -c release --product gatehouse
 	Tests/Scanners/run.sh "$(or $(GATEHOUSE),$$(swift build -c release --show-bin-path)/gatehouse)"
+
+test-proxies:
+	@[ -n "$(GATEHOUSE)" ] || swift build -c release --product gatehouse
+	Tests/Proxies/proxies.py "$(or $(GATEHOUSE),$$(swift build -c release --show-bin-path)/gatehouse)"
+
+test-browser:
+	@[ -n "$(GATEHOUSE)" ] || swift build -c release --product gatehouse
+	Tests/Browser/run.sh "$(or $(GATEHOUSE),$$(swift build -c release --show-bin-path)/gatehouse)"
+
+bench-forward-auth:
+	@[ -n "$(GATEHOUSE)" ] || swift build -c release --product gatehouse
+	Scripts/bench-forward-auth.sh "$(or $(GATEHOUSE),$$(swift build -c release --show-bin-path)/gatehouse)"
 
 stalls:
 	@[ -n "$(GATEHOUSE)" ] || swift build -c release --product gatehouse

@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: Apache-2.0
+# Gatehouse
+"""What a question of nginx costs: to a gatehouse that looks at a live session, and to an nginx that says yes to everything.
+
+    run.py GATEHOUSE
+
+Environment: BENCH_ROUNDS (7), BENCH_SECONDS (4), BENCH_CONNECTIONS (32). The server that is asked has the lowest core to itself; the nginx that
+asks, and wrk, have the highest. Rounds alternate, and so does who goes first. nginx, wrk, openssl, Python 3.9, Linux.
+"""
+
+import html
+import json
+import os
+import re
+import shutil
+import signal
+import ssl
+import statistics
+import subprocess
+import sys
+import tempfile
+import urllib.error
+import urllib.parse
+import urllib.request
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "HTTP"))
+sys.path.insert(0, os.path.join(HERE, "..", "..", "Tests", "Server"))
+
+from fleet import free_port, make_certificates  # noqa: E402
+from processes import Service, pinned, wait_until  # noqa: E402
+from server import Folder  # noqa: E402
+
+ROUNDS = int(os.environ.get("BENCH_ROUNDS", "7"))
+SECONDS = float(os.environ.get("BENCH_SECONDS", "4"))
+CONNECTIONS = int(os.environ.get("BENCH_CONNECTIONS", "32"))
+GOAL = 1.2
+PASSWORD = "correct horse battery"
+CONFIGURATION = """
+default-realm town;
+login storeRealm {{ StoreLoginModule required; }}
+realm town {{ class StoreRealm; }}
+server {{
+    listen 127.0.0.1:{port};
+    state state;
+    threads 1;
+    access-log off;
+    trusted-proxies 127.0.0.1;
+    tls {{ certificate {certificate}; key {key}; minimum-version 1.3; }}
+}}
+protect app.example.com/ {{ auth form; require group Staff; }}
+"""
+
+
+def filled(name, **words):
+    with open(os.path.join(HERE, name)) as file:
+        text = file.read()
+    for word, value in words.items():
+        text = text.replace(f"@{word.upper()}@", str(value))
+    return text
+
+
+class Nginx(Service):
+    def __init__(self, root, name, core, **words):
+        folder = os.path.join(root, name)
+        os.makedirs(os.path.join(folder, "pages"))
+        with open(os.path.join(folder, "pages", "desk"), "w") as page:
+            page.write("ok\n")
+        self.port = free_port()
+        for file, source in (("server.conf", f"server-{name.partition('-')[0]}.conf"), ("nginx.conf", "nginx.conf")):
+            with open(os.path.join(folder, file), "w") as out:
+                out.write(filled(source, folder=folder, port=self.port, **words))
+        super().__init__(["nginx", "-e", f"{folder}/error.log", "-p", folder, "-c", f"{folder}/nginx.conf"], core,
+                         f"{folder}/output.log")
+
+
+def session(port, authority):
+    """A cookie of ann, got as a browser gets it."""
+    jar = {}
+
+    class Stay(urllib.request.HTTPRedirectHandler):
+        def redirect_request(self, *_):
+            return None
+
+    opener = urllib.request.build_opener(Stay, urllib.request.HTTPSHandler(context=ssl.create_default_context(cafile=authority)))
+
+    def ask(path, data=None):
+        cookies = "; ".join(f"{name}={value}" for name, value in jar.items())
+        request = urllib.request.Request(f"https://localhost:{port}{path}", data, {
+            "Cookie": cookies, "Accept": "text/html", "Host": "app.example.com", "Origin": "https://app.example.com",
+            "Sec-Fetch-Site": "same-origin"})
+        try:
+            answer = opener.open(request, timeout=20)
+        except urllib.error.HTTPError as error:
+            answer = error
+        for cookie in answer.headers.get_all("Set-Cookie") or []:
+            name, _, value = cookie.split(";")[0].partition("=")
+            jar[name] = value
+        return answer.read().decode()
+
+    page = ask("/sign-in")
+    ticket = html.unescape(re.search(r'name="ticket" value="([^"]*)"', page).group(1))
+    ask("/sign-in", urllib.parse.urlencode({"ticket": ticket, "username": "ann", "password": PASSWORD}).encode())
+    if "__Host-gatehouse" not in jar:
+        sys.exit("bench-forward-auth: no session was to be had")
+    return jar["__Host-gatehouse"]
+
+
+def answers(port, cookie):
+    """What the front says to one request: it must have asked, and been told who it is."""
+    request = urllib.request.Request(f"http://127.0.0.1:{port}/desk", headers={"Cookie": f"__Host-gatehouse={cookie}"})
+    try:
+        with urllib.request.urlopen(request, timeout=5) as answer:
+            return answer.status, answer.headers["X-Seen"]
+    except OSError as error:
+        return error, None
+
+
+def load(front, cookie, core, seconds):
+    summary = os.path.join(HERE, "..", "HTTP", "client", "summary.lua")
+    result = subprocess.run(
+        ["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{seconds:g}s", "--latency", "-s", summary, "-H",
+         f"Cookie: __Host-gatehouse={cookie}", f"http://127.0.0.1:{front.port}/desk"],
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=seconds + 60, preexec_fn=pinned(core))
+    line = next((line for line in result.stdout.splitlines() if line.startswith("SUMMARY ")), None)
+    if line is None:
+        sys.exit(f"bench-forward-auth: wrk says {result.stdout}{result.stderr}")
+    summary = json.loads(line[len("SUMMARY "):])
+    if any(summary[kind] for kind in ("status", "connect", "read", "write", "timeout")):
+        said = open(os.path.join(os.path.dirname(front.log), "error.log")).read()[-1500:]
+        sys.exit(f"bench-forward-auth: wrk saw errors: {summary}\n{said}")
+    return summary
+
+
+def main():
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda number, _: sys.exit(128 + number))
+    for program in ("nginx", "wrk", "openssl"):
+        if shutil.which(program) is None and not os.path.exists(f"/usr/sbin/{program}"):
+            sys.exit(f"bench-forward-auth: {program} is needed. Debian: apt-get install nginx-light wrk openssl")
+    os.environ["PATH"] += ":/usr/sbin"
+    cores = sorted(os.sched_getaffinity(0))
+    root = tempfile.mkdtemp(prefix="gatehouse-bench-")
+    os.chmod(root, 0o755)
+    make_certificates(root)
+    certificate, key, port = f"{root}/ecdsa.certificate.pem", f"{root}/ecdsa.key.pem", free_port()
+    services = []
+    try:
+        with Folder(sys.argv[1], CONFIGURATION.format(port=port, certificate=certificate, key=key), "forward-auth") as folder:
+            folder.add("ann", PASSWORD, "--group", "Staff")
+            gatehouse = Service(folder.command("serve"), cores[0], os.path.join(folder.path, "log"))
+            services.append(gatehouse)
+            if not wait_until(lambda: "listening on" in open(gatehouse.log).read(), 20):
+                sys.exit(open(gatehouse.log).read())
+            yes = Nginx(root, "yes", cores[0], certificate=certificate, key=key)
+            services.append(yes)
+            fronts = {}
+            for name, asked in (("gatehouse", port), ("nginx 204", yes.port)):
+                fronts[name] = Nginx(root, f"front-{name.split()[0]}", cores[-1], asked=asked, certificate=certificate)
+                services.append(fronts[name])
+            cookie = session(port, certificate)
+            for name, front in fronts.items():
+                if not wait_until(lambda: answers(front.port, cookie) == (200, "ann Staff town"), 10):
+                    sys.exit(f"bench-forward-auth: {name} answers {answers(front.port, cookie)}")
+            if answers(fronts["gatehouse"].port, "x" * 43)[1] is not None:
+                sys.exit("bench-forward-auth: gatehouse lets everybody in")
+            measure({"gatehouse": gatehouse, "nginx 204": yes}, fronts, cookie, cores)
+    finally:
+        for service in services:
+            service.end()
+        shutil.rmtree(root, ignore_errors=True)
+
+
+def measure(asked, fronts, cookie, cores):
+    taken = {name: [] for name in asked}
+    print(f"one request of wrk = one file of nginx, one question over TLS 1.3; {CONNECTIONS} connections, {ROUNDS} rounds of {SECONDS:g} s")
+    print(f"load average {os.getloadavg()[0]:.2f}, cores {cores[0]} (asked) and {cores[-1]} (nginx that asks, wrk)")
+    for name in asked:
+        load(fronts[name], cookie, cores[-1], 1)
+    for number in range(ROUNDS):
+        for name in list(asked) if number % 2 else list(asked)[::-1]:
+            before = asked[name].cpu()
+            summary = load(fronts[name], cookie, cores[-1], SECONDS)
+            cpu = (asked[name].cpu() - before) * 1e6 / summary["requests"]
+            taken[name].append((cpu, summary["requests"] * 1e6 / summary["microseconds"], summary["p50"], summary["p99"]))
+    print(f"{'asked':12} {'CPU us':>8} {'requests/s':>11} {'p50 us':>8} {'p99 us':>8}")
+    for name, samples in taken.items():
+        cpu, rate, p50, p99 = (statistics.median(column) for column in zip(*samples))
+        print(f"{name:12} {cpu:8.1f} {rate:11.0f} {p50:8.0f} {p99:8.0f}")
+    pairs = list(zip(taken["gatehouse"], taken["nginx 204"]))
+    cpu = statistics.median(ours[0] / theirs[0] for ours, theirs in pairs)
+    whole = statistics.median(theirs[1] / ours[1] for ours, theirs in pairs)
+    print(f"ratio of a question's CPU time, gatehouse to nginx 204: {cpu:.2f} (goal {GOAL}: {'reached' if cpu <= GOAL else 'missed'})")
+    print(f"ratio of the whole request's time: {whole:.2f} (goal {GOAL}: {'reached' if whole <= GOAL else 'missed'})")
+
+
+if __name__ == "__main__":
+    main()

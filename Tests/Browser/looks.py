@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+# Gatehouse
+"""What every page looks like, in light and dark, and whether everybody can read and use it."""
+
+from place import ANN, FIRST, MALLORY, fill, scenario, true
+
+# In the page: everything that is wrong with it, as sentences.
+CHECK = r"""() => {
+    const wrong = [];
+    const say = text => wrong.push(text);
+    if (!document.documentElement.lang) say("no language");
+    if (!document.title.trim()) say("no title");
+    if (document.querySelectorAll("h1").length !== 1) say(document.querySelectorAll("h1").length + " h1");
+    if (!document.querySelector("main, [role=main]")) say("no main");
+    if (!document.querySelector('meta[name=viewport]')) say("no viewport");
+    for (const one of document.querySelectorAll("[style], style, script:not([src])")) say("within the page: " + one.outerHTML.slice(0, 200));
+    let last = 0;
+    for (const heading of document.querySelectorAll("h1,h2,h3,h4,h5,h6")) {
+        const level = Number(heading.tagName[1]);
+        if (level > last + 1) say("heading " + level + " after " + last);
+        last = level;
+    }
+    const ids = [...document.querySelectorAll("[id]")].map(one => one.id);
+    for (const id of new Set(ids)) if (ids.filter(one => one === id).length > 1) say("id twice: " + id);
+    for (const attribute of ["aria-describedby", "aria-labelledby", "for"])
+        for (const one of document.querySelectorAll("[" + attribute + "]"))
+            for (const id of one.getAttribute(attribute).split(/\s+/))
+                if (!document.getElementById(id)) say(attribute + " names nothing: " + id);
+    const visible = one => one.checkVisibility({opacityProperty: true, visibilityProperty: true});
+    const name = one => (one.innerText || one.value || one.getAttribute("aria-label") || one.title || "").trim();
+    for (const one of document.querySelectorAll("input:not([type=hidden]), select, textarea"))
+        if (visible(one) && !(one.labels && [...one.labels].some(name)) && !one.getAttribute("aria-label")
+            && !one.getAttribute("aria-labelledby")) say("no label: " + one.name);
+    for (const one of document.querySelectorAll("button, a[href], [role=button]"))
+        if (visible(one) && !name(one)) say("nothing to read on " + one.outerHTML);
+    for (const one of document.querySelectorAll("img")) if (!one.hasAttribute("alt")) say("no alt: " + one.src);
+    for (const one of document.querySelectorAll("th")) if (!name(one)) say("an empty th");
+    for (const one of document.querySelectorAll("button, input:not([type=hidden]), select, a[href]")) {
+        const box = one.getBoundingClientRect();
+        const inline = one.tagName === "A" && getComputedStyle(one).display === "inline";
+        if (visible(one) && !inline && (box.width < 24 || box.height < 24))
+            say("too small to hit: " + name(one) + " " + box.width + "x" + box.height);
+    }
+    for (const one of document.querySelectorAll("button, time, h1, h2")) {
+        const range = document.createRange();
+        range.selectNodeContents(one);
+        const lines = new Set([...range.getClientRects()].map(box => Math.round(box.top))).size;
+        if (visible(one) && lines > name(one).split(/\s+/).length) say("broken within a word: " + name(one).replace(/\s+/g, " "));
+    }
+    const parse = text => {
+        const canvas = Object.assign(document.createElement("canvas"), {width: 1, height: 1}).getContext("2d");
+        canvas.fillStyle = text; canvas.fillRect(0, 0, 1, 1);
+        const [r, g, b, a] = canvas.getImageData(0, 0, 1, 1).data;
+        return [r, g, b, a / 255];
+    };
+    const over = (front, back) => [0, 1, 2].map(i => front[i] * front[3] + back[i] * (1 - front[3])).concat(1);
+    const base = matchMedia("(prefers-color-scheme: dark)").matches
+        && getComputedStyle(document.documentElement).colorScheme.includes("dark") ? [18, 18, 18, 1] : [255, 255, 255, 1];
+    const background = one => {
+        const layers = [];
+        for (; one; one = one.parentElement) layers.push(parse(getComputedStyle(one).backgroundColor));
+        return layers.reverse().reduce((back, front) => over(front, back), base);
+    };
+    const light = color => {
+        const [r, g, b] = color.slice(0, 3).map(v => v / 255).map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    };
+    const contrast = (a, b) => { const [x, y] = [light(a), light(b)].sort((p, q) => q - p); return (x + 0.05) / (y + 0.05); };
+    const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    let count = 0;
+    for (let node = texts.nextNode(); node; node = texts.nextNode()) {
+        const one = node.parentElement;
+        if (!node.data.trim() || !visible(one) || ["SCRIPT", "STYLE", "NOSCRIPT"].includes(one.tagName)) continue;
+        count++;
+        const back = background(one), style = getComputedStyle(one);
+        const ratio = contrast(over(parse(style.color), back), back);
+        if (ratio < 4.5) say("contrast " + ratio.toFixed(2) + ": " + node.data.trim().slice(0, 40));
+    }
+    for (const one of document.querySelectorAll("input:not([type=hidden])")) {
+        if (!visible(one)) continue;
+        const style = getComputedStyle(one), back = background(one);
+        if (contrast(over(parse(style.color), back), back) < 4.5) say("contrast of what is typed into " + one.name);
+        const edges = [contrast(back, background(one.parentElement)),
+            parseFloat(style.borderBottomWidth) > 0 ? contrast(over(parse(style.borderBottomColor), back),
+                background(one.parentElement)) : 1];
+        if (Math.max(...edges) < 3) say("one does not see where the field is: " + one.name + " " + edges);
+    }
+    if (!count) say("there is no text");
+    if (document.documentElement.scrollWidth > innerWidth + 1) say("wider than the window");
+    return wrong;
+}"""
+
+
+def sign_in_page(place, page):
+    page.goto(place.origin + "/welcome")
+
+
+def failed(place, page):
+    page.goto(place.origin + "/welcome")
+    fill(page, ANN[0], "wrong")
+
+
+def step(place, page):
+    page.goto(place.origin + "/steps")
+    fill(page, "zoe", FIRST)
+
+
+def welcome(place, page):
+    place.sign_in(page)
+
+
+def account(place, page):
+    place.sign_in(page)
+    page.goto(place.origin + "/account")
+
+
+def signed_out(place, page):
+    account(place, page)
+    page.locator("form[action$='/sign-out'] button").first.click()
+    page.wait_for_load_state()
+
+
+def forbidden(place, page):
+    place.sign_in(page, MALLORY, "/staff")
+
+
+def not_found(place, page):
+    page.goto(place.origin + "/nothing/here")
+
+
+def index(place, page):
+    page.goto(place.origin + "/")
+
+
+PAGES = [sign_in_page, failed, step, welcome, account, signed_out, forbidden, not_found, index]
+
+
+def look(place, scheme, width):
+    wrong = []
+    for go in PAGES:
+        page = place.page(color_scheme=scheme, viewport={"width": width, "height": 800})
+        refused = []
+        page.on("console", lambda message: refused.append(message.text) if "Refused" in message.text or "violates" in message.text else None)
+        go(place, page)
+        wrong += [f"{go.__name__}: {text}" for text in page.evaluate(CHECK)]
+        # After the check: a picture hides the caret, by a style in the page.
+        place.picture(page, f"{go.__name__.replace('_', '-')}-{scheme}{'' if width > 500 else '-narrow'}")
+        wrong += [f"{go.__name__}: {text}" for text in refused]
+        if go is failed and page.locator("[role=alert]").count() != 1:
+            wrong.append("failed: no role=alert")
+        place.close_contexts()
+    true(not wrong, "; ".join(wrong))
+
+
+@scenario
+def every_page_can_be_read_and_used_in_light(place):
+    look(place, "light", 1280)
+
+
+@scenario
+def every_page_can_be_read_and_used_in_dark(place):
+    look(place, "dark", 1280)
+
+
+@scenario
+def every_page_fits_a_narrow_window(place):
+    look(place, "light", 320)
+
+
+@scenario
+def every_page_is_a_whole_document_that_says_what_it_is(place):
+    page = place.page()
+    titles = {}
+    for go in PAGES:
+        go(place, page)
+        titles[go.__name__] = page.title()
+        page.context.clear_cookies()
+    for first, second in (("sign_in_page", "welcome"), ("sign_in_page", "account"), ("sign_in_page", "step"),
+                          ("welcome", "forbidden"), ("sign_in_page", "not_found")):
+        true(titles[first] != titles[second], f"{first} and {second} have the same title: {titles}")

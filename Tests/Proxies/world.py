@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+# Gatehouse
+"""What stands around a proxy: certificates, a Gatehouse with two people, and an application that says what it was asked."""
+
+import asyncio
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import threading
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "Server"))
+
+from server import Folder, Server, bound  # noqa: E402, F401
+
+NAME = "app.example.com"
+PASSWORDS = {"ann": "correct horse battery", "bob": "another long password"}
+GROUPS = {"ann": ["Staff", "Night shift"], "bob": ["Visitors"]}
+PREFIX = "/gatehouse"
+CONFIGURATION = """
+default-realm town;
+login storeRealm {{ StoreLoginModule required; }}
+realm town {{ class StoreRealm; }}
+passwords {{ hash argon2id memory=8MiB passes=1; }}
+server {{
+    listen 127.0.0.1:{port};
+    state state;
+    access-log off;
+    trusted-proxies 127.0.0.1;
+    limits {{ connections 10000; connections-per-address 10000; }}
+    sessions {{ idle {idle}; absolute {absolute}; warning 2s; per-user 100; }}
+    sign-in {{ prefix /gatehouse; }}
+}}
+protect app.example.com/        {{ auth form basic; require group Staff; }}
+protect app.example.com/shared  {{ auth form basic; require any; }}
+protect app.example.com/form    {{ auth form; require any; }}
+protect app.example.com/public  {{ open; }}
+"""
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def certificate(folder, name):
+    """A certificate of its own authority; certificate, key and both in one file."""
+    files = [os.path.join(folder, f"{name}.{end}") for end in ("pem", "key", "both")]
+    subprocess.run(
+        ["openssl", "req", "-x509", "-nodes", "-sha256", "-days", "3", "-subj", f"/CN={name}", "-addext",
+         f"subjectAltName=DNS:{name}", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-keyout", files[1],
+         "-out", files[0]], check=True, stdin=subprocess.DEVNULL, capture_output=True)
+    with open(files[2], "wb") as both:
+        for file in files[:2]:
+            with open(file, "rb") as part:
+                shutil.copyfileobj(part, both)
+    os.chmod(files[1], 0o644)
+    return files
+
+
+class Gatehouse:
+    """The server under test, at a port that stays the same when it is stopped and started."""
+
+    def __init__(self, program):
+        self.port = free_port()
+        self.folder = Folder(program, self._configuration(), "proxies")
+        os.chmod(self.folder.path, 0o755)
+        for name, password in PASSWORDS.items():
+            self.folder.add(name, password, *(word for group in GROUPS[name] for word in ("--group", group)))
+        self.server = None
+
+    def _configuration(self, idle="30m", absolute="12h"):
+        return CONFIGURATION.format(port=self.port, idle=idle, absolute=absolute)
+
+    def start(self, **times):
+        with open(self.folder.file, "w") as file:
+            file.write(self._configuration(**times))
+        self.server = Server(self.folder)
+        # Workers of proxies that have given up root's rights read it from here.
+        shutil.copy(os.path.join(self.folder.path, "state", "development-certificate.pem"), self.authority)
+
+    @property
+    def authority(self):
+        return os.path.join(self.folder.path, "gatehouse-ca.pem")
+
+    def stop(self):
+        if self.server is not None:
+            self.server.__exit__()
+            self.server = None
+
+    def end_sessions(self, name):
+        status, said = self.folder.run("sessions", "end", "--user", name)
+        if status != 0:
+            raise AssertionError(f"gatehouse sessions end --user {name}: status {status}: {said}")
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+        self.folder.__exit__()
+
+
+class Application:
+    """Answers every request with what it was, as JSON, and remembers the targets it was asked for."""
+
+    def __init__(self):
+        self.targets = []
+        self.loop = asyncio.new_event_loop()
+        started = threading.Event()
+        self.thread = threading.Thread(target=self._run, args=(started,), daemon=True)
+        self.thread.start()
+        started.wait()
+
+    def _run(self, started):
+        asyncio.set_event_loop(self.loop)
+        server = self.loop.run_until_complete(asyncio.start_server(self._serve, "127.0.0.1", 0, backlog=4096))
+        self.port = server.sockets[0].getsockname()[1]
+        started.set()
+        self.loop.run_forever()
+
+    async def _serve(self, reader, writer):
+        try:
+            while True:
+                head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
+                method, target, _ = head[0].split(" ", 2)
+                fields = [[name, value.strip()] for name, _, value in (line.partition(":") for line in head[1:-2])]
+                length = next((int(value) for name, value in fields if name.lower() == "content-length"), 0)
+                await reader.readexactly(length)
+                self.targets.append(target)
+                body = json.dumps({"method": method, "target": target, "fields": fields}).encode()
+                writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nX-Application: yes\r\n"
+                             b"Content-Length: %d\r\n\r\n" % len(body) + (b"" if method == "HEAD" else body))
+                await writer.drain()
+        except (asyncio.IncompleteReadError, ConnectionError, ValueError):
+            pass
+        finally:
+            writer.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.loop.call_soon_threadsafe(self.loop.stop)
+        self.thread.join(5)
+
+
+def seen(answer):
+    """What the application saw of the request behind this answer: its fields, names in lower case."""
+    if answer.status != 200 or answer.field("x-application") is None:
+        raise AssertionError(f"the application has not answered: {answer}")
+    return [(name.lower(), value) for name, value in json.loads(answer.body)["fields"]]
+
+
+def identity(answer):
+    """Every field that could be taken for who somebody is, whatever is between its words."""
+    return sorted((name, value) for name, value in seen(answer) if re.match(r"remote[^a-z]?(user|groups|realm)", name))
