@@ -5,6 +5,7 @@ internal import ArgumentParser
 internal import CommandOptions
 internal import Gatehouse
 internal import Glibc
+internal import LentServices
 internal import RealmConfiguration
 internal import RealmKit
 internal import Store

@@ -3,6 +3,7 @@
 
 internal import CommandOptions
 internal import Glibc
+internal import LentServices
 internal import RealmConfiguration
 internal import RealmKit
 internal import Sessions
