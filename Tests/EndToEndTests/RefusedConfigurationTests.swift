@@ -100,7 +100,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: folder.url.appendingPathComponent("var").path))
     }
 
-    @Test func `a configuration that is not there is an error, not an empty one`() async throws {
+    @Test func `CVE-2026-54762: a configuration that is not there is an error, not an empty one`() async throws {
         let folder = try TemporaryFolder()
         let finished = try await Program.run(
             Program.built("gatehouse"),

@@ -106,7 +106,7 @@ struct ServerTLSTests {
         (own + "host b.test { certificate other-chain.pem; key server.key; }", "2:94"),
         ("client-certificates required; client-ca none.pem;", "2:41"),
     ])
-    func `What cannot be used is told where it is named`(tls: String, place: String) throws {
+    func `CVE-2026-27586: what cannot be used is told where it is named`(tls: String, place: String) throws {
         let others: [String: [UInt8]] = [
             "empty.pem": [], "short.key": [1, 2, 3], "zero.key": [UInt8](repeating: 0, count: 80),
         ]

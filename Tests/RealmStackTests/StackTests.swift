@@ -83,7 +83,7 @@ struct StackTests {
         #expect(await stack.logout(identity).refusal == .module(index: 0, phase: .logout, failure: .internalError))
     }
 
-    @Test func `a forged success never lets anybody in`() async throws {
+    @Test func `CVE-2026-54730: a forged success never lets anybody in`() async throws {
         let module = try scripted(["login": "forged"])
         for _ in 0..<3 { #expect(try await login(.init(module, .required)).identity == nil) }
     }

@@ -71,7 +71,7 @@ import Testing
         #expect(try await scene.failure("bob", "correct horse") == .unknownUser)
     }
 
-    @Test func `who is disabled, at an end or has to change the password stays out with the right one`() async throws {
+    @Test func `CVE-2025-53942: who is disabled, at an end or has to change the password stays out with the right one`() async throws {
         let scene = try Scene()
         try await scene.add("off", "correct horse") { $0.isEnabled = false }
         try await scene.add("past", "correct horse") { $0.expiry = 1_000_000 }
@@ -89,7 +89,7 @@ import Testing
         #expect(try await scene.failure("none", "") == .wrongCredentials)
     }
 
-    @Test func `everybody costs one check of every cost there is`() async throws {
+    @Test func `CVE-2026-32595, CVE-2026-41263: everybody costs one check of every cost there is`() async throws {
         let scene = try Scene()
         try await scene.add("ann", "correct horse")
         // {SSHA} of "secret", salt 01..08, from GlassFish's realm.

@@ -5,7 +5,7 @@ internal import RealmKit
 
 /// Where a request came from: the peer of its connection, or, if that is a trusted proxy, whom it names.
 ///
-/// Source: RFC 7239 section 5.2 for what proxies write; CVE-2024-47070, CVE-2024-21494.
+/// Source: RFC 7239 section 5.2 for what proxies write; CVE-2024-47070.
 enum ClientAddress: Sendable, Hashable {
     /// The address as text; nil if not even the peer of the connection is known.
     case address(String?)

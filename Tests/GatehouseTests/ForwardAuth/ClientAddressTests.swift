@@ -63,7 +63,7 @@ struct ClientAddressTests {
     }
 
     @Test(arguments: ["192.0.2.7", "::ffff:192.0.2.7"])
-    func `CVE-2024-21494: whoever is not trusted says nothing of where a request came from`(peer: String) throws {
+    func `CVE-2026-40575: whoever is not trusted says nothing of where a request came from`(peer: String) throws {
         #expect(try find(peer, "203.0.113.9") == .address("192.0.2.7"))
         #expect(try find(peer, "unknown", "", "10.0.0.1") == .address("192.0.2.7"))
     }

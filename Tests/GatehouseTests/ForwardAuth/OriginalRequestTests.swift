@@ -190,7 +190,7 @@ struct OriginalRequestTests {
     }
 
     @Test(arguments: ForwardAuthFlavour.allCases)
-    func `CVE-2025-64484, CVE-2026-39858: names that look alike say nothing`(flavour: ForwardAuthFlavour) {
+    func `CVE-2025-64484, CVE-2026-39858, CVE-2026-35051, CVE-2026-54764: names that look alike say nothing`(flavour: ForwardAuthFlavour) {
         var sent = Self.sent(flavour)
         let plain = sent.read(flavour)
         for name in [
@@ -203,7 +203,7 @@ struct OriginalRequestTests {
     }
 
     @Test(arguments: ForwardAuthFlavour.allCases)
-    func `CVE-2024-45410: no field decides whether another one counts`(flavour: ForwardAuthFlavour) {
+    func `CVE-2024-45410, CVE-2026-29054: no field decides whether another one counts`(flavour: ForwardAuthFlavour) {
         var sent = Self.sent(flavour)
         let plain = sent.read(flavour)
         sent.fields += [("connection", "x-forwarded-uri, x-original-url, X-Forwarded-Host"), ("te", "trailers")]

@@ -89,7 +89,7 @@ import Testing
             "", "welcome", "?a", "*", ".", "..", "./a", "@evil", ":80", "auth.example.com/welcome",
         ]
     )
-    func `everything else is refused`(target: String) {
+    func `CVE-2026-28512: everything else is refused`(target: String) {
         #expect(location(target) == nil)
     }
 

@@ -6,7 +6,7 @@ import RealmTesting
 import Testing
 
 struct ConcurrencyTests {
-    @Test func `a thousand logins at the same time get their own principals`() async throws {
+    @Test func `CVE-2019-0217: a thousand logins at the same time get their own principals`() async throws {
         let module = FaultInjector(
             .run { attempt in
                 let name = attempt.username.text
