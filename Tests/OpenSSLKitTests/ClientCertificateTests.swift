@@ -165,7 +165,11 @@ struct ClientCertificateTests {
     }
 
     @Test(arguments: TLSVersion.allCases)
-    func `CVE-2025-23419, CVE-2025-23048, CVE-2026-32305, GHSA-gv8r-9rw9-9697: a session of one host is not resumed by another`(version: TLSVersion) throws {
+    func
+        `CVE-2025-23419, CVE-2025-23048, CVE-2026-32305, GHSA-gv8r-9rw9-9697: a session of one host is not resumed by another`(
+            version: TLSVersion
+        ) throws
+    {
         let hosts = [
             TLSHost(names: ["other.test"], identity: try pki.identity("other")),
             TLSHost(names: ["*.wild.test"], identity: try pki.identity("other")),

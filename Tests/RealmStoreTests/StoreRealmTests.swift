@@ -71,7 +71,9 @@ import Testing
         #expect(try await scene.failure("bob", "correct horse") == .unknownUser)
     }
 
-    @Test func `CVE-2025-53942: who is disabled, at an end or has to change the password stays out with the right one`() async throws {
+    @Test func `CVE-2025-53942: who is disabled, at an end or has to change the password stays out with the right one`()
+        async throws
+    {
         let scene = try Scene()
         try await scene.add("off", "correct horse") { $0.isEnabled = false }
         try await scene.add("past", "correct horse") { $0.expiry = 1_000_000 }

@@ -29,30 +29,6 @@ struct IdentityHeaders: Sendable, Hashable {
 
     /// Letters and digits of ASCII, `-`, `.`, `_`, `~` and `@` as they are, all other bytes as `%` and two digits.
     ///
-    /// `+` is encoded: some read it as a blank. Source: RFC 3986 sections 2.1 and 2.3.
-    static func encoded(_ text: String) -> String {
-        guard !text.utf8.allSatisfy(isPlain) else { return text }
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(text.utf8.count * 3)
-        for byte in text.utf8 {
-            if isPlain(byte) {
-                bytes.append(byte)
-            } else {
-                bytes += [UInt8(ascii: "%"), digit(byte >> 4), digit(byte & 15)]
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
-    }
-
-    private static func isPlain(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-            UInt8(ascii: "~"), UInt8(ascii: "@"):
-            true
-        default: false
-        }
-    }
-
-    private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x37 + value }
+    /// `+` is encoded: some read it as a blank.
+    static func encoded(_ text: String) -> String { PercentEncoding.encode(text, keeping: "@") }
 }

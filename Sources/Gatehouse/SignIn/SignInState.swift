@@ -43,12 +43,13 @@ final class SignInState: Sendable {
 
     init(
         sessions: SessionTable,
+        tickets: SignInTickets,
         settings: SignInSettings,
         clock: any LoginClock,
         wall: WallClock
-    ) throws(OpenSSLError) {
+    ) {
         self.sessions = sessions
-        tickets = try SignInTickets()
+        self.tickets = tickets
         waiting = WaitingLogins(limit: settings.waiting, time: settings.time.nanoseconds, clock: clock)
         names = RecentNames()
         self.clock = clock
@@ -64,8 +65,9 @@ final class SignInState: Sendable {
             wall: WallClock.system,
             onEnd: { session, cause in note(session, cause, logger) }
         )
-        return try SignInState(
+        return SignInState(
             sessions: sessions,
+            tickets: try SignInTickets(),
             settings: configuration.server.signIn,
             clock: SystemClock(),
             wall: WallClock.system

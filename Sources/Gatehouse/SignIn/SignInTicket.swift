@@ -2,6 +2,7 @@
 // Gatehouse
 
 internal import OpenSSLKit
+internal import Sessions
 
 /// What a page of the sign-in is to remember until its form comes back.
 struct SignInTicket: Sendable, Hashable {
@@ -55,7 +56,7 @@ struct SignInTickets: Sendable {
         bytes.append(ticket.target == nil ? 0 : 1)
         bytes.append(contentsOf: (ticket.target ?? "").utf8)
         bytes.append(contentsOf: try tag(bytes.span, browser).bytes)
-        return Base64URL.encode(bytes.span)
+        return Base64URL.text(bytes.span)
     }
 
     /// Opens a ticket.
@@ -73,7 +74,7 @@ struct SignInTickets: Sendable {
         now: UInt64,
         lifetime: UInt64
     ) throws(OpenSSLError) -> SignInTicket? {
-        guard text.count <= Self.maximumLength, let bytes = Base64URL.decode(text),
+        guard text.count <= Self.maximumLength, let bytes = Self.decoded(text),
             bytes.count >= Self.headCount + Digest.byteCount
         else { return nil }
         let end = bytes.count - Digest.byteCount
@@ -88,6 +89,12 @@ struct SignInTickets: Sendable {
     }
 
     /// The tag of a ticket and its browser; length-prefixed, so that no two pairs are the same bytes.
+    private static func decoded(_ text: Span<UInt8>) -> [UInt8]? {
+        let count = text.count * 3 / 4
+        var bytes = [UInt8](repeating: 0, count: count)
+        return Base64URL.read(text, length: count, { bytes[$0] = $1 }) ? bytes : nil
+    }
+
     private func tag(_ content: Span<UInt8>, _ browser: Digest) throws(OpenSSLError) -> Digest {
         let purpose: StaticString = "gatehouse sign-in ticket"
         let owner = browser.bytes

@@ -2,9 +2,9 @@
 // Gatehouse
 
 /// Base64url without padding (RFC 4648 section 5), one text for each sequence of bytes.
-enum Base64URL {
+package enum Base64URL {
     /// The text of bytes.
-    static func text(_ bytes: Span<UInt8>) -> String {
+    package static func text(_ bytes: Span<UInt8>) -> String {
         var characters: [UInt8] = []
         characters.reserveCapacity((bytes.count * 8 + 5) / 6)
         var bits: UInt32 = 0
@@ -30,7 +30,7 @@ enum Base64URL {
     ///   - length: How many bytes it is to stand for.
     ///   - take: Gets each byte with its place.
     /// - Returns: Whether it is such a text, with the bits that stand for nothing unset.
-    static func read(_ text: Span<UInt8>, length: Int, _ take: (Int, UInt8) -> Void) -> Bool {
+    package static func read(_ text: Span<UInt8>, length: Int, _ take: (Int, UInt8) -> Void) -> Bool {
         guard text.count == (length * 8 + 5) / 6 else { return false }
         var bits: UInt32 = 0
         var count = 0

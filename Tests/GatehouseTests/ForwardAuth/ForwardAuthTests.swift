@@ -203,7 +203,9 @@ import Testing
         }
     }
 
-    @Test func `CVE-2026-33433, CVE-2026-54763: two fields of a name, or names that only look like it, say nothing`() async throws {
+    @Test func `CVE-2026-33433, CVE-2026-54763: two fields of a name, or names that only look like it, say nothing`()
+        async throws
+    {
         try await signIn("zed")
         let good = ["X-Original-URL: https://app.example/open", "X-Original-Method: GET"]
         #expect(try await visitor.ask("GET", "/auth/nginx", good).status == 200)

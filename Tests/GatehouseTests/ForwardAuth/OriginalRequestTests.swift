@@ -190,7 +190,9 @@ struct OriginalRequestTests {
     }
 
     @Test(arguments: ForwardAuthFlavour.allCases)
-    func `CVE-2025-64484, CVE-2026-39858, CVE-2026-35051, CVE-2026-54764: names that look alike say nothing`(flavour: ForwardAuthFlavour) {
+    func `CVE-2025-64484, CVE-2026-39858, CVE-2026-35051, CVE-2026-54764: names that look alike say nothing`(
+        flavour: ForwardAuthFlavour
+    ) {
         var sent = Self.sent(flavour)
         let plain = sent.read(flavour)
         for name in [

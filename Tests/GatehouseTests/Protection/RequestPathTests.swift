@@ -26,7 +26,11 @@ import Testing
             "https:///x", "https://user@host/welcome", "ftp://h/welcome", "/a|b", "/a`b", "/<a>",
         ]
     )
-    func `CVE-2026-40912, CVE-2026-48020, CVE-2026-65600, CVE-2025-66490: a target that two programs might read differently is refused`(target: String) {
+    func
+        `CVE-2026-40912, CVE-2026-48020, CVE-2026-65600, CVE-2025-66490: a target that two programs might read differently is refused`(
+            target: String
+        )
+    {
         #expect(RequestPath(target: target) == nil)
     }
 

@@ -334,7 +334,8 @@ import Testing
         }
     }
 
-    @Test func `CVE-2026-26998: a body that is too large, of another type or not what it says is refused`() async throws {
+    @Test func `CVE-2026-26998: a body that is too large, of another type or not what it says is refused`() async throws
+    {
         _ = try await visitor.get("/sign-in")
         let type = "Content-Type: application/x-www-form-urlencoded"
         let large = String(repeating: "a", count: 40_000)
@@ -346,7 +347,9 @@ import Testing
         }
     }
 
-    @Test func `CVE-2026-33525, CVE-2023-52430: names and prompts are escaped, and no script can stand in a page`() async throws {
+    @Test func `CVE-2026-33525, CVE-2023-52430: names and prompts are escaped, and no script can stand in a page`()
+        async throws
+    {
         let name = "z\"><script>alert(1)</script>"
         _ = try await visitor.signIn(name)
         for target in ["/account", "/zed", "/sign-in"] {
@@ -378,7 +381,8 @@ import Testing
         #expect(house.sessions.count == 40)
     }
 
-    @Test func `CVE-2022-23469, CVE-2019-12452, CVE-2026-41181: no password, code or token is in the log`() async throws {
+    @Test func `CVE-2022-23469, CVE-2019-12452, CVE-2026-41181: no password, code or token is in the log`() async throws
+    {
         _ = try await visitor.signIn("zed", "correct-horse", at: "/sign-in?return=/welcome")
         let token = try #require(visitor[Visitor.session])
         _ = try await visitor.get("/welcome?secret=query")

@@ -79,28 +79,4 @@ import Testing
         var random = Random(seed: 8)
         for _ in 0..<2000 { #expect(try open(random.bytes(random.below(200))) == nil) }
     }
-
-    @Test(
-        arguments: [
-            ("", ""), ("f", "Zg"), ("fo", "Zm8"), ("foo", "Zm9v"), ("foob", "Zm9vYg"), ("fooba", "Zm9vYmE"),
-            ("foobar", "Zm9vYmFy"), ("\u{3E}\u{3F}~\u{7F}", "Pj9-fw"),
-        ]
-    )
-    func `base64url is that of RFC 4648`(bytes: String, text: String) {
-        #expect(Base64URL.encode(bytes.utf8Span.span) == text)
-        #expect(Base64URL.decode(text.utf8Span.span) == Array(bytes.utf8))
-    }
-
-    @Test(arguments: ["Z", "Zg==", "Zh", "Zm9", "Zm9v\n", "Zm+v", "Zm/v", "Zmé", "Zm9vY"])
-    func `another text of the same bytes is none`(text: String) {
-        #expect(Base64URL.decode(text.utf8Span.span) == nil)
-    }
-
-    @Test func `bytes come back from base64url`() {
-        var random = Random(seed: 9)
-        for count in 0..<200 {
-            let bytes = random.bytes(count)
-            #expect(Base64URL.decode(Base64URL.encode(bytes.span).utf8Span.span) == bytes)
-        }
-    }
 }

@@ -47,7 +47,13 @@ final class House: Sendable {
         let settings = configuration.server
         let wall = WallClock { Int(1_800_000_000 + clock.now / 1_000_000_000) }
         let sessions = SessionTable(settings.sessions, clock: clock, wall: wall, onEnd: { _, _ in })
-        state = try SignInState(sessions: sessions, settings: settings.signIn, clock: clock, wall: wall)
+        state = SignInState(
+            sessions: sessions,
+            tickets: try SignInTickets(),
+            settings: settings.signIn,
+            clock: clock,
+            wall: wall
+        )
         let rules = ProtectionRules(configuration.rules)
         let frame = Page.Frame(
             security: SecurityHeaders(isTrusted: true, returnTo: settings.signIn.returnTo.map(\.description)),
