@@ -17,8 +17,8 @@ struct ForwardAuth: Sendable {
     struct Asked: Sendable {
         let flavour: ForwardAuthFlavour
         let original: OriginalRequest
-        /// Whether a person goes to the page, and no script asks for it.
-        let isNavigation: Bool
+        /// Who asked the proxy.
+        let asker: Asker
     }
 
     private let frame: Page.Frame
@@ -101,12 +101,13 @@ struct ForwardAuth: Sendable {
     private func unknown(_ challenge: Challenge, _ asked: Asked) -> (HTTPResponse, ByteBuffer) {
         var headers = HTTPFields()
         let original = asked.original
-        let canSignIn = asked.isNavigation && challenge.schemes.first == .form
+        let canSignIn = asked.asker == .person && challenge.schemes.first == .form
         if canSignIn {
             // Behind the proxy the pages are on the host of the application.
             headers[.location] = "https://\(original.host.text)" + frame.places.signIn(returningTo: original.target)
         }
         guard canSignIn, asked.flavour.takesEveryStatus || asked.flavour == .envoy else {
+            let challenge = asked.asker == .script ? challenge.forScripts : challenge
             challenge.add(to: &headers, frame.places, isFirstOnly: asked.flavour == .nginx)
             return answer(.unauthorized, headers, "not signed in")
         }

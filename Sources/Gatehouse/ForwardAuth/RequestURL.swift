@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import HTTPServer
+
 /// A URL of HTTP, taken apart; its parts are yet to be checked.
 struct RequestURL {
     /// How a request came.
@@ -16,13 +18,24 @@ struct RequestURL {
 
     /// Takes a URL apart; nil for what does not begin with `http://` or `https://`.
     init?(_ text: String) {
-        guard let end = text.utf8.firstRange(of: "://".utf8),
-            let scheme = Scheme(rawValue: text[..<end.lowerBound].lowercased())
-        else { return nil }
+        let utf8 = text.utf8
+        guard let scheme = Scheme(beginning: utf8.prefix(8).map(Octet.lowercased)) else { return nil }
         self.scheme = scheme
-        let rest = text[end.upperBound...]
+        let rest = text[utf8.index(utf8.startIndex, offsetBy: scheme.rawValue.utf8.count + 3)...]
         let slash = rest.utf8.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? rest.endIndex
         authority = String(rest[..<slash])
         target = rest[slash...].utf8.first == UInt8(ascii: "/") ? String(rest[slash...]) : "/" + rest[slash...]
+    }
+}
+
+extension RequestURL.Scheme {
+    private static let marks: [(mark: [UInt8], scheme: Self)] = [
+        (Array("https://".utf8), .https), (Array("http://".utf8), .http),
+    ]
+
+    /// The scheme of a URL by its first bytes, in lower case.
+    fileprivate init?(beginning bytes: [UInt8]) {
+        guard let found = Self.marks.first(where: { bytes.starts(with: $0.mark) }) else { return nil }
+        self = found.scheme
     }
 }

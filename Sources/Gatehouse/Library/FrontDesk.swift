@@ -174,7 +174,7 @@ package struct FrontDesk: Sendable {
 
     /// What somebody is told whom a decision does not let pass; nil for who may.
     func refusal(_ decision: Gate.Decision, _ request: Request, _ known: Gate.Known?) -> Response? {
-        let isNavigation = Navigation.isOne(
+        let asker = Asker(
             mode: request.headers[.known("Sec-Fetch-Mode")],
             requestedWith: request.headers[.known("X-Requested-With")],
             asHTML: Self.asHTML(request)
@@ -182,7 +182,7 @@ package struct FrontDesk: Sendable {
         return decision.answered(
             signIn: places,
             isSafe: Self.isSafe(request),
-            isNavigation: isNavigation,
+            asker: asker,
             target: Self.target(request),
             refused: { response($0, request, known) },
             passed: { _, _ in nil }

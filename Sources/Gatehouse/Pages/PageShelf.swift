@@ -56,7 +56,8 @@ struct PageShelf: Sendable {
                 .index, .health, .stylesheet, .script, .misdirected, .doubtfulPath, .notFound,
                 .methodNotAllowed(Content.readingMethods), .unavailable,
             ]
-            + Set(rules.filter { $0.access == .users }.map(Challenge.init)).flatMap { challenge in
+            + Set(rules.filter { $0.access == .users }.map(Challenge.init).flatMap { [$0, $0.forScripts] }).flatMap {
+                challenge in
                 [true, false].map { Content.unauthorized(challenge, wasRefused: $0) }
             }
         for content in contents {

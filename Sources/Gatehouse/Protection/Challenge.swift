@@ -19,6 +19,10 @@ struct Challenge: Sendable, Hashable {
         self.schemes = schemes
     }
 
+    /// What a script of a page is asked for, where the rule begins with the form: a browser that is offered Basic opens a
+    /// window of its own over the page, and the script waits for it.
+    var forScripts: Challenge { schemes.first == .form ? Challenge(realm: realm, schemes: [.form]) : self }
+
     /// Adds a `WWW-Authenticate` field for each scheme, as every 401 has one (RFC 9110 section 15.5.2).
     ///
     /// A page to sign in on has no registered scheme; its form follows the draft of HTTP cookie authentication

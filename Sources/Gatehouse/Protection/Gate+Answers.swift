@@ -10,7 +10,7 @@ extension Gate.Decision {
     /// - Parameters:
     ///   - places: Where the sign-in page is; nil if there is none.
     ///   - isSafe: Whether the request is one that changes nothing.
-    ///   - isNavigation: Whether a person goes to the page, and no script asks for it.
+    ///   - asker: Who asks.
     ///   - target: Where somebody wants to go.
     ///   - refused: Takes what somebody is told.
     ///   - passed: Takes the user, if the rule asks for one, and whether there is a rule.
@@ -18,7 +18,7 @@ extension Gate.Decision {
     func answered<Answer>(
         signIn places: Places?,
         isSafe: Bool,
-        isNavigation: @autoclosure () -> Bool,
+        asker: @autoclosure () -> Asker,
         target: @autoclosure () -> String,
         refused: (Content) -> Answer,
         passed: (_ user: SignedInUser?, _ isRuled: Bool) -> Answer
@@ -26,7 +26,9 @@ extension Gate.Decision {
         switch self {
         case .challenge(let challenge, let wasRefused):
             // The first scheme is the one that is meant for people.
-            guard let places, challenge.schemes.first == .form, !wasRefused, isNavigation() else {
+            let asker = asker()
+            guard let places, challenge.schemes.first == .form, !wasRefused, asker == .person else {
+                let challenge = asker == .script ? challenge.forScripts : challenge
                 return refused(.unauthorized(challenge, wasRefused: wasRefused))
             }
             return refused(.redirect(places.signIn(returningTo: target()), isSafe: isSafe))

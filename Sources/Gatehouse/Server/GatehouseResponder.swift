@@ -148,15 +148,15 @@ struct GatehouseResponder: Responder {
         case .decided(let decision, let known):
             return reply(
                 asked,
-                content(asked, decision, isNavigation: Self.isNavigation(head, asked), head.target),
+                content(asked, decision, asker: Self.asker(head, asked), head.target),
                 known
             )
         case .login(let login):
-            let isNavigation = Self.isNavigation(head, asked)
+            let asker = Self.asker(head, asked)
             let target = head.target
             return .later { _ in
                 let (decision, report) = await gate.decide(login)
-                return response(asked, content(asked, decision, isNavigation: isNavigation, target), report)
+                return response(asked, content(asked, decision, asker: asker, target), report)
             }
         }
     }
@@ -165,8 +165,8 @@ struct GatehouseResponder: Responder {
         head.withFirst(.authorization) { BasicScheme.read($0, count: head.count(of: .authorization)) } ?? .nothing
     }
 
-    private static func isNavigation(_ head: borrowing RequestHead, _ asked: Asked) -> Bool {
-        Navigation.isOne(
+    private static func asker(_ head: borrowing RequestHead, _ asked: Asked) -> Asker {
+        Asker(
             mode: head.values(named: "sec-fetch-mode").first,
             requestedWith: head.values(named: "x-requested-with").first,
             asHTML: asked.asHTML
@@ -176,13 +176,13 @@ struct GatehouseResponder: Responder {
     private func content(
         _ asked: Asked,
         _ decision: Gate.Decision,
-        isNavigation: @autoclosure () -> Bool,
+        asker: @autoclosure () -> Asker,
         _ target: @autoclosure () -> String
     ) -> Content {
         decision.answered(
             signIn: portal == nil ? nil : shelf.frame.places,
             isSafe: asked.isSafe,
-            isNavigation: isNavigation(),
+            asker: asker(),
             target: target(),
             refused: { $0 },
             passed: { user, _ in
@@ -270,7 +270,7 @@ struct GatehouseResponder: Responder {
         let about = ForwardAuth.Asked(
             flavour: flavour,
             original: original,
-            isNavigation: Self.isNavigation(head, asked)
+            asker: Self.asker(head, asked)
         )
         switch gate.begin(question, { Self.basic(head) }) {
         case .decided(let decision, let known):

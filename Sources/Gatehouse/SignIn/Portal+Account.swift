@@ -57,7 +57,7 @@ extension Portal {
     }
 
     private func notSignedIn(_ request: WebRequest) -> Answer {
-        guard request.isNavigation else { return Answer(error("no-session", .unauthorized, request)) }
+        guard request.asker == .person else { return Answer(error("no-session", .unauthorized, request)) }
         return Answer(
             render(.redirect(to: places.signIn(returningTo: places.account), isSafe: request.isSafe), request)
         )

@@ -32,9 +32,9 @@ struct WebRequest: Sendable {
     /// Whether it is one that changes nothing.
     var isSafe: Bool { method == "GET" || method == "HEAD" }
 
-    /// Whether a person goes to the page, and no script asks for it.
-    var isNavigation: Bool {
-        Navigation.isOne(mode: fields[Self.fetchMode], requestedWith: fields[Self.requestedWith], asHTML: asHTML)
+    /// Who asks.
+    var asker: Asker {
+        Asker(mode: fields[Self.fetchMode], requestedWith: fields[Self.requestedWith], asHTML: asHTML)
     }
 
     /// Who has sent it, as far as a session is to remember.
@@ -86,16 +86,29 @@ struct WebRequest: Sendable {
     private static let requestedWith = HTTPField.Name.known("X-Requested-With")
 }
 
-/// Whether a person goes to a page, or a script asks for something: the one is sent to the sign-in page, the other told 401.
-enum Navigation {
+/// Who asks, as far as that matters for how they are told to sign in.
+enum Asker: Sendable, Hashable {
+    /// A person who goes to a page: is sent to the sign-in page.
+    case person
+    /// A script of a page: is told 401, and by no scheme that a browser would open a window for.
+    case script
+    /// Anything else: is told 401 with all schemes.
+    case program
+
+    /// Who asks.
+    ///
     /// - Parameters:
     ///   - mode: The value of `Sec-Fetch-Mode`, which all current browsers send.
     ///   - requestedWith: The value of `X-Requested-With`, which scripts send.
     ///   - asHTML: Whether HTML is asked for.
-    /// - Returns: True for a person.
-    static func isOne(mode: String?, requestedWith: String?, asHTML: Bool) -> Bool {
-        if let mode { return mode == "navigate" }
-        return asHTML && requestedWith == nil
+    init(mode: String?, requestedWith: String?, asHTML: Bool) {
+        if let mode {
+            self = mode == "navigate" ? .person : .script
+        } else if requestedWith != nil {
+            self = .script
+        } else {
+            self = asHTML ? .person : .program
+        }
     }
 }
 

@@ -100,7 +100,10 @@ import Testing
         #expect(sent.status == (flavour == "nginx" ? 401 : 302))
         let posted = try await ask(flavour, "/a?b=c", method: "POST", navigation)
         #expect(posted.status == (flavour == "nginx" ? 401 : 303))
-        let told = try await ask(flavour, "/a?b=c", ["Sec-Fetch-Mode: cors"])
+        let script = try await ask(flavour, "/a?b=c", ["Sec-Fetch-Mode: cors"])
+        #expect(script.status == 401 && script.location == nil)
+        #expect(script.all("www-authenticate").map { $0.prefix { $0 != " " } } == ["Cookie"])
+        let told = try await ask(flavour, "/a?b=c")
         #expect(told.status == 401 && told.location == nil)
         let challenges = told.all("www-authenticate").map { $0.prefix { $0 != " " } }
         #expect(challenges == (flavour == "nginx" ? ["Basic", "Cookie"] : ["Cookie", "Basic"]))

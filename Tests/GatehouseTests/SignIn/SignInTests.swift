@@ -304,7 +304,10 @@ import Testing
             let answer = try await visitor.ask("GET", "/welcome", fields)
             #expect(answer.status == status, "\(fields)")
             let challenges = answer.all("www-authenticate")
-            #expect(challenges.count == (status == 401 ? 2 : 0))
+            // A browser would open a window for Basic over the page whose script asks.
+            let isScript = fields.contains { $0.hasPrefix("Sec-Fetch") || $0.hasPrefix("X-Requested") }
+            #expect(challenges.count == (status == 401 ? isScript ? 1 : 2 : 0), "\(fields)")
+            #expect(status != 401 || challenges[0].hasPrefix("Cookie "))
             #expect(answer.location == (status == 302 ? "/sign-in?return=/welcome" : nil))
         }
         #expect(try await visitor.ask("POST", "/welcome", ["Accept: text/html"], body: "x").status == 303)
