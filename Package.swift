@@ -229,7 +229,8 @@ let package = Package(
             name: "HummingbirdRealmsTests",
             dependencies: [
                 "BuiltInRealms", "HummingbirdRealms", "NIOOpenSSL", "OpenSSLKit", "Passwords", "RealmConfiguration",
-                "RealmKit", "Sessions", hummingbird, hummingbirdCore, httpTypes, lifecycle, logging, nioCore,
+                "RealmKit", "SeededRandom", "Sessions", hummingbird, hummingbirdCore, httpTypes, lifecycle, logging,
+                nioCore,
                 nioEmbedded,
                 nioPosix,
             ]

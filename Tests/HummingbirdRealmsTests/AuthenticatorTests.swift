@@ -4,6 +4,7 @@
 import HTTPTypes
 import Hummingbird
 import HummingbirdRealms
+import RealmConfiguration
 import RealmKit
 import Testing
 
@@ -106,6 +107,27 @@ import Testing
         #expect(try await application.send(.get, "/zoo", basic("ann")).status == 401)
         let session = try await scene.signIn("ann", at: application)
         #expect(try await application.send(.get, "/zoo", [.cookie: session]).status == 401)
+    }
+
+    @Test func `behind an authenticator that asks other realms, somebody may be nobody`() async throws {
+        let scene = try await Scene()
+        let router = Router(context: Scene.Context.self)
+        router.add(middleware: SignInPages(scene.realms))
+        router.add(middleware: try RealmAuthenticator(scene.realms, asking: ["people", "zoo"]))
+        router.get("/all") { _, context in try context.requireUser().realm }
+        router.group("zoo").add(middleware: try RealmAuthenticator(scene.realms, asking: ["zoo"]))
+            .get { _, context in try context.requireUser().realm }
+        router.group("form").add(middleware: try RealmAuthenticator(scene.realms, schemes: [.form]))
+            .get { _, context in try context.requireUser().realm }
+        let application = Application(router: router)
+        let session = try await scene.signIn("ann", at: application)
+        for headers: HTTPFields in [[.cookie: session], basic("ann")] {
+            #expect(try await application.send(.get, "/all", headers).text == "people")
+            #expect(try await application.send(.get, "/zoo", headers).status == 401)
+        }
+        #expect(try await application.send(.get, "/zoo", basic("zed", "")).text == "zoo")
+        #expect(try await application.send(.get, "/form", basic("ann")).status == 401)
+        #expect(try await application.send(.get, "/form", [.cookie: session]).text == "people")
     }
 
     @Test func `caches are told that an answer is for one person`() async throws {

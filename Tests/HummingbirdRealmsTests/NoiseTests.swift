@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import Foundation
+import HTTPTypes
+import SeededRandom
+import Testing
+
+@Suite struct NoiseTests {
+    /// Pieces of what means something, so that noise comes near it.
+    private static let pieces = [
+        "Basic ", "basic", "Bearer ", "YW5uOg==", "YW5u", "=", ",", ";", "__Host-gatehouse=", "__Host-gatehouse", "a=b",
+        " ", "\t",
+        "/", "%2e", "..", "staff", "?", "#", "%", "\\", "https://localhost", "é", "A",
+        String(repeating: "A", count: 43),
+    ]
+
+    private static func noise(_ random: inout Random) -> String {
+        (0..<random.below(8)).map { _ in random.pick(pieces) }.joined()
+    }
+
+    @Test func `noise is never somebody, and never breaks anything`() async throws {
+        let scene = try await Scene(rules: "protect /staff { auth form basic; require any; }")
+        let (coded, ruled) = (try scene.application(), scene.ruled())
+        var random = Random(seed: 20_261_121)
+        for _ in 0..<500 {
+            var headers = HTTPFields()
+            for _ in 0..<random.below(3) { headers.append(HTTPField(name: .cookie, value: Self.noise(&random))) }
+            for _ in 0..<random.below(3) { headers.append(HTTPField(name: .authorization, value: Self.noise(&random))) }
+            let (path, target) = (random.pick(["/user", "/staff", "/asked"]), "/staff/" + Self.noise(&random))
+            #expect([400, 401].contains(try await coded.send(.get, path, headers).status), "\(path) \(headers)")
+            let status = try await ruled.send(.get, target, headers).status
+            #expect([400, 401].contains(status), "\(target) \(headers)")
+        }
+    }
+}
