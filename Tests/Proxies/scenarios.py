@@ -8,7 +8,8 @@ import urllib.parse
 
 import crowd
 from client import FETCH, SESSION, Browser, form
-from world import GROUPS, NAME, PASSWORDS, PREFIX, identity, seen
+from impostor import Impostor
+from world import GROUPS, NAME, PASSWORDS, PREFIX, certificate, identity, seen
 
 
 SCENARIOS = []
@@ -352,6 +353,19 @@ def a_session_runs_out(place):
     time.sleep(12)
     refused(browser.ask("/shared", kind=FETCH), 401)
     refused(browser.ask("/shared"), 302, 303)
+
+
+@scenario
+def somebody_else_in_the_place_of_gatehouse_is_not_believed(place):
+    place.gatehouse.stop()
+    try:
+        with Impostor(place.gatehouse.port, certificate(place.gatehouse.folder.path, "localhost")) as impostor:
+            for path in ("/desk", "/public"):
+                refused(place.browser().ask(path, kind=FETCH), 500, 502, 503, 504)
+            refused(place.browser().ask("/gatehouse/sign-in"), 500, 502, 503, 504)
+            equal(impostor.asked, 0, "it was told of the request")
+    finally:
+        place.gatehouse.start()
 
 
 @scenario
