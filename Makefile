@@ -8,7 +8,7 @@ SWIFT_FILES = Package.swift Sources Tests Examples Benchmarks
 BUILD_PACKAGES = libssl-dev libargon2-dev libcrypt-dev libsqlite3-dev pkg-config
 TEST_PACKAGES = curl openssl
 
-.PHONY: help serve check test test-proxies test-browser bench-forward-auth interop soak lint format bench bench-http examples smoke scanners stalls flood timing durability deps test-deps clean
+.PHONY: help serve check test test-proxies test-browser bench-forward-auth asvs interop soak lint format bench bench-http examples smoke scanners stalls flood timing durability deps test-deps clean
 
 help:
 	@echo "make serve     build, and serve https://localhost:8443/welcome as $(CONFIG) says"
@@ -17,6 +17,7 @@ help:
 	@echo "make interop   have passwords hashed by other programs and matched by ours, and the other way round"
 	@echo "make soak      put SOAK connections through the TLS layer under the address and leak sanitizers"
 	@echo "make lint      check format and documentation comments"
+	@echo "make asvs      look that every test that docs/asvs.md names is there"
 	@echo "make format    format all Swift files"
 	@echo "make bench     measure the engine and the parser, beside the JDK if java is there"
 	@echo "make bench-http  measure the server beside nginx, Apache httpd, Caddy and Tomcat, those that are installed"
@@ -57,6 +58,9 @@ soak: deps test-deps
 
 lint:
 	swift format lint --strict --parallel --recursive $(SWIFT_FILES)
+
+asvs:
+	Scripts/asvs-tests.py
 
 format:
 	swift format format --in-place --parallel --recursive $(SWIFT_FILES)

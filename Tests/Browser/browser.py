@@ -8,6 +8,7 @@ Started by run.sh, which sees to Playwright.
 """
 
 import argparse
+import os
 import signal
 import sys
 import traceback
@@ -17,11 +18,12 @@ from playwright.sync_api import sync_playwright
 import attacks
 import leaving
 import looks
+import proxied
 import signing_in
 from place import SCENARIOS, Place
 
 # In this order: those that wait for a session to run out are last.
-MODULES = [module.__name__ for module in (signing_in, attacks, looks, leaving)]
+MODULES = [module.__name__ for module in (signing_in, attacks, looks, proxied, leaving)]
 
 
 def main():
@@ -31,11 +33,11 @@ def main():
     parser.add_argument("--screenshots", required=True)
     parser.add_argument("--only", default="", help="words of the name of a scenario")
     options = parser.parse_args()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    signal.signal(signal.SIGTERM, lambda *_: os._exit(143))
     passed = failed = 0
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path=options.chromium, args=["--no-sandbox", "--disable-gpu"],
+            executable_path=options.chromium, args=["--no-sandbox", "--disable-gpu", "--host-resolver-rules=MAP app.example.com 127.0.0.1"],
             # Playwright turns it off; people have it, and it is what shows pages after a sign-out.
             ignore_default_args=["--disable-back-forward-cache"])
         with Place(options.program, browser, options.screenshots) as place:
@@ -46,7 +48,7 @@ def main():
                     continue
                 try:
                     scenario(place)
-                except Exception as error:  # noqa: BLE001 - a scenario may fail in any way, and the others go on
+                except (Exception, SystemExit) as error:  # noqa: BLE001 - a scenario may fail in any way, and the others go on
                     failed += 1
                     print(f"FAILED  {name}: {error}", flush=True)
                     if not isinstance(error, AssertionError):

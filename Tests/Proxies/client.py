@@ -147,8 +147,7 @@ class Browser:
     def path_of(self, location):
         """The path of a redirect, which must stay on our host."""
         parts = urllib.parse.urlsplit(location)
-        host = (parts.netloc or self.host).removesuffix(":443")
-        if parts.scheme not in ("", "https") or host not in (self.host, self.host.partition(":")[0]):
+        if parts.scheme not in ("", "https") or (parts.netloc or self.host) != self.host:
             raise AssertionError(f"a redirect leads away: {location}")
         return parts.path + ("?" + parts.query if parts.query else "")
 

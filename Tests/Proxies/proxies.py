@@ -19,6 +19,7 @@ import sys
 import tempfile
 import traceback
 
+import pages
 import peers
 import replay
 import scenarios
@@ -87,7 +88,7 @@ def main():
             if options.only in (None, "replay"):
                 print("== requests of the shapes that all of them send, Traefik and Envoy among them", flush=True)
                 with Gatehouse(options.program) as gatehouse:
-                    for scenario in replay.SCENARIOS:
+                    for scenario in replay.SCENARIOS + pages.SCENARIOS:
                         count.run(scenario, replay.Place(gatehouse))
     finally:
         shutil.rmtree(folder, ignore_errors=True)

@@ -34,6 +34,7 @@ server {{
     limits {{ connections 10000; connections-per-address 10000; }}
     sessions {{ idle {idle}; absolute {absolute}; warning 2s; per-user 100; }}
     sign-in {{ prefix /gatehouse; }}
+    {tls}
 }}
 protect app.example.com/        {{ auth form basic; require group Staff; }}
 protect app.example.com/shared  {{ auth form basic; require any; }}
@@ -74,15 +75,19 @@ class Gatehouse:
             self.folder.add(name, password, *(word for group in GROUPS[name] for word in ("--group", group)))
         self.server = None
 
-    def _configuration(self, idle="30m", absolute="12h"):
-        return CONFIGURATION.format(port=self.port, idle=idle, absolute=absolute)
+    def _configuration(self, idle="30m", absolute="12h", tls=""):
+        return CONFIGURATION.format(port=self.port, idle=idle, absolute=absolute, tls=tls)
 
-    def start(self, **times):
+    def start(self, has_certificate=False, **times):
+        authority, tls = os.path.join(self.folder.path, "state", "development-certificate.pem"), ""
+        if has_certificate:
+            authority, key, _ = certificate(self.folder.path, "localhost")
+            tls = f'tls {{ certificate "{authority}"; key "{key}"; }}'
         with open(self.folder.file, "w") as file:
-            file.write(self._configuration(**times))
+            file.write(self._configuration(tls=tls, **times))
         self.server = Server(self.folder)
         # Workers of proxies that have given up root's rights read it from here.
-        shutil.copy(os.path.join(self.folder.path, "state", "development-certificate.pem"), self.authority)
+        shutil.copy(authority, self.authority)
 
     @property
     def authority(self):
