@@ -7,8 +7,11 @@ SWIFT_FILES = Package.swift Sources Tests Examples Benchmarks
 # What a build needs, and what the tests need besides, as Debian packages.
 BUILD_PACKAGES = libssl-dev libargon2-dev libcrypt-dev libsqlite3-dev pkg-config
 TEST_PACKAGES = curl openssl
+# What is put before the server in test-proxies, and what signs in at it in test-browser.
+PROXY_PACKAGES = nginx-light caddy haproxy
+BROWSER_PACKAGES = chromium python3-venv
 
-.PHONY: help serve check test test-proxies test-browser bench-forward-auth asvs interop soak lint format bench bench-http examples smoke scanners stalls flood timing durability deps test-deps clean
+.PHONY: help serve check test test-proxies test-browser bench-forward-auth asvs interop soak lint format bench bench-http examples smoke scanners stalls flood timing durability deps test-deps proxy-deps browser-deps clean
 
 help:
 	@echo "make serve     build, and serve https://localhost:8443/welcome as $(CONFIG) says"
@@ -126,6 +129,12 @@ deps:
 
 test-deps:
 	@Scripts/install.sh $(TEST_PACKAGES)
+
+proxy-deps:
+	@Scripts/install.sh $(PROXY_PACKAGES)
+
+browser-deps:
+	@Scripts/install.sh $(BROWSER_PACKAGES)
 
 clean:
 	rm -rf .build Examples/*/.build Benchmarks/.build

@@ -22,7 +22,7 @@ fi
 if ! "$build/venv/bin/python" -c 'import playwright' 2>/dev/null; then
     echo "installing Playwright into .build/venv"
     mkdir -p "$build"
-    if ! { python3 -m venv "$build/venv" && "$build/venv/bin/pip" install --quiet playwright; }; then
+    if ! { python3 -m venv "$build/venv" && "$build/venv/bin/pip" install --quiet playwright==1.65.2; }; then
         echo "SKIPPED: Playwright cannot be installed; nothing was tried"
         exit 77
     fi
