@@ -74,9 +74,12 @@ bench: deps
 bench-http:
 	Scripts/bench-http.sh
 
+# One folder for all of them, as most of what is built is the same.
+EXAMPLES_BUILD = .build-examples
 examples: deps
 	for example in CustomRealm Welcome Chat; do \
-		swift build --package-path Examples/$$example && swift test --package-path Examples/$$example || exit 1; \
+		swift build --build-tests --package-path Examples/$$example --scratch-path $(EXAMPLES_BUILD) && \
+		swift test --package-path Examples/$$example --scratch-path $(EXAMPLES_BUILD) || exit 1; \
 	done
 
 smoke: deps test-deps
@@ -137,4 +140,4 @@ browser-deps:
 	@Scripts/install.sh $(BROWSER_PACKAGES)
 
 clean:
-	rm -rf .build Examples/*/.build Benchmarks/.build
+	rm -rf .build .build-* Examples/*/.build Benchmarks/.build

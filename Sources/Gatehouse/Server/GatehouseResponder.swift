@@ -111,7 +111,7 @@ struct GatehouseResponder: Responder {
                 return authorize(flavour, asked, cookies, head, connection)
             case .signIn, .step, .signOut, .account, .accountEnd, .session, .sessionRefresh, .sessionEvents, .sessions,
                 .oneSession:
-                if let portal { return hand(endpoint, to: portal, asked, cookies, head) }
+                if let portal { return hand(endpoint, to: portal, asked, cookies, head, connection) }
             case .style, .script, .forwardAuth: break
             }
         }
@@ -202,9 +202,10 @@ struct GatehouseResponder: Responder {
         to portal: Portal,
         _ asked: Asked,
         _ cookies: OurCookies,
-        _ head: borrowing RequestHead
+        _ head: borrowing RequestHead,
+        _ connection: Connection
     ) -> Reply {
-        let authority = authority(head)
+        let authority = authority(head, connection)
         let query = head.target.split(separator: "?", maxSplits: 1).dropFirst().first.map(String.init) ?? ""
         guard let path = asked.path else { return reply(asked, .doubtfulPath, nil) }
         return .later { request in
@@ -228,8 +229,8 @@ struct GatehouseResponder: Responder {
     }
 
     /// Host and port as the client has named them; behind a trusted proxy, as that says.
-    private func authority(_ head: borrowing RequestHead) -> String {
-        guard !trusted.isEmpty else { return head.host }
+    private func authority(_ head: borrowing RequestHead, _ connection: Connection) -> String {
+        guard ClientAddress.isTrusted(connection.peer, trusted) else { return head.host }
         let forwarded = head.values(named: "x-forwarded-host")
         guard let host = forwarded.first, forwarded.count == 1 else { return head.host }
         return host

@@ -67,8 +67,10 @@ extension Portal {
         }
         switch attempt.outcome {
         case .refused(let report):
+            state.noteRefusal(report)
             return Answer(error("invalid-credentials", .unauthorized, request), report: report)
         case .unavailable(let report):
+            state.noteRefusal(report)
             return Answer(error("unavailable", .serviceUnavailable, request), report: report)
         case .accepted(let identity, let report):
             switch await establish(identity, begun.mark, request) {

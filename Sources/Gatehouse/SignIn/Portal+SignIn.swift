@@ -141,9 +141,11 @@ extension Portal {
         }
         switch attempt.outcome {
         case .refused(let report):
+            state.noteRefusal(report)
             if let name { state.names.put(name, browser.digest) }
             return Answer(back(.refused, target, browser, request), report: report)
         case .unavailable(let report):
+            state.noteRefusal(report)
             return Answer(back(.unavailable, target, browser, request), report: report)
         case .accepted(let identity, let report):
             switch await establish(identity, begun.mark, request) {
@@ -210,6 +212,7 @@ extension Portal {
                 await sessions.end(session, .userChanged)
                 return .notice(.changed)
             }
+            state.noteBeginning(session)
             return .session(session, token)
         } catch {
             switch error.code {

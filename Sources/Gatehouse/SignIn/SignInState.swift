@@ -34,6 +34,7 @@ final class SignInState: Sendable {
     let clock: any LoginClock
     let wall: WallClock
     private let reloads = Atomic(0)
+    private let log: SessionLog
 
     /// How often the configuration was read again.
     var generation: Int { reloads.load(ordering: .acquiring) }
@@ -46,7 +47,8 @@ final class SignInState: Sendable {
         tickets: SignInTickets,
         settings: SignInSettings,
         clock: any LoginClock,
-        wall: WallClock
+        wall: WallClock,
+        log: SessionLog
     ) {
         self.sessions = sessions
         self.tickets = tickets
@@ -54,35 +56,35 @@ final class SignInState: Sendable {
         names = RecentNames()
         self.clock = clock
         self.wall = wall
+        self.log = log
     }
 
     /// What a server knows, kept in the store that the realms were lent, if there is one.
     static func make(_ configuration: Configuration, logger: Logger) throws -> SignInState {
+        let log = SessionLog(logger)
         let sessions = SessionTable(
             configuration.server.sessions,
             store: try configuration.services[StoreSource.self]?.store(),
             clock: SystemClock(),
             wall: WallClock.system,
-            onEnd: { session, cause in note(session, cause, logger) }
+            onEnd: { session, cause in log.noteEnd(session, cause) }
         )
         return SignInState(
             sessions: sessions,
             tickets: try SignInTickets(),
             settings: configuration.server.signIn,
             clock: SystemClock(),
-            wall: WallClock.system
+            wall: WallClock.system,
+            log: log
         )
     }
 
-    private static func note(_ session: Session, _ cause: SessionEnd, _ logger: Logger) {
-        logger.info(
-            "a session has ended",
-            metadata: [
-                "user": "\(AccessLog.quoted(session.user.username.text))",
-                "realm": "\(AccessLog.quoted(session.user.realm))", "session": "\(session.id)",
-                "cause": "\(cause.rawValue)",
-            ]
-        )
+    /// Takes note that somebody was let in.
+    func noteBeginning(_ session: Session) { log.noteBeginning(session) }
+
+    /// Takes note that somebody was not.
+    func noteRefusal(_ report: LoginReport?) {
+        if let report { log.noteRefusal(report) }
     }
 
     /// Ends what has taken too long, until the task is cancelled.

@@ -52,7 +52,8 @@ final class House: Sendable {
             tickets: try SignInTickets(),
             settings: settings.signIn,
             clock: clock,
-            wall: wall
+            wall: wall,
+            log: SessionLog(log.logger)
         )
         let rules = ProtectionRules(configuration.rules)
         let frame = Page.Frame(
