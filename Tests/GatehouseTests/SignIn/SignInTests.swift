@@ -240,6 +240,25 @@ import Testing
         #expect(try await visitor.get("/welcome").status == 200)
     }
 
+    @Test func `which host was asked is the word of trusted proxies alone`() async throws {
+        let text = Self.configuration.replacing(
+            "listen 127.0.0.1:0;",
+            with: "listen 127.0.0.1:0; trusted-proxies 10.0.0.0/8;"
+        )
+        let house = try House(text)
+        let fields = ["Origin: https://app.example", "X-Forwarded-Host: app.example"]
+        #expect(try await Visitor(house, from: "192.0.2.1").signIn("zed", at: "/sign-in", fields).status == 403)
+        #expect(try await Visitor(house, from: "10.0.0.1").signIn("zed", at: "/sign-in", fields).status == 303)
+    }
+
+    @Test func `who has signed in and who was refused is in the log, without requests being logged`() async throws {
+        _ = try await visitor.signIn("zed")
+        _ = try await visitor.signIn("bob")
+        let log = house.log.text
+        #expect(log.contains("a session has begun"))
+        #expect(log.contains("a sign-in was refused: wrong-credentials"))
+    }
+
     @Test func `a form of our own is taken, whatever of the two a browser says`() async throws {
         for fields in [
             ["Origin: https://house.example"], ["Origin: https://HOUSE.example:443"], ["Sec-Fetch-Site: same-origin"],

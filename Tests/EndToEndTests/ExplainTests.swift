@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import Foundation
+import Testing
+
+@Suite struct ExplainTests {
+    private static let rules = """
+        role editor { group Staff; user ann; }
+        protect app.example.com/     { auth form; require any; }
+        protect app.example.com/edit { auth form; require role editor; methods GET; }
+        """
+
+    private let people: People
+
+    init() throws { people = try People(People.configuration(rules: Self.rules)) }
+
+    @Test(arguments: [
+        (["GET", "https://app.example.com/"], 1, "401: nobody is signed in; form is offered, for realm people"),
+        (["GET", "https://APP.example.com./edit", "--user", "ann"], 0, "200: ann of realm people may come in"),
+        (["GET", "https://app.example.com/edit", "--user", "bob", "--groups", "Staff"], 0, "200: bob of realm people"),
+        (
+            ["GET", "https://app.example.com/edit", "--user", "bob", "--groups", "X"], 1,
+            "403: bob of realm people, in X,"
+        ),
+        (["POST", "https://app.example.com/edit", "--user", "ann"], 1, "405: the rules for the path are about GET"),
+        (["GET", "https://app.example.com/%2e%2e/edit"], 1, "400: the path is in doubt"),
+        (["GET", "https://elsewhere.example/"], 1, "403: no rule is for it"),
+        (
+            ["GET", "/welcome", "--user", "otto", "--realm", "others"], 1,
+            "401: otto of realm others is of another realm"
+        ),
+    ])
+    func `what would become of a request is told, with its place in the file`(
+        words: [String],
+        status: Int,
+        beginning: String
+    ) async throws {
+        let finished = try await Program.run(
+            Program.built("gatehouse"),
+            ["explain"] + words,
+            input: "",
+            in: people.folder.url
+        )
+        #expect(finished.output.hasPrefix(beginning), "\(finished)")
+        #expect(finished.status == Int32(status))
+        #expect(status != 1 || finished.errors == "")
+        #expect(!beginning.contains("200") || finished.output.contains(": decides"))
+    }
+
+    @Test func `what cannot be asked is status 2`() async throws {
+        for words in [[], ["GET"], ["GET", "/x", "--from", "nowhere"], ["GET", "/x", "--groups", "A"]] {
+            let finished = try await Program.run(
+                Program.built("gatehouse"),
+                ["explain"] + words,
+                input: "",
+                in: people.folder.url
+            )
+            #expect(finished.status == 2, "\(words): \(finished)")
+        }
+    }
+}
