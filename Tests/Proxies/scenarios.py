@@ -216,7 +216,7 @@ def cookies_that_are_no_session_are_nobodys(place):
 
 @scenario
 def a_host_that_is_not_ours_gets_nothing(place):
-    for host in ("other.example.com", "app.example.com.evil.example", "localhost", "127.0.0.1"):
+    for host in ("other.example.com", "open.example.com", "app.example.com.evil.example", "localhost", "127.0.0.1"):
         kept_out(place.member("ann").ask("/desk", kind=FETCH, host=host))
 
 
@@ -267,7 +267,8 @@ def the_application_is_told_the_true_address_of_the_client(place):
 def a_request_line_with_another_host_does_not_get_around_the_rules(place):
     for target in (f"https://{NAME}/desk", f"http://{NAME}/desk", "https://evil.example/desk",
                    f"https://{NAME}:1/desk", f"https://{NAME}@evil.example/desk"):
-        for host in (None, "evil.example", NAME):
+        # The third is open: whoever asks about the one and serves the other lets everybody in.
+        for host in (None, "evil.example", "open.example.com", NAME):
             kept_out(place.browser().ask(target, kind=FETCH, host=host))
             kept_out(place.member("bob").ask(target, kind=FETCH, host=host))
 

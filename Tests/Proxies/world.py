@@ -40,6 +40,7 @@ protect app.example.com/        {{ auth form basic; require group Staff; }}
 protect app.example.com/shared  {{ auth form basic; require any; }}
 protect app.example.com/form    {{ auth form; require any; }}
 protect app.example.com/public  {{ open; }}
+protect open.example.com/       {{ open; }}
 """
 
 
