@@ -106,8 +106,8 @@ enum PageTemplate {
         <ul class="sessions">
         {{#sessions}}<li>
         <div><strong>{{device}}</strong>{{#isCurrent}} <span class="tag">this one</span>{{/isCurrent}}<br>
-        <small>{{#address}}{{address}}, {{/address}}since <time datetime="{{created}}">{{createdText}}</time>, \
-        last used <time datetime="{{lastSeen}}">{{lastSeenText}}</time></small></div>
+        <small>{{#address}}{{address}}, {{/address}}since <time datetime="{{created}}">{{createdText}}</time>\
+        <br>last used <time datetime="{{lastSeen}}">{{lastSeenText}}</time></small></div>
         {{^isCurrent}}<form method="post" action="{{action}}"><input type="hidden" name="csrf" value="{{csrf}}">\
         <input type="hidden" name="id" value="{{id}}"><button type="submit" aria-label="End the session on \
         {{device}} since {{createdText}}">End</button></form>{{/isCurrent}}

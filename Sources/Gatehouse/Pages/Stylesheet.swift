@@ -39,7 +39,7 @@ enum Stylesheet {
         form.inline { display: flex; flex-wrap: wrap; gap: .75rem 1.25rem; align-items: center; }
         form.inline button { margin-top: 0; }
         .sessions { list-style: none; margin: 0; padding: 0; }
-        .sessions li { display: flex; justify-content: space-between; align-items: center; gap: 1rem; padding: .75rem 0;
+        .sessions li { display: flex; flex-wrap: wrap; justify-content: space-between; align-items: center; gap: 1rem; padding: .75rem 0;
           border-top: 1px solid var(--line); }
         .sessions form { flex: none; margin: 0; } .sessions button { margin: 0; }
         .tag { padding: .1rem .5rem; border-radius: 1rem; background: var(--note); color: var(--ink); font-size: .8rem; }
