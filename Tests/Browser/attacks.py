@@ -69,9 +69,10 @@ def nobody_is_signed_in_by_a_request_of_another_site_to_the_session_api(place):
 
 @scenario
 def nobody_is_signed_out_by_another_site(place):
+    other = place.sign_in(place.page())
     page = place.sign_in(place.page())
     for attack in (form(place.origin + "/sign-out", {"csrf": "x"}), form(place.origin + "/sign-out", {}),
-                   form(place.origin + "/account/end", {"others": "1"}),
+                   form(place.origin + "/account/end", {"others": "all"}),
                    f'<img src="{place.origin}/sign-out"><iframe src="{place.origin}/sign-out"></iframe>',
                    f"""<script>
                        fetch("{place.origin}/sign-out", {{method: "POST", mode: "no-cors", credentials: "include"}});
@@ -79,8 +80,9 @@ def nobody_is_signed_out_by_another_site(place):
                        fetch("{place.origin}/session/refresh", {{method: "POST", mode: "no-cors", credentials: "include"}});
                        </script>""", f'<meta http-equiv="refresh" content="0;url={place.origin}/sign-out">'):
         visit(place, page, attack)
-        page.goto(place.origin + "/welcome")
-        is_welcome(page)
+        for signed_in in (page, other):
+            signed_in.goto(place.origin + "/welcome")
+            is_welcome(signed_in)
 
 
 @scenario

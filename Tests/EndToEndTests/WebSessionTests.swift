@@ -129,6 +129,31 @@ struct WebSessionTests {
         #expect(server.log.contains("cause=realm-gone"))
     }
 
+    @Test func `what a reload changes about a realm ends its sessions, and the logins that wait`() async throws {
+        let text = """
+            default-realm two;
+            login two { StartWithLoginModule required; ScriptedLoginModule required code="123456"; }
+            login one { StartWithLoginModule required; }
+            realm two { class StartWithRealm; jaas-context two; startWith t; }
+            realm one { class StartWithRealm; jaas-context one; startWith z; }
+            server { listen 127.0.0.1:0; throttle { delay 0s; } }
+            protect /web { realm one two; auth form; require any; }
+            """
+        try people.folder.write(text, to: "realms.conf")
+        let server = try await RunningServer(in: people.folder)
+        #expect(try await begin("zed", server, realm: "one") == 201)
+        #expect(try await begin("tom", server, realm: "two") == 200)
+        let later = text.replacing("startWith z", with: "startWith y")
+            .replacing("code=\"123456\";", with: "code=\"123456\"; DenyLoginModule required;")
+        try people.folder.write(later, to: "realms.conf")
+        try await server.hangUp()
+        #expect(try await look("zed", server) == 401)
+        let json = "{\"number\":1,\"answers\":[\"123456\"]}"
+        let answer = try await server.ask("/session", "-b", jar("tom"), "-c", jar("tom"), "--json", json)
+        #expect(answer.status == 401, "\(answer)")
+        #expect(try await look("tom", server) == 401)
+    }
+
     @Test func `an administrator sees, ends and speaks to sessions`() async throws {
         for name in ["ann", "bob"] { #expect(try await people.add(name).status == 0) }
         let server = try await RunningServer(in: people.folder)

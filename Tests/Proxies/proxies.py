@@ -59,6 +59,8 @@ def run_proxy(kind, options, count, folder, application):
                 count.run(scenario, place)
                 if gatehouse.server is None:
                     gatehouse.start()
+                # One that is gone would keep everybody out too.
+                scenarios.let_in(scenarios.Place(made, gatehouse, application))
                 if count.failed > failed and options.verbose:
                     print(made.log())
 

@@ -72,6 +72,39 @@ struct RestoringTests {
         #expect(store.records.count == (end == nil ? 1 : 0))
     }
 
+    @Test func `a session ends with its account, however often it is used`() async throws {
+        let house = House()
+        let (session, token) = try await house.begin(stamp: UserStamp([1], expiry: house.wall.now + 60))
+        #expect(session.absoluteExpiry == house.wall.now + 60)
+        for _ in 0..<5 {
+            house.pass(11)
+            #expect(house.table.session(token, isActivity: true) != nil)
+        }
+        house.pass(5)
+        #expect(house.table.session(token, isActivity: true) == nil)
+        // One that has ended already is nobody's.
+        let (_, late) = try await house.begin(stamp: UserStamp([1], expiry: house.wall.now))
+        #expect(house.table.session(late, isActivity: true) == nil)
+    }
+
+    @Test func `a look at users ends what has changed, and leaves alone what nobody can tell`() async throws {
+        let house = House()
+        let (_, ann) = try await house.begin("ann", stamp: UserStamp([1]))
+        let (_, bob) = try await house.begin("bob", stamp: UserStamp([1]))
+        let (_, cat) = try await house.begin("cat", stamp: UserStamp([1]))
+        let (_, far) = try await house.begin("dan", realm: "far", stamp: UserStamp([1]))
+        await house.table.recheck(of: "town") { user in
+            switch user.username.text {
+            case "ann": .user(.present(UserStamp([1])))
+            case "bob": .user(.unknown)
+            default: .user(.present(UserStamp([2])))
+            }
+        }
+        let left = [ann, bob, cat, far].map { house.table.session($0, isActivity: false) != nil }
+        #expect(left == [true, true, false, true])
+        #expect(house.ends.all == ["cat: user-changed"])
+    }
+
     @Test func `a stamp is kept with a salt of each session's own`() async throws {
         let house = House(store: store)
         for _ in 0..<2 { _ = try await house.begin(stamp: stamp) }

@@ -9,7 +9,9 @@ local questions = assert(os.getenv("GATEHOUSE_QUESTIONS"), "setenv GATEHOUSE_QUE
 local path = assert(os.getenv("GATEHOUSE_PATH"), "setenv GATEHOUSE_PATH is missing")
 
 -- What Gatehouse has to see of the request, and nothing else of it.
-local asked = { "cookie", "authorization", "accept", "sec-fetch-mode", "sec-fetch-dest", "sec-fetch-site", "user-agent" }
+local asked = {
+    "cookie", "authorization", "accept", "sec-fetch-mode", "sec-fetch-dest", "sec-fetch-site", "x-requested-with", "user-agent",
+}
 -- What the application is told; Gatehouse sets all of them whenever it says yes.
 local told = { "remote-user", "remote-groups", "remote-realm" }
 -- What the client is told if it says no.

@@ -17,7 +17,9 @@ struct BadFields: Error, Sendable, Hashable, CustomStringConvertible {
         case controlCharacter = "a control character in a string"
         case badEscape = "a backslash with nothing it could stand for"
         case loneSurrogate = "half a surrogate pair"
-        case number = "a number, where none is taken"
+        case number = "a number that is none taken here"
+        /// A field that has to be there is not.
+        case missing = "a field that has to be there is not"
         case nested = "an object or array where none is taken"
     }
 

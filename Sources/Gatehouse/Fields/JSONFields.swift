@@ -3,9 +3,9 @@
 
 internal import RealmKit
 
-/// The fields of one flat JSON object: strings, arrays of strings, true, false and null.
+/// The fields of one flat JSON object: strings, arrays of strings, whole numbers of up to nine digits, true, false, null.
 ///
-/// Numbers, nesting and a name that occurs twice are refused; a form has none of them, and readers differ about them. A
+/// Other numbers, nesting and a name that occurs twice are refused; a form has none of them, and readers differ about them. A
 /// string is decoded into a ``Secret`` at once, and cannot hold a NUL, which would end it early for a C library.
 ///
 /// Source: RFC 8259.

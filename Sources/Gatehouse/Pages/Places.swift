@@ -36,6 +36,9 @@ struct Places: Sendable, Hashable {
         case oneSession(String)
         /// What proxies ask; nil where it is none of those there are.
         case forwardAuth(ForwardAuthFlavour?)
+
+        /// Whether it is there for people and their programs.
+        var isPage: Bool { if case .forwardAuth = self { false } else { true } }
     }
 
     /// What is at a path.
@@ -78,5 +81,9 @@ extension Places {
     ///
     /// - Parameter target: A path and query, or a whole address.
     /// - Returns: The page's path and query.
-    func signIn(returningTo target: String) -> String { "\(signIn)?return=\(PercentEncoding.encode(target))" }
+    func signIn(returningTo target: String) -> String {
+        // A longer one would not be gone back to, and encoded it is longer than many proxies let pass.
+        guard target.utf8.count <= ReturnTarget.maximumBytes else { return signIn }
+        return "\(signIn)?return=\(PercentEncoding.encode(target))"
+    }
 }

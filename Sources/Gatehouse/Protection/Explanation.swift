@@ -54,13 +54,19 @@ public struct Explanation: Sendable, Hashable {
 extension ProtectionRules {
     /// Says what would become of a request, and why.
     ///
-    /// - Parameter question: The request.
+    /// - Parameters:
+    ///   - question: The request.
+    ///   - pages: What the paths of the sign-in pages begin with, which no rule decides about; nil if there are none.
     /// - Returns: The answer, with the place of every rule.
-    public func explain(_ question: Explanation.Question) -> Explanation {
+    public func explain(_ question: Explanation.Question, pages: String? = nil) -> Explanation {
         let asked: (host: RequestHost?, path: RequestPath)
         switch read(question.url) {
         case .failure(let doubt): return Explanation(status: 400, lines: ["400: \(doubt)"])
         case .success(let read): asked = read
+        }
+        if let pages, let endpoint = Places(prefix: pages).endpoint(at: asked.path), endpoint.isPage {
+            let line = "200: it is a page of the sign-in or of the session API, and no rule decides about it"
+            return Explanation(status: 200, lines: [line])
         }
         let match = match(host: asked.host, path: asked.path, method: question.method)
         let (status, reason) = Self.answer(match, question, isForwarded: asked.host != nil)

@@ -219,6 +219,8 @@ struct Gate: Sendable {
 
     /// No longer believes credentials that were accepted before, and ends sessions.
     ///
+    /// Where it is not known who has changed, sessions are to be looked at one by one: see ``recheck(_:)``.
+    ///
     /// - Parameters:
     ///   - users: Whose.
     ///   - realm: The realm they live in.
@@ -230,8 +232,15 @@ struct Gate: Sendable {
             sessions.end(.userChanged) { $0.user.realm == realm && names.contains($0.user.username) }
         case .all:
             verified.forget { $0.account.realm == realm }
-            sessions.end(.userChanged) { $0.user.realm == realm }
         }
+    }
+
+    /// Ends the sessions of a realm's users who have changed, as their stamps tell; where nothing can be told, they go on.
+    ///
+    /// - Parameter realm: The realm's name.
+    func recheck(_ realm: String) async {
+        let authority = SessionAuthority(authenticator: authenticator)
+        await sessions.recheck(of: realm) { await authority.standing(of: $0) }
     }
 
     /// No longer believes credentials that were accepted of an account.

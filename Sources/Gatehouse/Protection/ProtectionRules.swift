@@ -30,6 +30,8 @@ public struct ProtectionRules: Sendable {
     }
 
     let hosts: [HostRules]
+    /// All rules, in no order.
+    let all: [ProtectRule]
     /// Whether a rule is about hosts.
     let hasHosts: Bool
 
@@ -37,6 +39,7 @@ public struct ProtectionRules: Sendable {
     ///
     /// - Parameter rules: The rules; those of one host, path and exactness are about different methods.
     public init(_ rules: [ProtectRule]) {
+        all = rules
         var groups: [ProtectRule.Host: [Guarded]] = [:]
         for rule in rules { groups[HostRules.canonical(rule.host), default: []].append(Guarded(rule)) }
         hosts = groups.map { HostRules($0, $1) }.sorted {

@@ -92,18 +92,29 @@ struct GatehouseResponder: Responder {
             return reply(asked, .misdirected, nil)
         }
         guard let path = asked.path else { return reply(asked, .doubtfulPath, nil) }
+        let endpoint = shelf.frame.places.endpoint(at: path)
         if !trusted.isEmpty {
             let forwarded = head.values(named: "x-forwarded-for")
             switch ClientAddress.find(peer: connection.peer, trusted: trusted, forwarded: forwarded) {
             case .address(let address): asked.address = address
-            case .unreadable(let reason): return reply(asked, .malformed(reason), nil)
+            case .unreadable(let reason):
+                // A proxy that asks is told in what it understands.
+                if case .forwardAuth = endpoint {
+                    return reply(
+                        asked,
+                        forwardAuth.refusal("the question is in doubt"),
+                        nil,
+                        " \(AccessLog.quoted(reason))"
+                    )
+                }
+                return reply(asked, .malformed(reason), nil)
             }
         }
         var cookies = OurCookies()
         head.forEach(.cookie) { cookies.read($0) }
         // Somebody may have put a second one there, so neither counts.
         if case .repeated = cookies.session { asked.remark = " session-cookie-repeated" }
-        if let endpoint = shelf.frame.places.endpoint(at: path) {
+        if let endpoint {
             switch endpoint {
             case .style where asked.isSafe: return reply(asked, .stylesheet, nil)
             case .script where asked.isSafe && portal != nil: return reply(asked, .script, nil)
@@ -249,7 +260,13 @@ struct GatehouseResponder: Responder {
         guard ClientAddress.isTrusted(connection.peer, trusted) else {
             return reply(asked, forwardAuth.refusal("only trusted proxies may ask"), nil, " not-trusted")
         }
-        guard let flavour else { return reply(asked, forwardAuth.refusal("nobody is asked here"), nil, "") }
+        // By its bytes: a path that is spelled in another way has got past a proxy that does not pass these on.
+        guard let flavour, head.target.utf8.starts(with: "\(shelf.frame.places.prefix)/auth/\(flavour.rawValue)".utf8)
+        else { return reply(asked, forwardAuth.refusal("nobody is asked here"), nil, "") }
+        // Without it the proxy itself would stand for everybody, and be inside every network.
+        guard !head.values(named: "x-forwarded-for").isEmpty else {
+            return reply(asked, forwardAuth.refusal("the question is in doubt"), nil, " no-x-forwarded-for")
+        }
         let read = OriginalRequest.read(flavour, question(head, flavour))
         guard case .request(let original) = read else {
             guard case .refused(let reason) = read else { return reply(asked, .doubtfulPath, nil) }

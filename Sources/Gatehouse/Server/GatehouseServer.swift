@@ -149,8 +149,8 @@ public struct GatehouseServer: Sendable {
             }
             let tls = try before.tls.reloaded(configuration.server, files: files)
             await RealmWatch.prime(configuration.realms)
-            signIn.state.noteReload()
             let responder = try makeResponder(configuration, tls)
+            signIn.state.noteReload()
             server.use(responder)
             await signIn.recheck(configuration)
             contexts.replace(with: tls.context)

@@ -80,6 +80,7 @@ final class RealmWatch: Sendable {
                 group.addTask {
                     let changed = await realm.refresh()
                     gate?.forget(changed, of: name)
+                    if changed == .all { await gate?.recheck(name) }
                 }
             }
         }

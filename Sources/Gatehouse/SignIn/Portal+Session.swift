@@ -37,26 +37,31 @@ extension Portal {
             switch answer(browser, number, { answers.indices.contains($0) ? answers[$0] : nil }) {
             case .nothingWaits: return Answer(error("nothing-asked", .conflict, request))
             case .notThisOne: return Answer(error("another-question", .conflict, request))
-            case .answered(let begun, _): return await told(begun, browser, request)
+            case .answered(let begun, _): return await told(begun, browser, request, isNew: false)
             }
         case .login(let name, let password, let realm):
-            if let before = session(request, isActivity: false) { await sessions.end(before.session, .replaced) }
-            let known = authenticator.realms
-            if let realm, known[realm] == nil { return Answer(error("no-such-realm", .badRequest, request)) }
-            guard let username = Self.username(name) else {
+            let open = realms(openTo: request.address)
+            // A realm that nobody signs in to on the web is as unknown as one that is not there.
+            guard let username = Self.username(name), realm.map(open.contains) ?? true else {
                 return Answer(error("invalid-credentials", .unauthorized, request))
             }
+            if let before = session(request, isActivity: false) { await sessions.end(before.session, .replaced) }
             let begun = begin(username, password, realms: realm.map { [$0] } ?? realms, request)
-            return await told(begun, browser, request)
+            return await told(begun, browser, request, isNew: true)
         }
     }
 
+    /// The realms that may be named: those of the sign-in page, and of rules that offer it to whoever asks from there.
+    private func realms(openTo address: String?) -> [String] {
+        realms + rules.all.filter { $0.schemes.contains(.form) && $0.covers(peer: address) }.flatMap(\.realms)
+    }
+
     /// Waits until the login asks something or has ended, and tells what comes of it.
-    private func told(_ begun: Begun, _ browser: Browser, _ request: WebRequest) async -> Answer {
+    private func told(_ begun: Begun, _ browser: Browser, _ request: WebRequest, isNew: Bool) async -> Answer {
         let attempt: SignInAttempt
         switch await begun.dialogue.next() {
         case .questions(let questions, let number):
-            wait(begun, questions, number, nil, browser, request)
+            wait(begun, questions, number, nil, browser, request, isNew: isNew)
             let told = JSONValue.object([
                 ("questions", .array((begun.dialogue.messages.map(Callback.message) + questions).map(\.json))),
                 ("number", .integer(number)),
@@ -73,7 +78,7 @@ extension Portal {
             state.noteRefusal(report)
             return Answer(error("unavailable", .serviceUnavailable, request), report: report)
         case .accepted(let identity, let report):
-            switch await establish(identity, begun.mark, request) {
+            switch await establish(identity, begun.began, browser, request) {
             case .session(let session, let token):
                 let cookies = [SetCookie.session(token), SetCookie.signInRemoval]
                 let told = describe(session, token)
@@ -103,7 +108,10 @@ extension Portal {
 
     /// `DELETE /session`.
     func deleteSession(_ request: WebRequest) async -> Answer {
-        guard let (session, _) = session(request, isActivity: false) else { return noSession(request) }
+        // There is none to sign in to for this: the second time it is not found.
+        guard let (session, _) = session(request, isActivity: false) else {
+            return Answer(error("no-session", .notFound, request))
+        }
         await sessions.end(session, .logout)
         return Answer(nothing([SetCookie.sessionRemoval]), user: session.user)
     }

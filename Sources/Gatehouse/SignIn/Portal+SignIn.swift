@@ -92,18 +92,19 @@ extension Portal {
     /// A login that has begun, and when.
     struct Begun {
         let dialogue: LoginDialogue<SignInAttempt>
-        let mark: SessionMark
+        let username: Username
+        let began: SignInState.Beginning
     }
 
     /// Begins a login.
-    func begin(_ username: Username, _ password: Secret?, realms: [String], _ request: WebRequest) -> Begun {
+    func begin(_ username: Username, _ password: Secret, realms: [String], _ request: WebRequest) -> Begun {
         let authenticator = authenticator
         let address = request.address
-        let mark = sessions.mark()
+        let began = SignInState.Beginning(mark: sessions.mark(), generation: state.generation)
         let dialogue = LoginDialogue(name: username.text, password: password) { conversation in
             await SignInAttempt.make(authenticator, realms, username, address: address, asking: conversation)
         }
-        return Begun(dialogue: dialogue, mark: mark)
+        return Begun(dialogue: dialogue, username: username, began: began)
     }
 
     /// The realms that are asked for a place.
@@ -111,7 +112,7 @@ extension Portal {
         guard let place = self.target(target, request) else { return realms }
         let host = place.origin.map(\.host) ?? request.authority
         guard case .rule(let guarded) = rules.match(host: host, path: place.path, method: "GET"),
-            guarded.rule.schemes.contains(.form)
+            guarded.rule.schemes.contains(.form), guarded.rule.covers(peer: request.address)
         else { return realms }
         return guarded.rule.realms
     }
@@ -135,7 +136,7 @@ extension Portal {
         let attempt: SignInAttempt
         switch await begun.dialogue.next() {
         case .questions(let questions, let number):
-            wait(begun, questions, number, target, browser, request)
+            wait(begun, questions, number, target, browser, request, isNew: name != nil)
             return Answer(redirect(places.step, request))
         case .finished(let finished): attempt = finished
         }
@@ -148,7 +149,7 @@ extension Portal {
             state.noteRefusal(report)
             return Answer(back(.unavailable, target, browser, request), report: report)
         case .accepted(let identity, let report):
-            switch await establish(identity, begun.mark, request) {
+            switch await establish(identity, begun.began, browser, request) {
             case .session(let session, let token):
                 let place = self.target(target, request)?.location ?? places.account
                 let cookies = [SetCookie.session(token), SetCookie.signInRemoval]
@@ -166,23 +167,25 @@ extension Portal {
         _ number: Int,
         _ target: String?,
         _ browser: Browser,
-        _ request: WebRequest
+        _ request: WebRequest,
+        isNew: Bool
     ) {
         let pending = SignInState.Pending(
             target: target,
             messages: begun.dialogue.messages,
             questions: questions,
             number: number,
-            mark: begun.mark
+            began: begun.began
         )
-        state.waiting.put(
-            WaitingLogins.Waiting(
-                dialogue: begun.dialogue,
-                context: pending,
-                source: Source(request.address ?? ""),
-                browser: browser.digest
-            )
+        let waiting = WaitingLogins<SignInAttempt, SignInState.Pending>.Waiting(
+            dialogue: begun.dialogue,
+            context: pending,
+            source: Source(request.address ?? ""),
+            account: begun.username,
+            browser: browser.digest
         )
+        // One that has asked before gives way to one that its browser has begun meanwhile.
+        if isNew { state.waiting.put(waiting) } else { state.waiting.putBack(waiting) }
     }
 
     /// A session, or what to say instead.
@@ -192,26 +195,42 @@ extension Portal {
     }
 
     /// Begins a session for somebody whom a realm has accepted.
-    func establish(_ identity: AuthenticatedIdentity, _ mark: SessionMark, _ request: WebRequest) async -> Established {
+    ///
+    /// - Parameters:
+    ///   - identity: The proof.
+    ///   - began: When the login began.
+    ///   - browser: Whose login it was; the session it had begun before ends.
+    ///   - request: The request that has brought the login to its end.
+    /// - Returns: The session, or what to say instead.
+    func establish(
+        _ identity: AuthenticatedIdentity,
+        _ began: SignInState.Beginning,
+        _ browser: Browser,
+        _ request: WebRequest
+    ) async -> Established {
         guard let realm = authenticator.realms[identity.realm] else { return .notice(.unavailable) }
         let authority = SessionAuthority(authenticator: authenticator)
-        // Without a stamp, somebody who has gone since the login.
-        guard let stamp = await authority.state(of: identity.username, in: realm).stamp else {
-            return .notice(.changed)
+        let stamp: UserStamp
+        switch await authority.state(of: identity.username, in: realm) {
+        case .present(let present): stamp = present
+        case .gone: return .notice(.changed)
+        case .unknown: return .notice(.unavailable)
         }
+        if let before = session(request, isActivity: false) { await sessions.end(before.session, .replaced) }
         do throws(SessionFault) {
             let (session, token) = try await sessions.begin(
                 identity,
                 request.client,
                 stamp: stamp,
-                since: mark,
-                replacing: nil
+                since: began.mark,
+                replacing: state.recent.of(browser.digest)
             )
-            guard state.generation == generation else {
+            guard state.generation == began.generation else {
                 // The configuration was read again in the meantime, and the realm may be another.
                 await sessions.end(session, .userChanged)
                 return .notice(.changed)
             }
+            state.recent.put(session, browser.digest)
             state.noteBeginning(session)
             return .session(session, token)
         } catch {

@@ -91,7 +91,12 @@ extension Portal {
     ///   - secret: The answer to the callback of that index; nil if there is none.
     /// - Returns: What became of them.
     func answer(_ browser: Browser, _ number: Int?, _ secret: (Int) -> Secret?) -> Answered {
-        guard let waiting = state.waiting.take(browser.digest) else { return .nothingWaits }
+        let waiting: WaitingLogins<SignInAttempt, SignInState.Pending>.Waiting
+        switch state.waiting.take(browser.digest, if: { $0.number == number }) {
+        case .none: return .nothingWaits
+        case .another: return .notThisOne
+        case .taken(let taken): waiting = taken
+        }
         let pending = waiting.context
         let answers: [RealmKit.Answer] = pending.questions.enumerated().map { index, question in
             switch question {
@@ -100,11 +105,9 @@ extension Portal {
             case .certificate, .message: .none
             }
         }
-        guard number == pending.number, waiting.dialogue.answer(answers, to: pending.number) else {
-            state.waiting.putBack(waiting)
-            return .notThisOne
-        }
-        return .answered(Begun(dialogue: waiting.dialogue, mark: pending.mark), pending)
+        guard waiting.dialogue.answer(answers, to: pending.number) else { return .nothingWaits }
+        let begun = Begun(dialogue: waiting.dialogue, username: waiting.account, began: pending.began)
+        return .answered(begun, pending)
     }
 
     /// The browser of a request that has shown its cookie.

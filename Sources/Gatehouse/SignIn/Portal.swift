@@ -33,8 +33,6 @@ struct Portal: Sendable {
     let authenticator: Authenticator
     let state: SignInState
     let frame: Page.Frame
-    /// How often the configuration had been read again.
-    let generation: Int
     /// The realms that are asked where the place somebody wants to go to does not say.
     let realms: [String]
 
@@ -61,7 +59,6 @@ struct Portal: Sendable {
         self.authenticator = authenticator
         self.state = state
         self.frame = frame
-        generation = state.generation
         realms =
             if !settings.realms.isEmpty {
                 settings.realms

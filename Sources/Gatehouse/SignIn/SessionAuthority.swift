@@ -20,17 +20,20 @@ struct SessionAuthority: Sendable {
 
     /// What decides about a user: what the realm says, and what realms.conf says of the realm.
     func state(of user: Username, in realm: BoundRealm) async -> UserState {
-        var known: [UInt8] = []
+        var known: UserStamp?
         if let realm = realm.realm as? any RefreshingRealm {
             switch await realm.state(of: user) {
             case .gone: return .gone
-            case .present(let stamp): known = stamp.bytes
+            case .present(let stamp): known = stamp
+            // It cannot tell now, or never can: the next time it may.
+            case .unknown where realm is any ManagedRealm: return .unknown
             case .unknown: break
             }
         }
         do throws(OpenSSLError) {
-            let digits = known.map { String($0, radix: 16) }.joined(separator: ".")
-            return .present(UserStamp(try Digest.sha256(fields: [digits] + realm.rulebook).bytes))
+            let digits = known?.bytes.map { String($0, radix: 16) }.joined(separator: ".") ?? ""
+            let digest = try Digest.sha256(fields: [digits] + realm.rulebook)
+            return .present(UserStamp(digest.bytes, expiry: known?.expiry))
         } catch {
             // Then nobody can be told from anybody, and sessions end.
             return .unknown

@@ -5,8 +5,8 @@ internal import RealmKit
 
 /// What the body of a `POST /session` asks for.
 enum SessionRequest {
-    /// To sign in; without a password the stack asks for it.
-    case login(name: String, password: Secret?, realm: String?)
+    /// To sign in.
+    case login(name: String, password: Secret, realm: String?)
     /// To go on with a login that has asked something.
     case answers(number: Int, [Secret?])
 
@@ -27,12 +27,14 @@ enum SessionRequest {
     private init(_ fields: JSONFields) throws(BadFields) {
         if let answers = fields.secrets("answers") {
             guard let number = fields.integer("number") else {
-                throw BadFields(.syntax, at: 0)
+                throw BadFields(.missing, at: 0)
             }
             self = .answers(number: number, answers)
         } else {
-            guard let name = fields.text("username") else { throw BadFields(.syntax, at: 0) }
-            self = .login(name: name, password: fields.secret("password"), realm: fields.text("realm"))
+            guard let name = fields.text("username"), let password = fields.secret("password") else {
+                throw BadFields(.missing, at: 0)
+            }
+            self = .login(name: name, password: password, realm: fields.text("realm"))
         }
     }
 
@@ -40,8 +42,10 @@ enum SessionRequest {
         if let number = try fields.text("number").flatMap({ Int($0) }) {
             self = .answers(number: number, (0..<16).map { fields.secret("answer-\($0)") })
         } else {
-            guard let name = try fields.text("username") else { throw BadFields(.syntax, at: 0) }
-            self = .login(name: name, password: fields.secret("password"), realm: try fields.text("realm"))
+            guard let name = try fields.text("username"), let password = fields.secret("password") else {
+                throw BadFields(.missing, at: 0)
+            }
+            self = .login(name: name, password: password, realm: try fields.text("realm"))
         }
     }
 }

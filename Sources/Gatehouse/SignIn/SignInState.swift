@@ -21,8 +21,16 @@ final class SignInState: Sendable {
         /// What is asked.
         let questions: [Callback]
         let number: Int
-        /// When it began, as sessions count.
+        /// When it began.
+        let began: Beginning
+    }
+
+    /// When a login began: what has changed since then it may not have seen.
+    struct Beginning: Sendable {
+        /// As sessions count.
         let mark: SessionMark
+        /// How often the configuration had been read again.
+        let generation: Int
     }
 
     /// Who has signed in.
@@ -30,7 +38,9 @@ final class SignInState: Sendable {
     let tickets: SignInTickets
     let waiting: WaitingLogins<SignInAttempt, Pending>
     /// The names that were typed and not accepted, to be shown again.
-    let names: RecentNames
+    let names = Recent<String>()
+    /// The sessions that browsers have begun with a sign-in page; another sign-in with the same page ends them.
+    let recent = Recent<Session>()
     let clock: any LoginClock
     let wall: WallClock
     private let reloads = Atomic(0)
@@ -53,7 +63,6 @@ final class SignInState: Sendable {
         self.sessions = sessions
         self.tickets = tickets
         waiting = WaitingLogins(limit: settings.waiting, time: settings.time.nanoseconds, clock: clock)
-        names = RecentNames()
         self.clock = clock
         self.wall = wall
         self.log = log
@@ -106,30 +115,6 @@ final class SignInState: Sendable {
                 return
             }
             waiting.sweep(clock.now)
-        }
-    }
-}
-
-/// The last names that were typed and not accepted, by browser; so that they need not stand in an address.
-final class RecentNames: Sendable {
-    private static let bound = 1000
-
-    private let names = Mutex((texts: [Digest: String](), order: [Digest]()))
-
-    /// Keeps a name for the page that is shown next.
-    func put(_ name: String, _ browser: Digest) {
-        names.withLock { names in
-            if names.texts.updateValue(name, forKey: browser) == nil { names.order.append(browser) }
-            if names.order.count > Self.bound { names.texts[names.order.removeFirst()] = nil }
-        }
-    }
-
-    /// The name, once.
-    func take(_ browser: Digest) -> String? {
-        names.withLock { names in
-            guard let name = names.texts.removeValue(forKey: browser) else { return nil }
-            names.order.removeAll { $0 == browser }
-            return name
         }
     }
 }

@@ -7,7 +7,7 @@ internal import Synchronization
 
 /// The logins that wait for a person to answer, each under the digest of its browser's token.
 ///
-/// There is one for a browser, a bounded number for a source and a bounded number in all. Where there are too many, the
+/// There is one for a browser, and a bounded number for an account, for a source and in all. Where there are too many, the
 /// oldest of the source that has most is cancelled, so that whoever begins many cannot throw others out
 /// (CVE-2026-77561). It may be used from any thread.
 final class WaitingLogins<Outcome: Sendable, Context: Sendable>: Sendable {
@@ -19,8 +19,20 @@ final class WaitingLogins<Outcome: Sendable, Context: Sendable>: Sendable {
         let context: Context
         /// Where it came from.
         let source: Source
+        /// Whose account it is about, as it was typed.
+        let account: Username
         /// The digest of the browser's token.
         let browser: Digest
+    }
+
+    /// What became of taking one out.
+    enum Taken: Sendable {
+        /// None waits for the browser.
+        case none
+        /// One waits that is not the one meant; it goes on waiting, for no longer than before.
+        case another
+        /// It is nobody else's now.
+        case taken(Waiting)
     }
 
     private struct Entry {
@@ -51,11 +63,24 @@ final class WaitingLogins<Outcome: Sendable, Context: Sendable>: Sendable {
             return crowd?.first
         }
 
+        /// Of the logins of an account, the oldest of the source that has most of them.
+        func next(of account: Username) -> (count: Int, next: Digest?) {
+            let all = entries.values.filter { $0.waiting.account == account }
+            let crowd = Dictionary(grouping: all, by: \.waiting.source).values.max { left, right in
+                left.count != right.count ? left.count < right.count : oldest(left) > oldest(right)
+            }
+            return (all.count, crowd?.min { $0.number < $1.number }?.waiting.browser)
+        }
+
+        private func oldest(_ entries: [Entry]) -> UInt64 { entries.map(\.number).min() ?? .max }
+
         private func age(_ browsers: [Digest]) -> UInt64 { browsers.first.flatMap { entries[$0]?.number } ?? .max }
     }
 
     private let limit: Int
     private let perSource: Int
+    /// How many may wait for one account: each holds a place that other attempts at it need.
+    private static var perAccount: Int { 3 }
     private let time: UInt64
     private let clock: any LoginClock
     private let state = Mutex(State())
@@ -103,13 +128,28 @@ final class WaitingLogins<Outcome: Sendable, Context: Sendable>: Sendable {
     /// - Parameter browser: The digest of the browser's token.
     /// - Returns: The login; nil if none waits or its time is over.
     func take(_ browser: Digest) -> Waiting? {
+        if case .taken(let waiting) = take(browser, if: { _ in true }) { waiting } else { nil }
+    }
+
+    /// Takes the login of a browser out if it is the one that is meant.
+    ///
+    /// - Parameters:
+    ///   - browser: The digest of the browser's token.
+    ///   - isMeant: Whether it is, by its context; it must not call back into this table.
+    /// - Returns: The login, or why not.
+    func take(_ browser: Digest, if isMeant: (Context) -> Bool) -> Taken {
         let now = clock.now
-        guard let entry = state.withLock({ $0.remove(browser) }) else { return nil }
+        let (entry, isAnother) = state.withLock { state -> (Entry?, Bool) in
+            guard let entry = state.entries[browser] else { return (nil, false) }
+            if now < entry.deadline, !isMeant(entry.waiting.context) { return (nil, true) }
+            return (state.remove(browser), false)
+        }
+        guard let entry else { return isAnother ? .another : .none }
         guard now < entry.deadline else {
             entry.waiting.dialogue.cancel()
-            return nil
+            return .none
         }
-        return entry.waiting
+        return .taken(entry.waiting)
     }
 
     /// Cancels those whose time is over.
@@ -145,6 +185,8 @@ final class WaitingLogins<Outcome: Sendable, Context: Sendable>: Sendable {
                 deadline: deadline.overflow ? .max : deadline.partialValue
             )
             state.sources[waiting.source, default: []].append(waiting.browser)
+            let (count, oldest) = state.next(of: waiting.account)
+            if count > Self.perAccount, let oldest { state.remove(oldest).map { gone.append($0) } }
             if let crowd = state.sources[waiting.source], crowd.count > perSource {
                 state.remove(crowd[0]).map { gone.append($0) }
             }

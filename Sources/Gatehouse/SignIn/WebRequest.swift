@@ -50,9 +50,12 @@ struct WebRequest: Sendable {
     /// A request of a program says nothing and is not held for one; a browser always says one or the other with a request
     /// that changes something. Source: Fetch Metadata; RFC 6454 section 7.
     var isCrossOrigin: Bool {
-        if let site = fields[Self.fetchSite] { return site != "same-origin" && site != "none" }
         let origins = fields[values: .origin]
+        let site = fields[Self.fetchSite]
+        if let site, site != "same-origin", site != "none" { return true }
         guard let origin = origins.first else { return false }
+        // Of a page that sends no referrer a browser says nothing more, and the other field has said enough.
+        if origin == "null", site != nil { return origins.count > 1 }
         return origins.count > 1 || !isOwn(origin)
     }
 

@@ -19,8 +19,10 @@ extension GatehouseOptions.Explain: Action {
         if let from, !Explanation.Question.isAddress(from) {
             throw ActionFault(.usage, "--from takes an address such as 192.0.2.1 or 2001:db8::1, not \(from)")
         }
+        let hasForm = configuration.rules.contains { $0.schemes.contains(.form) }
+        let pages = hasForm ? configuration.server.signIn.prefix : nil
         let question = Explanation.Question(method: method, url: url, user: try user(of: configuration), peer: from)
-        let explanation = ProtectionRules(configuration.rules).explain(question)
+        let explanation = ProtectionRules(configuration.rules).explain(question, pages: pages)
         GatehouseCommand.print(Printable.text(explanation.text), on: STDOUT_FILENO)
         // All there is to say has been said.
         if !explanation.isAllowed { throw ActionFault(.failed, "") }

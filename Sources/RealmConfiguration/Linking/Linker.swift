@@ -48,7 +48,8 @@ struct Linker {
             realms: names,
             roles: roles,
             defaultRealm: defaultRealm,
-            hasDefault: block.once("default-realm") != nil
+            hasDefault: block.once("default-realm") != nil,
+            pages: server.signIn.prefix
         ).read(block.all("protect"))
         roleReader.warnAboutUnused(block.all("role"), in: block.all("protect"))
         // While a realm could not be made it is not known which entries are used.

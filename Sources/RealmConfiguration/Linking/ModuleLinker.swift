@@ -41,12 +41,14 @@ struct ModuleLinker {
                 services: services
             )
             let made = try kind.makeModule(realm: realm, options: options)
-            return LoginStack.Entry(
+            var linked = LoginStack.Entry(
                 made,
                 module.flag,
                 name: module.className,
                 deadline: deadline ?? LoginStack.defaultDeadline
             )
+            linked.settings = values.definitions
+            return linked
         } catch {
             let option = error.setting.flatMap { name in module.options.last { $0.key == name } }
             let message = "\(module.className) for realm \(realmName): \(error)"

@@ -63,7 +63,7 @@ struct RealmLinker {
         guard let values = values(reader, kind.properties) else { return nil }
         guard let realm = make(kind, values, name, nameWord, reader) else { return nil }
         guard let stack = stack(of: realm, name, nameWord, reader) else { return nil }
-        return BoundRealm(
+        var bound = BoundRealm(
             name: name,
             className: className,
             realm: realm,
@@ -71,6 +71,8 @@ struct RealmLinker {
             assignedGroups: groups,
             groupMapping: mapping
         )
+        bound.settings = values.definitions
+        return bound
     }
 
     private func mapping(_ statement: Statement?) -> GroupMapping {

@@ -12,11 +12,14 @@ struct RuleReader {
     let defaultRealm: String?
     /// Whether one is named, be it wrong: that has been said then.
     let hasDefault: Bool
+    /// What the paths of the sign-in pages begin with.
+    let pages: String
 
     private static let keywords = ["realm", "auth", "require", "methods", "networks", "open", "nobody"]
 
     func read(_ statements: [Statement]) -> [ProtectRule] {
         var rules: [ProtectRule] = []
+        var ranges: [SourceRange] = []
         var places = RulePlaces(linker: linker)
         for statement in statements {
             guard let (place, word, statements) = linker.rulePlace(statement) else { continue }
@@ -29,8 +32,24 @@ struct RuleReader {
             rule.methods = methods ?? []
             rule.place = linker.text.place(of: word.range)
             rules.append(rule)
+            ranges.append(word.range)
+        }
+        // Without a form there are no pages.
+        if rules.contains(where: { $0.schemes.contains(.form) }) {
+            for (rule, range) in zip(rules, ranges) { warnOfPages(rule, range) }
         }
         return rules
+    }
+
+    /// A rule about a page of ours decides nothing, which somebody may have meant otherwise.
+    private func warnOfPages(_ rule: ProtectRule, _ range: SourceRange) {
+        let page = SignInSettings.pages.map { "\(pages)/\($0)" }.first { page in
+            rule.path.utf8.elementsEqual(page.utf8) || rule.path.utf8.starts(with: "\(page)/".utf8)
+        }
+        guard let page else { return }
+        let hint = "server { sign-in { prefix /gatehouse; } } puts the pages elsewhere"
+        let message = "\(page) is a page of the sign-in, and no rule decides about it"
+        linker.log.add(linker.text.warning(at: range, message, hint: hint))
     }
 
     private func rule(_ place: RulePlace, _ word: Word, _ block: Block) -> ProtectRule? {

@@ -24,6 +24,11 @@ public struct SignInSettings: Sendable, Hashable {
         public var description: String { port == 443 ? "https://\(host)" : "https://\(host):\(port)" }
     }
 
+    /// The first segments, behind the prefix, of all paths that pages and the session API are at; no rule decides about them.
+    public static let pages = [
+        "sign-in", "sign-out", "account", "session", "sessions", "style.css", "session.js",
+    ]
+
     /// What all paths of the pages begin with: empty, or as in `/gatehouse`.
     public var prefix = ""
     /// The realms that are asked where the place somebody wants to go to does not say; empty for the default realm.

@@ -22,6 +22,8 @@ public final class LoginStack: Sendable {
         public let table: ActionTable
         /// How deep in sub-stacks the entry is; 0 is the stack itself.
         public let level: Int
+        /// What the configuration says of the module besides, secrets left out.
+        package var settings: [String] = []
         let kind: Kind
 
         /// A module under a control flag.
@@ -126,6 +128,8 @@ public final class LoginStack: Sendable {
 
     /// Whether no module of the stack ever waits, so that ``loginNow(_:)`` answers.
     public let isImmediate: Bool
+    /// All that the configuration says of the modules, secrets left out.
+    package let definition: [String]
 
     /// A stack of these entries.
     ///
@@ -139,6 +143,7 @@ public final class LoginStack: Sendable {
         self.entries = ContiguousArray(entries.map(LinkedEntry.init))
         self.clock = clock
         watch = DeadlineWatch(clock)
+        definition = entries.flatMap { [$0.name, $0.control, "\($0.settings.count)"] + $0.settings }
         isFlat = entries.allSatisfy { $0.level == 0 }
         isImmediate = entries.allSatisfy { entry in
             if case .waiting = entry.kind { false } else { true }

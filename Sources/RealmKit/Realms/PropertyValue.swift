@@ -83,3 +83,24 @@ public struct BadValue: Error, Sendable, Hashable, CustomStringConvertible {
         self.description = description
     }
 }
+
+extension PropertyValue {
+    /// The value as text, to tell whether it is another one; empty for a secret.
+    package var definition: String {
+        switch self {
+        case .string(let text): text
+        case .integer(let number): "\(number)"
+        case .boolean(let isSo): "\(isSo)"
+        case .duration(let time): "\(time)"
+        case .list(let words): words.joined(separator: "\u{0}")
+        case .secret: ""
+        }
+    }
+}
+
+extension [String: PropertyValue] {
+    /// All values with their names, in an order of their own.
+    package var definitions: [String] {
+        sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value.definition] }
+    }
+}

@@ -12,12 +12,19 @@ public struct UserStamp: Sendable, Hashable, CustomStringConvertible, CustomRefl
 
     /// The stamp.
     public let bytes: [UInt8]
+    /// When the account ends, in seconds since 1970; nil for never.
+    public let expiry: Int?
 
     /// A stamp.
     ///
-    /// - Parameter bytes: A digest over everything that decides, each thing preceded by its length; what is longer than
+    /// - Parameters:
+    ///   - bytes: A digest over everything that decides, each thing preceded by its length; what is longer than
     ///   ``maximumBytes`` is cut.
-    public init(_ bytes: [UInt8]) { self.bytes = Array(bytes.prefix(Self.maximumBytes)) }
+    ///   - expiry: When the account ends, in seconds since 1970; a session ends by then.
+    public init(_ bytes: [UInt8], expiry: Int? = nil) {
+        self.bytes = Array(bytes.prefix(Self.maximumBytes))
+        self.expiry = expiry
+    }
 
     /// The same for all.
     public var description: String { "user stamp" }

@@ -15,6 +15,8 @@ public struct BoundRealm: Sendable {
     public let assignedGroups: [String]
     /// Groups that follow from other groups.
     public let groupMapping: GroupMapping
+    /// The realm's properties, secrets left out.
+    package var settings: [String] = []
 
     /// Binds a realm.
     ///
@@ -41,12 +43,12 @@ public struct BoundRealm: Sendable {
         self.groupMapping = groupMapping
     }
 
-    /// What realms.conf says of the realm's users: the class, the groups that are added and the stack, no other property.
+    /// What the configuration says of the realm, its name and secrets left out.
     ///
     /// Somebody who was accepted when it said something else has to be accepted anew.
     package var rulebook: [String] {
-        [className] + ["groups"] + assignedGroups + ["mapping"] + groupMapping.rules + ["stack"]
-            + stack.outline.flatMap { [$0.module, $0.control] }
+        [className, "settings"] + settings + ["groups"] + assignedGroups + ["mapping"] + groupMapping.rules + ["stack"]
+            + stack.definition
     }
 
     /// Adds the groups that follow from being a user of this realm.

@@ -22,7 +22,10 @@ extension StoreRealm {
         do throws(OpenSSLError) {
             // The class stands first: a realm of another one under this name is another realm.
             return .present(
-                UserStamp(try Digest.sha256(fields: ["StoreRealm", hash, end] + stored.record.groups).bytes)
+                UserStamp(
+                    try Digest.sha256(fields: ["StoreRealm", hash, end] + stored.record.groups).bytes,
+                    expiry: stored.record.expiry
+                )
             )
         } catch {
             log("realm \(name): \(error)", .error)

@@ -45,10 +45,17 @@ extension SessionTable {
 
     /// Ends the sessions whose user or realm is not the same any more, as after another configuration has been read.
     ///
-    /// - Parameter standing: What is known of a user now; asked once for each.
-    public func recheck(_ standing: (SignedInUser) async -> UserStanding) async {
+    /// Where nothing can be told now, they go on.
+    ///
+    /// - Parameters:
+    ///   - realm: Whose sessions; nil for all.
+    ///   - standing: What is known of a user now; asked once for each.
+    public func recheck(
+        of realm: String? = nil,
+        _ standing: (SignedInUser) async -> UserStanding
+    ) async {
         var standings: [SessionOwner: UserStanding] = [:]
-        for session in sessions {
+        for session in sessions where realm.map({ $0.utf8.elementsEqual(session.user.realm.utf8) }) ?? true {
             let owner = SessionOwner(session.user)
             let known: UserStanding
             if let asked = standings[owner] {
@@ -57,7 +64,7 @@ extension SessionTable {
                 known = await standing(session.user)
                 standings[owner] = known
             }
-            guard let cause = SaltedStamp.end(known, session.stamp) else { continue }
+            guard known != .user(.unknown), let cause = SaltedStamp.end(known, session.stamp) else { continue }
             tell(
                 state.withLock { state in
                     var turn = Turn()

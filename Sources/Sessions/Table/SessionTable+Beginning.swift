@@ -142,13 +142,15 @@ extension SessionTable {
         let digest = try token.digest()
         let limits = state.withLock { $0.limits }
         let now = clocks.now
+        let created = clocks.wall.seconds
+        // An account that ends takes its sessions along.
+        let left = stamp?.expiry.map { SessionLimits.nanoseconds(from: created, to: $0) } ?? .max
         let times = SessionTimes(
             seen: now,
             idleEnd: limits.idleEnd(after: now),
-            absoluteEnd: SessionLimits.sum(now, limits.absolute),
+            absoluteEnd: SessionLimits.sum(now, min(limits.absolute, left)),
             warning: limits.warning
         )
-        let created = clocks.wall.seconds
         let salted: SaltedStamp? = if let stamp { try SaltedStamp(stamp) } else { nil }
         let id = try SessionID()
         let session = Session(id, user, client, identity, created: created, stamp: salted, times, clocks)

@@ -16,6 +16,7 @@ import Testing
         realm town  { class StartWithRealm; jaas-context town; startWith z; }
         realm twice { class StartWithRealm; jaas-context twice; startWith t; }
         realm down  { class StackRealm; jaas-context down; }
+        realm inner { class StartWithRealm; jaas-context town; startWith z; }
         server { listen 127.0.0.1:0; sign-in { time 10m; return-to https://app.example; } }
         protect /welcome { auth form basic; require any; }
         protect /zed     { auth form; require user zed; }
@@ -23,6 +24,7 @@ import Testing
         protect /both    { realm twice town; auth form; require any; }
         protect /down    { realm down; auth form; require any; }
         protect /basic   { auth basic form; require any; }
+        protect /inner   { realm inner; auth form; require any; networks 10.0.0.0/8; }
         """
 
     private let clock = ManualClock(now: 1_000_000_000_000)
@@ -195,6 +197,35 @@ import Testing
         #expect(house.sessions.count == 1)
     }
 
+    @Test func `a page that is sent twice begins one session`() async throws {
+        let ticket = try #require(try await visitor.get("/sign-in").input("ticket"))
+        let page = visitor[Visitor.signIn]
+        let form = [("ticket", ticket), ("username", "zed"), ("password", "x")]
+        for _ in 0..<3 {
+            visitor[Visitor.session] = nil
+            visitor[Visitor.signIn] = page
+            #expect(try await visitor.post("/sign-in", form).location == "/account")
+        }
+        #expect(house.sessions.count == 1)
+        #expect(try await visitor.get("/welcome").status == 200)
+    }
+
+    @Test func `a rule that is not about where somebody is lends the page no realm`() async throws {
+        let away = Visitor(house, from: "192.0.2.1")
+        // The default realm is asked, which has accepted; the rule does not let in.
+        #expect(try await away.signIn("zed", at: "/sign-in?return=/inner").location == "/inner")
+        #expect(try await away.get("/account").body.contains("<dd>town</dd>"))
+        #expect(try await away.get("/inner").status == 403)
+        let inside = Visitor(house, from: "10.0.0.1")
+        #expect(try await inside.signIn("zed", at: "/sign-in?return=/inner").location == "/inner")
+        #expect(try await inside.get("/inner").status == 200)
+    }
+
+    @Test func `a place that is too long to go back to is not named`() async throws {
+        let answer = try await visitor.get("/welcome?" + String(repeating: "%22", count: 2000))
+        #expect(answer.location == "/sign-in")
+    }
+
     @Test func `who signs out is signed out on the server, and the browser is told to forget`() async throws {
         _ = try await visitor.signIn("zed")
         let stolen = try #require(visitor[Visitor.session])
@@ -224,6 +255,7 @@ import Testing
         ["Sec-Fetch-Site: cross-site"], ["Sec-Fetch-Site: same-site"], ["Sec-Fetch-Site: "],
         ["Sec-Fetch-Site: cross-site", "Origin: https://house.example"],
         ["Origin: https://house.example", "Origin: https://evil.example"],
+        ["Sec-Fetch-Site: same-origin", "Origin: https://evil.example"],
     ])
     func `no page of another site signs anybody in or out`(fields: [String]) async throws {
         let answer = try await visitor.signIn("zed", at: "/sign-in", fields)
@@ -263,6 +295,7 @@ import Testing
         for fields in [
             ["Origin: https://house.example"], ["Origin: https://HOUSE.example:443"], ["Sec-Fetch-Site: same-origin"],
             ["Sec-Fetch-Site: none"], ["Accept: */*"],
+            ["Sec-Fetch-Site: same-origin", "Origin: null"],
         ] {
             #expect(try await visitor.signIn("zed", at: "/sign-in", fields).location == "/account")
         }

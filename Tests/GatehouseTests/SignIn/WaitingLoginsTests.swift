@@ -20,11 +20,16 @@ import Testing
 
     private func browser(_ number: Int) throws -> Digest { try Digest.sha256(Array("\(number)".utf8)) }
 
-    private func waiting(_ number: Int, from source: String = "192.0.2.1") throws -> Table.Waiting {
+    private func waiting(
+        _ number: Int,
+        from source: String = "192.0.2.1",
+        of account: String? = nil
+    ) throws -> Table.Waiting {
         Table.Waiting(
             dialogue: .waiting(),
             context: number,
             source: Source(source),
+            account: try Username(account ?? "user\(number)"),
             browser: try browser(number)
         )
     }
@@ -184,5 +189,33 @@ import Testing
         let left = try (0..<40).compactMap { table.take(try browser($0)) }
         #expect(Dictionary(grouping: left, by: \.source).values.allSatisfy { $0.count <= 5 })
         #expect(table.count == 0)
+    }
+
+    @Test func `no more than three wait for an account, and whoever has most of them gives way`() throws {
+        let table = Table(limit: 100, time: 1000, clock: clock)
+        table.put(try waiting(1, from: "192.0.2.1", of: "ann"))
+        for number in 2..<12 { table.put(try waiting(number, from: "203.0.113.9", of: "ann")) }
+        table.put(try waiting(12, from: "203.0.113.9", of: "bob"))
+        #expect(table.count == 4)
+        // The one who came first is alone at an address, and is not thrown out by those from another.
+        #expect(try table.take(browser(1)) != nil)
+        #expect(try table.take(browser(12)) != nil)
+    }
+
+    @Test func `an answer that is not meant leaves a login where it is, and its time too`() throws {
+        let table = Table(limit: 100, time: 1000, clock: clock)
+        table.put(try waiting(1))
+        for _ in 0..<4 {
+            clock.advance(by: .nanoseconds(240))
+            guard case .another = table.take(try browser(1), if: { $0 == 2 }) else {
+                Issue.record("it was taken")
+                return
+            }
+        }
+        clock.advance(by: .nanoseconds(40))
+        guard case .none = table.take(try browser(1), if: { $0 == 1 }) else {
+            Issue.record("its time was longer than it is")
+            return
+        }
     }
 }
