@@ -89,7 +89,7 @@ def a_session_that_is_deleted_is_gone_before_the_answer(place):
     true(SESSION not in browser.cookies, "the cookie was not taken back")
     browser.cookies = kept
     equal(browser.ask(PREFIX + "/session", kind=FETCH).status, 401)
-    equal(browser.ask(PREFIX + "/session", "DELETE", same_site(), kind=FETCH).status, 401)
+    equal(browser.ask(PREFIX + "/session", "DELETE", same_site(), kind=FETCH).status, 404)
 
 
 @scenario

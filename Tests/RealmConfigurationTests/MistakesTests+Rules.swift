@@ -119,7 +119,8 @@ extension MistakesTests {
         ),
         Row("role admin { user ann; }", "etc/realms.conf:1:6: warning: no rule requires the role admin"),
         Row(
-            two + "protect /account { nobody; }\nprotect /session/x { open; }\nprotect /a { realm xtech; auth form; require any; }",
+            two + "protect /account { nobody; }\nprotect /session/x { open; }\n"
+                + "protect /a { realm xtech; auth form; require any; }",
             "etc/realms.conf:3:9: warning: /account is a page of the sign-in, and no rule decides about it | server { sign-in { prefix /gatehouse; } } puts the pages elsewhere",
             "etc/realms.conf:4:9: warning: /session is a page of the sign-in, and no rule decides about it | server { sign-in { prefix /gatehouse; } } puts the pages elsewhere"
         ),
