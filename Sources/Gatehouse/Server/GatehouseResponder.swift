@@ -23,11 +23,11 @@ struct GatehouseResponder: Responder {
         case asyncOnly
     }
 
-    private let gate: Gate
+    let gate: Gate
     private let portal: Portal?
-    private let shelf: PageShelf
-    private let forwardAuth: ForwardAuth
-    private let trusted: [AddressBlock]
+    let shelf: PageShelf
+    let forwardAuth: ForwardAuth
+    let trusted: [AddressBlock]
     let log: AccessLog
     private let asksClients: Bool
     private let lanes: Lanes
@@ -172,11 +172,11 @@ struct GatehouseResponder: Responder {
         }
     }
 
-    private static func basic(_ head: borrowing RequestHead) -> BasicScheme.Presented {
+    static func basic(_ head: borrowing RequestHead) -> BasicScheme.Presented {
         head.withFirst(.authorization) { BasicScheme.read($0, count: head.count(of: .authorization)) } ?? .nothing
     }
 
-    private static func asker(_ head: borrowing RequestHead, _ asked: Asked) -> Asker {
+    static func asker(_ head: borrowing RequestHead, _ asked: Asked) -> Asker {
         Asker(
             mode: head.values(named: "sec-fetch-mode").first,
             requestedWith: head.values(named: "x-requested-with").first,
@@ -247,86 +247,16 @@ struct GatehouseResponder: Responder {
         return host
     }
 
-    // MARK: What proxies ask
-
-    private func authorize(
-        _ flavour: ForwardAuthFlavour?,
-        _ asked: Asked,
-        _ cookies: OurCookies,
-        _ head: borrowing RequestHead,
-        _ connection: Connection
-    ) -> Reply {
-        var asked = asked
-        guard ClientAddress.isTrusted(connection.peer, trusted) else {
-            return reply(asked, forwardAuth.refusal("only trusted proxies may ask"), nil, " not-trusted")
-        }
-        // By its bytes: a path that is spelled in another way has got past a proxy that does not pass these on.
-        guard let flavour, head.target.utf8.starts(with: "\(shelf.frame.places.prefix)/auth/\(flavour.rawValue)".utf8)
-        else { return reply(asked, forwardAuth.refusal("nobody is asked here"), nil, "") }
-        // Without it the proxy itself would stand for everybody, and be inside every network.
-        guard !head.values(named: "x-forwarded-for").isEmpty else {
-            return reply(asked, forwardAuth.refusal("the question is in doubt"), nil, " no-x-forwarded-for")
-        }
-        let read = OriginalRequest.read(flavour, question(head, flavour))
-        guard case .request(let original) = read else {
-            guard case .refused(let reason) = read else { return reply(asked, .doubtfulPath, nil) }
-            let answer = forwardAuth.refusal("the question is in doubt")
-            return reply(asked, answer, nil, " \(AccessLog.quoted(reason))")
-        }
-        asked.original = original
-        // What came in clear text has shown everybody whatever it holds; our cookies are not sent that way.
-        guard original.scheme == .https else {
-            return reply(asked, forwardAuth.refusal("only https can be let in"), nil, " not-https")
-        }
-        let question = Gate.Asked(
-            host: .read(original.host),
-            path: original.path,
-            method: original.method,
-            address: asked.address,
-            session: cookies.session
-        )
-        let about = ForwardAuth.Asked(
-            flavour: flavour,
-            original: original,
-            asker: Self.asker(head, asked)
-        )
-        switch gate.begin(question, { Self.basic(head) }) {
-        case .decided(let decision, let known):
-            return reply(asked, forwardAuth.response(decision, about, known), known, "")
-        case .login(let login):
-            return .later { [asked] _ in
-                let (decision, report) = await gate.decide(login)
-                return response(asked, forwardAuth.rendered(decision, about, nil), report)
-            }
-        }
-    }
-
-    /// What a proxy's question says; the fields are looked up when they are asked for.
-    private func question(_ head: borrowing RequestHead, _ flavour: ForwardAuthFlavour) -> OriginalRequest.Question {
-        let names: [StaticString] =
-            flavour == .nginx
-            ? ["x-original-url", "x-original-method"]
-            : ["x-forwarded-method", "x-forwarded-proto", "x-forwarded-host", "x-forwarded-uri"]
-        let values = names.map { ($0.description, head.values(named: $0)) }
-        return OriginalRequest.Question(
-            values: { name in values.first { $0.0 == name.description }?.1 ?? [] },
-            method: head.methodText,
-            target: head.target,
-            host: head.host,
-            prefix: shelf.frame.places.prefix + "/auth/envoy"
-        )
-    }
-
     // MARK: Answers
 
-    private func reply(_ asked: Asked, _ content: Content, _ known: Gate.Known?) -> Reply {
+    func reply(_ asked: Asked, _ content: Content, _ known: Gate.Known?) -> Reply {
         switch lanes {
         case .both: return reply(asked, shelf.prepared(content, asHTML: asked.asHTML, known), known, "")
         case .asyncOnly: return .later { _ in response(asked, content, nil, known) }
         }
     }
 
-    private func reply(_ asked: Asked, _ response: PreparedResponse, _ known: Gate.Known?, _ reason: String) -> Reply {
+    func reply(_ asked: Asked, _ response: PreparedResponse, _ known: Gate.Known?, _ reason: String) -> Reply {
         let user = known.map { ($0.user.username, $0.user.realm) }
         note(asked, user, status: response.status, length: response.bodyLength, reason)
         return .now(response)
@@ -341,7 +271,7 @@ struct GatehouseResponder: Responder {
         response(asked, shelf.rendered(content, asHTML: asked.asHTML, known), report)
     }
 
-    private func response(
+    func response(
         _ asked: Asked,
         _ made: (head: HTTPResponse, body: ByteBuffer),
         _ report: LoginReport?

@@ -88,13 +88,13 @@ struct SignInTickets: Sendable {
         return SignInTicket(target: bytes[10] == 0 ? nil : target, notice: bytes[9], issued: issued)
     }
 
-    /// The tag of a ticket and its browser; length-prefixed, so that no two pairs are the same bytes.
     private static func decoded(_ text: Span<UInt8>) -> [UInt8]? {
         let count = text.count * 3 / 4
         var bytes = [UInt8](repeating: 0, count: count)
         return Base64URL.read(text, length: count, { bytes[$0] = $1 }) ? bytes : nil
     }
 
+    /// The tag of a ticket and its browser; length-prefixed, so that no two pairs are the same bytes.
     private func tag(_ content: Span<UInt8>, _ browser: Digest) throws(OpenSSLError) -> Digest {
         let purpose: StaticString = "gatehouse sign-in ticket"
         let owner = browser.bytes
