@@ -42,7 +42,7 @@ enum Stylesheet {
         .sessions li { display: flex; flex-wrap: wrap; justify-content: space-between; align-items: center; gap: 1rem; padding: .75rem 0;
           border-top: 1px solid var(--line); }
         .sessions form { flex: none; margin: 0; } .sessions button { margin: 0; }
-        .tag { padding: .1rem .5rem; border-radius: 1rem; background: var(--note); color: var(--ink); font-size: .8rem; }
+        .tag { white-space: nowrap; padding: .1rem .5rem; border-radius: 1rem; background: var(--note); color: var(--ink); font-size: .8rem; }
         #session-notice { position: fixed; left: 50%; bottom: 1rem; transform: translateX(-50%); width: min(34rem, 92vw);
           margin: 0; border: 1px solid var(--line); border-left: .25rem solid var(--accent); }
         #session-notice button { min-height: 2.25rem; margin: .5rem 0 0; padding: .3rem 1rem; display: block; }
