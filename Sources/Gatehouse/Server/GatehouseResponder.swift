@@ -126,7 +126,7 @@ struct GatehouseResponder: Responder {
             case .style, .script, .forwardAuth: break
             }
         }
-        return decide(asked, path, cookies, head)
+        return decide(asked, path, cookies, head, connection)
     }
 
     func respond(to fault: RequestFault, on connection: Connection) -> PreparedResponse {
@@ -145,11 +145,12 @@ struct GatehouseResponder: Responder {
         _ asked: Asked,
         _ path: RequestPath,
         _ cookies: OurCookies,
-        _ head: borrowing RequestHead
+        _ head: borrowing RequestHead,
+        _ connection: Connection
     ) -> Reply {
         let question = Gate.Asked(
             // A string is made of it only where somebody needs one.
-            host: gate.rules.hasHosts ? .text(head.host) : .any,
+            host: gate.rules.hasHosts ? .text(authority(head, connection)) : .any,
             path: path,
             method: asked.method,
             address: asked.address,

@@ -285,6 +285,15 @@ import Testing
         }
     }
 
+    @Test func `the server's own paths are of the host that a trusted proxy names, and of no other's word`()
+        async throws
+    {
+        let host = "X-Forwarded-Host: app.example"
+        // A rule for all paths of app.example is there, none for those of house.example.
+        #expect(try await visitor.ask("GET", "/elsewhere", [host]).status == 401)
+        #expect(try await Visitor(house, from: "192.0.2.1").ask("GET", "/elsewhere", [host]).status == 404)
+    }
+
     @Test func `the log says what was asked about, and nothing of queries`() async throws {
         _ = try await ask("nginx", "/a?secret=1")
         #expect(house.log.text.contains("for=\"GET app.example/a\""))
