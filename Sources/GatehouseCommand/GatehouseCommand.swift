@@ -8,6 +8,7 @@ internal import LentServices
 internal import LoginConf
 internal import RealmConfiguration
 public import RealmKit
+internal import Store
 internal import Synchronization
 internal import TerminalIO
 
@@ -53,6 +54,23 @@ public enum GatehouseCommand {
         } catch {
             if !error.message.isEmpty { print(Printable.text(error.message), on: STDERR_FILENO) }
             return error.status.rawValue
+        }
+    }
+
+    /// Reads the configuration, and opens its store.
+    static func loadStore(
+        _ options: ConfigurationOptions,
+        _ kinds: [RealmKind],
+        _ mode: StoreSource.Mode
+    ) throws(ActionFault) -> (Configuration, GatehouseStore) {
+        let configuration = try load(options, kinds, ProgramServices(mode, log: RealmLog { _, _ in }))
+        guard let source = configuration.services[StoreSource.self] else {
+            throw ActionFault(.configuration, "this program has no store")
+        }
+        do throws(StoreFault) {
+            return (configuration, try source.store())
+        } catch {
+            throw ActionFault(.unavailable, error.description)
         }
     }
 

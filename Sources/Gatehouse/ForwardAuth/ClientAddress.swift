@@ -86,3 +86,27 @@ enum ClientAddress: Sendable, Hashable {
             && UInt16(text.dropFirst()) != nil
     }
 }
+
+/// Host and port that a request is for: as it names them itself, or, from a trusted proxy, as that says.
+enum ClientAuthority {
+    /// Finds them.
+    ///
+    /// - Parameters:
+    ///   - own: What the request itself names.
+    ///   - peer: The address at the other end of the connection.
+    ///   - trusted: The proxies whose word is taken.
+    ///   - forwarded: The values of all `X-Forwarded-Host` fields; not asked for unless the peer is trusted, and of no
+    ///     effect unless there is exactly one.
+    /// - Returns: Host and port, yet to be read.
+    static func find(
+        own: String,
+        peer: String?,
+        trusted: [AddressBlock],
+        forwarded: @autoclosure () -> [String]
+    ) -> String {
+        guard ClientAddress.isTrusted(peer, trusted) else { return own }
+        let forwarded = forwarded()
+        guard let host = forwarded.first, forwarded.count == 1 else { return own }
+        return host
+    }
+}

@@ -107,16 +107,17 @@ package struct FrontDesk: Sendable {
 
     /// Where a request came from, as far as proxies that are trusted have said.
     func address(_ request: Request, _ peer: String?) -> ClientAddress {
-        ClientAddress.find(peer: peer, trusted: trusted, forwarded: request.headers[values: .known("X-Forwarded-For")])
+        ClientAddress.find(peer: peer, trusted: trusted, forwarded: request.headers[values: .xForwardedFor])
     }
 
     /// Host and port as the client has named them; behind a trusted proxy, as that says.
     func authority(_ request: Request, _ peer: String?) -> String {
-        let own = request.head.authority ?? ""
-        guard ClientAddress.isTrusted(peer, trusted) else { return own }
-        let forwarded = request.headers[values: .known("X-Forwarded-Host")]
-        guard let host = forwarded.first, forwarded.count == 1 else { return own }
-        return host
+        ClientAuthority.find(
+            own: request.head.authority ?? "",
+            peer: peer,
+            trusted: trusted,
+            forwarded: request.headers[values: .xForwardedHost]
+        )
     }
 
     private func webRequest(
@@ -150,9 +151,7 @@ package struct FrontDesk: Sendable {
 
     static func isSafe(_ request: Request) -> Bool { request.method == .get || request.method == .head }
 
-    static func asHTML(_ request: Request) -> Bool {
-        request.headers[.accept].map { AcceptField.prefersHTML($0.utf8Span.span) } ?? false
-    }
+    static func asHTML(_ request: Request) -> Bool { AcceptField.prefersHTML(request.headers) }
 
     // MARK: Answers
 
@@ -174,15 +173,10 @@ package struct FrontDesk: Sendable {
 
     /// What somebody is told whom a decision does not let pass; nil for who may.
     func refusal(_ decision: Gate.Decision, _ request: Request, _ known: Gate.Known?) -> Response? {
-        let asker = Asker(
-            mode: request.headers[.known("Sec-Fetch-Mode")],
-            requestedWith: request.headers[.known("X-Requested-With")],
-            asHTML: Self.asHTML(request)
-        )
-        return decision.answered(
+        decision.answered(
             signIn: places,
             isSafe: Self.isSafe(request),
-            asker: asker,
+            asker: Asker(request.headers),
             target: Self.target(request),
             refused: { response($0, request, known) },
             passed: { _, _ in nil }

@@ -2,6 +2,7 @@
 // Gatehouse
 
 internal import HTTPServer
+internal import HTTPTypes
 
 /// What a client says it can show.
 ///
@@ -53,5 +54,12 @@ enum AcceptField {
         var end = start
         while end < bytes.count, bytes[end] != delimiter { end += 1 }
         return end
+    }
+}
+
+extension AcceptField {
+    /// Whether the client is one that shows HTML, by the first Accept field there is.
+    static func prefersHTML(_ fields: HTTPFields) -> Bool {
+        fields[.accept].map { prefersHTML($0.utf8Span.span) } ?? false
     }
 }

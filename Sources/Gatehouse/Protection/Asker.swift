@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import HTTPTypes
+
 /// Who asks, as far as that matters for how they are told to sign in.
 enum Asker: Sendable, Hashable {
     /// A person who goes to a page: is sent to the sign-in page.
@@ -24,5 +26,16 @@ enum Asker: Sendable, Hashable {
         } else {
             self = asHTML ? .person : .program
         }
+    }
+
+    /// Who asks.
+    ///
+    /// - Parameter fields: The request's fields.
+    init(_ fields: HTTPFields) {
+        self.init(
+            mode: fields[.secFetchMode],
+            requestedWith: fields[.xRequestedWith],
+            asHTML: AcceptField.prefersHTML(fields)
+        )
     }
 }

@@ -23,12 +23,13 @@ extension GatehouseResponder {
         guard let flavour, head.target.utf8.starts(with: "\(shelf.frame.places.prefix)/auth/\(flavour.rawValue)".utf8)
         else { return reply(asked, forwardAuth.refusal("nobody is asked here"), nil, "") }
         // Without it the proxy itself would stand for everybody, and be inside every network.
-        guard !head.values(named: "x-forwarded-for").isEmpty else {
+        guard asked.isForwarded else {
             return reply(asked, forwardAuth.refusal("the question is in doubt"), nil, " no-x-forwarded-for")
         }
-        let read = OriginalRequest.read(flavour, question(head, flavour))
-        guard case .request(let original) = read else {
-            guard case .refused(let reason) = read else { return reply(asked, .doubtfulPath, nil) }
+        let original: OriginalRequest
+        switch OriginalRequest.read(flavour, question(head, flavour)) {
+        case .request(let read): original = read
+        case .refused(let reason):
             let answer = forwardAuth.refusal("the question is in doubt")
             return reply(asked, answer, nil, " \(AccessLog.quoted(reason))")
         }

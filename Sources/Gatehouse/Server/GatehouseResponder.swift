@@ -72,6 +72,8 @@ struct GatehouseResponder: Responder {
         let begin: UInt64
         /// Where it came from.
         var address: String?
+        /// Whether there is a field that says so.
+        var isForwarded = false
         /// What a proxy asks about.
         var original: OriginalRequest?
         /// What else the log is to say.
@@ -95,6 +97,7 @@ struct GatehouseResponder: Responder {
         let endpoint = shelf.frame.places.endpoint(at: path)
         if !trusted.isEmpty {
             let forwarded = head.values(named: "x-forwarded-for")
+            asked.isForwarded = !forwarded.isEmpty
             switch ClientAddress.find(peer: connection.peer, trusted: trusted, forwarded: forwarded) {
             case .address(let address): asked.address = address
             case .unreadable(let reason):
@@ -242,10 +245,12 @@ struct GatehouseResponder: Responder {
 
     /// Host and port as the client has named them; behind a trusted proxy, as that says.
     private func authority(_ head: borrowing RequestHead, _ connection: Connection) -> String {
-        guard ClientAddress.isTrusted(connection.peer, trusted) else { return head.host }
-        let forwarded = head.values(named: "x-forwarded-host")
-        guard let host = forwarded.first, forwarded.count == 1 else { return head.host }
-        return host
+        ClientAuthority.find(
+            own: head.host,
+            peer: connection.peer,
+            trusted: trusted,
+            forwarded: head.values(named: "x-forwarded-host")
+        )
     }
 
     // MARK: Answers

@@ -18,4 +18,10 @@ extension HTTPField.Name {
     static let remoteRealm = known("Remote-Realm")
     static let clearSiteData = known("Clear-Site-Data")
     static let lastEventID = known("Last-Event-ID")
+    static let secFetchMode = known("Sec-Fetch-Mode")
+    static let secFetchSite = known("Sec-Fetch-Site")
+    static let xAccelBuffering = known("X-Accel-Buffering")
+    static let xForwardedFor = known("X-Forwarded-For")
+    static let xForwardedHost = known("X-Forwarded-Host")
+    static let xRequestedWith = known("X-Requested-With")
 }

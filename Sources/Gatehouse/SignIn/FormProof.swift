@@ -21,10 +21,6 @@ enum FormProof {
     /// Whether a text that came with a request is the one of this session; the time it takes tells nothing.
     static func isRight(_ text: String?, _ token: OpaqueToken) -> Bool {
         guard let text, let wanted = self.text(token) else { return false }
-        let (given, right) = (Array(text.utf8), Array(wanted.utf8))
-        guard given.count == right.count else { return false }
-        var difference: UInt8 = 0
-        for index in right.indices { difference |= given[index] ^ right[index] }
-        return difference == 0
+        return constantTimeEqual(Array(text.utf8), Array(wanted.utf8))
     }
 }

@@ -4,7 +4,6 @@
 internal import FoundationEssentials
 internal import HTTPTypes
 internal import HummingbirdCore
-internal import NIOCore
 internal import RealmKit
 internal import Sessions
 
@@ -13,14 +12,18 @@ extension Portal {
     /// `GET /account`.
     func account(_ request: WebRequest) -> Answer {
         guard let (session, token) = session(request, isActivity: true) else { return notSignedIn(request) }
-        var page = Page(title: "Your account", lines: ["Signed in as \(session.user.username)"])
-        page.lines.append(contentsOf: own(session).map { Self.line($0, isCurrent: $0 === session) })
-        var shown = Page(title: "Your account", facts: Page.facts(of: session.user))
-        shown.kind = .live
-        let proof = FormProof.text(token) ?? ""
-        shown.parts = [list(own(session), session, proof)]
-        if let exit = Page.Part.exit(token, places, hasAccount: false) { shown.parts.append(exit) }
-        return Answer(render(request.asHTML ? shown : page, request), user: session.user)
+        let all = own(session)
+        var page = Page(title: "Your account")
+        if request.asHTML {
+            page.kind = .live
+            page.facts = Page.facts(of: session.user)
+            page.parts = [list(all, session, FormProof.text(token) ?? "")]
+            if let exit = Page.Part.exit(token, places, hasAccount: false) { page.parts.append(exit) }
+        } else {
+            page.lines = ["Signed in as \(session.user.username)"]
+            page.lines += all.map { Self.line($0, isCurrent: $0 === session) }
+        }
+        return Answer(render(page, request), user: session.user)
     }
 
     private func list(_ sessions: [Session], _ current: Session, _ proof: String) -> Page.Part {
@@ -66,17 +69,10 @@ extension Portal {
     /// `POST /account/end`: one session, or all but this one.
     func endFromAccount(_ request: WebRequest) async -> Answer {
         guard let (session, token) = session(request, isActivity: true) else { return notSignedIn(request) }
-        guard request.contentType == "application/x-www-form-urlencoded" else {
-            return Answer(render(.unsupported, request), user: session.user)
-        }
-        guard let body = await request.collectedBody() else {
-            return Answer(render(.tooLarge, request), user: session.user)
-        }
         let fields: FormFields
-        do throws(BadFields) {
-            fields = try FormFields(body.readableBytesUInt8Span)
-        } catch {
-            return Answer(render(.badRequest(error.description), request), user: session.user)
+        switch await form(request) {
+        case .fields(let read): fields = read
+        case .refused(let response): return Answer(response, user: session.user)
         }
         guard FormProof.isRight(fields.read("csrf"), token) else {
             return Answer(render(.badRequest("the form is not of this session"), request), user: session.user)

@@ -27,7 +27,7 @@ extension Portal {
         var headers: HTTPFields = [
             .contentType: "text/event-stream; charset=utf-8", .cacheControl: "no-store", .vary: "Cookie",
             // nginx would collect the events otherwise.
-            .known("X-Accel-Buffering"): "no",
+            .xAccelBuffering: "no",
         ]
         frame.security.add(to: &headers)
         guard request.method != "HEAD" else {

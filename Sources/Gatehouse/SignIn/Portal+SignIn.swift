@@ -3,7 +3,6 @@
 
 internal import HTTPServer
 internal import HummingbirdCore
-internal import NIOCore
 internal import OpenSSLKit
 internal import RealmConfiguration
 internal import RealmKit
@@ -52,20 +51,18 @@ extension Portal {
 
     /// `POST /sign-in`.
     func signIn(_ request: WebRequest) async -> Answer {
-        guard request.contentType == "application/x-www-form-urlencoded" else {
-            return Answer(render(.unsupported, request))
-        }
+        guard request.isForm else { return Answer(render(.unsupported, request)) }
         guard case .token(let token) = request.cookies.signIn else {
             return Answer(render(.badRequest("the browser has not sent back the cookie of the sign-in page"), request))
         }
-        guard let body = await request.collectedBody() else { return Answer(render(.tooLarge, request)) }
         let fields: FormFields
+        switch await form(request) {
+        case .fields(let read): fields = read
+        case .refused(let response): return Answer(response)
+        }
         let browser: Browser
-        do {
-            fields = try FormFields(body.readableBytesUInt8Span)
+        do throws(OpenSSLError) {
             browser = try Browser(known: token)
-        } catch let error as BadFields {
-            return Answer(render(.badRequest(error.description), request))
         } catch {
             return Answer(render(.unavailable, request))
         }

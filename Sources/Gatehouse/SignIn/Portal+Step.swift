@@ -3,7 +3,6 @@
 
 internal import HTTPTypes
 internal import HummingbirdCore
-internal import NIOCore
 internal import OpenSSLKit
 internal import RealmKit
 internal import Sessions
@@ -56,16 +55,12 @@ extension Portal {
 
     /// `POST /sign-in/step`.
     func step(_ request: WebRequest) async -> Answer {
-        guard request.contentType == "application/x-www-form-urlencoded" else {
-            return Answer(render(.unsupported, request))
-        }
+        guard request.isForm else { return Answer(render(.unsupported, request)) }
         guard let browser = presentBrowser(request) else { return Answer(redirect(places.signIn, request)) }
-        guard let body = await request.collectedBody() else { return Answer(render(.tooLarge, request)) }
         let fields: FormFields
-        do throws(BadFields) {
-            fields = try FormFields(body.readableBytesUInt8Span)
-        } catch {
-            return Answer(render(.badRequest(error.description), request))
+        switch await form(request) {
+        case .fields(let read): fields = read
+        case .refused(let response): return Answer(response)
         }
         let number = fields.read("number").flatMap { Int($0) }
         switch answer(browser, number, { fields.secret("answer-\($0)") }) {
@@ -134,15 +129,8 @@ extension Portal {
 
     /// Whether the form in a request's body is one of the session's.
     private func formProof(_ request: WebRequest, _ token: OpaqueToken) async -> Bool {
-        guard request.contentType == "application/x-www-form-urlencoded", let body = await request.collectedBody()
-        else {
-            return false
-        }
-        do throws(BadFields) {
-            return FormProof.isRight(try FormFields(body.readableBytesUInt8Span).read("csrf"), token)
-        } catch {
-            return false
-        }
+        guard case .fields(let fields) = await form(request) else { return false }
+        return FormProof.isRight(fields.read("csrf"), token)
     }
 
     /// To the sign-in page, without cookies and with nothing of the session left in the browser.

@@ -24,18 +24,13 @@ struct WebRequest: Sendable {
     let body: RequestBody
 
     /// Whether it asks for HTML.
-    var asHTML: Bool {
-        guard let accept = fields[.accept] else { return false }
-        return AcceptField.prefersHTML(accept.utf8Span.span)
-    }
+    var asHTML: Bool { AcceptField.prefersHTML(fields) }
 
     /// Whether it is one that changes nothing.
     var isSafe: Bool { method == "GET" || method == "HEAD" }
 
     /// Who asks.
-    var asker: Asker {
-        Asker(mode: fields[Self.fetchMode], requestedWith: fields[Self.requestedWith], asHTML: asHTML)
-    }
+    var asker: Asker { Asker(fields) }
 
     /// Who has sent it, as far as a session is to remember.
     var client: SessionClient { SessionClient(address: address, userAgent: fields[.userAgent] ?? "") }
@@ -45,13 +40,16 @@ struct WebRequest: Sendable {
         (fields[.contentType] ?? "").prefix { $0 != ";" }.trimmingBlanks.lowercased()
     }
 
+    /// Whether the body is a form's.
+    var isForm: Bool { contentType == "application/x-www-form-urlencoded" }
+
     /// Whether a page of another site has sent it, as far as browsers say.
     ///
     /// A request of a program says nothing and is not held for one; a browser always says one or the other with a request
     /// that changes something. Source: Fetch Metadata; RFC 6454 section 7.
     var isCrossOrigin: Bool {
         let origins = fields[values: .origin]
-        let site = fields[Self.fetchSite]
+        let site = fields[.secFetchSite]
         if let site, site != "same-origin", site != "none" { return true }
         guard let origin = origins.first else { return false }
         // Of a page that sends no referrer a browser says nothing more, and the other field has said enough.
@@ -83,10 +81,6 @@ struct WebRequest: Sendable {
 
     /// The longest body that is read, in bytes: a name, a password, answers.
     static let bodyLimit = 32_768
-
-    private static let fetchMode = HTTPField.Name.known("Sec-Fetch-Mode")
-    private static let fetchSite = HTTPField.Name.known("Sec-Fetch-Site")
-    private static let requestedWith = HTTPField.Name.known("X-Requested-With")
 }
 
 extension StringProtocol {

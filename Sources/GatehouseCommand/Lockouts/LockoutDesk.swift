@@ -3,7 +3,6 @@
 
 internal import CommandOptions
 internal import Glibc
-internal import LentServices
 internal import RealmConfiguration
 internal import RealmKit
 internal import Store
@@ -16,16 +15,7 @@ struct LockoutDesk {
     let store: GatehouseStore
 
     init(_ options: ConfigurationOptions, _ kinds: [RealmKind], _ mode: StoreSource.Mode) throws(ActionFault) {
-        let services = ProgramServices(mode, log: RealmLog { _, _ in })
-        configuration = try GatehouseCommand.load(options, kinds, services)
-        guard let source = configuration.services[StoreSource.self] else {
-            throw ActionFault(.configuration, "this program has no store")
-        }
-        do throws(StoreFault) {
-            store = try source.store()
-        } catch {
-            throw ActionFault(.unavailable, error.description)
-        }
+        (configuration, store) = try GatehouseCommand.loadStore(options, kinds, mode)
     }
 
     func clear(_ what: Clearance.What) async throws(ActionFault) {

@@ -28,17 +28,10 @@ extension SessionTable {
         let mark = mark()
         let snapshot = try await store.loadSessions()
         state.withLock { $0.behind.lastOrder = snapshot.lastOrder }
-        var standings: [SessionOwner: UserStanding] = [:]
+        var standings = Standings()
         // Those used last come first: where there are too many, the others stay out.
         for record in snapshot.sessions.sorted(by: { $0.lastSeen > $1.lastSeen }) {
-            let owner = SessionOwner(record.user)
-            let known: UserStanding
-            if let asked = standings[owner] {
-                known = asked
-            } else {
-                known = await standing(record.user)
-                standings[owner] = known
-            }
+            let known = await standings.of(record.user, standing)
             tell(restore(record, SaltedStamp.end(known, record.stamp), since: mark))
         }
     }
@@ -54,16 +47,9 @@ extension SessionTable {
         of realm: String? = nil,
         _ standing: (SignedInUser) async -> UserStanding
     ) async {
-        var standings: [SessionOwner: UserStanding] = [:]
+        var standings = Standings()
         for session in sessions where realm.map({ $0.utf8.elementsEqual(session.user.realm.utf8) }) ?? true {
-            let owner = SessionOwner(session.user)
-            let known: UserStanding
-            if let asked = standings[owner] {
-                known = asked
-            } else {
-                known = await standing(session.user)
-                standings[owner] = known
-            }
+            let known = await standings.of(session.user, standing)
             guard known != .user(.unknown), let cause = SaltedStamp.end(known, session.stamp) else { continue }
             tell(
                 state.withLock { state in
@@ -95,6 +81,19 @@ extension SessionTable {
             if let cause { turn.end(session, cause, &state) }
             return turn
         }
+    }
+}
+
+/// What is known of users, each of whom is asked about once.
+private struct Standings {
+    private var known: [SessionOwner: UserStanding] = [:]
+
+    mutating func of(_ user: SignedInUser, _ ask: (SignedInUser) async -> UserStanding) async -> UserStanding {
+        let owner = SessionOwner(user)
+        if let asked = known[owner] { return asked }
+        let answer = await ask(user)
+        known[owner] = answer
+        return answer
     }
 }
 
