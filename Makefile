@@ -8,7 +8,7 @@ SWIFT_FILES = Package.swift Sources Tests Examples Benchmarks
 BUILD_PACKAGES = libssl-dev libargon2-dev libcrypt-dev libsqlite3-dev pkg-config
 TEST_PACKAGES = curl openssl
 # What is put before the server in test-proxies, and what signs in at it in test-browser.
-PROXY_PACKAGES = nginx-light caddy haproxy
+PROXY_PACKAGES = nginx-light caddy haproxy python3-venv
 BROWSER_PACKAGES = chromium python3-venv
 
 .PHONY: help serve check test test-proxies test-browser bench-forward-auth asvs interop soak lint format bench bench-http examples smoke scanners stalls flood timing durability deps test-deps proxy-deps browser-deps clean
@@ -19,7 +19,7 @@ help:
 	@echo "make test      run all tests"
 	@echo "make interop   have passwords hashed by other programs and matched by ours, and the other way round"
 	@echo "make soak      put SOAK connections through the TLS layer under the address and leak sanitizers"
-	@echo "make lint      check format and documentation comments"
+	@echo "make lint      check format, documentation comments, that text of clients is compared as bytes, and that imports are declared"
 	@echo "make asvs      look that every test that docs/asvs.md names is there"
 	@echo "make format    format all Swift files"
 	@echo "make bench     measure the engine and the parser, beside the JDK if java is there"
@@ -47,7 +47,7 @@ check: deps
 # One test after the other: many start programs and wait for them, and on a small machine those that measure patience in real time
 # would be starved by them.
 test: deps test-deps
-	swift test --no-parallel
+	Scripts/test.sh --no-parallel
 
 interop: deps
 	Tests/Interop/passwords.sh
@@ -61,6 +61,8 @@ soak: deps test-deps
 
 lint:
 	swift format lint --strict --parallel --recursive $(SWIFT_FILES)
+	Scripts/unchecked-text.py
+	Scripts/declared-imports.py . Examples/CustomRealm Examples/Welcome Examples/Chat Benchmarks
 
 asvs:
 	Scripts/asvs-tests.py
@@ -94,7 +96,7 @@ scanners:
 
 test-proxies:
 	@[ -n "$(GATEHOUSE)" ] || swift build -c release --product gatehouse
-	Tests/Proxies/proxies.py "$(or $(GATEHOUSE),$$(swift build -c release --show-bin-path)/gatehouse)"
+	Tests/Proxies/run.sh "$(or $(GATEHOUSE),$$(swift build -c release --show-bin-path)/gatehouse)"
 
 test-browser:
 	@[ -n "$(GATEHOUSE)" ] || swift build -c release --product gatehouse

@@ -28,10 +28,13 @@ let package = Package(
         .library(name: "RealmKit", targets: ["RealmKit"]),
         .library(name: "RealmTesting", targets: ["RealmTesting"]),
         .library(name: "Passwords", targets: ["Passwords"]),
-        // For executables of one's own: the built-in realms, the two commands, the server.
+        // For executables of one's own: the built-in realms, the store, the two commands, the server.
         .library(name: "BuiltInRealms", targets: ["BuiltInRealms"]),
+        .library(name: "RealmsWithoutStore", targets: ["RealmsWithoutStore"]),
+        .library(name: "StoreServices", targets: ["StoreServices"]),
         .library(name: "AuthcheckCommand", targets: ["AuthcheckCommand"]),
         .library(name: "GatehouseCommand", targets: ["GatehouseCommand"]),
+        .library(name: "AccessControl", targets: ["AccessControl"]),
         .library(name: "Gatehouse", targets: ["Gatehouse"]),
         // For servers of one's own: their routes, protected.
         .library(name: "HummingbirdRealms", targets: ["HummingbirdRealms"]),
@@ -58,18 +61,20 @@ let package = Package(
         .package(url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.28.1", traits: []),
     ],
     targets: [
+        // Text and bytes, as several targets need them.
+        .target(name: "Bytes"),
         // The vocabulary and the engine.
-        .target(name: "RealmKit"),
+        .target(name: "RealmKit", dependencies: ["Bytes"]),
         .target(name: "LoginConf", dependencies: ["RealmKit"]),
-        .target(name: "Throttle", dependencies: ["RealmKit"]),
-        .target(name: "Sessions", dependencies: ["OpenSSLKit", "RealmKit"]),
+        .target(name: "Throttle", dependencies: ["Bytes", "RealmKit"]),
+        .target(name: "Sessions", dependencies: ["Bytes", "OpenSSLKit", "RealmKit"]),
         .target(
             name: "RealmConfiguration",
-            dependencies: ["LoginConf", "Passwords", "RealmKit", "Sessions", "Throttle"]
+            dependencies: ["HTTPLimits", "LoginConf", "Passwords", "RealmKit", "Sessions", "Throttle"]
         ),
         .target(name: "RealmTesting", dependencies: ["RealmKit"]),
 
-        // One target per kind of realm; adding one is a target here and a line in BuiltInRealms.
+        // One target per kind of realm; adding one is a target here and a line in RealmsWithoutStore or BuiltInRealms.
         .target(name: "RealmStack", dependencies: ["RealmKit"], path: "Sources/Realms/Stack"),
         .target(
             name: "RealmStore",
@@ -79,9 +84,10 @@ let package = Package(
         .target(name: "RealmFile", dependencies: ["OpenSSLKit", "Passwords", "RealmKit"], path: "Sources/Realms/File"),
         .target(name: "RealmStartWith", dependencies: ["RealmKit"], path: "Sources/Realms/StartWith"),
         .target(
-            name: "BuiltInRealms",
-            dependencies: ["RealmFile", "RealmKit", "RealmStack", "RealmStartWith", "RealmStore"]
+            name: "RealmsWithoutStore",
+            dependencies: ["RealmFile", "RealmKit", "RealmStack", "RealmStartWith"]
         ),
+        .target(name: "BuiltInRealms", dependencies: ["RealmKit", "RealmStore", "RealmsWithoutStore"]),
 
         // TLS by the system's OpenSSL.
         .systemLibrary(
@@ -90,83 +96,114 @@ let package = Package(
             pkgConfig: "openssl",
             providers: [.apt(["libssl-dev"])]
         ),
-        .target(name: "OpenSSLKit", dependencies: ["COpenSSL"]),
+        .target(name: "OpenSSLKit", dependencies: ["Bytes", "COpenSSL"]),
         .target(name: "NIOOpenSSL", dependencies: ["OpenSSLKit", nioCore]),
 
         // Password hashes, by the system's libraries, and the slots in which they are computed.
         .systemLibrary(name: "CArgon2", path: "Sources/System/CArgon2", providers: [.apt(["libargon2-dev"])]),
         .systemLibrary(name: "CCrypt", path: "Sources/System/CCrypt", providers: [.apt(["libcrypt-dev"])]),
-        .target(name: "Passwords", dependencies: ["CArgon2", "CCrypt", "OpenSSLKit", "RealmKit", deques]),
+        .target(name: "Passwords", dependencies: ["Bytes", "CArgon2", "CCrypt", "OpenSSLKit", "RealmKit", deques]),
 
         // What a program keeps: users, lock-outs.
         .target(name: "Store", dependencies: ["OpenSSLKit", "RealmKit", "Sessions", "Throttle", grdb]),
 
         // HTTP over TLS: requests, responses, limits; no realms.
+        .target(name: "HTTPLimits"),
         .target(
             name: "HTTPServer",
             dependencies: [
-                "NIOOpenSSL", "OpenSSLKit", hummingbirdCore, httpTypes, nioCore, nioHPACK, nioHTTP2, nioPosix,
+                "Bytes", "HTTPLimits", "NIOOpenSSL", "OpenSSLKit", hummingbirdCore, httpTypes, nioCore, nioHPACK,
+                nioHTTP2, nioPosix,
             ]
         ),
 
-        // The server and the commands.
+        // Decisions about requests: rules, HTTP Basic, the credential cache. No pages, no server.
+        .target(
+            name: "AccessControl",
+            dependencies: ["Bytes", "OpenSSLKit", "RealmConfiguration", "RealmKit", "Sessions", httpTypes]
+        ),
+        // The sign-in pages, the session API and the account page, in whatever server.
+        .target(
+            name: "SignIn",
+            dependencies: [
+                "AccessControl", "Bytes", "LoginConf", "OpenSSLKit", "Passwords", "RealmConfiguration", "RealmKit",
+                "Sessions", "Store", "Throttle", hummingbirdCore, httpTypes, logging, mustache, nioCore,
+            ],
+            resources: [.embedInCode("Assets/session.js"), .embedInCode("Assets/style.css")]
+        ),
+        // The TLS of a configuration: its certificates, or one for development.
+        .target(
+            name: "ConfiguredTLS",
+            dependencies: ["LoginConf", "OpenSSLKit", "RealmConfiguration", "Store"]
+        ),
+
+        // The server.
         .target(
             name: "Gatehouse",
             dependencies: [
-                "HTTPServer", "LoginConf", "NIOOpenSSL", "OpenSSLKit", "Passwords", "RealmConfiguration", "RealmKit",
-                "Sessions", "Store", "Throttle", hummingbird, httpTypes, logging, mustache, nioCore, nioPosix, signals,
+                "AccessControl", "Bytes", "ConfiguredTLS", "HTTPLimits", "HTTPServer", "LoginConf", "NIOOpenSSL",
+                "OpenSSLKit", "RealmConfiguration", "RealmKit", "Sessions", "SignIn", hummingbird, hummingbirdCore,
+                httpTypes, logging, nioCore, nioPosix, signals,
             ]
         ),
-        // The same for servers of one's own.
+        // Middleware for other Swift servers.
         .target(
             name: "HummingbirdRealms",
             dependencies: [
-                "Gatehouse", "LentServices", "LoginConf", "NIOOpenSSL", "OpenSSLKit", "RealmConfiguration", "RealmKit",
-                "Sessions", "Store", hummingbird, hummingbirdCore, httpTypes, lifecycle, logging, nioCore,
+                "AccessControl", "Bytes", "ConfiguredTLS", "HostServices", "LoginConf", "NIOOpenSSL", "OpenSSLKit",
+                "RealmConfiguration", "RealmKit", "Sessions", "SignIn", "StoreServices", hummingbird, hummingbirdCore,
+                httpTypes, lifecycle, logging, nioCore,
             ]
         ),
-        .target(name: "LentServices", dependencies: ["Passwords", "RealmConfiguration", "RealmKit", "Store"]),
+        // The commands.
+        .target(name: "HostServices", dependencies: ["Passwords", "RealmConfiguration", "RealmKit"]),
+        // Apart, so that a program without a store builds without GRDB.
+        .target(name: "StoreServices", dependencies: ["HostServices", "RealmKit", "Store", "Throttle"]),
         .target(
             name: "GatehouseCommand",
             dependencies: [
-                "CommandOptions", "Gatehouse", "LentServices", "LoginConf", "Passwords", "RealmConfiguration",
-                "RealmKit", "Sessions",
-                "Store", "TerminalIO", "Throttle", arguments, logging,
+                "AccessControl", "CommandSupport", "ConfiguredTLS", "Gatehouse", "HostServices", "LoginConf",
+                "Passwords",
+                "RealmConfiguration", "RealmKit", "Sessions", "SignIn", "Store", "StoreServices", "Throttle", arguments,
+                logging,
             ]
         ),
         .target(
-            name: "CommandOptions",
-            dependencies: ["LentServices", "LoginConf", "RealmConfiguration", "RealmKit", arguments]
+            name: "CommandSupport",
+            dependencies: ["HostServices", "LoginConf", "RealmConfiguration", "RealmKit", arguments]
         ),
-        .target(name: "TerminalIO", dependencies: ["RealmKit"]),
         .target(
             name: "AuthcheckCommand",
             dependencies: [
-                "CommandOptions", "LentServices", "LoginConf", "RealmConfiguration", "RealmKit", "Store", "TerminalIO",
-                arguments,
+                "CommandSupport", "HostServices", "LoginConf", "RealmConfiguration", "RealmKit", arguments,
             ]
         ),
         .executableTarget(name: "gatehouse-server", dependencies: ["BuiltInRealms", "GatehouseCommand"]),
-        .executableTarget(name: "authcheck", dependencies: ["AuthcheckCommand", "BuiltInRealms"]),
+        .executableTarget(name: "authcheck", dependencies: ["AuthcheckCommand", "BuiltInRealms", "StoreServices"]),
         .executableTarget(
             name: "conformance",
             dependencies: ["LoginConf", "RealmConfiguration", "RealmKit", "RealmStack"]
         ),
 
         // Tests.
-        .testTarget(name: "RealmKitTests", dependencies: ["RealmKit", "RealmTesting", "SeededRandom"]),
+        .testTarget(name: "BytesTests", dependencies: ["Bytes", "SeededRandom"]),
+        .testTarget(name: "RealmKitTests", dependencies: ["RealmKit", "RealmTesting", "SeededRandom", "TestTools"]),
         .testTarget(
             name: "RealmConfigurationTests",
             dependencies: [
-                "BuiltInRealms", "LoginConf", "Passwords", "RealmConfiguration", "RealmKit", "RealmTesting", "Sessions",
-                "Throttle",
+                "BuiltInRealms", "HTTPLimits", "LoginConf", "Passwords", "RealmConfiguration", "RealmKit",
+                "RealmTesting",
+                "SeededRandom", "Sessions", "Throttle",
             ]
         ),
-        .testTarget(name: "ThrottleTests", dependencies: ["RealmKit", "RealmTesting", "SeededRandom", "Throttle"]),
+        .testTarget(
+            name: "ThrottleTests",
+            dependencies: ["RealmKit", "RealmTesting", "SeededRandom", "TestTools", "Throttle"]
+        ),
         .testTarget(name: "RealmStartWithTests", dependencies: ["RealmKit", "RealmStartWith", "RealmTesting"]),
         .testTarget(
             name: "PasswordsTests",
-            dependencies: ["OpenSSLKit", "Passwords", "RealmKit", "RealmTesting", "SeededRandom"]
+            dependencies: ["OpenSSLKit", "Passwords", "RealmKit", "RealmTesting", "SeededRandom", "TestTools"]
         ),
         .testTarget(
             name: "StoreTests",
@@ -174,7 +211,7 @@ let package = Package(
         ),
         .testTarget(
             name: "SessionsTests",
-            dependencies: ["OpenSSLKit", "RealmKit", "RealmTesting", "SeededRandom", "Sessions"]
+            dependencies: ["OpenSSLKit", "RealmKit", "RealmTesting", "SeededRandom", "Sessions", "TestTools"]
         ),
         .testTarget(
             name: "RealmStoreTests",
@@ -193,9 +230,13 @@ let package = Package(
         .testTarget(name: "RealmStackTests", dependencies: ["RealmKit", "RealmStack", "RealmTesting"]),
         .testTarget(
             name: "AuthcheckCommandTests",
-            dependencies: ["AuthcheckCommand", "BuiltInRealms", "RealmKit", "RealmTesting", "TerminalIO"]
+            dependencies: ["AuthcheckCommand", "BuiltInRealms", "CommandSupport", "RealmKit", "RealmTesting"]
         ),
-        .testTarget(name: "ConformanceTests", dependencies: ["conformance", "LoginConf", "RealmKit"]),
+        .testTarget(
+            name: "ConformanceTests",
+            dependencies: ["conformance", "RealmKit", "RealmTesting"],
+            exclude: ["Cases"]
+        ),
         .testTarget(
             name: "LoginConfTests",
             dependencies: ["LoginConf", "RealmKit", "SeededRandom"],
@@ -203,6 +244,8 @@ let package = Package(
         ),
         // Numbers that are the same in every run.
         .target(name: "SeededRandom", path: "Tests/SeededRandom"),
+        // What tests measure and wait with.
+        .target(name: "TestTools", path: "Tests/TestTools"),
         // Certificates of an authority of their own, for the tests of three targets.
         .target(name: "TLSTesting", dependencies: ["OpenSSLKit"], path: "Tests/TLSTesting"),
         .testTarget(name: "OpenSSLKitTests", dependencies: ["OpenSSLKit", "TLSTesting"]),
@@ -213,23 +256,27 @@ let package = Package(
         .testTarget(
             name: "HTTPServerTests",
             dependencies: [
-                "HTTPServer", "NIOOpenSSL", "OpenSSLKit", "SeededRandom", "TLSTesting", hummingbirdCore, httpTypes,
-                nioCore, nioEmbedded, nioHPACK, nioHTTP2, nioPosix,
+                "Bytes", "HTTPLimits", "HTTPServer", "NIOOpenSSL", "OpenSSLKit", "SeededRandom", "TLSTesting",
+                "TestTools",
+                hummingbirdCore, httpTypes, nioCore, nioEmbedded, nioHPACK, nioHTTP2, nioPosix,
             ]
         ),
         .testTarget(
             name: "GatehouseTests",
             dependencies: [
-                "BuiltInRealms", "Gatehouse", "HTTPServer", "LoginConf", "OpenSSLKit", "RealmConfiguration", "RealmKit",
-                "RealmTesting", "SeededRandom", "Sessions", "TLSTesting", "Throttle", hummingbird, hummingbirdCore,
-                httpTypes, logging, nioCore, nioEmbedded,
+                "AccessControl", "BuiltInRealms", "Bytes", "ConfiguredTLS", "Gatehouse", "HTTPLimits", "HTTPServer",
+                "LoginConf", "NIOOpenSSL", "OpenSSLKit", "RealmConfiguration", "RealmKit", "RealmTesting",
+                "SeededRandom", "Sessions", "SignIn", "TLSTesting", "TestTools", "Throttle",
+                hummingbird, hummingbirdCore, httpTypes,
+                logging, nioCore, nioEmbedded,
             ]
         ),
         .testTarget(
             name: "HummingbirdRealmsTests",
             dependencies: [
                 "BuiltInRealms", "HummingbirdRealms", "NIOOpenSSL", "OpenSSLKit", "Passwords", "RealmConfiguration",
-                "RealmKit", "SeededRandom", "Sessions", hummingbird, hummingbirdCore, httpTypes, lifecycle, logging,
+                "RealmKit", "SeededRandom", "Sessions", "TestTools", hummingbird, hummingbirdCore, httpTypes,
+                lifecycle, logging,
                 nioCore,
                 nioEmbedded,
                 nioPosix,

@@ -18,7 +18,7 @@ let package = Package(
             dependencies: [
                 "RealmTeam",
                 .product(name: "AuthcheckCommand", package: "gatehouse"),
-                .product(name: "BuiltInRealms", package: "gatehouse"),
+                .product(name: "RealmsWithoutStore", package: "gatehouse"),
             ]
         ),
         .executableTarget(

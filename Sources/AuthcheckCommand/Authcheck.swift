@@ -2,31 +2,32 @@
 // Gatehouse
 
 internal import ArgumentParser
-internal import CommandOptions
+internal import CommandSupport
 internal import Glibc
-internal import LentServices
+public import HostServices
 internal import LoginConf
 internal import RealmConfiguration
 public import RealmKit
-internal import Store
-internal import TerminalIO
-internal import Throttle
 
-/// The command `authcheck`: asks a realm whether it would let somebody in.
+/// The command `authcheck`: tests whether a realm accepts a user.
 public enum Authcheck {
     /// Runs the command with the process's arguments and ends the process.
     ///
     /// The exit status is 0 when the user is accepted, 1 when refused, 2 when the arguments are wrong, 3 when the
     /// configuration is, 4 when the realm could not decide.
     ///
-    /// - Parameter kinds: The types of realms and modules that are linked in.
-    public static func main(_ kinds: [RealmKind]) async -> Never {
-        exit(await run(Array(CommandLine.arguments.dropFirst()), kinds).rawValue)
+    /// - Parameters:
+    ///   - kinds: The types of realms and modules that are linked in.
+    ///   - state: The services of the state folder: `.store` of StoreServices for realms that keep users there, and for
+    ///     the locks that a server has recorded.
+    public static func main(_ kinds: [RealmKind], state: ProgramState = .none) async -> Never {
+        exit(await run(Array(CommandLine.arguments.dropFirst()), kinds: kinds, state: state).rawValue)
     }
 
     static func run(
         _ arguments: [String],
-        _ kinds: [RealmKind],
+        kinds: [RealmKind],
+        state: ProgramState = .none,
         standardInput: Int32 = STDIN_FILENO
     ) async -> ExitStatus {
         let options: AuthcheckOptions
@@ -34,9 +35,10 @@ public enum Authcheck {
             options = try AuthcheckOptions.parse(arguments)
         } catch {
             let isHelp = AuthcheckOptions.exitCode(for: error) == .success
-            let message = Printable.text(AuthcheckOptions.fullMessage(for: error))
+            let full = AuthcheckOptions.fullMessage(for: error)
+            let message = Printable.text(PasswordArgument.message(arguments, insteadOf: full) ?? full)
             Output.write(message, to: isHelp ? STDOUT_FILENO : STDERR_FILENO)
-            // A user may be called --help: only who asks for nothing but help is told that all is well.
+            // The name of a user may be --help. Status 0 grants access in scripts, so help alone gets it.
             return isHelp && arguments.count == 1 ? .accepted : .usage
         }
         let username: Username
@@ -46,21 +48,24 @@ public enum Authcheck {
             Output.write("authcheck: \(error)", to: STDERR_FILENO)
             return .usage
         }
-        return await check(username, options, kinds, input: options.passwordStdin ? standardInput : nil)
+        let conversation = TerminalConversation(username, input: options.passwordStdin ? standardInput : nil)
+        return await check(username, options: options, kinds: kinds, state: state, conversation: conversation)
     }
 
     private static func check(
         _ username: Username,
-        _ options: AuthcheckOptions,
-        _ kinds: [RealmKind],
-        input: Int32?
+        options: AuthcheckOptions,
+        kinds: [RealmKind],
+        state: ProgramState,
+        conversation: TerminalConversation
     ) async -> ExitStatus {
         let configuration: Configuration
         do throws(ConfigurationErrors) {
             let log = RealmLog.once { message in
                 if !options.quiet { Output.write("authcheck: \(Printable.line(message))", to: STDERR_FILENO) }
             }
-            configuration = try options.source.load(kinds, ProgramServices(.look, log: log))
+            let services = ProgramServices(state, access: .existingOnly, log: log)
+            configuration = try options.source.load(kinds, services: services)
             if !options.quiet {
                 for warning in configuration.warnings { Output.write(warning.rendered, to: STDERR_FILENO) }
             }
@@ -69,9 +74,9 @@ public enum Authcheck {
             return .configuration
         }
         let request = LoginRequest(realm: options.realm, username: username, service: options.service)
-        let conversation = TerminalConversation(username, input: input)
         do throws(RealmError) {
-            let report = try await authenticator(configuration, options).login(request, asking: conversation)
+            let authenticator = await authenticator(of: configuration, isQuiet: options.quiet)
+            let report = try await authenticator.login(request, asking: conversation)
             if !options.quiet {
                 let text = options.json ? ReportJSON.text(report) : ReportText.text(report, trace: options.trace)
                 Output.write(text, to: STDOUT_FILENO)
@@ -89,25 +94,21 @@ public enum Authcheck {
 }
 
 extension Authcheck {
-    /// The way in, behind the locks that a server has recorded.
-    private static func authenticator(
-        _ configuration: Configuration,
-        _ options: AuthcheckOptions
-    ) async -> Authenticator {
-        guard let source = configuration.services[StoreSource.self] else { return configuration.authenticator }
+    /// The configuration's authenticator, which rejects accounts that a server has locked.
+    private static func authenticator(of configuration: Configuration, isQuiet: Bool) async -> Authenticator {
+        guard let lockouts = configuration.services[RecordedLockouts.self] else { return configuration.authenticator }
         do {
-            let locks = try await RecordedLocks(try source.store(), now: WallClock.system.seconds)
-            return configuration.authenticator.throttled(by: locks)
+            return configuration.authenticator.throttled(by: try await lockouts.throttle(WallClock.system.seconds))
         } catch {
-            if !options.quiet {
-                Output.write("authcheck: whether the account is locked is not known: \(error)", to: STDERR_FILENO)
+            if !isQuiet {
+                Output.write("authcheck: cannot check whether the account is locked: \(error)", to: STDERR_FILENO)
             }
             return configuration.authenticator
         }
     }
 }
 
-/// What the command's exit status says.
+/// The exit status of the command.
 enum ExitStatus: Int32 {
     case accepted = 0
     case refused = 1

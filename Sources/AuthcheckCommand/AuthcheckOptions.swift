@@ -2,17 +2,17 @@
 // Gatehouse
 
 internal import ArgumentParser
-internal import CommandOptions
+internal import CommandSupport
 
 /// The arguments of `authcheck`.
 ///
-/// There is no way to give a password in them: everybody on a machine can read arguments.
+/// None of them is a password: every user of a machine can read the arguments of its processes.
 struct AuthcheckOptions: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "authcheck",
-        abstract: "Ask a realm whether it would let somebody in.",
+        abstract: "Test whether a realm accepts a user.",
         discussion: """
-            A password is asked for on the terminal, and only if a module of the realm wants one.
+            The command prompts for a password on the terminal, and only if a module of the realm needs one.
 
             Exit status: 0 accepted, 1 refused, 2 wrong arguments, 3 wrong configuration, 4 the realm could not decide.
             """
@@ -26,21 +26,21 @@ struct AuthcheckOptions: ParsableCommand {
     )
     var passwordStdin = false
 
-    @Option(name: .long, help: ArgumentHelp("What is signed in to, as modules see it.", valueName: "name"))
+    @Option(name: .long, help: ArgumentHelp("The name of the service that modules see.", valueName: "name"))
     var service = "authcheck"
 
-    @Flag(name: .long, help: "Show every module that was asked, and what came of it.")
+    @Flag(name: .long, help: "Show every call of a module, and its outcome.")
     var trace = false
 
-    @Flag(name: .long, help: "Answer in JSON.")
+    @Flag(name: .long, help: "Print the result as JSON.")
     var json = false
 
-    @Flag(name: .long, help: "Say nothing; the exit status is the answer.")
+    @Flag(name: .long, help: "Do not print the result; the exit status shows it.")
     var quiet = false
 
-    @Argument(help: "The realm to ask.")
+    @Argument(help: "The realm.")
     var realm: String
 
-    @Argument(help: "The user name to try.")
+    @Argument(help: "The name of the user.")
     var user: String
 }

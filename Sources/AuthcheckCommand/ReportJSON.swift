@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-internal import FoundationEssentials
+internal import CommandSupport
 internal import RealmKit
-internal import TerminalIO
 
-/// A report as a program reads it: one JSON object on one line.
+/// A report as JSON for programs: one object on one line.
 enum ReportJSON {
     private struct Report: Encodable {
         let realm: String
@@ -63,49 +62,30 @@ enum ReportJSON {
             },
             nanoseconds: report.duration.wholeNanoseconds
         )
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         do {
-            return escaped(String(decoding: try encoder.encode(object), as: UTF8.self))
+            return try PrintableJSON.text(object)
         } catch {
-            // Strings and numbers always encode; were it otherwise, the answer must still not be taken for a yes.
+            // Strings and numbers always encode. If they did not, a script must not read an acceptance.
             return #"{"accepted":false,"reason":"internal-error"}"#
         }
     }
 }
 
-extension ReportJSON {
-    /// The same JSON without characters that could do anything to a terminal; they stand in strings only.
-    private static func escaped(_ json: String) -> String {
-        var result = ""
-        for scalar in json.unicodeScalars {
-            let shown = Printable.text(String(scalar))
-            guard shown != String(scalar) else {
-                result += shown
-                continue
-            }
-            let code = String(scalar.value, radix: 16)
-            result += "\\u" + String(repeating: "0", count: 4 - code.count) + code
-        }
-        return result
-    }
-}
-
 extension Refusal {
-    /// The reason as programs read it.
+    /// The reason, as a code for programs.
     var code: String {
         switch self {
         case .module(_, _, let failure): failure.code
         case .allIgnored: "all-ignored"
         case .emptyStack: "empty-stack"
-        case .nobodyNamed: "nobody-named"
+        case .noUserEstablished: "nobody-named"
         case .locked: "locked"
         }
     }
 }
 
 extension Duration {
-    /// The whole nanoseconds, as many as fit.
+    /// The whole nanoseconds, at most `Int64.max`.
     var wholeNanoseconds: Int64 {
         let (seconds, attoseconds) = components
         let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import CommandSupport
 internal import RealmKit
-internal import TerminalIO
 
-/// A report as a person reads it.
+/// A report as text for people.
 enum ReportText {
     static func text(_ report: LoginReport, trace: Bool) -> String {
         var lines: [String] = []
@@ -12,22 +12,24 @@ enum ReportText {
             lines.append("accepted: \(identity.username) in realm \(report.realm)")
             lines += Table.lines(identity.subject.principals.map { ["  " + $0.kind.rawValue, $0.name] })
         } else if let refusal = report.refusal {
-            lines.append("refused: \(report.username) in realm \(report.realm): \(reason(refusal, report.steps))")
+            lines.append(
+                "refused: \(report.username) in realm \(report.realm): \(reason(refusal, steps: report.steps))"
+            )
         }
         if trace { lines += ["", self.trace(report)] }
         return lines.map(Printable.text).joined(separator: "\n")
     }
 
-    private static func reason(_ refusal: Refusal, _ steps: [LoginStep]) -> String {
+    private static func reason(_ refusal: Refusal, steps: [LoginStep]) -> String {
         switch refusal {
         case .module(let index, let phase, let failure):
             let step = steps.first { $0.index == index && $0.phase == phase }
-            let detail = step?.fault.map { " (\(Printable.line($0.log)))" } ?? ""
-            return "\(failure.words), says \(step?.module ?? "module \(index)")\(detail)"
-        case .allIgnored: return "no module had anything to say about this user"
-        case .emptyStack: return "its stack has no modules"
-        case .nobodyNamed: return "the module that knows who this is did not complete the login"
-        case .locked: return "locked: there were too many failures; docs/lockout.md says how to clear it"
+            let detail = step?.fault.map { ": \(Printable.line($0.log))" } ?? ""
+            return "\(failure.words) (\(step?.module ?? "module \(index)")\(detail))"
+        case .allIgnored: return "every module ignored this user"
+        case .emptyStack: return "the login context of the realm has no modules"
+        case .noUserEstablished: return "the module that identified the user did not complete the login"
+        case .locked: return "locked: too many failed logins; see docs/lockout.md for how to clear the lock"
         }
     }
 

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import CommandSupport
 internal import Dispatch
 internal import Glibc
 internal import RealmKit
 internal import Synchronization
-internal import TerminalIO
 
-/// A conversation with the person at the terminal, or with what stands on standard input.
+/// A conversation with the user at the terminal, or with the lines of standard input.
 final class TerminalConversation: Conversation {
     private let username: Username
     private let input: Int32?
     private let lines = Mutex<[Secret]>([])
 
     /// - Parameters:
-    ///   - username: Who signs in.
-    ///   - input: The descriptor to read lines from; nil to ask on the terminal.
+    ///   - username: The user who signs in.
+    ///   - input: The descriptor to read lines from; nil to prompt on the terminal.
     init(_ username: Username, input: Int32?) {
         self.username = username
         self.input = input
@@ -38,7 +38,7 @@ final class TerminalConversation: Conversation {
     }
 
     private func secret(_ prompt: String, line: Int) async throws(LoginFault) -> Answer {
-        // Reading blocks, so it does not belong on the threads that tasks share.
+        // Reading blocks, so it must not use the threads that tasks share.
         let read: Result<Secret?, LoginFault> = await withCheckedContinuation { continuation in
             DispatchQueue.global().async { [self] in
                 continuation.resume(
@@ -51,12 +51,14 @@ final class TerminalConversation: Conversation {
 
     private func fromTerminal(_ prompt: String) -> Result<Secret?, LoginFault> {
         guard let terminal = Terminal() else {
-            return .failure(.unavailable("there is no terminal to ask on; use --password-stdin"))
+            return .failure(.unavailable("there is no terminal for the prompt; use --password-stdin"))
         }
         return .success(terminal.readSecret("\(prompt) for \(username): "))
     }
 
-    /// The line of that number; lines are read when they are needed, since whoever writes them may wait for an answer.
+    /// Reads the line of that number, and those before it.
+    ///
+    /// A line is read when it is needed: the program that writes it may wait for output first.
     private func readLine(number line: Int, from input: Int32) -> Secret? {
         lines.withLock { lines in
             while lines.count <= line, let next = LineInput.readSecret(input) { lines.append(next) }

@@ -2,98 +2,113 @@
 // Gatehouse
 
 internal import ArgumentParser
-internal import CommandOptions
+internal import CommandSupport
 internal import Glibc
-internal import LentServices
+internal import HostServices
 internal import LoginConf
 internal import RealmConfiguration
 public import RealmKit
 internal import Store
+internal import StoreServices
 internal import Synchronization
-internal import TerminalIO
 
-/// The command `gatehouse`: serves, checks configurations, and looks after users.
+/// The command `gatehouse`: serves, checks configurations, and manages users, sessions and locks.
 public enum GatehouseCommand {
     /// Runs the command with the process's arguments and ends the process.
     ///
-    /// The exit status is 0 when all went well, 1 when something could not be done, 2 when the arguments are wrong, 3 when
-    /// the configuration is, or when something it names cannot be had, 4 when a realm or the store cannot be had now.
+    /// The exit status is 0 for success, 1 when the command failed, 2 when the arguments are wrong, 3 when the
+    /// configuration is, or something it names is not available, 4 when a realm or the store is not available now, 5
+    /// when the command has succeeded and its output could not be written.
     ///
     /// - Parameter kinds: The types of realms and modules that are linked in.
     public static func main(_ kinds: [RealmKind]) async -> Never {
-        let status = await run(Array(CommandLine.arguments.dropFirst()), kinds)
+        let status = await run(Array(CommandLine.arguments.dropFirst()), kinds: kinds)
         LineWriter.standardOutput.flush()
         LineWriter.standardError.flush()
         exit(status)
     }
 
-    static func run(_ arguments: [String], _ kinds: [RealmKind]) async -> Int32 {
-        let action: any Action
+    static func run(_ arguments: [String], kinds: [RealmKind]) async -> Int32 {
+        let subcommand: any Subcommand
         do {
             var command = try GatehouseOptions.parseAsRoot(arguments)
-            guard let ours = command as? any Action else {
-                // Whatever is no command of ours is a group of ours without one, or one of the parser's, such as help.
-                if let group = type(of: command) as? any Group.Type {
+            guard let ours = command as? any Subcommand else {
+                // A group without a subcommand, or a command of the parser, such as help.
+                if let group = type(of: command) as? any CommandGroup.Type {
                     print(GatehouseOptions.helpMessage(for: group), on: STDERR_FILENO)
                     return 2
                 }
                 try command.run()
                 return 0
             }
-            action = ours
+            subcommand = ours
         } catch {
             let isHelp = GatehouseOptions.exitCode(for: error) == .success
-            // What was wrong with the arguments quotes them.
-            let message = Printable.text(GatehouseOptions.fullMessage(for: error))
+            // The message quotes the arguments.
+            let full = GatehouseOptions.fullMessage(for: error)
+            let message = Printable.text(PasswordArgument.message(arguments, insteadOf: full) ?? full)
             print(message, on: isHelp ? STDOUT_FILENO : STDERR_FILENO)
             return isHelp ? 0 : 2
         }
-        do throws(ActionFault) {
-            try await action.perform(kinds)
-            return hasLost.load(ordering: .relaxed) ? ActionFault.Status.failed.rawValue : 0
+        do throws(CommandError) {
+            try await subcommand.perform(kinds)
+            guard hasLostOutput.load(ordering: .relaxed) else { return 0 }
+            print("the command has succeeded, but its output could not be written", on: STDERR_FILENO)
+            return CommandError.Status.unwritten.rawValue
         } catch {
             if !error.message.isEmpty { print(Printable.text(error.message), on: STDERR_FILENO) }
             return error.status.rawValue
         }
     }
 
+    /// The services for the realms of a command.
+    static func services(_ access: StateAccess, log: RealmLog = .discarding) -> ProgramServices {
+        ProgramServices(.store, access: access, log: log)
+    }
+
+    /// A log that writes each message of realms to standard error once.
+    static var realmLog: RealmLog { .once { print(Printable.text($0), on: STDERR_FILENO) } }
+
     /// Reads the configuration, and opens its store.
     static func loadStore(
         _ options: ConfigurationOptions,
-        _ kinds: [RealmKind],
-        _ mode: StoreSource.Mode
-    ) throws(ActionFault) -> (Configuration, GatehouseStore) {
-        let configuration = try load(options, kinds, ProgramServices(mode, log: RealmLog { _, _ in }))
-        guard let source = configuration.services[StoreSource.self] else {
-            throw ActionFault(.configuration, "this program has no store")
+        kinds: [RealmKind],
+        access: StateAccess
+    ) throws(CommandError) -> (Configuration, GatehouseStore) {
+        let configuration = try load(options, kinds: kinds, services: services(access))
+        guard let source = configuration.services[LazyStore.self] else {
+            throw CommandError(.configuration, "this program has no store")
         }
         do throws(StoreFault) {
             return (configuration, try source.store())
         } catch {
-            throw ActionFault(.unavailable, error.description)
+            throw CommandError(.unavailable, error.description)
         }
     }
 
     /// Reads the configuration, and shows its warnings.
     static func load(
         _ options: ConfigurationOptions,
-        _ kinds: [RealmKind],
-        _ services: ProgramServices
-    ) throws(ActionFault) -> Configuration {
+        kinds: [RealmKind],
+        services: ProgramServices,
+        warn: (String) -> Void = { print(Printable.text($0), on: STDERR_FILENO) }
+    ) throws(CommandError) -> Configuration {
         do throws(ConfigurationErrors) {
-            let configuration = try options.load(kinds, services)
-            for warning in configuration.warnings { print(Printable.text(warning.rendered), on: STDERR_FILENO) }
+            let configuration = try options.load(kinds, services: services)
+            for warning in configuration.warnings { warn(warning.rendered) }
             return configuration
         } catch {
-            throw ActionFault(.configuration, error.description)
+            throw CommandError(.configuration, error.description)
         }
     }
 
-    /// Whether something that a command had to say could not be written.
-    private static let hasLost = Atomic(false)
+    /// Whether output of the command could not be written.
+    private static let hasLostOutput = Atomic(false)
 
-    /// Says something, waiting for whoever reads it: nothing of what was asked for gets lost, however long it is.
+    /// Writes a line of output; blocks while the reader of the stream does not read, so that no output is lost.
+    ///
+    /// A server must not block: it writes by ``LineWriter``.
     static func print(_ text: String, on descriptor: Int32) {
-        if !Output.write(text, to: descriptor) { hasLost.store(true, ordering: .relaxed) }
+        if !Output.write(text, to: descriptor) { hasLostOutput.store(true, ordering: .relaxed) }
     }
 }

@@ -2,17 +2,17 @@
 // Gatehouse
 
 internal import ArgumentParser
-internal import CommandOptions
+internal import CommandSupport
 internal import RealmKit
 
 /// The arguments of `gatehouse`.
-struct GatehouseOptions: Group {
+struct GatehouseOptions: CommandGroup {
     static let configuration = CommandConfiguration(
         commandName: "gatehouse",
-        abstract: "A server that lets in whom its realms accept.",
+        abstract: "An authentication server: it protects web applications with realms of users.",
         discussion: """
-            Exit status: 0 all went well, 1 it could not be done, 2 wrong arguments, 3 wrong configuration, \
-            4 what is needed cannot be had now.
+            Exit status: 0 success, 1 the command failed, 2 wrong arguments, 3 wrong configuration, \
+            4 a realm or the store is not available now, 5 success, but the output could not be written.
             """,
         subcommands: [
             Serve.self, Check.self, Explain.self, User.self, Hash.self, Lockouts.self, Sessions.self,
@@ -27,37 +27,39 @@ struct GatehouseOptions: Group {
 
     struct Check: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Read the configuration, say what is wrong with it, or what it comes to."
+            abstract: "Check the configuration: print its errors, or a summary of it."
         )
 
         @OptionGroup var options: ConfigurationOptions
     }
 }
 
-/// Commands under a name, which says what they are for and does nothing by itself.
-protocol Group: ParsableCommand {}
+/// A command that only groups subcommands.
+protocol CommandGroup: ParsableCommand {}
 
-/// One of the commands, with its arguments.
-protocol Action: ParsableCommand {
-    /// Does it.
+/// A subcommand of `gatehouse`, with its arguments.
+protocol Subcommand: ParsableCommand {
+    /// Runs the subcommand.
     ///
     /// - Parameter kinds: The types of realms and modules that are linked in.
-    /// - Throws: ``ActionFault`` when it cannot be done.
-    func perform(_ kinds: [RealmKind]) async throws(ActionFault)
+    /// - Throws: ``CommandError`` when it fails.
+    func perform(_ kinds: [RealmKind]) async throws(CommandError)
 }
 
-/// Why a command could not do what it was told.
-struct ActionFault: Error {
-    /// What the command's exit status says.
+/// The failure of a command.
+struct CommandError: Error {
+    /// The exit status of the command.
     enum Status: Int32 {
         case failed = 1
         case usage = 2
         case configuration = 3
         case unavailable = 4
+        /// The command has succeeded, and its output could not be written.
+        case unwritten = 5
     }
 
     let status: Status
-    /// What is to be said; empty if that has been.
+    /// The message for standard error; empty if the command has written one already.
     let message: String
 
     init(_ status: Status, _ message: String) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-internal import Gatehouse
+internal import ConfiguredTLS
 public import Hummingbird
 internal import HummingbirdCore
 internal import Logging
@@ -12,16 +12,17 @@ internal import OpenSSLKit
 internal import RealmConfiguration
 
 extension HTTPServerBuilder {
-    /// HTTP/1.1 over TLS by the system's OpenSSL, with the certificates of realms.conf.
+    /// Returns a server for HTTP/1.1 over TLS by the system's OpenSSL, with the certificates of realms.conf.
     ///
-    /// The cookies of a session are sent over TLS alone. A server behind a proxy that has the TLS needs no other than
-    /// `.http1()`.
+    /// Browsers send the cookies of a session over TLS only. Use `.http1()` for a server behind a proxy that terminates
+    /// TLS.
     ///
     /// - Parameters:
-    ///   - realms: The realms, whose `tls` block names the certificate; a development certificate is made if none is named.
-    ///   - http1: What is set of HTTP; connections that do nothing are closed after a minute if nothing else is said.
+    ///   - realms: The realms, whose `tls` block names the certificate. If it names none, a development certificate is
+    ///     used.
+    ///   - http1: The settings of HTTP/1.1; by default, idle connections are closed after 60 seconds.
     /// - Returns: The builder.
-    /// - Throws: ``ConfigurationErrors`` at the place that names what cannot be used.
+    /// - Throws: ``ConfigurationErrors`` with the line of the setting that cannot be used.
     public static func openSSL(
         _ realms: Realms,
         http1: HTTP1Channel.Configuration = HTTP1Channel.Configuration(idleTimeout: .seconds(60))
@@ -31,7 +32,7 @@ extension HTTPServerBuilder {
             files: realms.files,
             applicationProtocols: ["http/1.1"]
         )
-        for doubt in tls.doubts { realms.logger.warning("\(doubt)") }
+        for doubt in tls.warnings { realms.logger.warning("\(doubt)") }
         let context = tls.context
         return HTTPServerBuilder { responder in
             OpenSSLChannel(base: HTTP1Channel(responder: responder, configuration: http1), context: context)
@@ -46,7 +47,7 @@ private struct OpenSSLChannel<Base: ServerChildChannel>: ServerChildChannel {
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Base.Value> {
         channel.eventLoop.makeCompletedFuture {
-            // Requests are framed by length, so a peer that leaves without a goodbye cuts nothing short.
+            // HTTP/1.1 delimits requests itself, so a peer that closes without `close_notify` truncates none.
             let configuration = OpenSSLHandlerConfiguration(
                 halfCloseTimeout: .seconds(5),
                 toleratesUncleanShutdown: true

@@ -4,19 +4,19 @@
 internal import HTTPTypes
 internal import Hummingbird
 
-/// Keeps caches from giving one person's answer to another.
+/// Keeps caches from serving the response for one user to another.
 ///
 /// Source: RFC 9111 section 5.2.2, RFC 9110 section 12.5.5.
 enum PersonalAnswer {
     private static let named = ["Authorization", "Cookie"]
 
-    /// Marks the answer to a request whose sender was looked at.
+    /// Sets the header fields for caches in the response to a request that was checked for a user.
     ///
     /// - Parameters:
-    ///   - isPersonal: Whether somebody was found.
-    ///   - answer: Makes the answer.
-    /// - Returns: The answer with `Vary`, and for somebody with `Cache-Control: no-store` unless it is `private` already.
-    /// - Throws: What `answer` throws; an `HTTPError` is marked too.
+    ///   - isPersonal: True if the request is authenticated.
+    ///   - answer: Makes the response.
+    /// - Returns: The response with `Vary`, and for a user with `Cache-Control: no-store` unless it is `private`.
+    /// - Throws: The error of `answer`; an `HTTPError` gets the same header fields.
     static func marking(isPersonal: Bool, _ answer: () async throws -> Response) async throws -> Response {
         do {
             var response = try await answer()

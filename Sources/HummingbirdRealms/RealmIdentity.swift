@@ -1,55 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-internal import Gatehouse
 internal import HTTPTypes
 public import Hummingbird
 internal import NIOCore
 
-/// Who a request is from, as far as middleware has looked, and where it came from.
+/// The result of the authentication of a request, and the peer address of its connection.
 public struct RealmIdentity: Sendable {
     enum Finding: Sendable {
-        /// Nobody has looked.
-        case unasked
-        /// Nobody is there; what they are told where somebody is needed.
-        case nobody(Door.Refusal)
-        case visitor(Door.Visitor, Door)
+        /// No middleware has authenticated the request.
+        case notChecked
+        /// The request has no user; the rejection is the response of routes that require one.
+        case anonymous(RouteGuard.Rejection)
+        case user(RouteGuard.AuthenticatedUser, RouteGuard)
     }
 
-    var finding = Finding.unasked
+    var finding = Finding.notChecked
     /// The address at the other end of the connection; nil if it is not known.
     public let peer: String?
 
-    var visitor: Door.Visitor? {
-        guard case .visitor(let visitor, _) = finding else { return nil }
-        return visitor
+    var authenticated: RouteGuard.AuthenticatedUser? {
+        guard case .user(let user, _) = finding else { return nil }
+        return user
     }
 
-    /// Nobody, at the other end of a connection.
+    /// Creates the identity of a request that has not been authenticated, with the peer address of its connection.
     ///
-    /// - Parameter source: What the server knows of the request.
+    /// - Parameter source: The source from which Hummingbird makes the context of the request.
     public init(source: ApplicationRequestContextSource) {
         self.init(peer: source.channel.remoteAddress?.ipAddress)
     }
 
-    /// Nobody, at an address: for contexts with a source of their own.
+    /// Creates the identity of a request that has not been authenticated, for contexts with a source of their own.
     ///
     /// - Parameter peer: The address at the other end of the connection; nil if it is not known.
     public init(peer: String?) {
         self.peer = peer
     }
 
-    /// Fails closed: a route that needs somebody must not be open because middleware was forgotten.
-    static let unasked = HTTPError(.internalServerError)
+    /// Fails closed: a route that requires a user must not be open because the middleware is missing.
+    static let notChecked = HTTPError(.internalServerError)
 }
 
-/// What a handler throws for somebody who may not go on.
-struct RefusedVisitor: HTTPResponseError {
-    let refusal: Door.Refusal
+/// The error that a handler throws for a request that is not allowed.
+struct RejectedRequest: HTTPResponseError {
+    let rejection: RouteGuard.Rejection
 
     var status: HTTPResponse.Status { .unauthorized }
 
     func response(from request: Request, context: some RequestContext) -> Response {
-        refusal.response(to: request)
+        rejection.response(to: request)
     }
 }

@@ -1,62 +1,62 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-internal import Gatehouse
 public import Hummingbird
 public import RealmKit
 public import Sessions
 
-/// A request context in which ``RealmAuthenticator`` and ``ProtectedByRules`` say who a request is from.
+/// A request context in which ``RealmAuthenticator`` and ``ProtectedByRules`` store the user of a request.
 ///
-/// A context of one's own keeps a ``RealmIdentity``, made of the source it is made of; ``BasicRealmRequestContext`` is one
-/// that has nothing else.
+/// An application's own context stores a ``RealmIdentity``, created from the same source as the context.
+/// ``BasicRealmRequestContext`` has no other properties.
 public protocol RealmRequestContext: RequestContext {
-    /// Who the request is from, and where it came from.
+    /// The result of the authentication of the request, and the peer address of its connection.
     var identity: RealmIdentity { get set }
 }
 
 extension RealmRequestContext {
-    /// Who is signed in; nil for nobody, and where nobody was looked for.
-    public var user: SignedInUser? { identity.visitor?.user }
+    /// The user; nil if the request is not authenticated, or no middleware has checked it.
+    public var user: SignedInUser? { identity.authenticated?.user }
 
-    /// The session; nil for nobody, and for credentials that come with each request.
-    public var session: Session? { identity.visitor?.session }
+    /// The session; nil without a user, and for credentials that come with each request.
+    public var session: Session? { identity.authenticated?.session }
 
-    /// What a form or a script sends along so that no other site can send the request; nil where there is no session.
+    /// The CSRF token that a form or a script sends with its request; nil without a session.
     ///
-    /// It is what the session API calls `csrf`, and the same as long as the session lasts.
-    public var formProof: String? { identity.visitor?.formProof }
+    /// Pages of other sites cannot read it. It is the `csrf` of the session API, and stays the same until the session
+    /// ends.
+    public var csrfToken: String? { identity.authenticated?.csrfToken }
 
-    /// Whether a text that came with a request is ``formProof``.
+    /// Returns whether a text that came with a request is ``csrfToken``.
     ///
-    /// - Parameter text: The text; nil if none came.
-    /// - Returns: True if it is; the time it takes tells nothing.
-    public func isFormProof(_ text: String?) -> Bool { identity.visitor?.isFormProof(text) ?? false }
+    /// - Parameter text: The text; nil if the request has none.
+    /// - Returns: True if the text is the token. The time of the comparison does not depend on the text.
+    public func isCSRFToken(_ text: String?) -> Bool { identity.authenticated?.isCSRFToken(text) ?? false }
 
-    /// Who is signed in.
+    /// Returns the user, or throws the response to a request without one.
     ///
     /// - Returns: The user.
-    /// - Throws: What is answered by 401 or the way to the sign-in page, or by 503 where a realm could not be asked; 500
-    ///   where nobody was looked for.
+    /// - Throws: An error that is answered by 401 or a redirect to the sign-in page, by 503 if a realm is not
+    ///   available, or by 500 if no middleware has checked the request.
     public func requireUser() throws -> SignedInUser {
         switch identity.finding {
-        case .visitor(let visitor, _): return visitor.user
-        case .nobody(let refusal): throw RefusedVisitor(refusal: refusal)
-        case .unasked: throw RealmIdentity.unasked
+        case .user(let user, _): return user.user
+        case .anonymous(let rejection): throw RejectedRequest(rejection: rejection)
+        case .notChecked: throw RealmIdentity.notChecked
         }
     }
 }
 
-/// A request context with nothing but who a request is from.
+/// A request context with the user of the request, and nothing else.
 public struct BasicRealmRequestContext: RealmRequestContext {
-    /// What every context has.
+    /// The storage that Hummingbird requires of every context.
     public var coreContext: CoreRequestContextStorage
-    /// Who the request is from, and where it came from.
+    /// The result of the authentication of the request, and the peer address of its connection.
     public var identity: RealmIdentity
 
-    /// The context of a request.
+    /// Creates the context of a request.
     ///
-    /// - Parameter source: What the server knows of the request.
+    /// - Parameter source: The source from which Hummingbird makes the context.
     public init(source: ApplicationRequestContextSource) {
         coreContext = CoreRequestContextStorage(source: source)
         identity = RealmIdentity(source: source)

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-internal import Gatehouse
+internal import HostServices
 public import Hummingbird
-internal import LentServices
 public import Logging
 public import LoginConf
 internal import OpenSSLKit
@@ -11,28 +10,30 @@ public import RealmConfiguration
 public import RealmKit
 public import ServiceLifecycle
 public import Sessions
-internal import Store
+internal import SignIn
+internal import StoreServices
 
 /// The realms of a realms.conf, ready to protect the routes of an application.
 ///
-/// Made once, before the application. It is a service of the application, which runs it beside its server: it ends
-/// sessions whose time is over, and those of users who have changed; without it neither happens.
+/// It is created once, before the application. Add it to the services of the application, which runs it beside the
+/// server: it expires sessions, and revokes the sessions of users whose entries have changed. Sessions neither expire
+/// nor are revoked if the service does not run.
 public final class Realms: Service {
-    /// What realms.conf says.
+    /// The contents of realms.conf.
     public let configuration: Configuration
-    let desk: FrontDesk
+    let access: RealmAccess
     let files: ConfigurationFiles
     let logger: Logger
     private let signIn: SignInService
 
-    /// Reads and checks a configuration, and restores the sessions and locks of before.
+    /// Reads and checks a configuration, and restores the sessions and locks of the previous run.
     ///
     /// - Parameters:
-    ///   - path: The realms.conf.
-    ///   - kinds: The types of realms it may name.
-    ///   - properties: What `${name}` stands for besides the properties of the system.
-    ///   - logger: Where is said what happens.
-    /// - Throws: ``ConfigurationErrors`` with everything that is wrong.
+    ///   - path: The path of realms.conf.
+    ///   - kinds: The types of realms that the file may name.
+    ///   - properties: The values of `${name}`, in addition to the properties of the system.
+    ///   - logger: The log of realms, logins and sessions.
+    /// - Throws: ``ConfigurationErrors`` with all errors of the configuration.
     public convenience init(
         _ path: String = "realms.conf",
         kinds: [RealmKind],
@@ -44,17 +45,17 @@ public final class Realms: Service {
             files: .system,
             clock: SystemClock(),
             properties: SystemProperties.all.merging(properties) { _, given in given },
-            services: ProgramServices(.make, log: RealmLog(logger))
+            services: ProgramServices(.store, access: .createIfMissing, log: RealmLog(logger))
         )
         try await self.init(try loader.load(path), files: .system, logger: logger)
     }
 
-    /// Takes a configuration that was read already, and restores the sessions and locks of before.
+    /// Uses a configuration that was read already, and restores the sessions and locks of the previous run.
     ///
     /// - Parameters:
     ///   - configuration: Realms, rules and settings.
-    ///   - files: Where the certificate's files come from.
-    ///   - logger: Where is said what happens.
+    ///   - files: The access to the files of the certificate.
+    ///   - logger: The log of realms, logins and sessions.
     /// - Throws: ``ConfigurationErrors`` when the state folder cannot be used.
     public init(
         _ configuration: Configuration,
@@ -67,8 +68,12 @@ public final class Realms: Service {
         for warning in configuration.warnings { logger.warning("\(warning.rendered)") }
         signIn = try SignInService(configuration, logger: logger)
         do throws(OpenSSLError) {
-            // Browsers are told to come back by TLS alone only where a certificate is named.
-            desk = try FrontDesk(signIn, configuration, isTrusted: configuration.server.tls.files != nil)
+            // HSTS is sent only with a configured certificate: clients do not trust a development certificate.
+            access = try RealmAccess(
+                signIn,
+                configuration: configuration,
+                isTrusted: configuration.server.tls.files != nil
+            )
         } catch {
             throw configuration.server.stateFolder.errors("there is no randomness: \(error)")
         }
@@ -83,7 +88,7 @@ public final class Realms: Service {
         return .hostname(first.host, port: first.port)
     }
 
-    /// Looks after sessions, failed logins and realms until the application ends.
+    /// Maintains sessions, failed logins and realms until the application ends.
     public func run() async throws {
         await withTaskCancellationOrGracefulShutdownHandler {
             await cancelWhenGracefulShutdown { await self.signIn.run() }
@@ -92,28 +97,28 @@ public final class Realms: Service {
         }
     }
 
-    /// Watches a session, for what lasts as long as somebody is signed in, such as a stream of events.
+    /// Watches a session, for responses that must end with it, such as a stream of events.
     ///
     /// - Parameter session: The session.
     /// - Returns: The watch.
-    /// - Throws: ``SessionFault`` when the session is over already, or has as many watches and streams as it may have.
+    /// - Throws: ``SessionFault`` when the session has ended, or the limit of watches and streams is reached.
     public func watch(_ session: Session) throws(SessionFault) -> SessionWatch {
-        SessionWatch(realms: self, events: try desk.events(of: session))
+        SessionWatch(realms: self, events: try access.events(of: session))
     }
 
-    /// Asks realms at once whether users have changed, as is done every second while it runs.
+    /// Checks the realms for changed users at once; ``run()`` does so every second.
     package func look() async { await signIn.look() }
 
-    /// Ends event streams: those who have one are told that the server stops.
+    /// Ends all event streams, each with an event for the shutdown of the server.
     package func close() { signIn.close() }
 
-    /// Ends event streams when the server is about to stop: it waits for what has begun before it stops its services.
+    /// Ends event streams at a graceful shutdown: the server waits for open responses before it stops its services.
     func closeAtShutdown() async {
         do {
             try await gracefulShutdown()
             close()
         } catch {
-            // The stream has ended before.
+            // The stream ended before the shutdown.
         }
     }
 }

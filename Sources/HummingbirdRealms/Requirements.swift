@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-internal import Gatehouse
 public import Hummingbird
 internal import Logging
 internal import RealmConfiguration
 
-/// Lets those pass who are signed in.
+/// Allows requests of authenticated users only.
 ///
-/// Everybody else is answered by 401, or sent to the sign-in page if a person goes to a page. It goes behind
-/// ``RealmAuthenticator``; where that is missing, nobody passes.
+/// Other requests are answered by 401; a browser that opens a page is redirected to the sign-in page. Add it behind
+/// ``RealmAuthenticator``: a request that no middleware has checked is answered by 500.
 public struct RequireUser<Context: RealmRequestContext>: RouterMiddleware {
-    /// Everybody who is signed in.
+    /// Creates a requirement that every authenticated user meets.
     public init() {}
 
-    /// Hands on the request of somebody.
+    /// Passes on the request of a user.
     public func handle(
         _ request: Request,
         context: Context,
@@ -24,18 +23,18 @@ public struct RequireUser<Context: RealmRequestContext>: RouterMiddleware {
     }
 }
 
-/// Lets the members of groups pass; whoever is signed in and none of them is answered by 403.
+/// Allows requests of the members of groups only; other users are answered by 403.
 public struct RequireGroup<Context: RealmRequestContext>: RouterMiddleware {
     private let groups: [String]
 
-    /// The members of one of some groups.
+    /// Creates a requirement that the members of any of some groups meet.
     ///
-    /// - Parameter groups: The groups' names; upper and lower case differ.
+    /// - Parameter groups: The names of the groups, case-sensitive.
     public init(_ groups: String...) {
         self.groups = groups
     }
 
-    /// Hands on the request of a member.
+    /// Passes on the request of a member.
     public func handle(
         _ request: Request,
         context: Context,
@@ -45,16 +44,16 @@ public struct RequireGroup<Context: RealmRequestContext>: RouterMiddleware {
     }
 }
 
-/// Lets those pass who have a role of realms.conf; whoever is signed in and has none is answered by 403.
+/// Allows requests of users with a role of realms.conf only; other users are answered by 403.
 public struct RequireRole<Context: RealmRequestContext>: RouterMiddleware {
     private let roles: [Role]
 
-    /// Those who have one of some roles.
+    /// Creates a requirement that users with any of some roles meet.
     ///
     /// - Parameters:
-    ///   - names: The roles' names.
-    ///   - realms: The realms, whose configuration says who has which role.
-    /// - Throws: ``UnknownRole`` for a name that realms.conf does not have.
+    ///   - names: The names of the roles.
+    ///   - realms: The realms, whose configuration defines the roles.
+    /// - Throws: ``UnknownRole`` for a role that realms.conf does not define.
     public init(_ names: String..., of realms: Realms) throws(UnknownRole) {
         var roles: [Role] = []
         for name in names {
@@ -65,7 +64,7 @@ public struct RequireRole<Context: RealmRequestContext>: RouterMiddleware {
         self.roles = roles
     }
 
-    /// Hands on the request of somebody who has a role.
+    /// Passes on the request of a user with one of the roles.
     public func handle(
         _ request: Request,
         context: Context,
@@ -75,17 +74,17 @@ public struct RequireRole<Context: RealmRequestContext>: RouterMiddleware {
     }
 }
 
-/// A role that realms.conf does not have.
+/// A role that realms.conf does not define.
 public struct UnknownRole: Error, Sendable, Hashable, CustomStringConvertible {
     /// The role's name.
     public let name: String
 
-    /// What is wrong, for whoever starts the program.
+    /// The error message, for the log of the program.
     public var description: String { "realms.conf has no role \(name)" }
 }
 
 private enum Requirement {
-    /// Decides as a rule of realms.conf with these requirements would.
+    /// Passes a request on or denies it, like a rule of realms.conf with the same requirements.
     static func check<Context: RealmRequestContext>(
         _ requirements: [ProtectRule.Requirement],
         _ request: Request,
@@ -93,13 +92,13 @@ private enum Requirement {
         _ next: @concurrent (Request, Context) async throws -> Response
     ) async throws -> Response {
         switch context.identity.finding {
-        case .visitor(let visitor, let door):
-            guard visitor.meets(requirements) else { return door.refusal(visitor).response(to: request) }
+        case .user(let user, let routeGuard):
+            guard user.meets(requirements) else { return routeGuard.rejection(of: user).response(to: request) }
             return try await next(request, context)
-        case .nobody(let refusal): return refusal.response(to: request)
-        case .unasked:
+        case .anonymous(let rejection): return rejection.response(to: request)
+        case .notChecked:
             context.logger.error("no RealmAuthenticator has looked who is there, so nobody passes")
-            throw RealmIdentity.unasked
+            throw RealmIdentity.notChecked
         }
     }
 }

@@ -4,7 +4,7 @@
 internal import ServiceLifecycle
 internal import Sessions
 
-/// Tells when a session ends, by whatever cause, or the server is about to stop.
+/// Waits until a session ends, for any cause, or the server begins to stop.
 ///
 /// ```swift
 /// let watch = try realms.watch(session)
@@ -18,11 +18,11 @@ public struct SessionWatch: Sendable {
     let realms: Realms
     let events: SessionEvents
 
-    /// Waits for the end; to be run beside what has to end then.
+    /// Waits for the end of the session; run it concurrently with the work that must end with the session.
     ///
     /// - Parameters:
-    ///   - beat: Called every 15 seconds, for streams that would otherwise not notice that nobody reads them.
-    ///   - action: Called when the end has come, and not if the task is cancelled before.
+    ///   - beat: Called every 15 seconds, so that a stream can write something and detect a client that has gone.
+    ///   - action: Called when the session has ended or the server begins to stop; not called if the task is cancelled.
     public func onEnd(beat: @Sendable () -> Void = {}, _ action: @Sendable () -> Void) async {
         await withGracefulShutdownHandler {
             for await event in events where event.event == .heartbeat { beat() }

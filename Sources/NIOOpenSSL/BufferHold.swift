@@ -3,24 +3,25 @@
 
 internal import Synchronization
 
-/// The right to keep OpenSSL's record buffers from one record to the next.
+/// The permission to keep OpenSSL's record buffers from one record to the next.
 ///
-/// To make and wipe them anew for every record costs as much as the record; to keep them costs 34 KiB. So a connection
-/// keeps them while it is busy, and a bounded number of connections does: those beyond make them anew.
+/// To allocate and wipe them for every record costs as much as the record; to keep them takes 34 KiB. So a connection
+/// keeps them while it is busy, and only a limited number of connections does; all others allocate them for every
+/// record.
 enum BufferHold {
-    /// How many connections of the process may keep theirs: 2 MB in all.
+    /// The number of connections of the process that may keep their buffers: 2 MB in total.
     static let limit = 64
 
     private static let count = Atomic(0)
 
-    /// Takes the right, unless it is used up.
+    /// Takes a permission, unless all are taken.
     static func take() -> Bool {
         if count.add(1, ordering: .relaxed).newValue <= limit { return true }
         giveBack()
         return false
     }
 
-    /// Gives it back.
+    /// Returns a permission.
     static func giveBack() {
         count.subtract(1, ordering: .relaxed)
     }

@@ -3,37 +3,37 @@
 
 public import OpenSSLKit
 
-/// Why a TLS channel was closed, as its pipeline's `errorCaught` and its failed promises tell.
+/// The reason why a TLS channel was closed, as given to its pipeline's `errorCaught` and its failed promises.
 ///
-/// Two errors are equal if their ``code`` is equal. The channel is closed when one arrives, or is about to be.
+/// Two errors are equal if their ``code`` is equal. When one arrives, the channel is closed or is being closed.
 public struct NIOOpenSSLError: Error, Sendable {
-    /// What kind of fault it was: what a program may act on.
+    /// The kind of error, for decisions of a program.
     public enum Code: String, Sendable, Hashable, CaseIterable {
-        /// The handshake was not done by its deadline.
+        /// The handshake was not complete by its deadline.
         case handshakeTimeout
-        /// The handshake failed; the cause says why.
+        /// The handshake failed; the cause has the reason.
         case handshakeFailed
         /// The peer sent a plain HTTP request.
         case plainHTTP
-        /// The peer went away before the handshake was done.
+        /// The peer disconnected before the handshake was complete.
         case closedDuringHandshake
-        /// The peer's stream ended without close_notify: its end may have been cut off (RFC 8446 6.1).
+        /// The peer's stream ended without close_notify, so it may be cut off (RFC 8446 section 6.1).
         case uncleanShutdown
-        /// The protocol failed after the handshake; the cause says why.
+        /// The protocol failed after the handshake; the cause has the reason.
         case connectionFailed
-        /// The peer sends messages that must be answered and does not take the answers.
+        /// The peer sends messages that must be answered and does not read the answers.
         case unreadAnswers
-        /// The handler was taken out of the pipeline while something was still to be written.
+        /// The handler was removed from the pipeline before everything was written.
         case handlerRemoved
     }
 
-    /// The kind of fault.
+    /// The kind of error.
     public let code: Code
 
-    /// OpenSSL's view of it, where it has one.
+    /// The error of OpenSSL, if there is one.
     public let cause: OpenSSLError?
 
-    /// Makes an error out of its parts.
+    /// Makes an error from its parts.
     public init(_ code: Code, cause: OpenSSLError? = nil) {
         self.code = code
         self.cause = cause
@@ -50,10 +50,10 @@ extension NIOOpenSSLError: CustomStringConvertible {
     public var description: String {
         let text =
             switch code {
-            case .handshakeTimeout: "the TLS handshake was not done in time"
+            case .handshakeTimeout: "the TLS handshake timed out"
             case .handshakeFailed: "the TLS handshake failed"
             case .plainHTTP: "plain HTTP was sent to a TLS port"
-            case .closedDuringHandshake: "the peer went away during the TLS handshake"
+            case .closedDuringHandshake: "the peer disconnected during the TLS handshake"
             case .uncleanShutdown: "the peer closed without close_notify"
             case .connectionFailed: "the TLS connection failed"
             case .unreadAnswers: "the peer sends TLS messages and does not read the answers"

@@ -5,17 +5,17 @@ internal import NIOCore
 internal import OpenSSLKit
 
 extension OpenSSLHandler {
-    /// How long the record buffers are kept after the last record, at least; and at most twice as long.
+    /// The shortest time for which record buffers are kept after the last record; the longest is twice as long.
     static let quietTime = TimeAmount.seconds(1)
 
-    /// Takes note that records go to and fro: the buffers are kept from now on until nothing has happened for a while.
+    /// Records that a record is read or written: the buffers are kept until the connection has been quiet for a while.
     func noteRecord(_ context: ChannelHandlerContext) {
         hadRecord = true
         guard quietCheck == nil, BufferHold.take() else { return }
         scheduleQuietCheck(context)
     }
 
-    /// Lets the buffers go at once where there is no right to keep them.
+    /// Releases the buffers at once if the connection has no permission to keep them.
     func releaseUnheldBuffers() {
         guard hadRecord, quietCheck == nil else { return }
         hadRecord = false
@@ -32,7 +32,7 @@ extension OpenSSLHandler {
         }
     }
 
-    /// Gives up the right to keep buffers, as the connection is at its end.
+    /// Returns the permission to keep buffers, at the end of the connection.
     func cancelQuietCheck() {
         guard let check = quietCheck else { return }
         check.cancel()

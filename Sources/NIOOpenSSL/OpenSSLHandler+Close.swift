@@ -5,17 +5,17 @@ public import NIOCore
 internal import OpenSSLKit
 
 extension OpenSSLHandler {
-    // An alert record in plain: fatal, unexpected_message (RFC 8446 5 and 6.2). OpenSSL has none for a peer whose first
-    // record is none.
+    // An alert record in plaintext: fatal, unexpected_message (RFC 8446 sections 5 and 6.2). OpenSSL makes none if the
+    // peer's first bytes are no record.
     private static let unexpectedMessage: [UInt8] = [0x15, 0x03, 0x03, 0x00, 0x02, 0x02, 0x0a]
 
-    /// Closes with close_notify, both directions or the outgoing one.
+    /// Closes both directions or the outgoing one with close_notify.
     ///
-    /// What was written and not flushed fails.
+    /// Writes that were not flushed fail.
     public func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
         switch mode {
-        case .all: closeAll(context, promise)
-        case .output: closeOutput(context, promise)
+        case .all: closeAll(context, promise: promise)
+        case .output: closeOutput(context, promise: promise)
         case .input:
             hasReceivedEnd = true
             input = ByteBuffer()
@@ -23,16 +23,16 @@ extension OpenSSLHandler {
         }
     }
 
-    private func closeAll(_ context: ChannelHandlerContext, _ promise: EventLoopPromise<Void>?) {
+    private func closeAll(_ context: ChannelHandlerContext, promise: EventLoopPromise<Void>?) {
         switch state {
         case .idle, .closed:
             context.close(mode: .all, promise: promise)
         case .handshaking:
-            // There is no close_notify before there are keys.
+            // Without keys there is no close_notify.
             closePromise = promise
             finishClose(context)
         case .closing:
-            // Who closes twice does not want to wait.
+            // A second close does not wait for the peer.
             if let promise {
                 if let closePromise {
                     closePromise.futureResult.cascade(to: promise)
@@ -52,7 +52,7 @@ extension OpenSSLHandler {
         }
     }
 
-    private func closeOutput(_ context: ChannelHandlerContext, _ promise: EventLoopPromise<Void>?) {
+    private func closeOutput(_ context: ChannelHandlerContext, promise: EventLoopPromise<Void>?) {
         switch state {
         case .idle: context.close(mode: .output, promise: promise)
         case .closing, .closed: promise?.fail(ChannelError.ioOnClosedChannel)
@@ -66,7 +66,7 @@ extension OpenSSLHandler {
         }
     }
 
-    /// Closes the outgoing direction if that was asked for and everything flushed before is encrypted.
+    /// Closes the outgoing direction if that was requested and everything flushed before is encrypted.
     func finishOutputClose(_ context: ChannelHandlerContext) {
         guard case .open = state, let close = outputClose, !pendingWrites.hasFlushed else { return }
         outputClose = nil
@@ -94,13 +94,13 @@ extension OpenSSLHandler {
         do throws(OpenSSLError) {
             try connection.shutdown()
         } catch {
-            return fail(context, NIOOpenSSLError(.connectionFailed, cause: error))
+            return fail(context, with: NIOOpenSSLError(.connectionFailed, cause: error))
         }
         sendCiphertext(context)
         flushIfNeeded(context)
     }
 
-    /// Closes the channel without further ado.
+    /// Closes the channel now.
     func finishClose(_ context: ChannelHandlerContext) {
         switch state {
         case .closed: return
@@ -114,13 +114,14 @@ extension OpenSSLHandler {
         context.close(mode: .all, promise: promise)
     }
 
-    /// Ends the connection because of a fault: alert, error, promises, close, in this order and once.
+    /// Ends the connection because of an error, once: sends the alert, fails the promises, reports the error, closes
+    /// the channel.
     ///
     /// - Parameters:
     ///   - context: The handler's context.
-    ///   - error: What to tell the application.
+    ///   - error: The error for the application.
     ///   - needsAlert: Whether to send an alert even if OpenSSL has none.
-    func fail(_ context: ChannelHandlerContext, _ error: any Error, needsAlert: Bool = false) {
+    func fail(_ context: ChannelHandlerContext, with error: any Error, needsAlert: Bool = false) {
         switch state {
         case .closed: return
         case .idle, .handshaking, .open, .closing: state = .closed

@@ -5,24 +5,24 @@ internal import NIOCore
 internal import OpenSSLKit
 
 extension OpenSSLHandler {
-    /// Begins the handshake and its deadline.
+    /// Starts the handshake and its deadline.
     func start(_ context: ChannelHandlerContext) {
         guard case .idle = state else { return }
         state = .handshaking
         if let time = configuration.handshakeTimeout {
             schedule(context, in: time) { handler, context in
                 guard case .handshaking = handler.state else { return }
-                handler.fail(context, NIOOpenSSLError(.handshakeTimeout))
+                handler.fail(context, with: NIOOpenSSLError(.handshakeTimeout))
             }
         }
         shakeHands(context)
         sendCiphertext(context)
         flushIfNeeded(context)
-        // The handshake needs the peer's bytes whether or not the application has asked for any.
+        // The handshake needs the peer's bytes even if the application has not called read().
         if case .handshaking = state { context.read() }
     }
 
-    /// Goes on with the handshake as far as the bytes at hand allow.
+    /// Continues the handshake as far as the received bytes allow.
     func shakeHands(_ context: ChannelHandlerContext) {
         guard case .handshaking = state, let connection else { return }
         do throws(OpenSSLError) {
@@ -30,19 +30,19 @@ extension OpenSSLHandler {
             dropInput(taken)
             switch step {
             case .needsInput: return
-            case .complete: try handshakeCompleted(context, connection.info)
+            case .complete: try completeHandshake(context, info: connection.info)
             }
         } catch {
             let isHTTP = error.code == .plainHTTP || PlainHTTP.matches(opening)
             let failure = NIOOpenSSLError(isHTTP ? .plainHTTP : .handshakeFailed, cause: error)
-            // Who was told of by an alert needs none in return.
-            fail(context, failure, needsAlert: error.code != .alertReceived)
+            // An alert is not answered with an alert.
+            fail(context, with: failure, needsAlert: error.code != .alertReceived)
         }
     }
 
-    private func handshakeCompleted(
+    private func completeHandshake(
         _ context: ChannelHandlerContext,
-        _ info: TLSConnectionInfo
+        info: TLSConnectionInfo
     ) throws(OpenSSLError) {
         guard let version = info.version, let cipher = info.cipherSuite else {
             throw OpenSSLError(.unsupportedVersion, context: "TLS handshake")
@@ -51,7 +51,7 @@ extension OpenSSLHandler {
         opening = []
         undecryptedCount = input.readableBytes
         state = .open
-        // Most requests follow later than the handshake's last record.
+        // Most requests come some time after the last record of the handshake.
         connection?.releaseBuffers()
         context.fireUserInboundEventTriggered(
             TLSHandshakeCompleted(
@@ -66,19 +66,19 @@ extension OpenSSLHandler {
         finishOutputClose(context)
     }
 
-    /// Forgets ciphertext that is done with; no storage is kept for nothing.
+    /// Drops ciphertext that is decrypted, and the storage if all of it is.
     func dropInput(_ count: Int) {
         if count == input.readableBytes { input = ByteBuffer() } else { input.moveReaderIndex(forwardBy: count) }
     }
 
-    /// Runs `body` on the event loop later, unless the deadline is cancelled or another takes its place.
+    /// Runs `body` on the event loop later, unless the deadline is cancelled or replaced.
     func schedule(
         _ context: ChannelHandlerContext,
         in time: TimeAmount,
-        _ body: @escaping (OpenSSLHandler, ChannelHandlerContext) -> Void
+        run body: @escaping (OpenSSLHandler, ChannelHandlerContext) -> Void
     ) {
         cancelDeadline()
-        // Both live as long as the deadline: every way out of the pipeline cancels it.
+        // Both live as long as the deadline: to leave the pipeline cancels it.
         deadline = context.eventLoop.assumeIsolated().scheduleTask(in: time) { body(self, context) }
     }
 

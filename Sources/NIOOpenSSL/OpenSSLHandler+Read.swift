@@ -5,11 +5,12 @@ public import NIOCore
 internal import OpenSSLKit
 
 extension OpenSSLHandler {
-    /// Hands on what is already here, and asks the network for more.
+    /// Delivers the data that has arrived, and reads more from the network.
     ///
-    /// Asked in any case, because with autoRead nobody would ask again.
+    /// It reads in any case: with autoRead there is no further call of `read()` until the network has delivered
+    /// something.
     public func read(context: ChannelHandlerContext) {
-        // What a peer sends after its close_notify stays with it.
+        // Data after the peer's close_notify is not read.
         if case .open = state, hasReceivedEnd { return }
         isReadWanted = true
         let hadDelivered = hasDeliveredThisCycle
@@ -22,18 +23,19 @@ extension OpenSSLHandler {
         context.read()
     }
 
-    /// The most answers kept for a peer that does not read: some 600 KeyUpdates, where none is usual.
+    /// The number of bytes of answers that are kept for a peer that does not read: about 600 KeyUpdates, where none is
+    /// usual.
     private static let answerLimit = 16_384
 
-    /// Decrypts everything at hand into one buffer and hands it on.
+    /// Decrypts the data that has arrived into one buffer and delivers it.
     ///
     /// - Parameters:
     ///   - context: The handler's context.
-    ///   - unasked: Whether to do so without the application having asked, as nothing will come after it.
-    func decrypt(_ context: ChannelHandlerContext, unasked: Bool = false) {
+    ///   - isFinal: Whether to deliver it although the application has not called `read()`, because it is the last.
+    func decrypt(_ context: ChannelHandlerContext, isFinal: Bool = false) {
         guard input.readableBytes > 0, let connection, !hasReceivedEnd else { return }
         switch state {
-        case .open: guard isReadWanted || unasked else { return }
+        case .open: guard isReadWanted || isFinal else { return }
         case .closing: break
         case .idle, .handshaking, .closed: return
         }
@@ -43,27 +45,27 @@ extension OpenSSLHandler {
             capacity: min(undecryptedCount, input.readableBytes + PendingWrites.recordSize)
         )
         let outcome = Result { () throws(OpenSSLError) in try decrypt(from: connection, into: &plaintext) }
-        guard boundsAnswers(context, made: connection.unsentCount - before) else {
-            return fail(context, NIOOpenSSLError(.unreadAnswers))
+        guard limitsAnswers(context, added: connection.unsentCount - before) else {
+            return fail(context, with: NIOOpenSSLError(.unreadAnswers))
         }
         if plaintext.readableBytes > 0 {
             undecryptedCount = 0
-            // Nobody waits for what comes after a close.
+            // After a close the application gets no more data.
             if case .open = state {
                 hasDeliveredThisCycle = true
                 context.fireChannelRead(wrapInboundOut(plaintext))
             }
         }
-        // A write may have waited for the end of a message of the peer.
+        // A write may have waited for the rest of a message of the peer.
         if pendingWrites.hasFlushed { encrypt(context) }
         switch outcome {
         case .success(false): if outputClose != nil { finishOutputClose(context) }
         case .success(true): peerEnded(context)
-        case .failure(let error): fail(context, NIOOpenSSLError(.connectionFailed, cause: error))
+        case .failure(let error): fail(context, with: NIOOpenSSLError(.connectionFailed, cause: error))
         }
     }
 
-    /// Says whether the peer has ended its stream.
+    /// - Returns: Whether the peer has ended its stream.
     private func decrypt(
         from connection: TLSConnection,
         into plaintext: inout ByteBuffer
@@ -72,7 +74,7 @@ extension OpenSSLHandler {
             var step = TLSConnection.ReadStep.needsInput
             var taken = 0
             let ciphertext = input
-            // The space is short only if plaintext came out between the parts of a record.
+            // The space is too small only if a part of a record was decrypted before.
             let space = plaintext.writableBytes > 0 ? 1 : PendingWrites.recordSize
             var failure: OpenSSLError?
             plaintext.writeWithOutputRawSpan(minimumWritableBytes: space) { output in
@@ -92,16 +94,19 @@ extension OpenSSLHandler {
         }
     }
 
-    /// Says whether answers to the peer's KeyUpdates are few enough, or are being sent.
+    /// Counts the answers to the peer's KeyUpdates that are not sent.
     ///
-    /// They are the one output that a peer can call up without end, and that no back-pressure of the application holds.
-    private func boundsAnswers(_ context: ChannelHandlerContext, made count: Int) -> Bool {
+    /// They are the only output that a peer can cause without limit and that back-pressure of the application does not
+    /// stop.
+    ///
+    /// - Returns: False if they are too many.
+    private func limitsAnswers(_ context: ChannelHandlerContext, added count: Int) -> Bool {
         guard count > 0 || unsentAnswerCount > 0 else { return true }
         unsentAnswerCount = context.channel.isWritable ? 0 : unsentAnswerCount + count
         return unsentAnswerCount <= Self.answerLimit
     }
 
-    /// Takes note that the peer writes no more.
+    /// Records that the peer sends no more, and closes unless the application handles half-closed channels.
     func peerEnded(_ context: ChannelHandlerContext) {
         guard !hasReceivedEnd else { return }
         hasReceivedEnd = true
@@ -121,7 +126,7 @@ extension OpenSSLHandler {
         }
     }
 
-    /// Asks the channel for its option as TCP does at an end of the stream.
+    /// Whether the channel stays open when its peer has ended its stream.
     private func isRemoteHalfClosureAllowed(_ context: ChannelHandlerContext) -> Bool {
         guard let options = context.channel.syncOptions else { return false }
         do {

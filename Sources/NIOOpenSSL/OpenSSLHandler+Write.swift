@@ -5,18 +5,18 @@ public import NIOCore
 internal import OpenSSLKit
 
 extension OpenSSLHandler {
-    /// The most plaintext that is encrypted into one buffer before it is handed to the network.
+    /// The number of bytes of plaintext that are encrypted into one buffer before it is written to the network.
     private static let chunkSize = 16 * PendingWrites.recordSize
 
-    /// The most plaintext that is kept until the handshake is done: 16 MiB.
+    /// The number of bytes of plaintext that are kept until the handshake is complete: 16 MiB.
     static let earlyLimit = 16 << 20
 
     static let allocator = ByteBufferAllocator()
 
-    /// Keeps plaintext until a flush; fails its promise if it can no more be sent.
+    /// Keeps plaintext until a flush, or fails its promise if it can no longer be sent.
     ///
-    /// Before the handshake is done nothing goes out, and the channel does not know how much waits here: more than 16 MiB then
-    /// closes it with `ChannelError.writeMessageTooLarge`.
+    /// Nothing is sent before the handshake is complete, and the channel's writability does not include the plaintext
+    /// that waits. More than 16 MiB of it closes the channel with `ChannelError.writeMessageTooLarge`.
     public func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         switch state {
         case .closing, .closed:
@@ -27,36 +27,39 @@ extension OpenSSLHandler {
                 return
             }
             let plaintext = unwrapOutboundIn(data)
-            pendingWrites.append(plaintext, promise)
+            pendingWrites.append(plaintext, promise: promise)
             if case .open = state { return }
             earlyCount += plaintext.readableBytes
-            // A piece left out in the middle of a stream would be worse than its end.
-            if earlyCount > Self.earlyLimit { fail(context, ChannelError.writeMessageTooLarge) }
+            // A stream with a gap would be worse than its end.
+            if earlyCount > Self.earlyLimit { fail(context, with: ChannelError.writeMessageTooLarge) }
         }
     }
 
-    /// Encrypts what was written and sends it, or remembers to once the handshake is done.
+    /// Encrypts and sends everything written, now or when the handshake is complete.
     public func flush(context: ChannelHandlerContext) {
         pendingWrites.markFlush()
         encrypt(context)
         flushIfNeeded(context)
-        // The flush may come after the reads that made room for it.
+        // The flush may come after the read whose end releases the buffers.
         releaseUnheldBuffers()
     }
 
     /// Encrypts everything flushed, as far as the peer's unfinished messages allow.
     func encrypt(_ context: ChannelHandlerContext) {
         guard case .open = state, !hasSentEnd, let connection else { return }
-        if let entry = pendingWrites.takeOnly(upTo: Self.chunkSize) { return encrypt(entry, connection, context) }
+        if let entry = pendingWrites.takeOnly(upTo: Self.chunkSize) {
+            return encrypt(entry, by: connection, context: context)
+        }
         guard pendingWrites.hasFlushed else { return }
         var promises = PromiseChain()
         do throws(OpenSSLError) {
-            // Looked at anew each time round: handing on may call back into this handler.
+            // The conditions are checked in each round: a write may call back into this handler.
             while case .open = state, !hasSentEnd, let connection = self.connection,
                 let data = pendingWrites.frontData()
             {
                 let count = min(data.readableBytes, Self.chunkSize)
-                let step = try encrypt(data.readableBytesSpan.extracting(first: count), connection, context)
+                let plaintext = data.readableBytesSpan.extracting(first: count)
+                let step = try encrypt(plaintext, by: connection, context: context)
                 guard step == .written else { break }
                 promises.append(pendingWrites.advance(by: count))
                 if output.readableBytes >= Self.chunkSize {
@@ -68,30 +71,34 @@ extension OpenSSLHandler {
         } catch {
             let failure = NIOOpenSSLError(.connectionFailed, cause: error)
             promises.first?.fail(failure)
-            return fail(context, failure)
+            return fail(context, with: failure)
         }
         sendCiphertext(context, for: promises.first)
     }
 
     /// The usual case: one piece, one write.
-    private func encrypt(_ entry: PendingWrites.Entry, _ connection: TLSConnection, _ context: ChannelHandlerContext) {
+    private func encrypt(
+        _ entry: PendingWrites.Entry,
+        by connection: TLSConnection,
+        context: ChannelHandlerContext
+    ) {
         do throws(OpenSSLError) {
-            guard try encrypt(entry.data.readableBytesSpan, connection, context) == .written else {
+            guard try encrypt(entry.data.readableBytesSpan, by: connection, context: context) == .written else {
                 pendingWrites.putBack(entry)
                 return sendCiphertext(context)
             }
         } catch {
             let failure = NIOOpenSSLError(.connectionFailed, cause: error)
             entry.promise?.fail(failure)
-            return fail(context, failure)
+            return fail(context, with: failure)
         }
         sendCiphertext(context, for: entry.promise)
     }
 
     private func encrypt(
         _ plaintext: RawSpan,
-        _ connection: TLSConnection,
-        _ context: ChannelHandlerContext
+        by connection: TLSConnection,
+        context: ChannelHandlerContext
     ) throws(OpenSSLError) -> TLSConnection.WriteStep {
         let count = plaintext.byteCount
         guard count > 0 else { return .written }
@@ -115,7 +122,7 @@ extension OpenSSLHandler {
         return step
     }
 
-    /// Takes out all ciphertext that is to be sent.
+    /// Removes and returns all ciphertext that is not sent.
     func takeOutput() -> ByteBuffer {
         var taken = output
         output = ByteBuffer()
@@ -123,7 +130,7 @@ extension OpenSSLHandler {
         return taken
     }
 
-    /// Hands the ciphertext at hand to the network, without a flush.
+    /// Writes all ciphertext to the network, without a flush.
     func sendCiphertext(_ context: ChannelHandlerContext, for promise: EventLoopPromise<Void>? = nil) {
         let ciphertext = takeOutput()
         guard ciphertext.readableBytes > 0 || promise != nil else { return }
@@ -148,7 +155,7 @@ extension OpenSSLHandler {
     }
 }
 
-/// Promises that end together: the network knows one promise, the others follow it, in order.
+/// Promises for one write: the network gets the first one, and the others follow it in order.
 private struct PromiseChain {
     private(set) var first: EventLoopPromise<Void>?
 

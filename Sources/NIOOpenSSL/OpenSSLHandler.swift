@@ -4,12 +4,13 @@
 public import NIOCore
 public import OpenSSLKit
 
-/// What the TLS handlers of both sides have in common: ciphertext below, plaintext above.
+/// The common part of the TLS handlers of both sides: ciphertext towards the network, plaintext towards the
+/// application.
 ///
-/// It shakes hands as soon as the channel is active, keeps writes back until that is done, and answers every fault in
-/// the same way: an alert to the peer where TLS has one, all promises failed, one ``NIOOpenSSLError`` through
-/// `errorCaught`, the channel closed. Plaintext is handed on only after `read()` has asked for it. Like every handler
-/// it belongs to one channel and runs on its event loop.
+/// It starts the handshake as soon as the channel is active, and keeps writes until the handshake is complete. Every
+/// error has the same consequences: an alert to the peer where TLS has one, all promises failed, one
+/// ``NIOOpenSSLError`` through `errorCaught`, the channel closed. Plaintext is delivered only after a call of `read()`.
+/// Like every handler it belongs to one channel and runs on its event loop.
 public class OpenSSLHandler: ChannelDuplexHandler {
     /// Ciphertext from the network.
     public typealias InboundIn = ByteBuffer
@@ -20,13 +21,13 @@ public class OpenSSLHandler: ChannelDuplexHandler {
     /// Ciphertext to the network.
     public typealias OutboundOut = ByteBuffer
 
-    /// Where the handler stands; it never goes back.
+    /// The state of the handler; it never goes back.
     enum State {
         /// The channel is not active yet.
         case idle
         case handshaking
         case open
-        /// The application has closed, close_notify is sent, the peer's is awaited.
+        /// The application has closed the channel and close_notify is sent; that of the peer is missing.
         case closing
         /// The channel is closed or is being closed.
         case closed
@@ -37,24 +38,24 @@ public class OpenSSLHandler: ChannelDuplexHandler {
     var state = State.idle
 
     // Inbound
-    /// Ciphertext that OpenSSL has not taken yet: the application has not asked for more.
+    /// Ciphertext that is not decrypted yet, because the application has not called `read()`.
     var input = ByteBuffer()
-    /// The peer's first bytes, kept until the handshake is done.
+    /// The peer's first bytes, kept until the handshake is complete.
     var opening: [UInt8] = []
-    /// Whether the application has asked for data that it has not had yet.
+    /// Whether the application has called `read()` and got no data yet.
     var isReadWanted = false
     var hasDeliveredThisCycle = false
-    /// Ciphertext taken in since plaintext last came out: how large a buffer to make for it.
+    /// The number of bytes of ciphertext received since the last plaintext, for the size of the buffer.
     var undecryptedCount = 0
     var hasReceivedEnd = false
-    /// How many bytes of answers of TLS itself were made while the network took nothing.
+    /// The number of bytes of TLS's own answers made while the network accepted nothing.
     var unsentAnswerCount = 0
 
     // Outbound
-    /// Ciphertext that the network has not been handed yet; what the connection has unsent comes after it.
+    /// Ciphertext that is not written to the network yet; the connection's own unsent bytes follow it.
     var output = ByteBuffer()
     var pendingWrites = PendingWrites()
-    /// How much was written before the handshake was done.
+    /// The number of bytes written before the handshake was complete.
     var earlyCount = 0
     var isFlushNeeded = false
     var hasSentEnd = false
@@ -64,12 +65,12 @@ public class OpenSSLHandler: ChannelDuplexHandler {
     var deadline: Scheduled<Void>?
 
     // Record buffers
-    /// Whether there was a record since the last check, or, without a check, since the buffers were let go.
+    /// Whether there was a record since the last check, or, without a check, since the buffers were released.
     var hadRecord = false
-    /// Looks whether the connection is quiet; there while the buffers are kept.
+    /// The check whether the connection is quiet; scheduled while the buffers are kept.
     var quietCheck: Scheduled<Void>?
 
-    /// A half-close that was asked for and waits for its turn.
+    /// A requested half-close that waits for the writes before it.
     struct OutputClose {
         let promise: EventLoopPromise<Void>?
     }
@@ -82,7 +83,7 @@ public class OpenSSLHandler: ChannelDuplexHandler {
         self.connection = connection
     }
 
-    /// What was negotiated; nil before the handshake is done and after the handler is removed.
+    /// The negotiated parameters; nil before the handshake is complete and after the handler is removed.
     public var connectionInfo: TLSConnectionInfo? {
         switch state {
         case .idle, .handshaking: nil
@@ -90,7 +91,8 @@ public class OpenSSLHandler: ChannelDuplexHandler {
         }
     }
 
-    /// The chain of the peer's certificate, as ``TLSConnection/verifiedPeerChain()``; empty before the handshake is done.
+    /// Returns the chain of the peer's certificate, as ``TLSConnection/verifiedPeerChain()``; empty before the
+    /// handshake is complete.
     public func verifiedPeerChain() -> [Certificate] {
         switch state {
         case .idle, .handshaking: []
@@ -98,15 +100,15 @@ public class OpenSSLHandler: ChannelDuplexHandler {
         }
     }
 
-    /// Begins the handshake if the channel is active already.
+    /// Starts the handshake if the channel is active already.
     public func handlerAdded(context: ChannelHandlerContext) {
         guard context.channel.isActive else { return }
-        // With autoRead the first read() has passed before this handler was there.
+        // With autoRead the first read() came before this handler was added.
         isReadWanted = true
         start(context)
     }
 
-    /// Lets go of the connection; promises still open fail.
+    /// Releases the connection; open promises fail.
     public func handlerRemoved(context: ChannelHandlerContext) {
         state = .closed
         cancelDeadline()
@@ -116,20 +118,20 @@ public class OpenSSLHandler: ChannelDuplexHandler {
         input = ByteBuffer()
     }
 
-    /// Begins the handshake.
+    /// Starts the handshake.
     public func channelActive(context: ChannelHandlerContext) {
-        // First the event, as the handshake may close the channel at once.
+        // The event comes first, as the handshake may close the channel at once.
         context.fireChannelActive()
         start(context)
     }
 
-    /// Judges how the connection has ended and fails what is still open.
+    /// Reports an end without close_notify as an error, and fails open promises.
     public func channelInactive(context: ChannelHandlerContext) {
-        decrypt(context, unasked: true)
+        decrypt(context, isFinal: true)
         switch state {
-        case .handshaking: fail(context, NIOOpenSSLError(.closedDuringHandshake))
+        case .handshaking: fail(context, with: NIOOpenSSLError(.closedDuringHandshake))
         case .open where !hasReceivedEnd && !configuration.toleratesUncleanShutdown:
-            fail(context, NIOOpenSSLError(.uncleanShutdown))
+            fail(context, with: NIOOpenSSLError(.uncleanShutdown))
         case .idle, .open, .closing, .closed: break
         }
         state = .closed
@@ -139,7 +141,7 @@ public class OpenSSLHandler: ChannelDuplexHandler {
         context.fireChannelInactive()
     }
 
-    /// Takes in ciphertext.
+    /// Receives ciphertext.
     public func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let ciphertext = unwrapInboundIn(data)
         switch state {
@@ -147,16 +149,16 @@ public class OpenSSLHandler: ChannelDuplexHandler {
         case .idle, .handshaking: rememberOpening(ciphertext)
         case .open, .closing: break
         }
-        // Nothing follows close_notify (RFC 8446 6.1), and what does all the same is nobody's.
+        // Data after close_notify is ignored (RFC 8446 section 6.1).
         guard !hasReceivedEnd else { return }
         undecryptedCount += ciphertext.readableBytes
-        // Without a copy if everything before has been taken.
+        // Not copied if everything before has been decrypted.
         if input.readableBytes == 0 { input = ciphertext } else { input.writeImmutableBuffer(ciphertext) }
         if case .handshaking = state { shakeHands(context) }
         decrypt(context)
     }
 
-    /// Sends what the reads have produced, and asks for more if the application still waits.
+    /// Sends the answers to what was read, and reads more if the application has got no data.
     public func channelReadComplete(context: ChannelHandlerContext) {
         sendCiphertext(context)
         flushIfNeeded(context)
@@ -165,23 +167,24 @@ public class OpenSSLHandler: ChannelDuplexHandler {
             hasDeliveredThisCycle = false
             isReadWanted = false
         } else if !hasReceivedEnd, isReadWanted || isWaitingForPeer {
-            // The application asked once and is owed data: the record is not complete, or was none of its own.
+            // The application has called read() once and got no data: the record is incomplete, or was one of TLS
+            // itself.
             context.read()
         }
         context.fireChannelReadComplete()
     }
 
-    /// Takes an end of the stream for what it is: right after close_notify, and cut off otherwise.
+    /// Handles the end of the peer's stream: orderly after close_notify, an error otherwise.
     public func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         guard case ChannelEvent.inputClosed = event else { return context.fireUserInboundEventTriggered(event) }
-        decrypt(context, unasked: true)
+        decrypt(context, isFinal: true)
         switch state {
-        case .handshaking: fail(context, NIOOpenSSLError(.closedDuringHandshake))
+        case .handshaking: fail(context, with: NIOOpenSSLError(.closedDuringHandshake))
         case .closing: finishClose(context)
-        // Told above at the peer's close_notify.
+        // Reported at the peer's close_notify.
         case .open where hasReceivedEnd: break
         case .open where configuration.toleratesUncleanShutdown: peerEnded(context)
-        case .open: fail(context, NIOOpenSSLError(.uncleanShutdown))
+        case .open: fail(context, with: NIOOpenSSLError(.uncleanShutdown))
         case .idle, .closed: break
         }
     }
@@ -190,7 +193,7 @@ public class OpenSSLHandler: ChannelDuplexHandler {
     public func errorCaught(context: ChannelHandlerContext, error: any Error) {
         switch state {
         case .closed: context.fireErrorCaught(error)
-        case .idle, .handshaking, .open, .closing: fail(context, error)
+        case .idle, .handshaking, .open, .closing: fail(context, with: error)
         }
     }
 

@@ -3,27 +3,27 @@
 
 public import NIOCore
 
-/// What a TLS handler does about peers that are slow or end badly.
+/// The deadlines of a TLS handler, and its tolerance of an unclean end.
 public struct OpenSSLHandlerConfiguration: Sendable {
-    /// How long a handshake may take from the start of the connection; nil where somebody else looks after that.
+    /// The longest time for a handshake from the start of the connection; nil for none, if the application has its own.
     ///
     /// The default is 10 seconds.
     public var handshakeTimeout: TimeAmount?
 
-    /// How long `close` waits for the peer's close_notify after sending its own; nil for not at all, the default.
+    /// The time for which `close` waits for the peer's close_notify after sending its own; nil for none, the default.
     ///
-    /// RFC 8446 6.1 asks nobody to wait: each side closes its own direction.
+    /// RFC 8446 section 6.1 does not require to wait: each side closes its own direction.
     public var closeTimeout: TimeAmount?
 
-    /// How long the peer may go on after `close(mode: .output)` has ended this side's direction; nil for no bound.
+    /// The longest time for the peer to close after `close(mode: .output)`; nil for no limit.
     ///
-    /// The default is nil. Whoever sets none looks after peers that never close.
+    /// The default is nil. Without a limit, the application must close connections whose peer never does.
     public var halfCloseTimeout: TimeAmount?
 
-    /// Whether an end of the stream without close_notify is taken for an end.
+    /// Whether an end of the stream without close_notify is accepted as an end.
     ///
-    /// The default is no: it is an error. Yes is right only where messages carry their own length (RFC 9112 9.8), so
-    /// that one cut off is noticed anyway.
+    /// The default is false: it is an error. True is safe only if messages carry their own length (RFC 9112 section
+    /// 9.8), so that one that is cut off is detected.
     public var toleratesUncleanShutdown: Bool
 
     /// Makes a configuration.

@@ -3,23 +3,23 @@
 
 internal import NIOCore
 
-/// Plaintext that is not encrypted yet, in order, with the promises for it.
+/// Plaintext that is not encrypted yet, in order, with its promises.
 ///
-/// A queue is made for the second piece only: most flushes have one, and an idle connection keeps nothing.
+/// A queue is allocated for the second piece only: most flushes have one piece, and an idle connection has no queue.
 struct PendingWrites {
     typealias Entry = (data: ByteBuffer, promise: EventLoopPromise<Void>?)
 
-    /// The most plaintext of a TLS record (RFC 8446 5.1).
+    /// The largest number of bytes of plaintext in a TLS record (RFC 8446 section 5.1).
     static let recordSize = 16_384
 
     private var only: Entry?
     private var isOnlyFlushed = false
     private var queue: MarkedCircularBuffer<Entry>?
 
-    /// Whether something is to be encrypted now.
+    /// Whether there is flushed data.
     var hasFlushed: Bool { isOnlyFlushed || queue?.hasMark == true }
 
-    mutating func append(_ data: ByteBuffer, _ promise: EventLoopPromise<Void>?) {
+    mutating func append(_ data: ByteBuffer, promise: EventLoopPromise<Void>?) {
         guard only != nil || queue != nil else {
             only = (data, promise)
             return
@@ -35,12 +35,12 @@ struct PendingWrites {
         queue?.append((data, promise))
     }
 
-    /// Makes everything up to here flushed.
+    /// Marks everything appended so far as flushed.
     mutating func markFlush() {
         if only != nil { isOnlyFlushed = true } else { queue?.mark() }
     }
 
-    /// Takes out the one piece there is, if it is flushed and not too long.
+    /// Removes and returns the only piece, if there is one, and it is flushed and not too long.
     mutating func takeOnly(upTo limit: Int) -> Entry? {
         guard isOnlyFlushed, let entry = only, entry.data.readableBytes <= limit else { return nil }
         only = nil
@@ -48,15 +48,15 @@ struct PendingWrites {
         return entry
     }
 
-    /// Puts back what was taken out and could not be encrypted yet.
+    /// Puts back a piece that could not be encrypted yet.
     mutating func putBack(_ entry: Entry) {
         only = entry
         isOnlyFlushed = true
     }
 
-    /// The flushed data that is first in line.
+    /// Returns the first flushed data.
     ///
-    /// Small pieces are put together up to a record's size: a record each would cost more than the copy.
+    /// Small pieces are joined up to a record's size: one record for each would cost more than the copy.
     mutating func frontData() -> ByteBuffer? {
         if let only { return isOnlyFlushed ? only.data : nil }
         guard var queue, queue.hasMark, var front = queue.first else { return nil }
@@ -82,9 +82,9 @@ struct PendingWrites {
         return front.data
     }
 
-    /// Forgets the first `count` bytes of the front data.
+    /// Drops the first `count` bytes of the front data.
     ///
-    /// - Returns: The promise for it, if all of it is gone and there is one.
+    /// - Returns: Its promise, if all of it is dropped and it has one.
     mutating func advance(by count: Int) -> EventLoopPromise<Void>? {
         if var entry = only {
             entry.data.moveReaderIndex(forwardBy: count)
@@ -104,7 +104,7 @@ struct PendingWrites {
         return queue[index].data.readableBytes == 0 ? queue.removeFirst().promise : nil
     }
 
-    /// Takes out the promises for all data and forgets the data.
+    /// Drops all data and returns its promises.
     mutating func removeAll() -> [EventLoopPromise<Void>] {
         defer { self = PendingWrites() }
         return (only?.promise).map { [$0] } ?? queue?.compactMap(\.promise) ?? []

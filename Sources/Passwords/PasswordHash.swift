@@ -3,43 +3,44 @@
 
 public import RealmKit
 
-/// A stored password, read: what it takes to tell whether somebody knows it.
+/// The hash of a stored password, against which a password can be checked.
 ///
-/// It is immutable and may be used from any thread. Checking it computes for as long as the hash costs, so it is done on a
-/// thread that may be busy for that long: see ``HashingSlots``.
+/// It is immutable and may be used from any thread. A check takes as long as the hash costs, so it runs on a thread
+/// that may be busy for that long: see ``HashingPool``.
 public protocol PasswordHash: Sendable {
-    /// What a check of it costs, whatever the password.
+    /// The cost of a check, the same for every password.
     var cost: HashCost { get }
 
-    /// Whether a password is the one that is stored.
+    /// Checks a password.
     ///
-    /// Takes the same time for every wrong password of the same length, and compares in constant time.
+    /// A check takes the same time for every wrong password of the same length; the comparison takes constant time.
     ///
     /// - Parameter password: The password.
-    /// - Returns: Whether it is.
-    /// - Throws: ``HashFault``: `unusable` for a password that the format cannot take as a whole (bcrypt beyond 72 bytes,
-    ///   crypt(3) with a NUL); it is refused, never cut. `failed` when the library cannot do it, as without memory.
+    /// - Returns: Whether it is the stored password.
+    /// - Throws: ``HashFault``: `unusable` for a password that the format cannot take as a whole (bcrypt beyond 72
+    ///   bytes, crypt(3) with a NUL); it is rejected, never cut. `failed` when the library cannot compute the hash, as
+    ///   without memory.
     func matches(_ password: Secret) throws(HashFault) -> Bool
 
-    /// A hash that costs as much and that no known password has: checked where there is none to check.
+    /// A hash of equal cost that no password matches: it is checked where there is no stored password.
     var decoy: any PasswordHash { get }
 }
 
-/// What a check of a hash costs: two hashes of equal cost take the same time and the same memory.
+/// The cost of a check: two hashes of equal cost take the same time and the same memory.
 public struct HashCost: Sendable, Hashable, CustomStringConvertible {
     /// The format's name, as in `argon2id`.
     public let format: String
-    /// The parameters that decide what it costs, as in `m=19456,t=2,p=1`; empty if there are none.
+    /// The parameters that decide the cost, as in `m=19456,t=2,p=1`; empty if there are none.
     public let parameters: String
-    /// How much memory a check takes, in bytes, as far as it counts; 0 for next to none.
+    /// The memory that a check takes, in bytes; 0 if it is negligible.
     public let memory: Int
 
-    /// A cost.
+    /// Creates a cost.
     ///
     /// - Parameters:
     ///   - format: The format's name.
-    ///   - parameters: The parameters that decide what it costs.
-    ///   - memory: How much memory a check takes, in bytes.
+    ///   - parameters: The parameters that decide the cost.
+    ///   - memory: The memory that a check takes, in bytes.
     public init(format: String, parameters: String = "", memory: Int = 0) {
         self.format = format
         self.parameters = parameters
@@ -50,39 +51,39 @@ public struct HashCost: Sendable, Hashable, CustomStringConvertible {
     public var description: String { parameters.isEmpty ? format : "\(format) \(parameters)" }
 }
 
-/// A stored text that is no hash of a format known here, or a broken one.
+/// The reason why a stored text cannot be used as a password hash: unknown format, malformed, or too costly.
 public struct BadHash: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What is wrong, for the administrator; it quotes no more of the text than the name of its format.
+    /// The text for the administrator; it quotes no more of the stored text than the name of its format.
     public let description: String
 
-    /// A fault.
+    /// Creates an error.
     ///
-    /// - Parameter description: What is wrong.
+    /// - Parameter description: The text for the administrator.
     public init(_ description: String) {
         self.description = description
     }
 }
 
-/// A password could not be hashed, or could not be held against a hash.
+/// A password could not be hashed or checked.
 public struct HashFault: Error, Sendable, CustomStringConvertible {
-    /// What kind of thing is wrong.
+    /// The kind of error.
     public enum Code: Sendable, Hashable {
         /// The format cannot take this password as a whole.
         case unusable
-        /// The library could not do it.
+        /// The library could not compute the hash.
         case failed
     }
 
-    /// What kind of thing is wrong.
+    /// The kind of error.
     public let code: Code
-    /// What is wrong, without the password.
+    /// The text for the log, without the password.
     public let description: String
 
-    /// A fault.
+    /// Creates an error.
     ///
     /// - Parameters:
-    ///   - code: What kind of thing is wrong.
-    ///   - description: What is wrong, without the password.
+    ///   - code: The kind of error.
+    ///   - description: The text for the log, without the password.
     public init(_ code: Code, _ description: String) {
         self.code = code
         self.description = description

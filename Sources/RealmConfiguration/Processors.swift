@@ -5,10 +5,10 @@ internal import Glibc
 
 /// The processors this process may run on.
 package enum Processors {
-    /// How many there are, as the kernel lists them in `/proc/self/status`; 1 where it does not.
+    /// Their number, as the kernel lists them in `/proc/self/status`; 1 if it does not.
     ///
-    /// Not how many the machine has: a container or `taskset` may leave it fewer, and more event loops than processors
-    /// only get in each other's way.
+    /// A container or `taskset` may allow fewer processors than the machine has, and more event loops than processors are
+    /// slower.
     package static var count: Int { max(1, count(inStatus: status())) }
 
     /// Counts the bits of the line `Cpus_allowed:`, hexadecimal with commas.

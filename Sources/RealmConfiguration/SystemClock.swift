@@ -1,19 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-public import RealmKit
-
-#if canImport(Glibc)
 internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+public import RealmKit
 
 /// The system's clock, for executables.
 public struct SystemClock: LoginClock {
-    /// A clock; all of them show the same time.
+    /// A clock; all instances show the same time.
     public init() {}
 
     /// Nanoseconds of the system's monotonic clock.

@@ -4,18 +4,20 @@
 internal import GRDB
 internal import Glibc
 
-/// What a program keeps in its state folder, in one SQLite file: users and lock-outs.
+/// The store in the state folder of a program, one SQLite file with users, lock-outs and sessions.
 ///
-/// Any number of programs may have it open at the same time. A change is on the disk when the call that made it returns, and
-/// is there as a whole or not at all, whenever whichever program is killed. It is for its owner only.
+/// Several programs may have it open at the same time. A change is on the disk when its call returns, and is complete
+/// or absent if a program is killed. Only its owner may use it.
 public final class GatehouseStore: Sendable {
     /// The file's name in the state folder.
     public static let fileName = "gatehouse.sqlite"
 
-    /// The file; nil for a store that is kept in memory.
+    /// The file; nil for a store in memory.
     public let path: String?
-    /// Whether it can only be looked at.
+    /// Whether it is read-only.
     public let isReadOnly: Bool
+    /// The file for ends of sessions that could not be written to the database; nil for a store in memory.
+    let endedSessions: EndedSessions?
     private let file: FileIdentity?
     private let database: any DatabaseWriter
 
@@ -24,9 +26,10 @@ public final class GatehouseStore: Sendable {
         self.path = path
         self.isReadOnly = isReadOnly
         file = path.flatMap(FileIdentity.init)
+        endedSessions = path.map { EndedSessions("\($0.dropLast(Self.fileName.utf8.count))\(EndedSessions.fileName)") }
     }
 
-    /// Which file it is, whatever its name.
+    /// The identity of a file, independent of its name.
     private struct FileIdentity: Equatable {
         let device: dev_t
         let number: ino_t
@@ -38,20 +41,23 @@ public final class GatehouseStore: Sendable {
         }
     }
 
-    /// Throws if the file that was opened is no longer the one of that name.
+    /// Throws if another file has replaced the one that was opened.
     ///
-    /// SQLite goes on with a file that was removed or replaced: what others change in the new one would not be seen, and what
-    /// is changed here would be lost.
+    /// SQLite continues with a file that was removed or replaced: changes of other programs in the new file would not
+    /// be seen, and changes here would be lost.
     private func checkFile() throws(StoreFault) {
         guard let path, FileIdentity(path) != file else { return }
-        throw StoreFault(.unavailable, "\(path) was removed or replaced while it was in use; restart what uses it")
+        throw StoreFault(
+            .unavailable,
+            "\(path) was removed or replaced while it was in use; restart the programs that use it"
+        )
     }
 
-    /// Opens the store of a state folder, making what is not there.
+    /// Opens the store of a state folder; creates folder and file if they are missing.
     ///
     /// - Parameter folder: The state folder.
-    /// - Returns: The store, at this version's layout.
-    /// - Throws: ``StoreFault``: `unavailable` when the folder or the file cannot be used, `tooNew`.
+    /// - Returns: The store, in this version's layout.
+    /// - Throws: ``StoreFault``: `unavailable` if the folder or the file cannot be used, `tooNew`.
     public static func open(folder: String) throws(StoreFault) -> GatehouseStore {
         let state: StateFolder
         do throws(StateFolder.Fault) {
@@ -62,9 +68,9 @@ public final class GatehouseStore: Sendable {
         let path = state.path(fileName)
         let lock: StateFolder.Lock
         do throws(StateFolder.Fault) {
-            // Two programs that find a store empty, or old, would both bring it up to date.
+            // Without a lock two programs could both migrate an empty or old store.
             lock = try StateFolder.Lock(state)
-            // SQLite gives its other files the mode of this one.
+            // SQLite creates its other files with the mode of this one.
             try state.makeFile(fileName, mode: 0o600)
         } catch {
             throw StoreFault(.unavailable, "the store cannot be opened: \(error.reason)")
@@ -76,18 +82,18 @@ public final class GatehouseStore: Sendable {
             configuration.foreignKeysEnabled = true
             configuration.label = "gatehouse.store"
             configuration.prepareDatabase { database in
-                // What was acknowledged is there after a power cut too.
+                // A change that was confirmed survives a power cut.
                 try database.execute(sql: "PRAGMA synchronous = FULL")
             }
             return try GatehouseStore(migrated: try DatabasePool(path: path, configuration: configuration), path: path)
         } catch {
-            throw StoreFault(error, path)
+            throw StoreFault(error, path: path)
         }
     }
 
-    /// Opens the store of a state folder as it is; an empty one in memory if there is none.
+    /// Opens an existing store for reading; if there is none, creates an empty store in memory.
     ///
-    /// For programs that only look: they make no files.
+    /// For programs that only read: it creates no files.
     ///
     /// - Parameter folder: The state folder.
     /// - Returns: The store.
@@ -95,21 +101,24 @@ public final class GatehouseStore: Sendable {
     public static func openExisting(folder: String) throws(StoreFault) -> GatehouseStore {
         let path = "\(folder)/\(fileName)"
         var status = stat()
+        if unsafe stat(folder, &status) == 0 {
+            do throws(StateFolder.Fault) {
+                try StateFolder.checkIsFolder(folder)
+                try StateFolder.checkClosed(folder)
+            } catch {
+                throw StoreFault(.unavailable, "the state folder cannot be used: \(error.reason)")
+            }
+        }
         guard unsafe lstat(path, &status) == 0 else {
-            // One that may not be looked at is not taken for one that is not there.
+            // A file without access is not taken for a missing file.
             if errno == ENOENT { return try inMemory() }
             throw StoreFault(
                 .unavailable,
-                "the store \(path) cannot be looked at: \(unsafe String(cString: strerror(errno)))"
+                "the store \(path) cannot be accessed: \(unsafe String(cString: strerror(errno)))"
             )
         }
         guard status.st_mode & S_IFMT == S_IFREG else {
-            throw StoreFault(.unavailable, "the store cannot be opened: \(path) is no ordinary file")
-        }
-        do throws(StateFolder.Fault) {
-            try StateFolder.checkClosed(folder)
-        } catch {
-            throw StoreFault(.unavailable, "the state folder cannot be used: \(error.reason)")
+            throw StoreFault(.unavailable, "the store cannot be opened: \(path) is not a regular file")
         }
         guard unsafe access(path, R_OK) == 0 else {
             throw StoreFault(.unavailable, "the store \(path) cannot be read")
@@ -128,22 +137,22 @@ public final class GatehouseStore: Sendable {
             }
             return try GatehouseStore(queue, path: path, isReadOnly: true)
         } catch let error as DatabaseError where [.SQLITE_READONLY, .SQLITE_CANTOPEN].contains(error.resultCode) {
-            // SQLite writes beside a store of this kind even to read it, unless a program has it open.
+            // SQLite writes files beside the store even for reading, unless a program has it open.
             throw StoreFault(.unavailable, "the store \(path) can be read by its owner only; run this as its owner")
         } catch {
-            throw StoreFault(error, path)
+            throw StoreFault(error, path: path)
         }
     }
 
-    /// A store that is gone with this object.
+    /// Creates a store in memory, which ends with this object.
     ///
     /// - Returns: An empty store.
-    /// - Throws: ``StoreFault`` when SQLite cannot make one.
+    /// - Throws: ``StoreFault`` if SQLite cannot create one.
     public static func inMemory() throws(StoreFault) -> GatehouseStore {
         do {
             return try GatehouseStore(migrated: try DatabaseQueue(), path: nil)
         } catch {
-            throw StoreFault(error, nil)
+            throw StoreFault(error, path: nil)
         }
     }
 
@@ -153,7 +162,7 @@ public final class GatehouseStore: Sendable {
         try self.init(database, path: path)
     }
 
-    /// Whether this version knows the layout, or one before it.
+    /// Checks that the layout is not newer than this version.
     private static func check(_ database: any DatabaseReader, path: String?) throws {
         guard try database.read(Migrations.all.hasBeenSuperseded) else { return }
         throw StoreFault(.tooNew, "\(path ?? "the store") was written by a newer version of this program")
@@ -168,7 +177,7 @@ public final class GatehouseStore: Sendable {
         do {
             return try await database.read(body)
         } catch {
-            throw StoreFault(error, path)
+            throw StoreFault(error, path: path)
         }
     }
 
@@ -179,7 +188,7 @@ public final class GatehouseStore: Sendable {
         do {
             return try await database.write(body)
         } catch {
-            throw StoreFault(error, path)
+            throw StoreFault(error, path: path)
         }
     }
 }

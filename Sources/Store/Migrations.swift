@@ -3,9 +3,9 @@
 
 internal import GRDB
 
-/// How a store comes from any earlier layout to this version's.
+/// The migrations from every earlier layout to this version's.
 ///
-/// A step that has been released is never changed: stores out there have been through it.
+/// A released step is never changed: existing stores have run it.
 enum Migrations {
     static var all: DatabaseMigrator {
         var migrator = DatabaseMigrator()
@@ -65,7 +65,7 @@ enum Migrations {
             )
         }
         migrator.registerMigration("sessions") { database in
-            // Of a token there is its digest only; of a user's stamp a salted one.
+            // Only digests are stored: of a token, and with a salt of a user's stamp.
             try database.execute(
                 sql: """
                     CREATE TABLE sessions (
@@ -97,6 +97,17 @@ enum Migrations {
                         name TEXT NOT NULL,
                         message TEXT
                     ) STRICT;
+                    """
+            )
+        }
+        migrator.registerMigration("session hosts") { database in
+            // Earlier sessions end, as the host of their cookies is not known. A row that an older program still writes
+            // has an empty host, which is not valid, so its session is not loaded.
+            try database.execute(
+                sql: """
+                    DELETE FROM session_groups;
+                    DELETE FROM sessions;
+                    ALTER TABLE sessions ADD COLUMN host TEXT NOT NULL DEFAULT '';
                     """
             )
         }

@@ -3,5 +3,6 @@
 
 import AuthcheckCommand
 import BuiltInRealms
+import StoreServices
 
-await Authcheck.main(builtInRealms)
+await Authcheck.main(builtInRealms, state: .store)

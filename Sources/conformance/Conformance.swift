@@ -3,11 +3,11 @@
 
 internal import Foundation
 
-/// Replays recorded cases through the real engine and parser: cases on standard input, one JSON object a line, answers on
-/// standard output in the same order.
+/// Replays recorded cases through the real engine and parser: cases on standard input, one JSON object a line, answers
+/// on standard output in the same order.
 @main
 enum Conformance {
-    /// What is wrong with a line of the input.
+    /// A line of the input that cannot be replayed.
     private struct BadLine: Error {
         let number: Int
         let fault: String
@@ -26,18 +26,18 @@ enum Conformance {
 
     static func main() async {
         guard CommandLine.arguments.count == 2, let dialect = dialects[CommandLine.arguments[1]] else {
-            fail("usage: conformance \(dialects.keys.sorted().joined(separator: "|")) < cases > answers", 2)
+            fail("usage: conformance \(dialects.keys.sorted().joined(separator: "|")) < cases > answers", status: 2)
         }
         do throws(BadLine) {
             var number = 1
             while true {
                 let lines = readLines(512)
                 if lines.isEmpty { return }
-                FileHandle.standardOutput.write(try await answers(to: lines, from: number, dialect))
+                FileHandle.standardOutput.write(try await answers(to: lines, from: number, in: dialect))
                 number += lines.count
             }
         } catch {
-            fail("line \(error.number): \(error.fault)", 1)
+            fail("line \(error.number): \(error.fault)", status: 1)
         }
     }
 
@@ -47,11 +47,11 @@ enum Conformance {
         return lines
     }
 
-    /// Answers lines at the same time, so that no thread sleeps while a module of one case is being waited for.
+    /// The answers to lines, computed concurrently: a case that waits for a module does not delay the others.
     private static func answers(
         to lines: [String],
         from first: Int,
-        _ dialect: @escaping Dialect
+        in dialect: @escaping Dialect
     ) async throws(BadLine) -> Data {
         let answers = await withTaskGroup(of: (Int, Result<Data, BadLine>).self) { group in
             for (index, line) in lines.enumerated() {
@@ -78,7 +78,7 @@ enum Conformance {
         return try encoder.encode(answer) + [UInt8(ascii: "\n")]
     }
 
-    private static func fail(_ message: String, _ status: Int32) -> Never {
+    private static func fail(_ message: String, status: Int32) -> Never {
         FileHandle.standardError.write(Data("conformance: \(message)\n".utf8))
         exit(status)
     }

@@ -5,7 +5,7 @@ internal import RealmConfiguration
 internal import RealmKit
 internal import RealmStack
 
-/// A login context with scripted modules, called as a case says.
+/// Replays the calls of a case on a login context with scripted modules.
 enum StackReplay {
     struct Case: Decodable, Sendable {
         let id: String
@@ -59,7 +59,7 @@ enum StackReplay {
             try container.encodeIfPresent(exception, forKey: .exception)
             try container.encodeIfPresent(module, forKey: .module)
             try container.encodeIfPresent(phase, forKey: .phase)
-            // No subject is an answer of its own.
+            // A missing subject is written as null: the recorded answers do.
             try container.encode(subject, forKey: .subject)
             try container.encode(trace, forKey: .trace)
         }
@@ -72,7 +72,11 @@ enum StackReplay {
     }
 
     static func answer(_ test: Case) async throws -> Answer {
-        let stack = LoginStack(name: test.id, try test.modules.enumerated().map(entry), clock: SystemClock())
+        let stack = LoginStack(
+            name: test.id,
+            try test.modules.enumerated().map { try entry(at: $0, $1) },
+            clock: SystemClock()
+        )
         let context = LoginContext(stack, subject: test.subject == nil ? nil : Subject())
         var calls: [Call] = []
         for name in test.calls ?? ["login"] {
@@ -81,10 +85,10 @@ enum StackReplay {
             case "login":
                 let request = LoginRequest(realm: "replay", username: try Username("u"))
                 let report = await context.login(request, asking: PreparedConversation.silent)
-                call.describe(report.refusal, report.steps, test)
+                call.record(report.refusal, steps: report.steps, of: test)
             case "logout":
                 if let report = await context.logout() {
-                    call.describe(report.refusal, report.steps, test)
+                    call.record(report.refusal, steps: report.steps, of: test)
                 } else {
                     call.result = "error"
                     call.exception = "LoginException"
@@ -97,12 +101,13 @@ enum StackReplay {
         return Answer(id: test.id, calls: calls)
     }
 
-    private static func entry(_ index: Int, _ module: Module) throws -> LoginStack.Entry {
+    private static func entry(at index: Int, _ module: Module) throws -> LoginStack.Entry {
         guard let flag = ControlFlag(rawValue: module.flag) else {
             throw Malformed(what: "unknown flag \(module.flag)")
         }
         if let fault = module.`init`, fault != "ok" {
-            // Here a module that cannot be made is an error at load; what a stack would make of it is replayed.
+            // In Gatehouse a module that cannot be made is an error at load. The replay makes a stack with it all the
+            // same.
             return .broken("m\(index)", flag, fault: .internalError(brokenMark + fault))
         }
         var options: [String: PropertyValue] = ["principal": .string("m\(index)")]
@@ -127,7 +132,7 @@ enum StackReplay {
 }
 
 extension StackReplay.Call {
-    mutating func describe(_ refusal: Refusal?, _ steps: [LoginStep], _ test: StackReplay.Case) {
+    mutating func record(_ refusal: Refusal?, steps: [LoginStep], of test: StackReplay.Case) {
         // A module that could not be made has not been called.
         trace = steps.filter { !$0.isBroken }.map { step in
             let call = "\(step.index).\(step.phase.name)"
@@ -137,7 +142,7 @@ extension StackReplay.Call {
         guard let refusal else { return }
         result = "error"
         exception = JavaException.name(refusal.failure)
-        // The JDK does not say whose a SecurityException was, so the recorded answer has no place for what we know.
+        // The JDK does not report which module threw a SecurityException, so the recorded answer names none.
         if case .module(let index, let phase, .internalError) = refusal, test.modules[index].throwsSecurity(phase) {
             return
         }
@@ -162,11 +167,11 @@ extension StackReplay.Module {
 }
 
 extension LoginStep {
-    /// Whether the module could not be made, so that its failure is no call.
+    /// Whether the module could not be made: its failure is not a call.
     var isBroken: Bool { fault?.log.hasPrefix(StackReplay.brokenMark) ?? false }
 }
 
-/// The failure kinds and the exceptions they stand for.
+/// The exceptions of Java for the kinds of failure.
 enum JavaException {
     static func failure(_ name: String) -> LoginFailure {
         LoginFailure.allCases.first { self.name($0) == name && $0 != .unavailable && $0 != .internalError }
@@ -183,7 +188,7 @@ enum JavaException {
         case .disabled: "AccountException"
         case .accountExpired: "AccountExpiredException"
         case .credentialExpired: "CredentialExpiredException"
-        // Whatever is no LoginException arrives as one.
+        // The JDK wraps every other exception in one of these.
         case .permissionDenied, .unavailable, .internalError: "LoginException"
         }
     }

@@ -5,7 +5,7 @@ internal import Foundation
 internal import LoginConf
 internal import RealmKit
 
-/// A text of login.conf through the real parser.
+/// Replays a text of login.conf through the parser.
 enum TextReplay {
     struct Case: Decodable, Sendable {
         let id: String
@@ -35,7 +35,7 @@ enum TextReplay {
     }
 
     static func answer(_ test: Case) -> Answer {
-        // What the recorded JDK had of its own.
+        // The system properties of the recorded JDK.
         let system = ["user.home": "/root"]
         let properties = system.merging(test.props ?? [:]) { _, given in given }
         let parsed = LoginConf.parse(

@@ -32,7 +32,7 @@ struct PasswordRealm: Realm {
     init(_ properties: RealmProperties) throws(BadRealm) { jaasContext = try properties.jaasContext }
 }
 
-/// Accepts `lilac` with the code `123`, if it is told to ask for a code.
+/// Accepts `lilac`, and with the option for a code the code `123`.
 struct LilacLoginModule: LoginModule {
     static let options: PropertySchema = [Property("code", .boolean, default: "no")]
     private let asksForCode: Bool
@@ -78,13 +78,13 @@ let configuration = """
 
     private func run(_ arguments: String..., input: String? = nil) async -> Status {
         let all = ["--config", folder.path("realms.conf"), "--quiet"] + arguments
-        guard let input else { return await Authcheck.run(all, kinds) }
+        guard let input else { return await Authcheck.run(all, kinds: kinds) }
         let pipe = Pipe()
         pipe.fileHandleForWriting.write(Data(input.utf8))
         try? pipe.fileHandleForWriting.close()
         let descriptor = pipe.fileHandleForReading.fileDescriptor
         defer { withExtendedLifetime(pipe) {} }
-        return await Authcheck.run(all + ["--password-stdin"], kinds, standardInput: descriptor)
+        return await Authcheck.run(all + ["--password-stdin"], kinds: kinds, standardInput: descriptor)
     }
 
     @Test(arguments: [("xtech", "zed", Status.accepted), ("xtech", "ann", .refused), ("locked", "ann", .refused)])
@@ -104,7 +104,7 @@ let configuration = """
     ])
     func `wrong arguments are 2`(arguments: [String]) async {
         let all = ["--config", folder.path("realms.conf"), "--quiet"] + arguments
-        #expect(await Authcheck.run(all, kinds) == .usage)
+        #expect(await Authcheck.run(all, kinds: kinds) == .usage)
         #expect(Status.usage.rawValue == 2)
     }
 
@@ -112,16 +112,16 @@ let configuration = """
         #expect(await run("nowhere", "zed") == .configuration)
         let bad = ["--config", folder.path("bad.conf"), "x", "zed"]
         let missing = ["--config", folder.path("missing.conf"), "x", "zed"]
-        #expect(await Authcheck.run(bad, kinds) == .configuration)
-        #expect(await Authcheck.run(missing, kinds) == .configuration)
+        #expect(await Authcheck.run(bad, kinds: kinds) == .configuration)
+        #expect(await Authcheck.run(missing, kinds: kinds) == .configuration)
         #expect(Status.configuration.rawValue == 3)
     }
 
     @Test func `asking for help is no mistake`() async {
-        #expect(await Authcheck.run(["--help"], kinds) == .accepted)
+        #expect(await Authcheck.run(["--help"], kinds: kinds) == .accepted)
         for user in ["--help", "-h", "--generate-completion-script=bash"] {
             let all = ["--config", folder.path("realms.conf"), "--quiet", "xtech", user]
-            #expect(await Authcheck.run(all, kinds) == .usage)
+            #expect(await Authcheck.run(all, kinds: kinds) == .usage)
         }
     }
 

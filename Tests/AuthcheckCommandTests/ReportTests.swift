@@ -38,19 +38,19 @@ struct ReportTests {
         let failing = FaultInjector(.fail(.unavailable("no route to host")))
         #expect(
             ReportText.text(try await report("ann", (refusing, .required, "M")), trace: false)
-                == "refused: ann in realm xtech: wrong credentials, says M"
+                == "refused: ann in realm xtech: wrong credentials (M)"
         )
         #expect(
             ReportText.text(try await report("ann", (failing, .required, "LDAP")), trace: false)
-                == "refused: ann in realm xtech: unavailable, says LDAP (no route to host)"
+                == "refused: ann in realm xtech: unavailable (LDAP: no route to host)"
         )
         #expect(
             ReportText.text(try await report("ann", (FaultInjector(.ignore), .required, "M")), trace: false)
-                == "refused: ann in realm xtech: no module had anything to say about this user"
+                == "refused: ann in realm xtech: every module ignored this user"
         )
         #expect(
             ReportText.text(try await report("ann"), trace: false)
-                == "refused: ann in realm xtech: its stack has no modules"
+                == "refused: ann in realm xtech: the login context of the realm has no modules"
         )
     }
 
@@ -76,7 +76,7 @@ struct ReportTests {
         )
     }
 
-    /// What a directory may hold, and what must be seen of it.
+    /// A text that a directory may contain, and the text that must be shown for it.
     static let nasty = "a\u{1B}[31m\u{9B}b\nrefused:\r\t\u{7F}\u{202E}c\u{0}"
     static let shown = "a\u{FFFD}[31m\u{FFFD}b\u{FFFD}refused:\u{FFFD}\u{FFFD}\u{FFFD}\u{FFFD}c\u{FFFD}"
 
@@ -91,7 +91,7 @@ struct ReportTests {
         let refused = try await report("zed", (failing, .required, "N"))
         #expect(
             ReportText.text(refused, trace: false)
-                == "refused: zed in realm xtech: internal error, says N (\(Self.shown))"
+                == "refused: zed in realm xtech: internal error (N: \(Self.shown))"
         )
     }
 

@@ -63,14 +63,14 @@ struct SpawnTests {
 
     @Test func `who is refused is told why`() throws {
         let text =
-            "refused: ann in realm xtech: wrong credentials, says org.xtech.examples.gfloginmodule.MyLoginModule\n"
+            "refused: ann in realm xtech: wrong credentials (org.xtech.examples.gfloginmodule.MyLoginModule)\n"
         #expect(try run("xtech", "ann") == Result(status: 1, output: text))
         #expect(try run("xtech", "ann", "--quiet") == Result(status: 1))
     }
 
     @Test func `a trace shows every module that was asked`() throws {
         let text = """
-            refused: ann in realm down: permission denied, says DenyLoginModule
+            refused: ann in realm down: permission denied (DenyLoginModule)
 
             #  module               control   phase  outcome            action  state      time
             0  ScriptedLoginModule  optional  login  unavailable        ignore  undecided  T

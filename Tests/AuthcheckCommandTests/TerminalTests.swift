@@ -6,12 +6,12 @@ import RealmTesting
 import Testing
 
 @testable import AuthcheckCommand
-@testable import TerminalIO
+@testable import CommandSupport
 
 struct TerminalTests {
     @Test func `the conversation of the command keeps the contract`() async throws {
         let name = try Username("ann")
-        // Standard input is read only when a password is wanted, so that only the others are asked here.
+        // Only the callbacks that do not read standard input.
         let conversation = TerminalConversation(name, input: 0)
         let answers = try await conversation.answer([.name(prompt: "Name"), .certificate, .message("")])
         #expect(answers.count == 3)
@@ -21,7 +21,7 @@ struct TerminalTests {
         }
     }
 
-    /// What is in a line, as text.
+    /// The text of a line.
     private func text(_ line: borrowing LineBuffer) -> String {
         line.secret().withBytes { bytes in String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self) }
     }

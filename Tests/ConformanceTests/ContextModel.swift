@@ -3,19 +3,19 @@
 
 @testable import conformance
 
-/// The JDK's login context, written from its description and from nothing in this project, with two switches for what this
-/// project does otherwise on purpose.
+/// A model of the JDK's login context, written from its description, independent of this project, with two switches for
+/// the intended differences.
 ///
-/// With both off it gives the JDK's recorded answers, with both on this project's. So where the two differ, it is because
-/// of a switch and of nothing else.
+/// With both off it gives the JDK's recorded answers, with both on this project's. So the switches explain every
+/// difference.
 struct ContextModel {
-    /// What is done otherwise.
+    /// The intended differences.
     struct Deviations: OptionSet {
         let rawValue: Int
 
         /// Modules whose login was not reached get no commit, abort or logout, and a refused login leaves no principal.
         static let onlyReached = Deviations(rawValue: 1)
-        /// A module that cannot be made, or breaks with an `Error`, fails like any other, whenever it is reached.
+        /// A module that cannot be created, or throws an `Error`, fails like any other, whenever it is reached.
         static let faultsAreFailures = Deviations(rawValue: 2)
     }
 
@@ -80,7 +80,7 @@ struct ContextModel {
     }
 
     private mutating func logout() throws(Thrown) {
-        // Without a login nobody was reached, given subject or not.
+        // Without a login no module was reached, whether a subject was given or not.
         guard hasSubject, hasLoggedIn || !deviations.contains(.onlyReached) else {
             throw Thrown(exception: "LoginException")
         }
@@ -144,7 +144,7 @@ struct ContextModel {
             throw Thrown(exception: "LoginException", module: index, phase: phase)
         }
         guard fault.hasPrefix("throw:") else { throw Thrown(exception: "LoginException") }
-        // The instance stays and is never initialized again.
+        // The instance is kept and never initialized again.
         guard initialized.insert(index).inserted else { return }
         throw thrown(String(fault.dropFirst(6)), index, "initialize")
     }
@@ -152,7 +152,7 @@ struct ContextModel {
     private func thrown(_ name: String, _ index: Int, _ phase: String) -> Thrown {
         let isLogin =
             name.hasSuffix("Exception") && !["RuntimeException", "SecurityException", "IOException"].contains(name)
-        // The JDK hides where a SecurityException comes from.
+        // The JDK does not report the origin of a SecurityException.
         let isHidden = name == "SecurityException"
         return Thrown(
             exception: isLogin ? name : "LoginException",

@@ -5,13 +5,9 @@ import Foundation
 
 @testable import conformance
 
-/// The recorded cases and answers, which lie beside the repository.
+/// The recorded cases and answers; a missing file fails the test that reads it.
 enum Recorded {
-    static let folder = URL(filePath: #filePath)
-        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        .appending(path: "shared/conformance/jaas")
-
-    static var isThere: Bool { FileManager.default.fileExists(atPath: folder.path()) }
+    static let cases = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Cases")
 
     /// One answer of the JDK to one case.
     struct Answer: Decodable {
@@ -30,19 +26,24 @@ enum Recorded {
     }
 
     static func lines<Line: Decodable>(_ file: String, as type: Line.Type) throws -> [Line] {
-        let text = try String(contentsOf: folder.appending(path: file), encoding: .utf8)
-        return try text.split(separator: "\n").map { try JSONDecoder().decode(type, from: Data($0.utf8)) }
+        try lines(file).map { try JSONDecoder().decode(type, from: Data($0.utf8)) }
+    }
+
+    /// The lines of a file that are neither empty nor a comment.
+    static func lines(_ file: String) throws -> [Substring] {
+        let text = try String(contentsOf: cases.appending(path: file), encoding: .utf8)
+        return text.split(separator: "\n").filter { !$0.hasPrefix("#") }
     }
 }
 
-/// What an answer says of one call, as far as it must be the same.
+/// The part of a recorded call that must be the same.
 struct CallSummary: Equatable {
     var call: String
     var exception: String?
     var module: Int?
     var phase: String?
     var subject: [String]?
-    /// As `0.login`, without what came of it.
+    /// The call as `0.login`, without its outcome.
     var calls: [String]
 
     init(_ call: StackReplay.Call) {

@@ -5,11 +5,12 @@ import Testing
 
 @testable import conformance
 
-/// Why an answer of ours differs from the one recorded; docs/jaas.md lists them.
+/// The reasons for which an answer differs from the recorded one; docs/jaas.md lists them.
 enum Reason: String, CaseIterable {
-    /// A module that was not reached gets no commit, abort or logout; and what follows from that.
+    /// A module that was not reached gets no commit, abort or logout, with all consequences.
     case unreached
-    /// A module that cannot be made is an error at load here; replayed, it fails under its flag whenever it is reached.
+    /// A module that cannot be created is an error at load here; in the replay it fails under its flag whenever it is
+    /// reached.
     case initFault
     /// After an `Error` the JDK resumes in the middle of the stack; here it is a failure like any other.
     case error
@@ -28,12 +29,11 @@ enum Reason: String, CaseIterable {
     }
 }
 
-@Suite(.enabled(if: Recorded.isThere, "the recorded answers are not beside the repository"))
 struct StackReplayTests {
     struct Expected: Sendable, CustomTestStringConvertible {
         let name: String
         let cases: Int
-        /// How many answers differ from the JDK's, by reason.
+        /// The number of answers that differ from the JDK's, by reason.
         var differences: [Reason: Int] = [:]
 
         var testDescription: String { name }
@@ -52,17 +52,17 @@ struct StackReplayTests {
     func `every recorded stack is answered as the JDK does, or otherwise for a reason that explains all of it`(
         expected: Expected
     ) async throws {
-        let cases = try Recorded.lines("\(expected.name).cases.jsonl", as: StackReplay.Case.self)
-        let answers = try Recorded.lines("\(expected.name).answers.jsonl", as: Recorded.Answer.self)
+        let cases = try Recorded.lines("jaas/\(expected.name).cases.jsonl", as: StackReplay.Case.self)
+        let answers = try Recorded.lines("jaas/\(expected.name).answers.jsonl", as: Recorded.Answer.self)
         #expect(cases.count == expected.cases && cases.map(\.id) == answers.map(\.id))
         var differences: [Reason: Int] = [:]
         for (test, answer) in zip(cases, answers) {
             let ours = try await StackReplay.answer(test).calls.map(CallSummary.init)
             let reason = Reason(test)
-            // What we answer follows from the JDK's algorithm and the two deviations, in every case.
+            // In every case this project's answer follows from the JDK's algorithm and the two deviations.
             var deviating = ContextModel(test, [.onlyReached, .faultsAreFailures])
             #expect(ours == deviating.run(), "\(test.id)")
-            // What the JDK answers follows from its algorithm alone.
+            // The JDK's answer follows from its algorithm alone.
             var plain = ContextModel(test, [])
             if reason != .error { #expect(Self.reachedOnly(plain.run(), answer) == answer.summaries, "\(test.id)") }
             if ours != answer.summaries, let reason { differences[reason, default: 0] += 1 }
@@ -70,7 +70,7 @@ struct StackReplayTests {
         #expect(differences == expected.differences)
     }
 
-    /// The calls of modules that were reached: others are not compared.
+    /// The calls of modules that were reached; the others are not compared.
     private static func reachedOnly(_ summaries: [CallSummary], _ answer: Recorded.Answer) -> [CallSummary] {
         var reached: Set<Substring> = []
         return summaries.map { summary in

@@ -43,7 +43,7 @@ struct TextReplayTests {
         let entries: [Entry]?
     }
 
-    /// What the JDK reads and we refuse; the parser's own tests give the hazard of each.
+    /// The texts that the JDK accepts and this project rejects; the parser's own tests name the hazard of each.
     private static let hazards: Set<String> = [
         "bom", "block-comment-unterminated", "single-slash-unquoted-path-2lines", "single-slash-as-line-comment",
         "slash-eof",
@@ -51,10 +51,9 @@ struct TextReplayTests {
         "quote-unterminated-eol2", "flag-turkish-i", "ligature", "long-s",
     ]
 
-    @Test(.enabled(if: Recorded.isThere, "the recorded answers are not beside the repository"))
-    func `every recorded text is answered as the JDK does, or refused as a listed hazard`() throws {
-        let cases = try Recorded.lines("conf.cases.jsonl", as: TextReplay.Case.self)
-        let answers = try Recorded.lines("conf.answers.jsonl", as: JavaAnswer.self)
+    @Test func `every recorded text is answered as the JDK does, or refused as a listed hazard`() throws {
+        let cases = try Recorded.lines("jaas/conf.cases.jsonl", as: TextReplay.Case.self)
+        let answers = try Recorded.lines("jaas/conf.answers.jsonl", as: JavaAnswer.self)
         #expect(cases.count == 164 && cases.map(\.id) == answers.map(\.id))
         var refused: Set<String> = []
         for (test, java) in zip(cases, answers) {

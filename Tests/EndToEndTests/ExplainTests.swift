@@ -16,15 +16,15 @@ import Testing
     init() throws { people = try People(People.configuration(rules: Self.rules)) }
 
     @Test(arguments: [
-        (["GET", "https://app.example.com/"], 1, "401: nobody is signed in; form is offered, for realm people"),
-        (["GET", "https://APP.example.com./edit", "--user", "ann"], 0, "200: ann of realm people may come in"),
+        (["GET", "https://app.example.com/"], 1, "401: no user is signed in; form is offered, for realm people"),
+        (["GET", "https://APP.example.com./edit", "--user", "ann"], 0, "200: ann of realm people is allowed"),
         (["GET", "https://app.example.com/edit", "--user", "bob", "--groups", "Staff"], 0, "200: bob of realm people"),
         (
             ["GET", "https://app.example.com/edit", "--user", "bob", "--groups", "X"], 1,
             "403: bob of realm people, in X,"
         ),
         (["POST", "https://app.example.com/edit", "--user", "ann"], 1, "405: the rules for the path are about GET"),
-        (["GET", "https://app.example.com/%2e%2e/edit"], 1, "400: the path is in doubt"),
+        (["GET", "https://app.example.com/%2e%2e/edit"], 1, "400: the path is ambiguous"),
         (["GET", "/account"], 0, "200: it is a page of the sign-in"),
         (["GET", "https://elsewhere.example/"], 1, "403: no rule is for it"),
         (
@@ -32,7 +32,7 @@ import Testing
             "401: otto of realm others is of another realm"
         ),
     ])
-    func `what would become of a request is told, with its place in the file`(
+    func `the decision about a request is explained with its place in the file`(
         words: [String],
         status: Int,
         beginning: String
@@ -49,7 +49,25 @@ import Testing
         #expect(!beginning.contains("may come in") || finished.output.contains(": decides"))
     }
 
-    @Test func `what cannot be asked is status 2`() async throws {
+    @Test func `the groups of a user come from the realm, unless they are given`() async throws {
+        #expect(try await people.add("eve", "--group", "Staff").status == 0)
+        let edit = ["explain", "GET", "https://app.example.com/edit", "--user"]
+        for (words, status, said) in [
+            (["eve"], 0, "200: eve of realm people is allowed"), (["eve", "--groups", "X"], 1, "403: eve"),
+            (["bob"], 1, "the groups of bob are not known; name them with --groups"),
+        ] {
+            let finished = try await Program.run(
+                Program.built("gatehouse"),
+                edit + words,
+                input: "",
+                in: people.folder.url
+            )
+            #expect(finished.output.contains(said), "\(finished)")
+            #expect(finished.status == Int32(status))
+        }
+    }
+
+    @Test func `invalid arguments exit with 2`() async throws {
         for words in [[], ["GET"], ["GET", "/x", "--from", "nowhere"], ["GET", "/x", "--groups", "A"]] {
             let finished = try await Program.run(
                 Program.built("gatehouse"),

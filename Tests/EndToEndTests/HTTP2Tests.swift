@@ -4,7 +4,7 @@
 import Foundation
 import Testing
 
-/// The built server, asked in both versions.
+/// The built server with HTTP/1.1 and HTTP/2.
 @Suite(.enabled(if: Program.hasCurl, "curl is not installed"))
 struct HTTP2Tests {
     private struct Answer: Hashable {
@@ -21,7 +21,7 @@ struct HTTP2Tests {
     ) async throws -> Answer {
         let curl = try #require(Program.system("curl"))
         let options = [
-            "-sS", version, "--noproxy", "*", "--path-as-is", "--max-time", "20", "--cacert", server.certificate, "-i",
+            "-sS", version, "--noproxy", "*", "--path-as-is", "--max-time", "120", "--cacert", server.certificate, "-i",
             "-w", "\n%{http_code} %{http_version}",
         ]
         let output = try await Program.run(curl, options + more + [server.url + path]).output

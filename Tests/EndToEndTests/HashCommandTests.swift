@@ -4,9 +4,9 @@
 import Foundation
 import Testing
 
-/// `gatehouse hash`: one line that a file of users takes, or a statement that realms.conf takes.
+/// `gatehouse hash`: prints a hash for a file of users, or a statement for realms.conf.
 @Suite struct HashCommandTests {
-    @Test func `a hash is what the configuration says, and another each time`() async throws {
+    @Test func `a hash follows the configured policy, with another salt each time`() async throws {
         let folder = try TemporaryFolder()
         let program = Program.built("gatehouse")
         // The defaults where there is no configuration, as the standard place has none on this machine.
@@ -47,7 +47,7 @@ import Testing
         #expect(try await Program.run(program, none, input: "correct horse", in: folder.url).status == 3)
     }
 
-    @Test func `what a calibration finds is taken by a configuration`() async throws {
+    @Test func `the output of a calibration is a valid configuration`() async throws {
         let folder = try TemporaryFolder()
         let program = Program.built("gatehouse")
         let found = try await Program.run(program, ["hash", "--calibrate", "--time", "100"], in: folder.url)
@@ -64,7 +64,7 @@ import Testing
         let program = Program.built("gatehouse")
         let late = try await Program.run(program, ["hash", "--calibrate", "--time", "1"], in: folder.url)
         #expect(late.status == 0)
-        #expect(late.output.contains("# that is longer than --time"), "\(late)")
+        #expect(late.output.contains("# this is longer than --time"), "\(late)")
         let little = try await Program.run(
             program,
             ["hash", "--calibrate", "--time", "1", "--memory", "8"],

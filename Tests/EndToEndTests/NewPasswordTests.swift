@@ -4,72 +4,72 @@
 import Foundation
 import Testing
 
-/// Where a new password comes from, and which ones are taken.
+/// Sources of a new password, and refused passwords.
 @Suite struct NewPasswordTests {
     private func terminal(_ people: People, _ arguments: String...) throws -> PseudoTerminal {
         try PseudoTerminal(Program.built("gatehouse"), arguments, in: people.folder.url)
     }
 
-    @Test func `it is asked for twice on the terminal, and never shown`() async throws {
+    @Test func `the terminal asks for a new password twice, and never shows it`() async throws {
         let people = try People()
         let terminal = try terminal(people, "user", "add", "ann")
         try await terminal.answer("New password for ann: ", People.password + "\n")
         try await terminal.answer("Once more: ", People.password + "\n")
-        #expect(await terminal.end() == 0)
+        #expect(try await terminal.end() == 0)
         #expect(terminal.shown == "New password for ann: \nOnce more: \n")
         #expect(terminal.said == "ann added (realm people)\n")
         #expect(terminal.echoes)
         #expect(try await people.authcheck("ann", People.password).status == 0)
     }
 
-    @Test func `what is typed is edited as on any terminal`() async throws {
+    @Test func `a typed password can be edited`() async throws {
         let people = try People()
         let terminal = try terminal(people, "user", "add", "ann")
         try await terminal.answer("New password for ann: ", "wrong\u{15}corrext\u{7F}\u{7F}ct horse é\u{7F}battery\n")
         try await terminal.answer("Once more: ", People.password + "\n")
-        #expect(await terminal.end() == 0)
+        #expect(try await terminal.end() == 0)
         #expect(try await people.authcheck("ann", People.password).status == 0)
     }
 
-    @Test func `two that differ, and none, change nothing`() async throws {
+    @Test func `different passwords, or none, change nothing`() async throws {
         let people = try People()
         #expect(try await people.add("ann").status == 0)
         let other = try terminal(people, "user", "set-password", "ann")
         try await other.answer("New password for ann: ", "another password\n")
         try await other.answer("Once more: ", "another passwort\n")
-        #expect(await other.end() == 1)
-        #expect(other.said == "the two are not the same; nothing is changed\n")
+        #expect(try await other.end() == 1)
+        #expect(other.said == "the two passwords are not the same; nothing was changed\n")
         let none = try terminal(people, "user", "set-password", "ann")
         try await none.answer("New password for ann: ", "\u{4}")
-        #expect(await none.end() == 1)
+        #expect(try await none.end() == 1)
         #expect(none.said == "no password was given\n")
         let added = try terminal(people, "user", "add", "bob")
         try await added.answer("New password for bob: ", "another password\n")
         try await added.answer("Once more: ", "\n")
-        #expect(await added.end() == 1)
+        #expect(try await added.end() == 1)
         #expect(try await people.names() == ["ann"])
         #expect(try await people.authcheck("ann", People.password).status == 0)
     }
 
-    @Test func `an interrupt at the prompt ends it, changes nothing, and leaves the terminal as it was`() async throws {
+    @Test func `an interrupt at the prompt changes nothing and restores the terminal`() async throws {
         let people = try People()
         let terminal = try terminal(people, "user", "add", "ann")
         try await terminal.answer("New password for ann: ", "half a pass\u{3}")
-        #expect(await terminal.end() == 128 + SIGINT)
+        #expect(try await terminal.end() == 128 + SIGINT)
         #expect(terminal.echoes)
         #expect(!terminal.shown.contains("half"))
         #expect(try await people.names() == [])
     }
 
-    @Test func `a name that cannot be added is told before a password is asked for`() async throws {
+    @Test func `an unusable name is reported before the password is asked for`() async throws {
         let people = try People()
         #expect(try await people.add("ann").status == 0)
         let terminal = try terminal(people, "user", "add", "ann")
-        #expect(await terminal.end() == 1)
+        #expect(try await terminal.end() == 1)
         #expect(terminal.shown == "")
     }
 
-    @Test func `without a terminal and without standard input it is status 2`() async throws {
+    @Test func `without a terminal and without standard input the status is 2`() async throws {
         let people = try People()
         #expect(try await people.add("ann").status == 0)
         // setsid has no terminal.
@@ -81,7 +81,7 @@ import Testing
                 input: People.password,
                 in: people.folder.url
             )
-            #expect(finished == (2, "", "there is no terminal to ask on; use --password-stdin\n"), "\(words)")
+            #expect(finished == (2, "", "there is no terminal for the prompt; use --password-stdin\n"), "\(words)")
         }
         #expect(try await people.names() == ["ann"])
     }
@@ -93,11 +93,11 @@ import Testing
         (Array("seven77\n".utf8), 1, "at least 8 characters"),
         (Array("éééé€€€\n".utf8), 1, "at least 8 characters"),
         ([UInt8](repeating: 0x61, count: 1025) + [0x0A], 1, "1024"),
-        ([UInt8](repeating: 0x61, count: 4097) + [0x0A], 2, "longer than a line may be"),
+        ([UInt8](repeating: 0x61, count: 4097) + [0x0A], 2, "line is longer than 4096 bytes"),
     ]
 
     @Test(arguments: refused)
-    func `a password that cannot be one is refused by every command`(
+    func `an invalid password is refused by every command`(
         input: [UInt8],
         status: Int32,
         words: String
@@ -120,7 +120,7 @@ import Testing
         #expect(try await people.authcheck("ann", People.password).status == 0)
     }
 
-    @Test func `the first line counts, as it is but for its end`() async throws {
+    @Test func `the password is the first line without its line end`() async throws {
         let people = try People()
         for (number, line) in ["  blanks count \n", "ended by Windows\r\n", "no end at all", "eight é8"].enumerated() {
             let input = line + "second line\n"
@@ -135,7 +135,7 @@ import Testing
         }
     }
 
-    @Test func `the least length is the configuration's`() async throws {
+    @Test func `the configuration sets the least length`() async throws {
         let people = try People(People.configuration(passwords: "minimum-length 15;"))
         let short = try await people.gatehouse("user", "add", "--password-stdin", "ann", input: "fourteen chars")
         #expect(short == (1, "", "a password has at least 15 characters\n"))
@@ -143,7 +143,7 @@ import Testing
         #expect(long.status == 0)
     }
 
-    @Test func `a policy that cannot take a password as a whole refuses it`() async throws {
+    @Test func `a password that the hash would truncate is refused`() async throws {
         let people = try People(People.configuration(passwords: "hash bcrypt cost=10;"))
         let long = String(repeating: "a", count: 73)
         let refused = try await people.gatehouse("user", "add", "--password-stdin", "ann", input: long)

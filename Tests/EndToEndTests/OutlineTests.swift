@@ -4,7 +4,7 @@
 import Foundation
 import Testing
 
-/// What `gatehouse check` says of passwords and failed logins.
+/// The settings for passwords and failed logins in the output of `gatehouse check`.
 @Suite struct OutlineTests {
     static let cases: [(passwords: String, throttle: String, lines: String)] = [
         (
@@ -13,7 +13,7 @@ import Testing
             passwords
               new ones have at least 8 characters, hashed by argon2id memory=19MiB passes=2 lanes=1
               checks at a time 4, in 256 MiB of memory, niceness 10
-              up to 512 wait for up to 5s; more are refused
+              up to 512 wait for up to 5s; then new ones are refused
             failed logins
               are answered after 250ms, then later, up to 4s
               10 in 15m lock an account for 15m
@@ -29,12 +29,12 @@ import Testing
             passwords
               new ones have at least 15 characters, hashed by bcrypt cost=12
               checks at a time one for each processor, in 2 GiB of memory, niceness 0
-              up to 9 wait for up to 1500ms; for more the oldest are refused
+              up to 9 wait for up to 1500ms; then the oldest are refused
             failed logins
               are answered at once
               never lock an account
               5 in 90s lock an address for 1d
-              networks exempt from that: 2
+              exempt networks: 2
             sessions
 
             """
@@ -42,7 +42,7 @@ import Testing
     ]
 
     @Test(arguments: cases)
-    func `what holds for passwords and failed logins is in the outline`(
+    func `the outline shows the settings for passwords and failed logins`(
         passwords: String,
         throttle: String,
         lines: String

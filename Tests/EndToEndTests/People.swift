@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// A folder with a configuration that has a realm of the store, and the programs that work in it.
+/// A folder with a configuration that has store realms, and the commands run in it.
 struct People {
     static let password = "correct horse battery"
 
@@ -75,7 +75,7 @@ extension Finished {
         finished.status == expected.status && finished.output == expected.output && finished.errors == expected.errors
     }
 
-    /// Whether nothing of what was said could do anything to a terminal.
+    /// Whether the output has no characters that control a terminal.
     var isPrintable: Bool {
         (output + errors).unicodeScalars.allSatisfy { scalar in
             switch scalar.value {

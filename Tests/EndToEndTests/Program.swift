@@ -3,14 +3,14 @@
 
 import Foundation
 
-/// What a program that has ended said.
+/// The exit status and the output of a process.
 struct Finished: Sendable {
     let status: Int32
     let output: String
     let errors: String
 }
 
-/// The programs that were built beside these tests, and those of the system that they need.
+/// The programs built with these tests, and programs of the operating system.
 enum Program {
     /// The folder the tests were built into.
     static let folder = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
@@ -23,6 +23,29 @@ enum Program {
     }
 
     static var hasCurl: Bool { system("curl") != nil }
+
+    /// How long another process may take: far more than it needs on a busy machine, as only a defect takes it up.
+    static let patience = Duration.seconds(60)
+
+    /// Evaluates a closure repeatedly until it returns a value, which depends on another process.
+    ///
+    /// - Returns: The value; nil if there is none in time.
+    static func first<Value>(_ look: () async throws -> Value?) async throws -> Value? {
+        let end = ContinuousClock.now + patience
+        repeat {
+            if let value = try await look() { return value }
+            // Another process makes the change: there is no event to wait for.
+            try await Task.sleep(for: .milliseconds(20))
+        } while ContinuousClock.now < end
+        return try await look()
+    }
+
+    /// Waits until a condition holds that depends on another process.
+    ///
+    /// - Returns: Whether it holds in time.
+    static func wait(until condition: () async throws -> Bool) async throws -> Bool {
+        try await first { try await condition() ? true : nil } ?? false
+    }
 
     static func run(
         _ program: URL,
@@ -54,9 +77,9 @@ enum Program {
     }
 }
 
-/// A process that was started here, its streams in files.
+/// A child process whose streams are files.
 ///
-/// Foundation's own now and then misses the end of one when many are started at the same time.
+/// Foundation's `Process` sometimes misses the end of a process when many are started at the same time.
 final class Child: Sendable {
     struct DidNotStart: Error {
         let program: String
@@ -100,7 +123,7 @@ final class Child: Sendable {
     }
 }
 
-/// A folder that goes when nobody holds it any more.
+/// A folder that is removed with its last reference.
 final class TemporaryFolder: Sendable {
     let url: URL
 

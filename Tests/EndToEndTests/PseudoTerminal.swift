@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// A program on a terminal of its own, and a person at it.
+/// A program on a pseudo-terminal, and the user at it.
 final class PseudoTerminal {
     struct DidNotStart: Error {}
     struct SaidNothing: Error { let screen: String }
@@ -17,9 +17,9 @@ final class PseudoTerminal {
     private var screen: [UInt8] = []
     private let files: TemporaryFolder
 
-    /// What was shown so far.
+    /// The output on the terminal so far.
     var shown: String { String(decoding: screen, as: UTF8.self).replacing("\r\n", with: "\n") }
-    /// What the program wrote to its own streams, which are no terminal.
+    /// The output of the program on its streams, which are not the terminal.
     var said: String {
         ["output", "errors"].map { name in
             let contents = FileManager.default.contents(atPath: files.url.appendingPathComponent(name).path)
@@ -32,7 +32,7 @@ final class PseudoTerminal {
         var (ours, theirs) = (Int32(-1), Int32(-1))
         var name = [CChar](repeating: 0, count: 256)
         guard unsafe openpty(&ours, &theirs, &name, nil, nil) == 0 else { throw DidNotStart() }
-        // Theirs stays open, so that what was written last can be read after their end.
+        // The other end stays open, so that the last output can be read after the program has ended.
         (descriptor, other) = (ours, theirs)
         for descriptor in [ours, theirs] { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
         _ = fcntl(ours, F_SETFL, O_NONBLOCK)
@@ -67,39 +67,35 @@ final class PseudoTerminal {
     /// Waits for a prompt, then types a line.
     func answer(_ prompt: String, _ line: String) async throws {
         let seen = screen.count
-        for _ in 0..<1000 {
+        let isAsked = try await Program.wait {
             read()
-            if String(decoding: screen[min(seen, screen.count)...], as: UTF8.self).contains(prompt)
+            return String(decoding: screen[min(seen, screen.count)...], as: UTF8.self).contains(prompt)
                 || shown.hasSuffix(prompt)
-            {
-                let bytes = Array(line.utf8)
-                _ = unsafe bytes.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, $0.count) }
-                return
-            }
-            // The prompt comes from another process.
-            try await Task.sleep(for: .milliseconds(10))
         }
-        throw SaidNothing(screen: shown)
+        guard isAsked else { throw SaidNothing(screen: shown) }
+        let bytes = Array(line.utf8)
+        _ = unsafe bytes.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, $0.count) }
     }
 
     /// Waits for its end.
-    func end() async -> Int32 {
-        var status: Int32 = 0
-        for _ in 0..<2000 {
+    ///
+    /// - Returns: Its exit status; 128 and the signal's number if one ended it, and -1 if it did not end.
+    func end() async throws -> Int32 {
+        let status = try await Program.first { () -> Int32? in
+            // Its terminal has to be read meanwhile.
             read()
-            if unsafe waitpid(identifier, &status, WNOHANG) == identifier {
-                read()
-                return status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + status & 0x7F
-            }
-            // The end of another process, whose terminal has to be read meanwhile.
-            usleep(10_000)
+            var status: Int32 = 0
+            guard unsafe waitpid(identifier, &status, WNOHANG) == identifier else { return nil }
+            read()
+            return status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + status & 0x7F
         }
+        if let status { return status }
         kill(identifier, SIGKILL)
-        unsafe waitpid(identifier, &status, 0)
+        waitpid(identifier, nil, 0)
         return -1
     }
 
-    /// Whether what is typed is shown.
+    /// Whether the terminal echoes input.
     var echoes: Bool {
         var settings = termios()
         return unsafe tcgetattr(descriptor, &settings) == 0 && settings.c_lflag & tcflag_t(ECHO) != 0

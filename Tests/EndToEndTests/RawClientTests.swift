@@ -4,19 +4,21 @@
 import Foundation
 import Testing
 
-/// The built server, with a client that sends what no proper one would.
+/// The built server with malformed requests.
 @Suite(.enabled(if: Program.system("openssl") != nil, "openssl is not installed"))
 struct RawClientTests {
-    private static let configuration = """
+    private static func configuration(headerTime: String = "10s") -> String {
+        """
         default-realm xtech;
         login xtechMyRealm { org.xtech.examples.gfloginmodule.MyLoginModule required; }
         login slow { ScriptedLoginModule required delay="300ms" groups="User"; }
         realm xtech { class StartWithRealm; }
         realm slow  { class StackRealm; jaas-context slow; }
-        server { listen 127.0.0.1:0; limits { header-time 1s; } }
+        server { listen 127.0.0.1:0; limits { header-time \(headerTime); } }
         protect /welcome { require group User; }
         protect /slow    { realm slow; require any; }
         """
+    }
 
     /// Sends bytes over TLS and waits until the server closes.
     private func say(_ text: String, to server: RunningServer) async throws -> Finished {
@@ -47,15 +49,15 @@ struct RawClientTests {
         ("bare line feeds", "GET / HTTP/1.1\nHost: a\n\n", "400"),
         ("no HTTP", "what?\r\n\r\n", "400"),
         ("a long target", "GET /\(String(repeating: "a", count: 9000)) HTTP/1.1\r\nHost: a\r\n\r\n", "414"),
-        ("a long field", "GET / HTTP/1.1\r\nHost: a\r\nX: \(String(repeating: "a", count: 9000))\r\n\r\n", "431"),
+        ("a long field", "GET / HTTP/1.1\r\nHost: a\r\nX: \(String(repeating: "a", count: 17_000))\r\n\r\n", "431"),
         ("a version to come", "GET / HTTP/3.0\r\nHost: a\r\n\r\n", "505"),
         ("too long a body", "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999\r\n\r\n", "413"),
     ]
 
-    @Test func `what is no proper request gets one answer with a page's fields, a line in the log, and an end`()
+    @Test func `a malformed request gets one response with security fields, a log line, and a close`()
         async throws
     {
-        let server = try await RunningServer(Self.configuration)
+        let server = try await RunningServer(Self.configuration())
         for (name, request, status) in Self.malformed {
             let finished = try await say(request + Self.next, to: server)
             #expect(statuses(finished.output) == [status], "\(name): \(finished.output) \(finished.errors)")
@@ -63,7 +65,7 @@ struct RawClientTests {
             for field in ["Content-Security-Policy: default-src 'none'", "X-Content-Type-Options: nosniff"] {
                 #expect(finished.output.lowercased().contains("\r\n\(field.lowercased())"), "\(name): \(field)")
             }
-            // OpenSSL says so where an end comes without close_notify.
+            // The error of OpenSSL for an end without close_notify.
             #expect(!finished.errors.contains("unexpected eof"), "\(name): \(finished.errors)")
         }
         #expect(await server.end() == 0)
@@ -72,17 +74,17 @@ struct RawClientTests {
     }
 
     @Test func `a head that does not end is answered with 408 and ends`() async throws {
-        let server = try await RunningServer(Self.configuration)
+        let server = try await RunningServer(Self.configuration(headerTime: "3s"))
         let finished = try await say("GET / HTTP/1.1\r\nHost: a\r\nX: ", to: server)
         #expect(statuses(finished.output) == ["408"])
         #expect(finished.output.contains("\r\nConnection: close\r\n"))
         #expect(!finished.errors.contains("unexpected eof"))
-        // Whoever says nothing gets nothing.
+        // A client that sends nothing gets no response.
         #expect(try await say("", to: server).output == "")
     }
 
-    @Test func `a smuggled request is answered by nobody, a following one in its turn`() async throws {
-        let server = try await RunningServer(Self.configuration)
+    @Test func `a smuggled request is not answered, a pipelined one in its turn`() async throws {
+        let server = try await RunningServer(Self.configuration())
         let hidden = "GET /welcome HTTP/1.1\r\nHost: a\r\nAuthorization: Basic emVkOng=\r\n\r\n"
         let inBody = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: \(hidden.utf8.count)\r\n\r\n" + hidden
         let last = "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
@@ -94,7 +96,7 @@ struct RawClientTests {
     }
 
     @Test func `both lanes keep the order of requests`() async throws {
-        let server = try await RunningServer(Self.configuration)
+        let server = try await RunningServer(Self.configuration())
         let requests = ["/slow", "/", "/welcome", "/nothing", "/slow", "/welcome"].map {
             "GET \($0) HTTP/1.1\r\nHost: a\r\nAuthorization: Basic emVkOng=\r\n\r\n"
         }
@@ -103,14 +105,21 @@ struct RawClientTests {
         #expect(statuses(said.output) == ["200", "200", "200", "404", "200", "200", "404"])
     }
 
-    @Test func `a login that ends before its request's body does harms nobody`() async throws {
-        let server = try await RunningServer(Self.configuration)
+    @Test func `a login that is answered before the request's body has arrived does not disturb the server`()
+        async throws
+    {
+        // The time of a head is also how long the server waits for the rest of the body.
+        let server = try await RunningServer(Self.configuration(headerTime: "1s"))
         for user in ["zed", "bob"] {
             let token = Data("\(user):x".utf8).base64EncodedString()
             for _ in 0..<10 {
                 let request = "POST /welcome HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 5000\r\n"
-                let said = try await say(request + "Authorization: Basic \(token)\r\n\r\nx", to: server)
-                #expect(["401", "405"].contains(statuses(said.output).first))
+                let status = try await Program.first {
+                    let said = try await say(request + "Authorization: Basic \(token)\r\n\r\nx", to: server)
+                    // On a busy machine the head of a request may be late.
+                    return statuses(said.output).first.flatMap { $0 == "408" ? nil : $0 }
+                }
+                #expect(["401", "405"].contains(status))
             }
         }
         #expect(await server.end() == 0)

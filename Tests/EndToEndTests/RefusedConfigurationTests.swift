@@ -4,7 +4,7 @@
 import Foundation
 import Testing
 
-/// What is wrong with a configuration is said once, with its place, and nothing starts.
+/// A broken configuration is reported once, with its place, and nothing starts.
 @Suite struct RefusedConfigurationTests {
     private static let login = "login xtechMyRealm { StartWithLoginModule required; }\n"
     private static let realm = "realm xtech { class StartWithRealm; }\n"
@@ -84,7 +84,7 @@ import Testing
     ]
 
     @Test(arguments: cases)
-    func `a broken configuration is refused with its place by every command`(test: Case) async throws {
+    func `every command refuses a broken configuration with its place`(test: Case) async throws {
         let folder = try TemporaryFolder()
         try folder.write(test.configuration, to: "realms.conf")
         var commands = [("gatehouse", ["serve"]), ("gatehouse", ["check"])]
@@ -100,7 +100,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: folder.url.appendingPathComponent("var").path))
     }
 
-    @Test func `CVE-2026-54762: a configuration that is not there is an error, not an empty one`() async throws {
+    @Test func `CVE-2026-54762: a missing configuration is an error, not an empty configuration`() async throws {
         let folder = try TemporaryFolder()
         let finished = try await Program.run(
             Program.built("gatehouse"),
@@ -173,7 +173,7 @@ import Testing
         #expect(try Data(contentsOf: URL(fileURLWithPath: server.certificate)) == before)
     }
 
-    @Test func `wrong arguments are told from everything else`() async throws {
+    @Test func `wrong arguments have their own exit status`() async throws {
         for arguments in [[], ["nonsense"], ["serve", "--port", "1"], ["check", "-D", "x"]] {
             #expect(try await Program.run(Program.built("gatehouse"), arguments).status == 2)
         }
@@ -182,5 +182,43 @@ import Testing
             #expect(help.status == 0)
             #expect(help.output.contains("USAGE: gatehouse"))
         }
+    }
+
+    @Test(arguments: ["check", "serve"])
+    func `a quoted line keeps its tabs, and the underline is below its word`(command: String) async throws {
+        let folder = try TemporaryFolder()
+        try folder.write("server {\n\tlisten\t127.0.0.1:0;\n\tthread\t\t2;\n}", to: "realms.conf")
+        let finished = try await Program.run(Program.built("gatehouse"), [command], in: folder.url)
+        #expect(finished.status == 3)
+        #expect(
+            finished.errors == """
+                realms.conf:3:2: error: unknown statement thread in server
+                    \tthread\t\t2;
+                    \t^~~~~~
+                    hint: did you mean threads?
+
+                """
+        )
+    }
+
+    @Test(
+        arguments: [
+            ["gatehouse", "user", "add", "eve", "--password", "hunter2"],
+            ["gatehouse", "user", "set-password", "eve", "--password=hunter2"],
+            ["gatehouse", "user", "add", "eve", "--password"], ["gatehouse", "hash", "--password", "hunter2"],
+            ["authcheck", "--password", "hunter2", "xtech", "zed"],
+        ]
+    )
+    func `a password in the arguments is refused, and the message names the alternatives`(words: [String]) async throws
+    {
+        let finished = try await Program.run(Program.built(words[0]), Array(words.dropFirst()))
+        #expect(finished.status == 2 && finished.output.isEmpty)
+        let first = """
+            Error: --password is refused, as every user of this machine can read arguments. \
+            Type the password at the prompt, or use --password-stdin to read it from standard input.
+
+            """
+        #expect(finished.errors.hasPrefix(first), "\(finished.errors)")
+        #expect(finished.errors.contains("Usage: \(words[0])") && !finished.errors.contains("hunter2"))
     }
 }

@@ -4,7 +4,7 @@
 import Foundation
 import Testing
 
-/// SIGHUP: everything is read again and takes the place of what was, or nothing does.
+/// SIGHUP: the whole configuration is replaced, or nothing.
 @Suite(.enabled(if: Program.hasCurl, "curl is not installed"))
 struct ReloadTests {
     private static func configuration(startWith: String, path: String, tls: String = "") -> String {
@@ -16,7 +16,7 @@ struct ReloadTests {
         """
     }
 
-    @Test func `realms and rules are those of the file as it is now`() async throws {
+    @Test func `a reload puts the realms and rules of the changed file in force`() async throws {
         let server = try await RunningServer(Self.configuration(startWith: "z", path: "/welcome"))
         #expect(try await server.ask("/welcome", "-u", "zed:x").status == 200)
         #expect(try await server.ask("/other", "-u", "zed:x").status == 404)
@@ -29,7 +29,7 @@ struct ReloadTests {
         #expect(await server.end() == 0)
     }
 
-    @Test func `credentials of before are checked anew, also where nothing else has changed`() async throws {
+    @Test func `a reload makes cached credentials be checked again`() async throws {
         let server = try await RunningServer(Self.configuration(startWith: "z", path: "/welcome"))
         #expect(try await server.ask("/welcome", "-u", "zed:x").status == 200)
         try server.folder.write(Self.configuration(startWith: "zz", path: "/welcome"), to: "realms.conf")
@@ -39,7 +39,7 @@ struct ReloadTests {
     }
 
     @Test(arguments: ["realm {", "login-config missing.conf;", "server { tls { certificate a.pem; key a.key; } }"])
-    func `of a broken file nothing is taken, and what is wrong is said`(broken: String) async throws {
+    func `a broken file changes nothing, and its errors are logged`(broken: String) async throws {
         let server = try await RunningServer(Self.configuration(startWith: "z", path: "/welcome"))
         try server.folder.write(broken, to: "realms.conf")
         try await server.hangUp()
@@ -51,7 +51,7 @@ struct ReloadTests {
         #expect(try await server.ask("/again", "-u", "zed:x").status == 200)
     }
 
-    @Test func `new connections are shown the new certificate`() async throws {
+    @Test func `new connections get the new certificate`() async throws {
         let openssl = try #require(Program.system("openssl"))
         let folder = try TemporaryFolder()
         func makeCertificate(_ name: String) async throws {
@@ -67,16 +67,17 @@ struct ReloadTests {
         let server = try await RunningServer(in: folder)
         func subject() async throws -> String {
             let arguments = ["s_client", "-connect", "localhost:\(server.port)", "-servername", "localhost"]
-            return try await Program.run(openssl, arguments).output
+            // Versions differ in the blanks around the sign.
+            return try await Program.run(openssl, arguments).output.replacing(" = ", with: "=")
         }
-        #expect(try await subject().contains("CN = first"))
+        #expect(try await subject().contains("CN=first"))
         try await makeCertificate("second")
-        #expect(try await subject().contains("CN = first"))
+        #expect(try await subject().contains("CN=first"))
         try await server.hangUp()
-        #expect(try await subject().contains("CN = second"))
+        #expect(try await subject().contains("CN=second"))
     }
 
-    @Test func `what takes a restart is named`() async throws {
+    @Test func `settings that need a restart are logged`() async throws {
         let server = try await RunningServer(Self.configuration(startWith: "z", path: "/welcome"))
         try server.folder.write("server { listen 127.0.0.1:1; threads 2; limits { body 1; } }", to: "realms.conf")
         try await server.hangUp()

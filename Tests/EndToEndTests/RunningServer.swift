@@ -4,10 +4,16 @@
 import Foundation
 import Synchronization
 
-/// A `gatehouse serve` on a port of the system's choice, stopped when nobody holds it any more.
+/// A process of `gatehouse serve` on a free port, killed at the end of the test.
 final class RunningServer: Sendable {
     struct DidNotListen: Error {
         let output: String
+    }
+
+    /// A line that did not come.
+    struct DidNotLog: Error {
+        let text: String
+        let log: String
     }
 
     let folder: TemporaryFolder
@@ -25,31 +31,23 @@ final class RunningServer: Sendable {
         try await self.init(in: folder)
     }
 
-    /// Serves what stands in a folder.
+    /// Serves the configuration of a folder.
     init(in folder: TemporaryFolder) async throws {
         let log = try folder.write("", to: "log")
-        let child = try Child(
-            Program.built("gatehouse"),
-            ["serve"],
-            in: folder.url,
-            input: nil,
-            output: log,
-            errors: log
-        )
+        let child = try Child.serving(folder, output: log, errors: log)
         self.folder = folder
         self.child = child
-        for _ in 0..<1000 {
-            let line = Self.text(folder).split(separator: "\n").first { $0.hasPrefix("listening on ") }
-            if let port = line?.split(separator: ":").last.flatMap({ Int($0) }) {
-                self.port = port
-                return
-            }
-            // The line comes from another process: there is nothing here to wait for but its file.
-            try await Task.sleep(for: .milliseconds(20))
+        let port = try await Program.first {
+            // The last line may not be whole yet.
+            let lines = Self.text(folder).split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+            return lines.first { $0.hasPrefix("listening on ") }?.split(separator: ":").last.flatMap { Int($0) }
         }
-        child.signal(SIGKILL)
-        _ = await child.end()
-        throw DidNotListen(output: Self.text(folder))
+        guard let port else {
+            child.signal(SIGKILL)
+            _ = await child.end()
+            throw DidNotListen(output: Self.text(folder))
+        }
+        self.port = port
     }
 
     deinit {
@@ -61,18 +59,28 @@ final class RunningServer: Sendable {
         }
     }
 
-    /// Has it read its configuration again, and waits until it says what came of that.
+    /// Sends SIGHUP, and waits until the server logs the result.
     func hangUp() async throws {
-        let before = log.count
+        let before = log.utf8.count
         child.signal(SIGHUP)
-        for _ in 0..<1000 {
-            let news = log.dropFirst(before)
-            if news.contains("the configuration was read again") || news.contains("the configuration stays") { return }
-            // The line comes from another process: there is nothing here to wait for but its file.
-            try await Task.sleep(for: .milliseconds(20))
-        }
-        throw DidNotListen(output: log)
+        try await untilLogged("the configuration was read again", "the configuration stays", after: before)
     }
+
+    /// Waits until one of some texts is in the log.
+    ///
+    /// - Parameters:
+    ///   - texts: The texts.
+    ///   - bytes: How many bytes of the log do not count.
+    /// - Throws: ``DidNotLog`` if none comes in time.
+    func untilLogged(_ texts: String..., after bytes: Int = 0) async throws {
+        let isLogged = try await Program.wait {
+            let news = String(decoding: log.utf8.dropFirst(bytes), as: UTF8.self)
+            return texts.contains { news.contains($0) }
+        }
+        guard isLogged else { throw DidNotLog(text: texts.joined(separator: " or "), log: log) }
+    }
+
+    func signal(_ number: Int32) { child.signal(number) }
 
     /// Tells it to stop and waits for its end.
     ///
@@ -91,27 +99,24 @@ final class RunningServer: Sendable {
         hasEnded.withLock { $0 = true }
     }
 
-    /// Asks until an answer has that status, for as long as it would take were nobody told of a change.
+    /// Asks until an answer has that status.
     ///
-    /// - Returns: How long that took; nil if no answer had it within ten seconds.
-    func wait(for status: Int, at path: String, _ credentials: String) async throws -> Duration? {
-        let clock = ContinuousClock()
-        let begin = clock.now
-        while clock.now - begin < .seconds(10) {
-            if try await ask(path, "-u", credentials).status == status { return clock.now - begin }
-            // The change comes from another process: there is nothing here to wait for but its answers.
-            try await Task.sleep(for: .milliseconds(50))
-        }
-        return nil
+    /// - Returns: Whether one had it in time.
+    func wait(for status: Int, at path: String, _ arguments: String...) async throws -> Bool {
+        try await Program.wait { try await ask(path, arguments).status == status }
     }
+
+    /// What curl always needs: no proxy and no settings of whoever runs the tests, and an end.
+    static let curlOptions = ["-q", "-sS", "--noproxy", "*", "--max-time", "120"]
 
     /// Asks with curl; the status and the body.
     func ask(_ path: String, _ arguments: String...) async throws -> (status: Int, body: String) {
+        try await ask(path, arguments)
+    }
+
+    private func ask(_ path: String, _ arguments: [String]) async throws -> (status: Int, body: String) {
         guard let curl = Program.system("curl") else { return (0, "") }
-        let options = [
-            "-sS", "--noproxy", "*", "--path-as-is", "--max-time", "20", "--cacert", certificate, "-w",
-            "\n%{http_code}",
-        ]
+        let options = Self.curlOptions + ["--path-as-is", "--cacert", certificate, "-w", "\n%{http_code}"]
         let finished = try await Program.run(curl, options + arguments + [url + path])
         guard let newline = finished.output.lastIndex(of: "\n") else { return (0, finished.errors) }
         let status = Int(finished.output[finished.output.index(after: newline)...]) ?? 0
@@ -122,6 +127,20 @@ final class RunningServer: Sendable {
         String(
             decoding: FileManager.default.contents(atPath: folder.url.appendingPathComponent("log").path) ?? Data(),
             as: UTF8.self
+        )
+    }
+}
+
+extension Child {
+    /// Starts the built server with the configuration of a folder, without waiting until it listens.
+    static func serving(_ folder: TemporaryFolder, output: URL, errors: URL) throws -> Child {
+        try Child(
+            Program.built("gatehouse"),
+            ["serve"],
+            in: folder.url,
+            input: nil,
+            output: output,
+            errors: errors
         )
     }
 }

@@ -4,7 +4,7 @@
 import Foundation
 import Testing
 
-/// The store as a file: what becomes of one that cannot be used, and of two programs at one.
+/// The store's file: unusable ones, and concurrent commands.
 @Suite struct StoreFileTests {
     private static let everyCommand = [
         ["user", "list"], ["user", "show", "ann"], ["user", "add", "--password-stdin", "bob"],
@@ -12,9 +12,9 @@ import Testing
         ["lockouts", "list"], ["lockouts", "clear", "--all"], ["check"], ["serve"],
     ]
 
-    /// What is in a store; where that is none, the file's bytes.
+    /// The contents of a store; the bytes of the file if it is not a store.
     private func contents(_ people: People) async throws -> Data? {
-        // SQLite may write to a file without changing what is in it.
+        // SQLite may write to a file without changing its contents.
         if let sqlite = Program.system("sqlite3") {
             let dump = try await Program.run(sqlite, [people.store.path, ".dump"])
             if dump.status == 0, dump.output.contains("COMMIT") { return Data(dump.output.utf8) }
@@ -22,7 +22,7 @@ import Testing
         return FileManager.default.contents(atPath: people.store.path)
     }
 
-    /// That every command says what is wrong, names the file, and leaves it as it is.
+    /// Expects that every command reports the error with the name of the file, and does not change the file.
     private func expectRefusal(_ people: People, _ words: String...) async throws {
         let before = try await contents(people)
         for command in Self.everyCommand {
@@ -33,7 +33,7 @@ import Testing
                 in: people.folder.url
             )
             #expect(finished.status == 3, "\(command): \(finished)")
-            #expect(finished.errors.contains("realms.conf:4:7: error: realm people: "), "\(command): \(finished)")
+            #expect(finished.errors.contains("realms.conf:8:1: error: "), "\(command): \(finished)")
             for word in words { #expect(finished.errors.contains(word), "\(command): \(finished)") }
             #expect(!finished.output.contains("listening"))
         }
@@ -41,7 +41,7 @@ import Testing
         #expect(try await contents(people) == before)
     }
 
-    @Test func `a file that is no store is left alone`() async throws {
+    @Test func `a file that is not a database is not changed`() async throws {
         let people = try People()
         #expect(try await people.add("ann").status == 0)
         try Data((0..<8192).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ 7) }).write(to: people.store)
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(.enabled(if: Program.system("sqlite3") != nil, "sqlite3 is not installed"))
-    func `a store of a newer version is left alone`() async throws {
+    func `a store of a newer version is not changed`() async throws {
         let people = try People()
         #expect(try await people.add("ann").status == 0)
         let sqlite = try #require(Program.system("sqlite3"))
@@ -64,13 +64,13 @@ import Testing
         let other = people.folder.url.appendingPathComponent("other.sqlite")
         try FileManager.default.moveItem(at: people.store, to: other)
         try FileManager.default.createDirectory(at: people.store, withIntermediateDirectories: false)
-        try await expectRefusal(people, "var/gatehouse.sqlite is no ordinary file")
+        try await expectRefusal(people, "var/gatehouse.sqlite is not a regular file")
         try FileManager.default.removeItem(at: people.store)
         try FileManager.default.createSymbolicLink(at: people.store, withDestinationURL: other)
-        try await expectRefusal(people, "var/gatehouse.sqlite is no ordinary file")
+        try await expectRefusal(people, "var/gatehouse.sqlite is not a regular file")
     }
 
-    @Test func `a state folder that is none is told by who only looks, too`() async throws {
+    @Test func `commands that only read also report an unusable state folder`() async throws {
         let people = try People()
         try people.folder.write("", to: "var")
         try await expectRefusal(people, "var")
@@ -85,7 +85,7 @@ import Testing
     }
 
     @Test(.enabled(if: geteuid() == 0 && Program.system("setpriv") != nil, "not root, or setpriv is not installed"))
-    func `a store that may not be read is told by its name`() async throws {
+    func `an unreadable store is reported by its name`() async throws {
         let people = try People()
         #expect(try await people.add("ann").status == 0)
         let setpriv = try #require(Program.system("setpriv"))
@@ -97,16 +97,16 @@ import Testing
             try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: people.folder.url.path)
             for command in [["user", "list"], ["user", "remove", "ann"], ["check"]] {
                 let finished = try await Program.run(setpriv, options + command, in: people.folder.url)
-                // A build folder that others may not enter says so by itself.
+                // In a build folder that other users cannot enter, setpriv fails first.
                 guard !finished.errors.contains("setpriv: failed to execute") else { return }
                 #expect(finished.status == 3, "\(command): \(finished)")
-                #expect(finished.errors.contains("error: realm people: "), "\(command): \(finished)")
+                #expect(finished.errors.contains("realms.conf:8:1: error: "), "\(command): \(finished)")
                 #expect(finished.errors.contains("var"), "\(command): \(finished)")
             }
         }
     }
 
-    @Test func `the store is for its owner only, also one that came back from a backup for all`() async throws {
+    @Test func `the store is readable by its owner only, also after a restore with wider permissions`() async throws {
         let people = try People()
         #expect(try await people.add("ann").status == 0)
         let state = people.store.deletingLastPathComponent().path
@@ -120,7 +120,7 @@ import Testing
         #expect(try mode() == 0o600)
     }
 
-    @Test func `two programs that add at the same time add both, or one where the name is the same`() async throws {
+    @Test func `concurrent commands add all users, and a repeated name once`() async throws {
         let people = try People()
         let names = (0..<12).map { "user\($0)" }
         let statuses = try await withThrowingTaskGroup { group in
@@ -134,7 +134,7 @@ import Testing
         #expect(try await people.names() == (names + ["same"]).sorted())
     }
 
-    @Test func `groups that are added at the same time are all there`() async throws {
+    @Test func `groups that are added concurrently are all stored`() async throws {
         let people = try People()
         #expect(try await people.add("ann").status == 0)
         let groups = (0..<12).map { "group\($0)" }
@@ -151,7 +151,7 @@ import Testing
         #expect(shown.sorted() == groups.sorted())
     }
 
-    @Test func `what was acknowledged is there although the program is killed`() async throws {
+    @Test func `an acknowledged user is stored although the program is killed`() async throws {
         let people = try People()
         var acknowledged: [String] = []
         for number in 0..<20 {

@@ -4,12 +4,28 @@
 import Foundation
 import Testing
 
-/// `gatehouse user` as a process of its own: what it says, where, and how it ends.
+/// `gatehouse user` as a process: its output, errors and exit status.
 @Suite struct UserCommandTests {
+    @Test func `a change whose output cannot be written has its own exit status`() async throws {
+        let people = try People()
+        for (arguments, isThere) in [
+            ("user add --no-password ann", true), ("user disable ann", true), ("user list", true),
+            ("user remove ann", false),
+        ] {
+            let shell = try #require(Program.system("sh"))
+            let command = "'\(Program.built("gatehouse").path)' \(arguments) > /dev/full"
+            let finished = try await Program.run(shell, ["-c", command], in: people.folder.url)
+            #expect(finished.status == 5, "\(arguments)")
+            #expect(finished.errors == "the command has succeeded, but its output could not be written\n")
+            let list = try await people.gatehouse("user", "list")
+            #expect(list.output.contains("ann") == isThere, "\(arguments)")
+        }
+    }
+
     @Test func `a user is added, shown, changed and removed`() async throws {
         let people = try People()
         #expect(try await people.gatehouse("user", "list") == (0, "there are no users\n", ""))
-        // Who only looks makes nothing.
+        // Commands that only read create no file.
         #expect(!FileManager.default.fileExists(atPath: people.store.path))
         #expect(
             try await people.add("ann", "--group", "Staff", "--group", "Admin")
@@ -48,14 +64,15 @@ import Testing
             try await people.gatehouse("user", "groups", "ann", "--remove", "Admin", "--remove", "New")
                 == (0, "ann is in no group (realm people)\n", "")
         )
-        #expect(try await people.gatehouse("user", "disable", "ann") == (0, "ann may not sign in (realm people)\n", ""))
-        #expect(try await people.gatehouse("user", "enable", "ann") == (0, "ann may sign in (realm people)\n", ""))
+        #expect(try await people.gatehouse("user", "disable", "ann") == (0, "ann disabled (realm people)\n", ""))
+        #expect(try await people.gatehouse("user", "enable", "ann") == (0, "ann enabled (realm people)\n", ""))
         #expect(
             try await people.gatehouse("user", "expire", "ann", "2027-01-31")
-                == (0, "ann ends after 2027-01-31 (realm people)\n", "")
+                == (0, "ann expires after 2027-01-31 (realm people)\n", "")
         )
         #expect(
-            try await people.gatehouse("user", "expire", "ann", "never") == (0, "ann has no end (realm people)\n", "")
+            try await people.gatehouse("user", "expire", "ann", "never")
+                == (0, "ann never expires (realm people)\n", "")
         )
         #expect(try await people.gatehouse("user", "remove", "ann") == (0, "ann removed (realm people)\n", ""))
         #expect(try await people.names() == ["bob"])
@@ -72,7 +89,7 @@ import Testing
         #expect(try await people.names() == [])
     }
 
-    @Test func `what cannot be done is told on standard error with status 1, and changes nothing`() async throws {
+    @Test func `a failed command writes to standard error, exits with 1 and changes nothing`() async throws {
         let people = try People()
         #expect(try await people.add("ann", "--group", "Staff").status == 0)
         let before = try await people.gatehouse("user", "list", "--json").output
@@ -101,7 +118,7 @@ import Testing
             try await people.gatehouse("user", "list", "--realm", "xtech")
                 == (
                     1, "",
-                    "the users of realm xtech (StartWithRealm) cannot be changed here; those of people, others can\n"
+                    "the users of realm xtech (StartWithRealm) cannot be changed here; realms whose users can be changed: people, others\n"
                 )
         )
         #expect(try await people.gatehouse("user", "list", "--json").output == before)
@@ -125,7 +142,7 @@ import Testing
         #expect(try await people.names() == ["ann"])
     }
 
-    @Test func `a realm that is not there, no realm and no configuration are told`() async throws {
+    @Test func `an unknown realm, a missing realm and a missing configuration are reported`() async throws {
         let people = try People()
         #expect(
             try await people.gatehouse("user", "list", "--realm", "people2")
@@ -138,18 +155,18 @@ import Testing
         let nameless = try People(configuration)
         #expect(
             try await nameless.gatehouse("user", "list")
-                == (2, "", "name a realm by --realm; the configuration has no default-realm\n")
+                == (2, "", "name a realm with --realm; the configuration has no default-realm\n")
         )
         let others = try People(
             "realm xtech { class StartWithRealm; } login xtechMyRealm { DenyLoginModule required; }"
         )
         #expect(
             try await others.gatehouse("user", "list", "--realm", "xtech").errors
-                .hasSuffix("cannot be changed here; there is no realm whose can\n")
+                .hasSuffix("cannot be changed here; the configuration has no realm whose users can be changed\n")
         )
     }
 
-    @Test func `JSON says all there is`() async throws {
+    @Test func `JSON output contains every field`() async throws {
         let people = try People()
         #expect(try await people.gatehouse("user", "list", "--json") == (0, "[]\n", ""))
         #expect(try await people.add("ann \"quoted\" \\ é\u{202E}", "--group", "a,\"b").status == 0)
@@ -175,7 +192,7 @@ import Testing
         #expect(one.count { $0 == "\n" } == 1)
     }
 
-    @Test func `who may sign in follows from what was set`() async throws {
+    @Test func `sign-in follows the user's settings`() async throws {
         let people = try People()
         #expect(try await people.add("ann").status == 0)
         #expect(try await people.authcheck("ann", People.password).status == 0)

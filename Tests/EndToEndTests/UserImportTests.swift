@@ -4,7 +4,7 @@
 import Foundation
 import Testing
 
-/// `gatehouse user import`: users of other programs, with their passwords, all or none.
+/// `gatehouse user import`: imports all users of a file, with their passwords, or none.
 @Suite struct UserImportTests {
     // In the form of GlassFish.
     private static let keyFile = """
@@ -36,7 +36,7 @@ import Testing
         #expect(try String(contentsOf: file, encoding: .utf8) == Self.keyFile)
     }
 
-    @Test func `a password that came along signs its user in, and who only asks changes nothing`() async throws {
+    @Test func `an imported password signs its user in, and a dry run changes nothing`() async throws {
         let people = try People()
         let hash = try await people.gatehouse("hash", "--password-stdin", input: People.password).output
         #expect(try await importing(people, "ann:\(hash)").status == 0)
@@ -57,14 +57,14 @@ import Testing
         #expect(try await people.gatehouse("user", "groups", "carl").output == "")
     }
 
-    @Test func `where one is there already none is imported`() async throws {
+    @Test func `if one user exists already none is imported`() async throws {
         let people = try People()
         #expect(try await people.add("dora").status == 0)
         #expect(try await importing(people, Self.keyFile) == (1, "", "there is a user dora already\n"))
         #expect(try await people.names() == ["dora"])
     }
 
-    @Test func `a line that cannot be read is told with its place, and nothing is imported unless it may be left out`()
+    @Test func `a malformed line is reported with its place, and stops the import unless it may be skipped`()
         async throws
     {
         let people = try People()
@@ -72,7 +72,7 @@ import Testing
         let refused = try await importing(people, text)
         #expect(refused.status == 1 && refused.output == "" && refused.isPrintable, "\(refused)")
         #expect(refused.errors.contains("users:4") && refused.errors.contains("users:5"), "\(refused)")
-        #expect(refused.errors.hasSuffix("nothing is imported; --skip-broken leaves out what cannot be read\n"))
+        #expect(refused.errors.hasSuffix("nothing was imported; --skip-broken skips lines that cannot be read\n"))
         #expect(try await people.names() == [])
         let skipped = try await importing(people, text, "--skip-broken")
         #expect(skipped.status == 0 && skipped.isPrintable, "\(skipped)")
@@ -80,7 +80,7 @@ import Testing
         #expect(try await !people.names().contains { $0.contains("evil") })
     }
 
-    @Test func `what is no file of users is told`() async throws {
+    @Test func `a file that holds no users is reported`() async throws {
         let people = try People()
         for (name, text) in [("none", ""), ("mixed", "ann;RESET;x\nbob:*\n"), ("binary", "\0\0\0")] {
             if name != "none" { try people.folder.write(text, to: name) }

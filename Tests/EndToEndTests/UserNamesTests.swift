@@ -4,10 +4,10 @@
 import Foundation
 import Testing
 
-/// Names that mean something to somebody else: to a terminal, a shell, a file system, a database.
+/// User names with a meaning for a terminal, a shell, a file system or a database.
 @Suite struct UserNamesTests {
     @Test(arguments: ["", " ann", "ann ", "a\nb", "a\tb", "a\u{1B}[31mb", "a\u{7F}b", "a\u{9B}31mb", "a\u{2028}b"])
-    func `what is no user name is refused by every command, and does nothing to the terminal`(
+    func `an invalid user name is refused by every command, and reaches no terminal unescaped`(
         name: String
     )
         async throws
@@ -36,7 +36,7 @@ import Testing
         #expect(try await people.add(longest).status == 0)
         #expect(try await people.authcheck(longest, People.password).status == 0)
         #expect(try await people.add("ann").status == 0)
-        // One long name does not push everybody else's columns off the screen.
+        // One long name does not widen the columns of all other rows.
         let list = try await people.gatehouse("user", "list").output.split(separator: "\n")
         #expect(list.filter { $0.count > 200 }.count == 1)
     }
@@ -48,7 +48,7 @@ import Testing
             "ann\u{202E}nna", "\u{200B}", "e\u{301}", "null",
         ]
     )
-    func `a name is nothing but a name`(name: String) async throws {
+    func `names that look like options or patterns are ordinary names`(name: String) async throws {
         let people = try People()
         let added = try await people.add(name, "--group", "Staff")
         #expect(added.status == 0 && added.isPrintable, "\(added)")
@@ -68,7 +68,7 @@ import Testing
         #expect(Set(files) == ["realms.conf", "var"])
     }
 
-    @Test func `a name that is there already is not shown as it is`() async throws {
+    @Test func `an existing name is shown escaped`() async throws {
         let people = try People()
         #expect(try await people.add("a\u{202E}b").status == 0)
         let again = try await people.add("a\u{202E}b")
@@ -96,7 +96,7 @@ import Testing
         #expect(finished == (2, "", "the user name is not UTF-8\n"))
     }
 
-    @Test func `whatever stands in the arguments does nothing to the terminal`() async throws {
+    @Test func `arguments reach no terminal unescaped`() async throws {
         let people = try People()
         let nasty = "\u{1B}[31m\u{9B}2J\u{202E}\u{2028}x"
         for words in [

@@ -7,8 +7,9 @@ import Testing
 
 @testable import Gatehouse
 @testable import HTTPServer
+@testable import SignIn
 
-/// One decision, two lanes: what is answered on the event loop is what a task would have answered.
+/// Requests get the same response on the event loop and in a task.
 @Suite struct LaneTests {
     private static let configuration = """
         default-realm xtech;
@@ -41,8 +42,8 @@ import Testing
             let reply = base.respond(to: head, on: connection)
             counts.withLock { counts in
                 switch reply {
-                case .now: counts.now += 1
-                case .later: counts.later += 1
+                case .immediate: counts.now += 1
+                case .deferred: counts.later += 1
                 }
             }
             return reply
@@ -53,16 +54,16 @@ import Testing
         }
     }
 
-    private let house: House
-    private let slowHouse: House
+    private let server: TestServer
+    private let slowHouse: TestServer
 
     init() throws {
-        house = try House(Self.configuration)
-        slowHouse = try House(Self.configuration, lanes: .asyncOnly)
+        server = try TestServer(Self.configuration)
+        slowHouse = try TestServer(Self.configuration, lanes: .asyncOnly)
     }
 
     private func answer(_ request: String, _ responder: any Responder) async throws -> String {
-        try await house.bytes(request, by: responder)
+        try await server.bytes(request, by: responder)
     }
 
     private static func basic(_ text: String) -> String { "Basic " + Data(text.utf8).base64EncodedString() }
@@ -145,8 +146,8 @@ import Testing
         return requests
     }()
 
-    @Test func `both lanes give the same bytes, whether somebody is known from before or not`() async throws {
-        let fast = Counted(house.responder)
+    @Test func `both lanes return the same bytes, with and without cached credentials`() async throws {
+        let fast = Counted(server.responder)
         let slow = Counted(slowHouse.responder)
         for request in Self.requests {
             let wanted = try await answer(request, slow)
@@ -161,8 +162,8 @@ import Testing
         #expect(slow.now == 0)
     }
 
-    @Test func `somebody who was let in is known the next time, somebody who was not is not`() async throws {
-        let responder = Counted(house.responder)
+    @Test func `accepted credentials are cached, refused ones are not`() async throws {
+        let responder = Counted(server.responder)
         for (user, isKnown) in [("zed", true), ("bob", false)] {
             let request = Self.get("/welcome", [Self.basic("\(user):x")])
             let later = responder.later

@@ -4,10 +4,11 @@
 import NIOCore
 import Testing
 
-@testable import Gatehouse
+@testable import AccessControl
+@testable import SignIn
 
 @Suite struct PageTests {
-    @Test func `what comes from outside is escaped`() {
+    @Test func `text of requests is escaped in pages`() {
         let page = Page(
             title: "<b>\"x\" & 'y'</b>",
             lines: ["<script>"],
@@ -18,12 +19,12 @@ import Testing
         #expect(html.contains("&lt;script&gt;"))
     }
 
-    @Test func `a page without a failure shows no status, one with a failure does`() {
+    @Test func `only error pages show a status`() {
         #expect(!Page(title: "Hello", lines: []).text(asHTML: true).contains("class=\"status\""))
         #expect(Page.notFound.text(asHTML: true).contains("<p class=\"status\">404</p>"))
     }
 
-    @Test func `as text it is the lines alone`() {
+    @Test func `as plain text a page is its lines`() {
         #expect(Page(title: "Welcome zed", lines: ["Welcome zed"]).text(asHTML: false) == "Welcome zed\n")
     }
 
@@ -39,18 +40,18 @@ import Testing
             ("text/html;q=0,text/html", true), ("xtext/html", false), ("text/html;qq=0", true),
         ]
     )
-    func `a browser is one that asks for HTML`(accept: String, expected: Bool) {
+    func `a client that accepts HTML gets HTML`(accept: String, expected: Bool) {
         #expect(AcceptField.prefersHTML(accept.utf8Span.span) == expected)
     }
 
     @Test func `log lines cannot be forged by a name`() {
-        #expect(AccessLog.quoted("zed\r\nx \"y\" \\ é\u{202E}") == #""zed\u{d}\u{a}x \"y\" \\ \u{e9}\u{202e}""#)
+        #expect(LogText.quoted("zed\r\nx \"y\" \\ é\u{202E}") == #""zed\u{d}\u{a}x \"y\" \\ \u{e9}\u{202e}""#)
     }
 }
 
 extension Page {
     fileprivate func text(asHTML: Bool) -> String {
-        let frame = Frame(security: SecurityHeaders(isTrusted: true), places: Places(prefix: ""))
-        return String(buffer: rendered(asHTML: asHTML, frame).body)
+        let context = PageContext(security: SecurityHeaders(isTrusted: true), routes: Routes(prefix: ""))
+        return String(buffer: rendered(asHTML: asHTML, in: context).body)
     }
 }

@@ -10,7 +10,7 @@ import RealmTesting
 import TLSTesting
 import Testing
 
-@testable import Gatehouse
+@testable import ConfiguredTLS
 
 @Suite(.enabled(if: TestPKI.isPossible, "needs the openssl command"))
 struct ServerTLSTests {
@@ -76,7 +76,7 @@ struct ServerTLSTests {
             )
         )
         let configuration = tls.context.configuration
-        #expect(tls.doubts.isEmpty)
+        #expect(tls.warnings.isEmpty)
         #expect(!tls.certificate.isDevelopment)
         #expect(tls.hostCertificates.count == 1)
         #expect(configuration.hosts.first?.names == ["other.test", "*.wild.test"])
@@ -106,7 +106,10 @@ struct ServerTLSTests {
         (own + "host b.test { certificate other-chain.pem; key server.key; }", "2:94"),
         ("client-certificates required; client-ca none.pem;", "2:41"),
     ])
-    func `CVE-2026-27586: what cannot be used is told where it is named`(tls: String, place: String) throws {
+    func `CVE-2026-27586: a file that cannot be used is reported at its place in the configuration`(
+        tls: String,
+        place: String
+    ) throws {
         let others: [String: [UInt8]] = [
             "empty.pem": [], "short.key": [1, 2, 3], "zero.key": [UInt8](repeating: 0, count: 80),
         ]
@@ -114,7 +117,7 @@ struct ServerTLSTests {
         #expect(said?.hasPrefix(place + " ") == true, "\(said ?? "accepted")")
     }
 
-    @Test func `What is out of its time or of another name is doubtful`() throws {
+    @Test func `An expired certificate and one of another name cause a warning`() throws {
         let tls = try #require(
             try check(
                 Self.own
@@ -124,13 +127,13 @@ struct ServerTLSTests {
                     """
             )
         )
-        #expect(tls.doubts.count == 3, "\(tls.doubts)")
-        #expect(tls.doubts.contains { $0.contains("old.crl") })
-        #expect(tls.doubts.contains { $0.contains("expired") })
-        #expect(tls.doubts.contains { $0.contains("is not for elsewhere.test") })
+        #expect(tls.warnings.count == 3, "\(tls.warnings)")
+        #expect(tls.warnings.contains { $0.contains("old.crl") })
+        #expect(tls.warnings.contains { $0.contains("expired") })
+        #expect(tls.warnings.contains { $0.contains("is not for elsewhere.test") })
     }
 
-    @Test func `A reload keeps ticket keys of its own, and takes those of files anew`() throws {
+    @Test func `A reload keeps generated ticket keys, and reads those of files again`() throws {
         let first = try load(Self.own) { try ServerTLS.load($0, files: $1) }
         let again = try load(Self.own) { try first.reloaded($0, files: $1) }
         #expect(first.ticketKeys != nil && again.ticketKeys === first.ticketKeys)
@@ -144,7 +147,7 @@ struct ServerTLSTests {
         #expect(off.ticketKeys == nil)
     }
 
-    @Test func `Without a certificate nothing is made by a check, and all else is checked`() throws {
+    @Test func `A check creates no certificate, and checks everything else`() throws {
         #expect(try check("client-certificates required; client-ca root.pem;") == nil)
         #expect(refusal("groups none;") == "2:8 OpenSSL takes no group none")
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+import HTTPLimits
 import HTTPTypes
 import HummingbirdCore
 import NIOCore
@@ -9,7 +10,7 @@ import Testing
 
 @testable import HTTPServer
 
-/// A line whose requests may be answered in tasks.
+/// A connection whose requests may be answered in tasks.
 final class AsyncLine: Sendable {
     let eventLoop: NIOAsyncTestingEventLoop
     private let line: NIOLoopBoundBox<Line>
@@ -22,7 +23,7 @@ final class AsyncLine: Sendable {
         let channel = NIOAsyncTestingChannel(loop: eventLoop)
         self.eventLoop = eventLoop
         line = try await eventLoop.executeInContext {
-            let connections = ConnectionLoop(eventLoop, limits, Scripted(reply: reply)) { 0 }
+            let connections = ConnectionLoop(eventLoop, limits: limits, responder: Scripted(reply: reply)) { 0 }
             connections.start()
             return NIOLoopBoundBox(
                 try Line(channel, connections) { channel.isWritable = $0 },
@@ -31,7 +32,7 @@ final class AsyncLine: Sendable {
         }
     }
 
-    /// Does something on the event loop, and what follows from it.
+    /// Runs `body` on the event loop, and everything that it schedules.
     @discardableResult
     func on<Result: Sendable>(_ body: @escaping @Sendable (Line) throws -> Result) async throws -> Result {
         let line = line
@@ -44,7 +45,7 @@ final class AsyncLine: Sendable {
 
     func advance(_ time: TimeAmount) async { await eventLoop.advanceTime(by: time) }
 
-    /// Waits for what a task will bring about.
+    /// Waits until a task has made a condition true.
     func wait(
         for what: String,
         _ condition: @escaping @Sendable (Line) -> Bool,
@@ -52,8 +53,8 @@ final class AsyncLine: Sendable {
     ) async throws {
         let begin = ContinuousClock.now
         while try await !on(condition) {
-            // Never reached unless there is a defect.
-            guard ContinuousClock.now - begin < .seconds(20) else {
+            // Reached only if there is a defect.
+            guard ContinuousClock.now - begin < .seconds(60) else {
                 Issue.record(
                     "\(what) did not come about: \(try await text.debugDescription)",
                     sourceLocation: sourceLocation
@@ -68,7 +69,7 @@ final class AsyncLine: Sendable {
         get async throws { try await on(\.text) }
     }
 
-    /// Waits for a number of whole final responses.
+    /// Waits for a number of complete final responses.
     func answers(_ count: Int, methods: [String] = []) async throws -> [Answer] {
         try await wait(for: "\(count) answers") { line in
             let answers = (try? Answer.all(in: line.wire.taken, methods: methods, isCut: true)) ?? []
@@ -85,8 +86,8 @@ final class AsyncLine: Sendable {
     }
 }
 
-/// Something that a task waits for.
-final class Door: Sendable {
+/// Holds tasks until it is opened, or they are cancelled.
+final class CancellableLatch: Sendable {
     private let stream: AsyncStream<Void>
     private let continuation: AsyncStream<Void>.Continuation
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+import HTTPLimits
 import NIOCore
 import SeededRandom
 import Testing
@@ -8,17 +9,17 @@ import Testing
 @testable import HTTPServer
 
 @Suite struct ChunkedTests {
-    /// What comes of a body, given in pieces: its data, or the status it is refused with.
+    /// Decodes a body that arrives in pieces: its data, or the status with which it is rejected.
     private func decoded(_ pieces: [[UInt8]], limit: Int = 64) -> (data: String, status: Int, rest: Int) {
         var limits = HTTPLimits()
         limits.body = limit
-        guard var reader = BodyReader(.chunked, began: 0) else { return ("", 0, 0) }
+        guard var reader = BodyReader(.chunked, at: 0) else { return ("", 0, 0) }
         var input = ByteBuffer()
         var output = ByteBuffer()
         do throws(RequestFault) {
             for piece in pieces {
                 input.writeBytes(piece)
-                if !reader.isDone { try reader.read(&input, into: &output, limits) }
+                if !reader.isDone { try reader.read(&input, into: &output, limits: limits) }
             }
         } catch {
             return ("", error.status, 0)
@@ -36,13 +37,13 @@ import Testing
         ("5;a=b\r\nhello\r\n0;c\r\n\r\n", 200, "hello"), ("5;a=\"\u{E9};\"\r\nhello\r\n0\r\n\r\n", 200, "hello"),
         ("0\r\nX: y\r\nContent-Length: 5\r\n\r\n", 200, ""), ("40\r\n\(x64)\r\n0\r\n\r\n", 200, x64),
         ("5\r\nhello\r\n0\r\nX:\t\u{E9}\r\n\r\n", 200, "hello"),
-        // Not whole.
+        // Incomplete.
         ("", 0, ""), ("5", 0, ""), ("5\r\nhell", 0, "hell"), ("5\r\nhello\r\n0\r\n", 0, "hello"),
         ("0\r\nX: y\r\n", 0, ""),
-        // Longer than it may be.
+        // Longer than allowed.
         ("41\r\n\(x64)x\r\n0\r\n\r\n", 413, ""), ("40\r\n\(x64)\r\n1\r\nx\r\n0\r\n\r\n", 413, ""),
         ("FFFFFFFF\r\nx", 413, ""), ("7FFFFFFF\r\nx", 413, ""),
-        // No sizes.
+        // Malformed sizes.
         ("0x5\r\nhello\r\n0\r\n\r\n", 400, ""), ("+5\r\nhello\r\n0\r\n\r\n", 400, ""),
         ("-5\r\nhello\r\n0\r\n\r\n", 400, ""),
         ("1_0\r\nhello\r\n0\r\n\r\n", 400, ""), ("5 \r\nhello\r\n0\r\n\r\n", 400, ""),
@@ -94,13 +95,13 @@ import Testing
         }
     }
 
-    @Test func `nothing behind the body is taken`() {
+    @Test func `bytes behind the body are left alone`() {
         #expect(decoded([Array("1\r\nx\r\n0\r\n\r\nGET /".utf8)]) == ("x", 200, 5))
         #expect(decoded([Array("0\r\nX: y\r\n\r\nGET /".utf8)]) == ("", 200, 5))
     }
 
     @Test(arguments: ["5;", "5;a=", "0\r\nX: ", "0\r\n"])
-    func `extensions and trailers without end are refused`(start: String) {
+    func `unbounded extensions and trailers are refused`(start: String) {
         let unit = start == "0\r\n" ? "X:y\r\n" : "a"
         let endless = start + String(repeating: unit, count: 16_384 / unit.utf8.count + 1)
         #expect(decoded([Array(endless.utf8)]).status == 400)
@@ -115,7 +116,7 @@ import Testing
         #expect(decoded([Array(String(repeating: chunk, count: 17).utf8)]).status == 400)
     }
 
-    @Test func `chunks of one byte cost nothing beyond the body's limit`() {
+    @Test func `chunks of one byte are accepted up to the body's limit`() {
         let tiny = String(repeating: "1\r\nx\r\n", count: 65_536)
         #expect(decoded([Array((tiny + "0\r\n\r\n").utf8)], limit: 65_536).status == 200)
         #expect(decoded([Array((tiny + "1\r\nx\r\n").utf8)], limit: 65_536).status == 413)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+import HTTPLimits
 import HTTPTypes
 import NIOCore
 import NIOEmbedded
@@ -8,7 +9,7 @@ import Testing
 
 @testable import HTTPServer
 
-/// One connection and the fast lane.
+/// Connections whose requests are answered on the event loop.
 @Suite struct ConnectionTests {
     private static let get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 
@@ -22,7 +23,7 @@ import Testing
         #expect(line.isOpen)
     }
 
-    @Test func `an answer has Date, a length, and no word on a connection that goes on`() throws {
+    @Test func `a response has Date and a length, and no Connection field while the connection stays open`() throws {
         let line = try EmbeddedLine()
         defer { line.end() }
         line.bring(Self.get)
@@ -49,7 +50,7 @@ import Testing
             ("GET / HTTP/1.0\r\nConnection: keep-alive, close\r\n\r\n", "close", false),
         ]
     )
-    func `the connection ends or goes on as client and version have it`(
+    func `the connection closes or stays open as version and Connection field demand`(
         request: String,
         option: String,
         goesOn: Bool
@@ -63,7 +64,7 @@ import Testing
         #expect(line.isOpen == goesOn)
     }
 
-    @Test func `a body in the fast lane is read over, and the next request is found behind it`() throws {
+    @Test func `a body that no handler reads is skipped, and the next request is found behind it`() throws {
         let line = try EmbeddedLine()
         defer { line.end() }
         line.bring("POST /1 HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello" + Self.get)
@@ -83,7 +84,7 @@ import Testing
     }
 
     @Test(arguments: ["5\r\nhelloX", "zz\r\n", "FFFF\r\nx"])
-    func `a request that is answered already gets no second answer for a bad body`(body: String) throws {
+    func `a request that has been answered gets no second response for a bad body`(body: String) throws {
         let line = try EmbeddedLine(.small)
         defer { line.end() }
         line.bring("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
@@ -95,7 +96,7 @@ import Testing
         #expect(try line.statuses == [200])
     }
 
-    @Test func `whoever waits for a go-ahead and is answered at once is not read on`() throws {
+    @Test func `after an early response to 100-continue nothing more is read`() throws {
         let line = try EmbeddedLine()
         defer { line.end() }
         line.bring("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n")
@@ -105,7 +106,7 @@ import Testing
         #expect(try line.statuses == [200])
     }
 
-    @Test func `an expectation without a body is nothing to wait for`() throws {
+    @Test func `an expectation without a body gets no 100 response`() throws {
         let line = try EmbeddedLine()
         defer { line.end() }
         line.bring("GET / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\n\r\n" + Self.get)
@@ -114,8 +115,11 @@ import Testing
 
     // MARK: - Clients that do not read
 
-    @Test func `a flood of requests from a client that does not read stops the reading, and nothing grows`() throws {
-        let line = try EmbeddedLine(HTTPLimits(), Scripted { _, _ in .now(.text(String(repeating: "x", count: 1000))) })
+    @Test func `the server stops reading from a client that sends requests and reads no responses`() throws {
+        let line = try EmbeddedLine(
+            HTTPLimits(),
+            Scripted { _, _ in .immediate(.text(String(repeating: "x", count: 1000))) }
+        )
         defer { line.end() }
         line.wire.isTaking = false
         let flood = String(repeating: Self.get, count: 1000)
@@ -131,11 +135,11 @@ import Testing
         #expect(line.wire.readCount > reads)
     }
 
-    @Test func `requests that come in while responses are being sent are answered`() throws {
-        // The client makes room in the very moment in which the server sends: the connection takes its next requests then.
+    @Test func `requests that arrive while responses are sent are answered`() throws {
+        // The client reads while the server sends: the connection takes its next requests at that moment.
         let line = try EmbeddedLine(
             HTTPLimits(),
-            Scripted { _, _ in .now(.text(String(repeating: "x", count: 30_000))) }
+            Scripted { _, _ in .immediate(.text(String(repeating: "x", count: 30_000))) }
         )
         defer { line.end() }
         line.wire.isTaking = false
@@ -152,15 +156,15 @@ import Testing
         #expect(try line.answers.count == 12)
     }
 
-    @Test func `room that is made within a flush of the round is used, and what is answered then is sent`() throws {
+    @Test func `room made during a flush is used for further responses, which are sent`() throws {
         let responder = Scripted { _, target in
-            .now(.text(String(repeating: "x", count: target == "/large" ? 60_000 : 10_000)))
+            .immediate(.text(String(repeating: "x", count: target == "/large" ? 60_000 : 10_000)))
         }
         let line = try EmbeddedLine(HTTPLimits(), responder)
         defer { line.end() }
         line.wire.isTaking = false
         line.bring("GET /large HTTP/1.1\r\nHost: a\r\n\r\n")
-        // The first of these fills the line and waits for the round's flush, the second is not taken before there is room.
+        // The first of these fills the buffer and waits for the round's flush; the second is taken when there is room.
         line.line.bring(Self.get)
         line.line.bring(Self.get)
         line.wire.isTaking = true
@@ -168,7 +172,7 @@ import Testing
         #expect(try line.answers.count == 3)
     }
 
-    @Test func `memory stays what it is for a client whose reads never end with a request`() throws {
+    @Test func `memory is bounded for a client whose reads never end with a request`() throws {
         let line = try EmbeddedLine()
         defer { line.end() }
         let request = Array("GET / HTTP/1.1\r\nHost: a\r\nX: \(String(repeating: "x", count: 4000))\r\n\r\n".utf8)
@@ -186,7 +190,10 @@ import Testing
             var limits = HTTPLimits()
             limits.idleTime = .seconds(5)
             limits.writeTime = .seconds(100)
-            let line = try EmbeddedLine(limits, Scripted { _, _ in .now(.text(String(repeating: "x", count: 10_000))) })
+            let line = try EmbeddedLine(
+                limits,
+                Scripted { _, _ in .immediate(.text(String(repeating: "x", count: 10_000))) }
+            )
             defer { line.end() }
             line.wire.isTaking = false
             line.bring(Self.get)
@@ -204,9 +211,9 @@ import Testing
         }
     }
 
-    @Test func `a connection that ends in a flush that calls back ends once`() throws {
+    @Test func `a connection that closes within a flush is closed once`() throws {
         let responder = Scripted { _, target in
-            .now(.text(String(repeating: "x", count: target == "/large" ? 60_000 : 10_000)))
+            .immediate(.text(String(repeating: "x", count: target == "/large" ? 60_000 : 10_000)))
         }
         for (last, count) in [("GET / HTTP/1.0\r\n\r\n", 1), ("", 0)] {
             let line = try EmbeddedLine(HTTPLimits(), responder)
@@ -215,7 +222,7 @@ import Testing
             line.bring("GET /large HTTP/1.1\r\nHost: a\r\n\r\n")
             line.line.bring(last.isEmpty ? Self.get : last)
             line.wire.isTaking = true
-            // The flush makes room, and that has the connection look at what there is to do.
+            // The flush makes room, so the connection goes on in the middle of it.
             if last.isEmpty { line.line.endInput() } else { line.wire.take() }
             line.eventLoop.run()
             #expect(try line.answers.count == 2)
@@ -227,7 +234,7 @@ import Testing
         }
     }
 
-    @Test func `whoever ends his side before a request is whole gets nothing, after it an answer`() throws {
+    @Test func `a client that half-closes gets a response only if its request is complete`() throws {
         for (request, count) in [("", 0), ("GET / HT", 0), (Self.get, 1), (Self.get + "GET", 1)] {
             let line = try EmbeddedLine()
             defer { line.end() }
@@ -240,10 +247,10 @@ import Testing
         }
     }
 
-    @Test func `requests that wait for room are answered although the client has ended his side`() throws {
+    @Test func `requests that wait for room are answered after the client has half-closed`() throws {
         let line = try EmbeddedLine(
             HTTPLimits(),
-            Scripted { _, _ in .now(.text(String(repeating: "x", count: 30_000))) }
+            Scripted { _, _ in .immediate(.text(String(repeating: "x", count: 30_000))) }
         )
         defer { line.end() }
         line.wire.isTaking = false
@@ -259,7 +266,7 @@ import Testing
         #expect(line.wire.isClosed)
     }
 
-    @Test func `the slot is given back once, however the connection ends`() throws {
+    @Test func `the connection's slot is released once, however the connection ends`() throws {
         let ways: [(String, (EmbeddedLine) -> Void)] = [
             ("drop", { $0.line.drop() }),
             (
@@ -324,7 +331,7 @@ import Testing
     // MARK: - Drain
 
     @Test(arguments: ["", "GET / HT", "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhe"])
-    func `a server that ends closes what is idle and finishes what has begun`(begun: String) throws {
+    func `a server that stops closes idle connections and finishes requests in progress`(begun: String) throws {
         let line = try EmbeddedLine()
         defer { line.end() }
         line.bring(begun)
@@ -341,7 +348,7 @@ import Testing
         #expect(!line.isOpen)
     }
 
-    @Test func `a connection whose handshake ends after the server's last hour is closed`() throws {
+    @Test func `a connection whose handshake ends after the server has stopped is closed`() throws {
         let line = try EmbeddedLine()
         defer { line.end() }
         line.line.connections.drain()
@@ -353,7 +360,7 @@ import Testing
 
     // MARK: - Neighbours
 
-    @Test func `connections of one loop do not get each other's bytes`() throws {
+    @Test func `connections of one event loop do not mix their bytes`() throws {
         let first = try EmbeddedLine()
         defer { first.end() }
         let others = try (0..<3).map { _ in try EmbeddedLine(first.eventLoop, first.line.connections) }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+import HTTPLimits
 import NIOCore
 import Testing
 
@@ -18,7 +19,7 @@ import Testing
         AddressKey(try SocketAddress(ipAddress: address, port: 4711))
     }
 
-    @Test func `connections are counted in total and by address, and a place is free again when one leaves`() throws {
+    @Test func `connections are counted in total and by address, and a closed one frees its place`() throws {
         let counter = ConnectionCounter(Self.limits(5, 2))
         let (a, b, c) = (try key("192.0.2.1"), try key("192.0.2.2"), try key("192.0.2.3"))
         #expect(
@@ -50,7 +51,7 @@ import Testing
             ("::ffff:192.0.2.1", "::ffff:192.0.2.2", false), ("2001:db8::1", "192.0.2.1", false),
         ]
     )
-    func `IPv4 is counted by address, IPv6 by network, a mapped address as what it stands for`(
+    func `IPv4 is counted by address, IPv6 by network, a mapped address as IPv4`(
         left: String,
         right: String,
         isSame: Bool
@@ -65,7 +66,7 @@ import Testing
         )
     }
 
-    @Test func `whoever waits for no connection is told when the last has left`() async throws {
+    @Test func `waiting for no connections ends when the last one has closed`() async throws {
         let counter = ConnectionCounter(Self.limits(5, 5))
         await counter.waitForNone()
         let address = try key("192.0.2.1")

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+import HTTPLimits
 import NIOCore
 import NIOEmbedded
 import Testing
 
 @testable import HTTPServer
 
-/// Deadlines, by a clock that is moved by hand.
+/// Deadlines, with a clock that the test controls.
 ///
-/// They are looked at four times a second.
+/// They are checked four times a second.
 @Suite struct DeadlineTests {
     private static let get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
     private static let limits: HTTPLimits = {
         var limits = HTTPLimits()
         limits.handshakeTime = .seconds(3)
-        limits.headTime = .seconds(5)
+        limits.headerTime = .seconds(5)
         limits.bodyTime = .seconds(7)
         limits.bodyRate = 100
         limits.idleTime = .seconds(30)
@@ -23,7 +24,7 @@ import Testing
         return limits
     }()
 
-    @Test func `a handshake that does not end is ended without a word`() throws {
+    @Test func `a handshake that takes too long is closed without a response`() throws {
         let line = try EmbeddedLine(Self.limits, isHandshaken: false)
         defer { line.end() }
         line.advance(.seconds(3))
@@ -33,7 +34,7 @@ import Testing
         #expect(line.text.isEmpty)
     }
 
-    @Test func `a client that says nothing at first has the time of a head, later that of an idle connection`() throws {
+    @Test func `a silent client has the header time at first, later the idle time`() throws {
         let silent = try EmbeddedLine(Self.limits)
         defer { silent.end() }
         silent.advance(.seconds(5))
@@ -54,7 +55,7 @@ import Testing
     }
 
     @Test(arguments: [Duration.milliseconds(100), .seconds(1), .seconds(4)])
-    func `a byte now and then buys no more time for a head`(pause: Duration) throws {
+    func `a slow header does not extend the header time`(pause: Duration) throws {
         let line = try EmbeddedLine(Self.limits)
         defer { line.end() }
         line.bring(Self.get)
@@ -70,7 +71,7 @@ import Testing
         #expect(try line.statuses == [200, 408])
     }
 
-    @Test func `a head that comes in pieces but in time is taken`() throws {
+    @Test func `a header that comes in pieces but in time is accepted`() throws {
         let line = try EmbeddedLine(Self.limits)
         defer { line.end() }
         for _ in 0..<5 {
@@ -82,7 +83,7 @@ import Testing
         #expect(try line.statuses == [200, 200, 200, 200, 200])
     }
 
-    @Test func `empty lines buy no more time than one head's`() throws {
+    @Test func `empty lines do not extend the header time`() throws {
         let line = try EmbeddedLine(Self.limits)
         defer { line.end() }
         line.advance(.seconds(4))
@@ -91,7 +92,7 @@ import Testing
         #expect(!line.isOpen)
     }
 
-    @Test func `a body has its time, then a rate`() throws {
+    @Test func `a body has a fixed time, then a least rate`() throws {
         for (rate, isTaken) in [(120, true), (80, false)] {
             let line = try EmbeddedLine(Self.limits)
             defer { line.end() }
@@ -103,12 +104,12 @@ import Testing
                 isRefused = !line.isOpen
             }
             #expect(isRefused == !isTaken)
-            // It was answered before its body came, so there is nothing more to say.
+            // It was answered before its body arrived, so there is no second response.
             #expect(try line.statuses == [200])
         }
     }
 
-    @Test func `chunk extensions and tiny chunks that trickle are no body`() throws {
+    @Test func `slow chunk extensions and tiny chunks do not count towards the body's rate`() throws {
         for piece in ["1;a", "a", "\r\nx\r\n"] {
             let line = try EmbeddedLine(Self.limits)
             defer { line.end() }
@@ -121,10 +122,10 @@ import Testing
         }
     }
 
-    @Test func `a client that takes nothing is ended`() throws {
+    @Test func `a client that reads nothing is disconnected`() throws {
         let line = try EmbeddedLine(
             Self.limits,
-            Scripted { _, _ in .now(.text(String(repeating: "x", count: 70_000))) }
+            Scripted { _, _ in .immediate(.text(String(repeating: "x", count: 70_000))) }
         )
         defer { line.end() }
         line.wire.isTaking = false
@@ -136,10 +137,10 @@ import Testing
         #expect(line.text.isEmpty, "no 408 for somebody whose requests wait for him")
     }
 
-    @Test func `a client that takes what waits is not ended`() throws {
+    @Test func `a client that goes on reading is not disconnected`() throws {
         let line = try EmbeddedLine(
             Self.limits,
-            Scripted { _, _ in .now(.text(String(repeating: "x", count: 70_000))) }
+            Scripted { _, _ in .immediate(.text(String(repeating: "x", count: 70_000))) }
         )
         defer { line.end() }
         line.wire.isTaking = false
@@ -152,7 +153,7 @@ import Testing
         #expect(!line.wire.isClosed)
     }
 
-    @Test func `a client that does not go after the last response is ended`() throws {
+    @Test func `a client that stays after the last response is disconnected`() throws {
         let line = try EmbeddedLine(Self.limits)
         defer { line.end() }
         line.bring("GET / HTTP/1.0\r\n\r\n")
@@ -167,8 +168,11 @@ import Testing
         #expect(line.line.ends == 1)
     }
 
-    @Test func `the time after the last response begins when the client has it`() throws {
-        let line = try EmbeddedLine(Self.limits, Scripted { _, _ in .now(.text(String(repeating: "x", count: 9000))) })
+    @Test func `the time to close begins when the last response has been written`() throws {
+        let line = try EmbeddedLine(
+            Self.limits,
+            Scripted { _, _ in .immediate(.text(String(repeating: "x", count: 9000))) }
+        )
         defer { line.end() }
         line.wire.isTaking = false
         line.bring("GET / HTTP/1.0\r\n\r\n")
@@ -179,7 +183,10 @@ import Testing
         #expect(try line.answers.first?.body.count == 9000)
         #expect(line.wire.isOutputClosed)
 
-        let stuck = try EmbeddedLine(Self.limits, Scripted { _, _ in .now(.text(String(repeating: "x", count: 9000))) })
+        let stuck = try EmbeddedLine(
+            Self.limits,
+            Scripted { _, _ in .immediate(.text(String(repeating: "x", count: 9000))) }
+        )
         defer { stuck.end() }
         stuck.wire.isTaking = false
         stuck.bring("GET / HTTP/1.0\r\n\r\n")
@@ -187,7 +194,7 @@ import Testing
         #expect(stuck.wire.isClosed)
     }
 
-    @Test func `time is the event loop's`() throws {
+    @Test func `time is measured by the event loop`() throws {
         let line = try EmbeddedLine(Self.limits)
         defer { line.end() }
         #expect(line.line.connections.now == 0)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+import HTTPLimits
 import HTTPTypes
 import HummingbirdCore
 import NIOCore
@@ -11,7 +12,7 @@ import Testing
 
 @testable import HTTPServer
 
-/// Requests that are answered in tasks.
+/// Requests that are answered in tasks, with bodies and streamed responses.
 @Suite struct ExchangeTests {
     private static let get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
     private static let now = "GET /now HTTP/1.1\r\nHost: a\r\n\r\n"
@@ -20,11 +21,11 @@ import Testing
         "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: \(body.utf8.count)\r\n\(fields)\r\n\(body)"
     }
 
-    /// Answers `/now` at once, and everything else as told.
+    /// Answers `/now` at once, and everything else with `produce`.
     private static func later(
         _ produce: @escaping @Sendable (Request) async -> Response
     ) -> @Sendable (String, String) -> Reply {
-        { method, target in target == "/now" ? .now(.text("now")) : .later(produce) }
+        { method, target in target == "/now" ? .immediate(.text("now")) : .deferred(produce) }
     }
 
     private static let counting = later { request in
@@ -41,8 +42,8 @@ import Testing
     func `answers come in the order of requests, whichever lane they take`(seed: UInt64) async throws {
         var numbers = Random(seed: seed)
         let line = try await AsyncLine { _, target in
-            guard target.hasPrefix("/later") else { return .now(.text(target)) }
-            return .later { _ in
+            guard target.hasPrefix("/later") else { return .immediate(.text(target)) }
+            return .deferred { _ in
                 for _ in 0..<(target.utf8.count % 7) { await Task.yield() }
                 return .text(target)
             }
@@ -56,7 +57,7 @@ import Testing
         try await line.end()
     }
 
-    @Test func `the way of an answer from a task`() async throws {
+    @Test func `a responder's task gets the method and path of every form of target`() async throws {
         let line = try await AsyncLine(HTTPLimits(), Self.later { .text("\($0.method) \($0.head.path ?? "-")") })
         try await line.bring("GET https://A:1/x/y?z HTTP/1.1\r\nHost: a:1\r\n\r\n")
         #expect(try await line.answers(1).map(\.body) == ["GET /x/y?z"])
@@ -107,7 +108,7 @@ import Testing
     }
 
     @Test(arguments: [(5, "abc", false), (2, "abc", false), (0, "a", false), (70_000, "abc", false), (3, "abc", true)])
-    func `a response that is not as long as was announced ends the connection, and no other has a part of it`(
+    func `a response of a wrong length closes the connection, and no later response contains its bytes`(
         length: Int,
         body: String,
         isRight: Bool
@@ -131,7 +132,7 @@ import Testing
         try await line.end()
     }
 
-    @Test func `a responder that gives up in the middle ends the connection`() async throws {
+    @Test func `a responder that throws in the middle of a body closes the connection`() async throws {
         struct Broken: Error {}
         let line = try await AsyncLine(
             HTTPLimits(),
@@ -152,7 +153,7 @@ import Testing
 
     // MARK: - Bodies of requests
 
-    @Test func `a body comes to its responder whole`() async throws {
+    @Test func `a responder receives the whole body`() async throws {
         let line = try await AsyncLine(HTTPLimits(), Self.counting)
         try await line.bring(Self.post("hello") + "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
         for _ in 0..<100 { try await line.bring("5\r\nhello\r\n") }
@@ -161,7 +162,7 @@ import Testing
         try await line.end()
     }
 
-    @Test func `whoever waits for a go-ahead gets it once`() async throws {
+    @Test func `a client that expects 100-continue gets one 100 response`() async throws {
         let line = try await AsyncLine(HTTPLimits(), Self.counting)
         try await line.bring("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n")
         #expect(try await line.text == "HTTP/1.1 100 Continue\r\n\r\n")
@@ -172,7 +173,7 @@ import Testing
         try await line.end()
     }
 
-    @Test func `a body that nobody reads is read over, before and after the response`() async throws {
+    @Test func `an unread body is skipped, before and after the response`() async throws {
         let line = try await AsyncLine(HTTPLimits(), Self.later { _ in .text("unread") })
         try await line.bring("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 60000\r\n\r\n")
         _ = try await line.answers(1)
@@ -182,8 +183,8 @@ import Testing
         try await line.end()
     }
 
-    @Test func `no response kills a server whose client is still sending its body`() async throws {
-        // A source of NIO's that goes unfinished ends the process; which thread lets go last is up to chance.
+    @Test func `a response before the end of the body does not crash the server`() async throws {
+        // A source of SwiftNIO that is never finished ends the process. Which thread releases it last is random.
         for _ in 0..<200 {
             let line = try await AsyncLine(HTTPLimits(), Self.later { _ in .text("unread") })
             try await line.bring("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 60000\r\n\r\nx")
@@ -192,14 +193,14 @@ import Testing
         }
     }
 
-    @Test func `a responder that does not read holds the client up, and that is not the client's fault`() async throws {
+    @Test func `a client that waits for a slow responder is not disconnected`() async throws {
         var limits = HTTPLimits()
         limits.body = 1_000_000
-        let door = Door()
+        let latch = CancellableLatch()
         let line = try await AsyncLine(
             limits,
             Self.later { request in
-                guard await door.pass() else { return .text("cancelled") }
+                guard await latch.pass() else { return .text("cancelled") }
                 do {
                     return .text("\(try await request.body.collect(upTo: 1_000_000).readableBytes)")
                 } catch {
@@ -220,7 +221,7 @@ import Testing
         #expect(sent < 100_000, "reading goes on although nobody takes it")
         await line.advance(.seconds(600))
         #expect(try await line.text.isEmpty)
-        door.open()
+        latch.open()
         try await line.wait(for: "reading") { [reads] in $0.wire.readCount > reads }
         while sent < 400_000 {
             try await line.bring(String(repeating: "x", count: 10_000))
@@ -231,7 +232,7 @@ import Testing
     }
 
     @Test(arguments: [("5\r\nhello\r\n40\r\n", 413), ("5\r\nhelloX", 400), ("0\r\nX\r\n", 400)])
-    func `a bad body is refused while its responder waits, who is told`(body: String, status: Int) async throws {
+    func `a bad body is refused, and its waiting responder gets an error`(body: String, status: Int) async throws {
         let seen = Seen()
         let line = try await AsyncLine(
             .small,
@@ -255,12 +256,12 @@ import Testing
     // MARK: - Ends
 
     @Test(arguments: ["drop", "abort", "half-close in the body", "malformed body"])
-    func `a task is cancelled when its client is gone, and everything is freed`(way: String) async throws {
+    func `a task is cancelled when its client disconnects, and everything is released`(way: String) async throws {
         let seen = Seen()
         let line = try await AsyncLine(
             HTTPLimits(),
             Self.later { _ in
-                if await !Door().pass() { seen.note() }
+                if await !CancellableLatch().pass() { seen.note() }
                 return .text("too late")
             }
         )
@@ -282,54 +283,58 @@ import Testing
         #expect(try await line.on(\.ends) == 1)
     }
 
-    @Test func `an exchange that is done is freed while its connection goes on`() async throws {
-        let door = Door()
+    @Test func `a finished exchange is released while its connection stays open`() async throws {
+        let latch = CancellableLatch()
         let line = try await AsyncLine(
             HTTPLimits(),
             Self.later { _ in
-                _ = await door.pass()
+                _ = await latch.pass()
                 return .text("x")
             }
         )
         try await line.bring("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhe")
         try await line.on { $0.exchange = $0.handler?.exchange }
-        door.open()
+        latch.open()
         _ = try await line.answers(1)
         try await line.wait(for: "freedom") { $0.exchange == nil }
         try await line.end()
     }
 
-    @Test func `whoever ends his side after a whole request is answered, and then the connection ends`() async throws {
-        let door = Door()
+    @Test func `a client that half-closes after a complete request is answered, and the connection closes`()
+        async throws
+    {
+        let latch = CancellableLatch()
         let line = try await AsyncLine(
             HTTPLimits(),
             Self.later { _ in
-                _ = await door.pass()
+                _ = await latch.pass()
                 return .text("x")
             }
         )
         try await line.bring(Self.post("hello") + Self.now + "GET /cut")
         try await line.on { $0.endInput() }
         #expect(try await line.on(\.wire.isClosed) == false)
-        door.open()
+        latch.open()
         #expect(try await line.answers(2).map(\.body) == ["x", "now"])
         try await line.wait(for: "the end") { $0.wire.isClosed }
     }
 
-    @Test func `what is being answered when the server ends is answered, and is the last`() async throws {
+    @Test func `a response in progress when the server stops is completed, and is the last of its connection`()
+        async throws
+    {
         for begun in [Self.get, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n"] {
-            let door = Door()
+            let latch = CancellableLatch()
             let line = try await AsyncLine(
                 HTTPLimits(),
                 Self.later { _ in
-                    _ = await door.pass()
+                    _ = await latch.pass()
                     return .text("x")
                 }
             )
             try await line.bring(begun)
             try await line.on { $0.connections.drain() }
             #expect(try await line.on(\.wire.isClosed) == false)
-            door.open()
+            latch.open()
             #expect(try await line.answers(1).map(\.fields["connection"]) == ["close"])
             try await line.wait(for: "the end") { $0.wire.isOutputClosed }
             try await line.end()
@@ -337,7 +342,7 @@ import Testing
     }
 
     @Test(arguments: [1000, 60_000, 70_000])
-    func `a client that takes nothing of a streamed response is ended`(size: Int) async throws {
+    func `a client that reads nothing of a streamed response is disconnected`(size: Int) async throws {
         let seen = Seen()
         let line = try await AsyncLine(
             HTTPLimits(),
@@ -366,7 +371,7 @@ import Testing
         try await line.wait(for: "an error") { _ in seen.hasHappened }
     }
 
-    @Test func `a streamed response waits for its client and is whole`() async throws {
+    @Test func `a streamed response waits for a slow client and is complete`() async throws {
         let line = try await AsyncLine(
             HTTPLimits(),
             Self.later { _ in
@@ -391,7 +396,7 @@ import Testing
     }
 }
 
-/// Remembers that something happened.
+/// Records that something has happened.
 final class Seen: Sendable {
     private let state = Mutex(false)
 

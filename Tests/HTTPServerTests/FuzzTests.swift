@@ -11,15 +11,15 @@ import Testing
 
 @testable import HTTPServer
 
-/// Connections that get damaged requests.
+/// Connections that receive damaged requests.
 @Suite struct FuzzTests {
-    /// How many connections are tried; `GATEHOUSE_FUZZ_ROUNDS` raises it.
+    /// The number of connections; `GATEHOUSE_FUZZ_ROUNDS` raises it.
     private static let rounds =
         ProcessInfo.processInfo.environment["GATEHOUSE_FUZZ_ROUNDS"].flatMap { Int($0) } ?? 2_000
-    /// `GATEHOUSE_FUZZ_SEED` tries other ones.
+    /// `GATEHOUSE_FUZZ_SEED` selects other ones.
     private static let seed = ProcessInfo.processInfo.environment["GATEHOUSE_FUZZ_SEED"].flatMap { UInt64($0) } ?? 1
 
-    /// Remembers what it was asked.
+    /// Records the requests that it gets.
     private final class Witness: Responder {
         private struct State {
             var methods: [String] = []
@@ -39,7 +39,7 @@ import Testing
                 state.methods.append(method)
                 if state.faults > 0 { state.afterFault += 1 }
             }
-            return .now(.text(head.target))
+            return .immediate(.text(head.target))
         }
 
         func respond(to fault: RequestFault, on connection: Connection) -> PreparedResponse {
@@ -87,7 +87,7 @@ import Testing
         return bytes
     }
 
-    /// What a connection says to these bytes, and whether it holds what must always hold.
+    /// Sends bytes to a connection, checks what must always hold, and returns the responses.
     private func dialogue(
         _ pieces: [[UInt8]],
         _ numbers: inout Random,
@@ -121,7 +121,7 @@ import Testing
         return (line.wire.taken, wasOpen)
     }
 
-    @Test func `no bytes get more than an answer to each request, and none after a malformed one`() throws {
+    @Test func `random bytes get at most one response per request, and none after a malformed one`() throws {
         var numbers = Random(seed: Self.seed)
         for _ in 0..<Self.rounds {
             let bytes = damaged(&numbers)
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    @Test func `no bytes are answered otherwise when they are cut otherwise`() throws {
+    @Test func `responses do not depend on how the bytes are split`() throws {
         var numbers = Random(seed: ~Self.seed)
         for _ in 0..<(Self.rounds / 5) {
             let bytes = damaged(&numbers)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// Requests and the status that the parser has for them; 200 for those it takes.
+/// Requests and the status with which the parser rejects them; 200 for those it accepts.
 ///
-/// Sources: RFC 9112, RFC 9110; the ways in which programs have read requests differently (research/gateways.md 3.2 M1).
+/// Sources: RFC 9112, RFC 9110, and known cases in which two programs have read one request differently.
 enum HeadCases {
     typealias Case = (request: String, status: Int)
 
@@ -62,7 +62,7 @@ enum HeadCases {
         (get("X: y\nTransfer-Encoding: chunked"), 400), (get("Transfer\u{0}-Encoding: chunked"), 400),
         (get("X: \u{0}", "Transfer-Encoding: chunked"), 400),
         ("GET / HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n", 400),
-        // Other names: nobody but us decides what they mean, and to us they mean nothing.
+        // Fields of other names are accepted; they have no effect here.
         (get("Transfer_Encoding: chunked"), 200), (get("X-Transfer-Encoding: chunked"), 200),
         (get("TE: chunked"), 200), (get("Content_Length: 5"), 200),
     ]

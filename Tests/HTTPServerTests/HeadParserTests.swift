@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+import Bytes
+import HTTPLimits
 import NIOCore
 import SeededRandom
 import Testing
@@ -8,9 +10,11 @@ import Testing
 @testable import HTTPServer
 
 @Suite struct HeadParserTests {
-    /// What the parser makes of a head that is there as a whole, without the empty line before it that is allowed.
-    private func parsed(_ text: String, _ limits: HTTPLimits = HTTPLimits()) -> Result<RequestHead.Facts, RequestFault>
-    {
+    /// Parses a complete head, without the empty line that may come before it.
+    private func parsed(
+        _ text: String,
+        _ limits: HTTPLimits = HTTPLimits()
+    ) -> Result<RequestHead.Summary, RequestFault> {
         var fields: [RequestHead.Field] = []
         let text = text.hasPrefix("\r\nG") ? String(text.dropFirst(1)) : text
         return Result { () throws(RequestFault) in
@@ -28,19 +32,21 @@ import Testing
         #expect(answer.status == status, "\(request.debugDescription): \(answer.body)")
         #expect(status == 200 || !line.isOpen)
         guard status != 200 else { return }
-        // Whatever follows is not looked at.
+        // The bytes after it are not read.
         line.bring("GET /next HTTP/1.1\r\nHost: a\r\n\r\n")
         #expect(try line.answers.count == 1)
     }
 
-    @Test func `facts are what the request says`() throws {
-        let facts = try parsed("POST /x?y HTTP/1.1\r\nHost: a:1\r\nContent-Length: 12\r\nExpect: 100-continue\r\n\r\n")
-            .get()
-        #expect(facts.method == .post)
-        #expect(facts.version == .http11)
-        #expect(facts.body == .length(12))
-        #expect(facts.isKeptAlive)
-        #expect(facts.expectsContinue)
+    @Test func `the framing is read from the request`() throws {
+        let summary = try parsed(
+            "POST /x?y HTTP/1.1\r\nHost: a:1\r\nContent-Length: 12\r\nExpect: 100-continue\r\n\r\n"
+        )
+        .get()
+        #expect(summary.method == .post)
+        #expect(summary.version == .http11)
+        #expect(summary.body == .length(12))
+        #expect(summary.isKeptAlive)
+        #expect(summary.expectsContinue)
         #expect(try parsed("GET / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n").get().body == .chunked)
         #expect(try parsed("GET / HTTP/1.1\r\nHost: a\r\n\r\n").get().body == .none)
     }
@@ -54,26 +60,26 @@ import Testing
         ]
     )
     func `whether another request may follow`(version: String, option: String, isKeptAlive: Bool) throws {
-        let facts = try parsed("GET / HTTP/\(version)\r\nHost: a\r\nConnection: \(option)\r\n\r\n").get()
-        #expect(facts.isKeptAlive == isKeptAlive)
+        let summary = try parsed("GET / HTTP/\(version)\r\nHost: a\r\nConnection: \(option)\r\n\r\n").get()
+        #expect(summary.isKeptAlive == isKeptAlive)
     }
 
-    @Test func `an HTTP/1.0 client waits for no go-ahead`() throws {
+    @Test func `an HTTP/1.0 client gets no 100 response`() throws {
         #expect(try !parsed("GET / HTTP/1.0\r\nExpect: 100-continue\r\n\r\n").get().expectsContinue)
     }
 
-    @Test func `a token is made of the characters that RFC 9110 has for it`() {
+    @Test func `a token consists of the characters of RFC 9110`() {
         let punctuation = Set("!#$%&'*+-.^_`|~".utf8)
         for byte in UInt8.min ... .max {
             let scalar = UnicodeScalar(byte)
             let isToken = byte < 128 && (scalar.properties.isAlphabetic || ("0"..."9").contains(scalar))
-            #expect(Octet.isToken(byte) == (isToken || punctuation.contains(byte)), "\(byte)")
+            #expect(ASCII.isToken(byte) == (isToken || punctuation.contains(byte)), "\(byte)")
         }
     }
 
     // MARK: - Limits
 
-    /// A request of which one thing has a length.
+    /// A request of which one part has a length.
     private static func request(line: Int = 0, field: Int = 0, count: Int = 1, total: Int = 0) -> String {
         let start = "GET / HTTP/1.1"
         var text = "GET /" + String(repeating: "a", count: max(0, line - start.utf8.count)) + " HTTP/1.1\r\nHost: a\r\n"
@@ -88,7 +94,7 @@ import Testing
         }
         while text.utf8.count + 2 < total {
             let room = min(40, total - 2 - text.utf8.count)
-            // Not so long that no field could follow.
+            // Short enough for a field after it.
             let length = total - 2 - text.utf8.count - room < 5 && room < total - 2 - text.utf8.count ? room - 5 : room
             text += "Z:" + String(repeating: "a", count: length - 4) + "\r\n"
         }
@@ -103,7 +109,7 @@ import Testing
     ]
 
     @Test(arguments: limits.indices, [1, 2, 3, 7, 1000])
-    func `each limit is exact, however the bytes come`(index: Int, size: Int) throws {
+    func `each limit is exact, however the bytes are split`(index: Int, size: Int) throws {
         let (request, status) = Self.limits[index]
         let line = try EmbeddedLine(.small)
         defer { line.end() }
@@ -115,7 +121,7 @@ import Testing
         #expect(try line.statuses == [status], "\(request.debugDescription)")
     }
 
-    @Test func `a head that does not end is refused as soon as it is too long`() throws {
+    @Test func `an unfinished header is refused as soon as it is too long`() throws {
         for (start, most, status) in [("GET /", 64, 414), ("GET / HTTP/1.1\r\nX: ", 48 + 16, 431)] {
             let line = try EmbeddedLine(.small)
             defer { line.end() }
@@ -130,7 +136,7 @@ import Testing
         }
     }
 
-    @Test func `the answer is the same however the bytes are cut`() throws {
+    @Test func `the result does not depend on how the bytes are split`() throws {
         var numbers = Random(seed: 1)
         let cases = HeadCases.all.filter { $0.request.utf8.count < 400 } + Self.limits
         for (request, _) in cases {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+import Bytes
+import HTTPLimits
 import HTTPTypes
 import HummingbirdCore
 import NIOCore
@@ -12,17 +14,17 @@ import Synchronization
 
 @testable import HTTPServer
 
-/// A connection with no TLS below it and a client that does as it is told.
+/// A connection without TLS, and a client that the test controls.
 ///
 /// Everything here is called on the connection's event loop.
 final class Line {
     let channel: any Channel
     let connections: ConnectionLoop
     let wire: Wire
-    /// How often the connection said that it has ended.
+    /// The number of calls of the connection's `onEnd`.
     private(set) var ends = 0
     private(set) weak var handler: HTTP1Handler?
-    /// One of its exchanges, to see when it is freed.
+    /// One of its exchanges, to check when it is freed.
     weak var exchange: Exchange?
 
     init(
@@ -48,7 +50,7 @@ final class Line {
         )
     }
 
-    /// Brings bytes in as one read does.
+    /// Delivers bytes to the connection, as one read does.
     func bring(_ bytes: ByteBuffer) {
         guard !wire.isClosed else { return }
         channel.pipeline.fireChannelRead(bytes)
@@ -59,36 +61,36 @@ final class Line {
 
     func bring(_ text: String) { bring(ByteBuffer(string: text)) }
 
-    /// The client says that it will send no more.
+    /// Closes the client's sending direction.
     func endInput() {
         channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
     }
 
-    /// The client is gone.
+    /// Disconnects the client.
     func drop() { channel.close(promise: nil) }
 
     var text: String { String(buffer: wire.taken) }
 }
 
-/// What lies below the connection: keeps what is sent, and takes it or does not.
+/// The network below the connection: it keeps sent bytes until the client reads them.
 final class Wire: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// What the client has.
+    /// The bytes that the client has read.
     private(set) var taken = ByteBuffer()
-    /// How often more was asked for.
+    /// The number of reads that reached the network.
     private(set) var readCount = 0
     private(set) var flushCount = 0
-    /// Whether the client knows that no more will come.
+    /// Whether the client has read everything up to the end.
     private(set) var isOutputClosed = false
     private(set) var isClosed = false
-    /// How often the outgoing direction was to be closed.
+    /// The number of attempts to close the outgoing direction.
     private(set) var outputCloseCount = 0
-    /// The most bytes that ever waited here.
+    /// The largest number of bytes that have waited here.
     private(set) var most = 0
-    /// Whether the client takes what is sent.
+    /// Whether the client reads.
     var isTaking = true
     /// Called at the end of each flush.
     var onFlush: ((ChannelHandlerContext) -> Void)?
@@ -155,7 +157,7 @@ final class Wire: ChannelDuplexHandler {
         }
     }
 
-    /// Takes some of what waits.
+    /// Reads some of the waiting bytes.
     func take(_ count: Int = .max) {
         var count = count
         while count > 0, !waiting.isEmpty {
@@ -189,7 +191,7 @@ final class Wire: ChannelDuplexHandler {
     }
 }
 
-/// A line on an event loop whose time is moved by hand and which runs only when it is told to.
+/// A line on an event loop that runs, and whose time advances, only when the test does so.
 struct EmbeddedLine {
     let eventLoop: EmbeddedEventLoop
     let line: Line
@@ -200,12 +202,12 @@ struct EmbeddedLine {
         isHandshaken: Bool = true
     ) throws {
         let eventLoop = EmbeddedEventLoop()
-        let connections = ConnectionLoop(eventLoop, limits, responder) { 784_111_777 }
+        let connections = ConnectionLoop(eventLoop, limits: limits, responder: responder) { 784_111_777 }
         connections.start()
         try self.init(eventLoop, connections, isHandshaken: isHandshaken)
     }
 
-    /// One more line of a loop.
+    /// Another line on the same loop.
     init(_ eventLoop: EmbeddedEventLoop, _ connections: ConnectionLoop, isHandshaken: Bool = true) throws {
         self.eventLoop = eventLoop
         let channel = EmbeddedChannel(loop: eventLoop)
@@ -238,7 +240,7 @@ struct EmbeddedLine {
         get throws { try answers.map(\.status) }
     }
 
-    /// Ends what holds on to itself.
+    /// Ends the connection and its loop, which would otherwise keep each other alive.
     func end() {
         line.drop()
         line.connections.stop()
@@ -246,10 +248,12 @@ struct EmbeddedLine {
     }
 }
 
-/// Answers everything at once with method and target.
+/// Answers every request at once with its method and target.
 struct Echo: Responder {
     func respond(to head: borrowing RequestHead, on connection: Connection) -> Reply {
-        .now(PreparedResponse(HTTPResponse(status: .ok), body: ByteBuffer(string: "\(head.methodText) \(head.target)")))
+        .immediate(
+            PreparedResponse(HTTPResponse(status: .ok), body: ByteBuffer(string: "\(head.methodText) \(head.target)"))
+        )
     }
 }
 
@@ -262,7 +266,7 @@ extension Responder {
     }
 }
 
-/// Answers as a closure does.
+/// Answers with the reply that a closure returns.
 struct Scripted: Responder {
     let reply: @Sendable (_ method: String, _ target: String) -> Reply
 
@@ -278,7 +282,7 @@ extension PreparedResponse {
     }
 }
 
-/// A response as a client reads it.
+/// A response as a client parses it.
 struct Answer: Equatable {
     struct NoResponse: Error {
         let rest: String
@@ -288,7 +292,8 @@ struct Answer: Equatable {
     var fields: [String: String] = [:]
     var body = ""
 
-    /// Reads all responses to requests of these methods, GET where there are no more; `isCut` if the last may not be whole.
+    /// Reads all responses to requests of these methods, and of GET for any further; `isCut` if the last may be
+    /// incomplete.
     static func all(in bytes: ByteBuffer, methods: [String] = [], isCut: Bool = false) throws -> [Answer] {
         var rest = String(buffer: bytes).utf8[...]
         var answers: [Answer] = []
@@ -357,7 +362,7 @@ struct Answer: Equatable {
 }
 
 extension Random {
-    /// Cuts bytes into pieces, each of at least one byte.
+    /// Splits bytes into pieces, each of at least one byte.
     mutating func pieces(_ bytes: [UInt8], atMost size: Int = 40) -> [[UInt8]] {
         var pieces: [[UInt8]] = []
         var start = 0
@@ -377,7 +382,7 @@ extension HTTPLimits {
         limits.requestLine = 64
         limits.fieldLine = 48
         limits.fieldCount = 8
-        limits.head = 256
+        limits.header = 256
         limits.body = 64
         return limits
     }

@@ -10,7 +10,7 @@ import Testing
 
 @Suite struct AuthenticatorTests {
     @Test func `nobody may have what is for everybody, and is asked who they are elsewhere`() async throws {
-        let application = try await Scene().application()
+        let application = try await RealmsFixture().application()
         let open = try await application.send(.get, "/")
         #expect(open.text == "hello stranger")
         #expect(open.headers[.vary] == "Authorization, Cookie")
@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test func `a person who goes to a page is sent to the sign-in page and back`() async throws {
-        let application = try await Scene().application()
+        let application = try await RealmsFixture().application()
         for (method, status) in [(HTTPRequest.Method.get, 302), (.post, 303)] {
             let headers: HTTPFields = [.accept: "text/html"]
             let answer = try await application.send(method, "/user?a=1", headers)
@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test func `Basic lets in, and the wrong password does not`() async throws {
-        let application = try await Scene().application()
+        let application = try await RealmsFixture().application()
         let answer = try await application.send(.get, "/user", basic("ben"))
         #expect(answer.status == 200)
         #expect(answer.text == "ben")
@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test func `groups and roles decide, and 403 has no challenge`() async throws {
-        let application = try await Scene().application()
+        let application = try await RealmsFixture().application()
         #expect(try await application.send(.get, "/staff", basic("ann")).text == "staff")
         #expect(try await application.send(.get, "/edit", basic("ben")).text == "edit")
         for (path, name) in [("/staff", "ben"), ("/edit", "ann")] {
@@ -66,28 +66,28 @@ import Testing
     }
 
     @Test func `a role or a realm that is not there is told when the application is made`() async throws {
-        let realms = try await Scene().realms
-        #expect(throws: UnknownRole.self) { try RequireRole<Scene.Context>("author", of: realms) }
-        #expect(throws: RealmError.self) { try RealmAuthenticator<Scene.Context>(realms, asking: ["peeple"]) }
+        let realms = try await RealmsFixture().realms
+        #expect(throws: UnknownRole.self) { try RequireRole<RealmsFixture.Context>("author", of: realms) }
+        #expect(throws: RealmError.self) { try RealmAuthenticator<RealmsFixture.Context>(realms, asking: ["peeple"]) }
     }
 
     @Test(arguments: ["Basic", "Basic !!!", "Basic YTpi, Basic YTpi", "=", "Basic YTo=x"])
     func `what is no Authorization field is answered by 400 on every path`(field: String) async throws {
-        let application = try await Scene().application()
+        let application = try await RealmsFixture().application()
         for path in ["/", "/user"] {
             #expect(try await application.send(.get, path, [.authorization: field]).status == 400)
         }
     }
 
     @Test func `two Authorization fields are answered by 400`() async throws {
-        let application = try await Scene().application()
+        let application = try await RealmsFixture().application()
         var headers = basic("ann")
         headers.append(HTTPField(name: .authorization, value: "Bearer x"))
         #expect(try await application.send(.get, "/user", headers).status == 400)
     }
 
     @Test func `without an authenticator nobody passes`() async throws {
-        let router = Router(context: Scene.Context.self)
+        let router = Router(context: RealmsFixture.Context.self)
         router.group("user").add(middleware: RequireUser()).get { _, _ in "secret" }
         router.get("/asked") { _, context in try context.requireUser().username.text }
         let application = Application(router: router)
@@ -96,31 +96,31 @@ import Testing
     }
 
     @Test func `only the realms that are named are asked`() async throws {
-        let scene = try await Scene()
-        let router = Router(context: Scene.Context.self)
-        router.add(middleware: SignInPages(scene.realms))
-        router.group("zoo").add(middleware: try RealmAuthenticator(scene.realms, asking: ["zoo"])).get { _, context in
+        let fixture = try await RealmsFixture()
+        let router = Router(context: RealmsFixture.Context.self)
+        router.add(middleware: SignInPages(fixture.realms))
+        router.group("zoo").add(middleware: try RealmAuthenticator(fixture.realms, asking: ["zoo"])).get { _, context in
             try context.requireUser().realm
         }
         let application = Application(router: router)
         #expect(try await application.send(.get, "/zoo", basic("zed", "")).text == "zoo")
         #expect(try await application.send(.get, "/zoo", basic("ann")).status == 401)
-        let session = try await scene.signIn("ann", at: application)
+        let session = try await fixture.signIn("ann", at: application)
         #expect(try await application.send(.get, "/zoo", [.cookie: session]).status == 401)
     }
 
     @Test func `behind an authenticator that asks other realms, somebody may be nobody`() async throws {
-        let scene = try await Scene()
-        let router = Router(context: Scene.Context.self)
-        router.add(middleware: SignInPages(scene.realms))
-        router.add(middleware: try RealmAuthenticator(scene.realms, asking: ["people", "zoo"]))
+        let fixture = try await RealmsFixture()
+        let router = Router(context: RealmsFixture.Context.self)
+        router.add(middleware: SignInPages(fixture.realms))
+        router.add(middleware: try RealmAuthenticator(fixture.realms, asking: ["people", "zoo"]))
         router.get("/all") { _, context in try context.requireUser().realm }
-        router.group("zoo").add(middleware: try RealmAuthenticator(scene.realms, asking: ["zoo"]))
+        router.group("zoo").add(middleware: try RealmAuthenticator(fixture.realms, asking: ["zoo"]))
             .get { _, context in try context.requireUser().realm }
-        router.group("form").add(middleware: try RealmAuthenticator(scene.realms, schemes: [.form]))
+        router.group("form").add(middleware: try RealmAuthenticator(fixture.realms, schemes: [.form]))
             .get { _, context in try context.requireUser().realm }
         let application = Application(router: router)
-        let session = try await scene.signIn("ann", at: application)
+        let session = try await fixture.signIn("ann", at: application)
         for headers: HTTPFields in [[.cookie: session], basic("ann")] {
             #expect(try await application.send(.get, "/all", headers).text == "people")
             #expect(try await application.send(.get, "/zoo", headers).status == 401)
@@ -131,7 +131,7 @@ import Testing
     }
 
     @Test func `caches are told that an answer is for one person`() async throws {
-        let application = try await Scene().application()
+        let application = try await RealmsFixture().application()
         let own = try await application.send(.get, "/own-cache", basic("ann"))
         #expect(own.headers[.cacheControl] == "private, max-age=60")
         #expect(own.headers[values: .vary] == ["Accept, COOKIE", "Authorization"])

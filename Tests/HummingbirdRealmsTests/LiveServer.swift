@@ -25,8 +25,8 @@ enum LiveServer {
     }
 
     static func run(
-        _ scene: Scene,
-        _ router: Router<Scene.Context>,
+        _ fixture: RealmsFixture,
+        _ router: Router<RealmsFixture.Context>,
         _ test: (Running) async throws -> Void
     ) async throws {
         let (ports, port) = AsyncStream.makeStream(of: Int.self)
@@ -34,14 +34,14 @@ enum LiveServer {
         logger.logLevel = .critical
         let application = Application(
             router: router,
-            server: try .openSSL(scene.realms),
-            configuration: .init(address: scene.realms.address),
-            services: [scene.realms],
+            server: try .openSSL(fixture.realms),
+            configuration: .init(address: fixture.realms.address),
+            services: [fixture.realms],
             onServerRunning: { channel in port.yield(channel.localAddress?.port ?? 0) },
             logger: logger
         )
         let group = ServiceGroup(configuration: .init(services: [application], logger: logger))
-        let pem = try Data(contentsOf: scene.folder.appending(path: "var/development-certificate.pem"))
+        let pem = try Data(contentsOf: fixture.folder.appending(path: "var/development-certificate.pem"))
         let authority = try Certificate.chain(pem: Array(pem), name: "development-certificate.pem")
         let context = try TLSContext(.client(trusting: .authorities(authority)))
         try await withThrowingTaskGroup(of: Void.self) { tasks in

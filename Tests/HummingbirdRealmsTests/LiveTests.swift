@@ -10,7 +10,7 @@ import Testing
 @Suite struct LiveTests {
     private static func signIn(_ name: String, _ server: LiveServer.Running) async throws -> String {
         let connection = try await server.connect()
-        let body = #"{"username": "\#(name)", "password": "\#(Scene.password)"}"#
+        let body = #"{"username": "\#(name)", "password": "\#(RealmsFixture.password)"}"#
         let head = try await connection.request("POST /session", ["content-type: application/json"], body: body)
         try await connection.close()
         let cookie = try #require(head.split(separator: "\r\n").first { $0.contains("__Host-gatehouse=") })
@@ -18,9 +18,9 @@ import Testing
     }
 
     /// What goes on as long as somebody is signed in.
-    private static func router(_ scene: Scene) throws -> Router<Scene.Context> {
-        let router = try scene.router()
-        let realms = scene.realms
+    private static func router(_ fixture: RealmsFixture) throws -> Router<RealmsFixture.Context> {
+        let router = try fixture.router()
+        let realms = fixture.realms
         router.get("/stream") { _, context in
             guard let session = context.session else { return Response(status: .unauthorized) }
             let watch = try realms.watch(session)
@@ -38,8 +38,8 @@ import Testing
     }
 
     @Test func `over TLS a session is begun, good and ended`() async throws {
-        let scene = try await Scene()
-        try await LiveServer.run(scene, try Self.router(scene)) { server in
+        let fixture = try await RealmsFixture()
+        try await LiveServer.run(fixture, try Self.router(fixture)) { server in
             let cookie = try await Self.signIn("ann", server)
             let connection = try await server.connect()
             #expect(try await connection.request("GET /staff", ["cookie: \(cookie)"]).hasPrefix("HTTP/1.1 200"))
@@ -51,8 +51,8 @@ import Testing
     }
 
     @Test func `the sign-in page begins a session that leads back`() async throws {
-        let scene = try await Scene()
-        try await LiveServer.run(scene, try Self.router(scene)) { server in
+        let fixture = try await RealmsFixture()
+        try await LiveServer.run(fixture, try Self.router(fixture)) { server in
             let page = try await server.connect()
             let head = try await page.request("GET /sign-in?return=/user", ["accept: text/html"])
             let browser = try #require(head.split(separator: "\r\n").first { $0.contains("__Host-gatehouse-sign-in=") })
@@ -73,8 +73,8 @@ import Testing
     }
 
     @Test func `what goes on with a session ends with it`() async throws {
-        let scene = try await Scene()
-        try await LiveServer.run(scene, try Self.router(scene)) { server in
+        let fixture = try await RealmsFixture()
+        try await LiveServer.run(fixture, try Self.router(fixture)) { server in
             let cookie = try await Self.signIn("ann", server)
             let stream = try await server.connect()
             _ = try await stream.request("GET /stream", ["cookie: \(cookie)"])
@@ -88,8 +88,8 @@ import Testing
     }
 
     @Test func `a server that is told to stop ends the streams`() async throws {
-        let scene = try await Scene()
-        try await LiveServer.run(scene, try Self.router(scene)) { server in
+        let fixture = try await RealmsFixture()
+        try await LiveServer.run(fixture, try Self.router(fixture)) { server in
             let cookie = try await Self.signIn("ann", server)
             let stream = try await server.connect()
             _ = try await stream.request("GET /stream", ["cookie: \(cookie)"])

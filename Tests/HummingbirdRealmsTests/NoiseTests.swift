@@ -20,8 +20,8 @@ import Testing
     }
 
     @Test func `noise is never somebody, and never breaks anything`() async throws {
-        let scene = try await Scene(rules: "protect /staff { auth form basic; require any; }")
-        let (coded, ruled) = (try scene.application(), scene.ruled())
+        let fixture = try await RealmsFixture(rules: "protect /staff { auth form basic; require any; }")
+        let (coded, ruled) = (try fixture.application(), fixture.ruled())
         var random = Random(seed: 20_261_121)
         for _ in 0..<500 {
             var headers = HTTPFields()

@@ -15,9 +15,9 @@ import Testing
         """
 
     @Test func `rules decide about the routes of the application`() async throws {
-        let scene = try await Scene(rules: Self.rules)
-        let application = scene.ruled()
-        let cookie = try await scene.signIn("ann", at: application)
+        let fixture = try await RealmsFixture(rules: Self.rules)
+        let application = fixture.ruled()
+        let cookie = try await fixture.signIn("ann", at: application)
         #expect(try await application.send(.get, "/public/a").text == "nobody")
         #expect(try await application.send(.get, "/staff/a").status == 401)
         #expect(try await application.send(.get, "/staff/a", [.accept: "text/html"]).status == 302)
@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test func `where a request comes from is the peer, or whom a trusted proxy names`() async throws {
-        let plain = try await Scene(rules: Self.rules).ruled()
+        let plain = try await RealmsFixture(rules: Self.rules).ruled()
         let forwarded = try #require(HTTPField.Name("X-Forwarded-For"))
         var headers = basic("ann")
         #expect(try await plain.send(.get, "/inside", headers, from: "10.1.1.1").text == "ann")
@@ -43,7 +43,7 @@ import Testing
         #expect(try await plain.send(.get, "/inside", headers, from: nil).status == 403)
         headers[forwarded] = "10.1.1.1"
         #expect(try await plain.send(.get, "/inside", headers, from: "192.0.2.1").status == 403)
-        let behind = try await Scene(rules: Self.rules, server: "trusted-proxies 192.0.2.1;").ruled()
+        let behind = try await RealmsFixture(rules: Self.rules, server: "trusted-proxies 192.0.2.1;").ruled()
         #expect(try await behind.send(.get, "/inside", headers, from: "192.0.2.1").text == "ann")
         #expect(try await behind.send(.get, "/inside", headers, from: "192.0.2.2").status == 403)
         headers[forwarded] = "10.1.1.1, 192.0.2.7"
@@ -52,9 +52,31 @@ import Testing
         #expect(try await behind.send(.get, "/inside", headers, from: "192.0.2.1").status == 400)
     }
 
+    @Test func `X-Forwarded-Host counts only from a trusted proxy, and only where that is set`() async throws {
+        let rules = "protect a.example/x { require any; } protect b.example/x { open; }"
+        let field = try #require(HTTPField.Name("X-Forwarded-Host"))
+        for (setting, peer, host, named, status) in [
+            ("", "192.0.2.1", "b.example", "a.example", 400), ("", "192.0.2.2", "b.example", "a.example", 200),
+            ("", "192.0.2.1", "b.example", "B.Example.", 200),
+            ("", "192.0.2.1", "b.example", "b.example, a.example", 400),
+            ("forwarded-host on;", "192.0.2.1", "b.example", "a.example", 401),
+            ("forwarded-host on;", "192.0.2.1", "a.example", "b.example", 200),
+            ("forwarded-host on;", "192.0.2.2", "a.example", "b.example", 401),
+            ("forwarded-host on;", "192.0.2.1", "a.example", "not a host", 400),
+        ] {
+            let application = try await RealmsFixture(rules: rules, server: "trusted-proxies 192.0.2.1; \(setting)")
+                .ruled()
+            let answer = try await application.send(.get, "/x", [field: named], from: peer, host: host)
+            #expect(answer.status == status, "\(setting) \(peer) \(host) \(named)")
+            // The pages go by the same host.
+            let page = try await application.send(.get, "/sign-in", [field: named], from: peer, host: host)
+            #expect(page.status == (status == 400 ? 400 : 200), "\(setting) \(peer) \(host) \(named)")
+        }
+    }
+
     @Test func `a rule about a host sees the one host of the request`() async throws {
         let rules = "protect a.example/x { require any; } protect b.example/x { open; }"
-        let application = try await Scene(rules: rules).ruled()
+        let application = try await RealmsFixture(rules: rules).ruled()
         #expect(try await application.send(.get, "/x", host: "b.example").text == "nobody")
         #expect(try await application.send(.get, "/x", host: "A.Example:8443").status == 401)
         #expect(try await application.send(.get, "/x", host: "c.example").status == 403)
@@ -64,16 +86,16 @@ import Testing
     }
 
     @Test func `what no rule is about is refused, unless it is said to be open`() async throws {
-        let scene = try await Scene(rules: Self.rules)
-        #expect(try await scene.ruled().send(.get, "/other", basic("ann")).status == 403)
-        #expect(try await scene.ruled(.open).send(.get, "/other").text == "nobody")
+        let fixture = try await RealmsFixture(rules: Self.rules)
+        #expect(try await fixture.ruled().send(.get, "/other", basic("ann")).status == 403)
+        #expect(try await fixture.ruled(.open).send(.get, "/other").text == "nobody")
     }
 
     @Test(arguments: [
         "/public/../staff", "/%2e%2e/staff", "//staff", "/public%2F..%2Fstaff", "/staff;x", "/a%00", "/%ff", "",
     ])
     func `a path that can be read in two ways is answered by 400`(path: String) async throws {
-        let scene = try await Scene(rules: Self.rules)
-        #expect(try await scene.ruled(.open).send(.get, path, basic("ann")).status == 400)
+        let fixture = try await RealmsFixture(rules: Self.rules)
+        #expect(try await fixture.ruled(.open).send(.get, path, basic("ann")).status == 400)
     }
 }

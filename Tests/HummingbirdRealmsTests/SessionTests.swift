@@ -8,9 +8,9 @@ import Testing
 
 @Suite struct SessionTests {
     @Test func `a session lets in until it is ended`() async throws {
-        let scene = try await Scene()
-        let application = try scene.application()
-        let cookie = try await scene.signIn("ann", at: application)
+        let fixture = try await RealmsFixture()
+        let application = try fixture.application()
+        let cookie = try await fixture.signIn("ann", at: application)
         let answer = try await application.send(.get, "/staff", [.cookie: cookie])
         #expect(answer.text == "staff")
         #expect(answer.headers[.cacheControl] == "no-store")
@@ -20,32 +20,48 @@ import Testing
         #expect(try await application.send(.get, "/", [.cookie: cookie]).text == "hello stranger")
     }
 
+    @Test func `a session of one host is nobody's at another`() async throws {
+        let fixture = try await RealmsFixture(rules: "protect / { auth form; require any; }")
+        for application in [try fixture.application(), fixture.ruled()] {
+            let cookie = try await fixture.signIn("ann", at: application)
+            #expect(try await application.send(.get, "/user", [.cookie: cookie]).text == "ann")
+            #expect(try await application.send(.get, "/user", [.cookie: cookie], host: "LOCALHOST.:99").text == "ann")
+            for host in ["www.example", "localhost.example", "127.0.0.1", "", "a b"] {
+                let answer = try await application.send(.get, "/user", [.cookie: cookie], host: host)
+                #expect([302, 400, 401].contains(answer.status), "\(host)")
+                let end = try await application.send(.delete, "/session", [.cookie: cookie], host: host)
+                #expect(end.status == 404, "\(host)")
+            }
+            #expect(try await application.send(.get, "/user", [.cookie: cookie]).text == "ann")
+        }
+    }
+
     @Test func `a session cookie that comes twice is nobody's`() async throws {
-        let scene = try await Scene()
-        let application = try scene.application()
-        let cookie = try await scene.signIn("ann", at: application)
+        let fixture = try await RealmsFixture()
+        let application = try fixture.application()
+        let cookie = try await fixture.signIn("ann", at: application)
         #expect(try await application.send(.get, "/user", [.cookie: "\(cookie); \(cookie)"]).status == 401)
         #expect(try await application.send(.get, "/user", [.cookie: "\(cookie)x"]).status == 401)
     }
 
     @Test func `who is removed is signed out`() async throws {
-        let scene = try await Scene()
-        let application = try scene.application()
-        let ann = try await scene.signIn("ann", at: application)
-        let ben = try await scene.signIn("ben", at: application)
-        await scene.realms.look()
+        let fixture = try await RealmsFixture()
+        let application = try fixture.application()
+        let ann = try await fixture.signIn("ann", at: application)
+        let ben = try await fixture.signIn("ben", at: application)
+        await fixture.realms.look()
         #expect(try await application.send(.get, "/user", [.cookie: ben]).text == "ben")
-        try await scene.remove("ben")
-        await scene.realms.look()
+        try await fixture.remove("ben")
+        await fixture.realms.look()
         #expect(try await application.send(.get, "/user", [.cookie: ben]).status == 401)
         #expect(try await application.send(.get, "/user", basic("ben")).status == 401)
         #expect(try await application.send(.get, "/user", [.cookie: ann]).text == "ann")
     }
 
     @Test func `a page of another site can change nothing in somebody's name`() async throws {
-        let scene = try await Scene()
-        let application = try scene.application()
-        let cookie = try await scene.signIn("ann", at: application)
+        let fixture = try await RealmsFixture()
+        let application = try fixture.application()
+        let cookie = try await fixture.signIn("ann", at: application)
         let site = try #require(HTTPField.Name("Sec-Fetch-Site"))
         let strange: [HTTPFields] = [
             [.cookie: cookie, .origin: "https://evil.example"], [.cookie: cookie, .origin: "http://localhost"],
@@ -67,20 +83,20 @@ import Testing
     }
 
     @Test func `the proof of a form is that of the session API`() async throws {
-        let scene = try await Scene()
-        let router = Router(context: Scene.Context.self)
-        router.add(middleware: SignInPages(scene.realms))
-        router.add(middleware: try RealmAuthenticator(scene.realms))
+        let fixture = try await RealmsFixture()
+        let router = Router(context: RealmsFixture.Context.self)
+        router.add(middleware: SignInPages(fixture.realms))
+        router.add(middleware: try RealmAuthenticator(fixture.realms))
         router.get("/proof") { request, context in
-            context.isFormProof(request.uri.queryParameters.get("is")) ? "right" : context.formProof ?? "none"
+            context.isCSRFToken(request.uri.queryParameters.get("is")) ? "right" : context.csrfToken ?? "none"
         }
         let application = Application(router: router)
-        let cookie = try await scene.signIn("ann", at: application)
+        let cookie = try await fixture.signIn("ann", at: application)
         let proof = try await application.send(.get, "/proof", [.cookie: cookie]).text
         let session = try await application.send(.get, "/session", [.cookie: cookie]).text
         #expect(session.contains("\"csrf\":\"\(proof)\"") || session.contains("\"csrf\": \"\(proof)\""))
         #expect(try await application.send(.get, "/proof?is=\(proof)", [.cookie: cookie]).text == "right")
-        let other = try await scene.signIn("ann", at: application)
+        let other = try await fixture.signIn("ann", at: application)
         #expect(try await application.send(.get, "/proof?is=\(proof)", [.cookie: other]).text != "right")
         #expect(try await application.send(.get, "/proof?is=\(proof)").text == "none")
         #expect(try await application.send(.get, "/proof?is=\(proof)", basic("ann")).text == "none")

@@ -4,7 +4,7 @@
 import LoginConf
 import Testing
 
-/// Diagnostics as people see them, to the character.
+/// The exact text of diagnostics.
 @Suite struct DiagnosticRenderingTests {
     private func error(_ text: String, _ start: UInt32, _ end: UInt32, hint: String? = nil) -> Diagnostic {
         SourceText(name: "realms.conf", text).error(at: SourceRange(start, end), "message", hint: hint)

@@ -4,7 +4,7 @@
 import LoginConf
 import Testing
 
-/// Damaged texts through the parser and through the model of the JDK.
+/// Reads damaged texts with the parser and with the model of the JDK.
 @Suite struct DifferentialFuzzTests {
     static let pieces = [
         "A { M required; };", "B { N optional a=b; };", "{", "}", ";", "};", "=", "\"", "'", "\\", "\\\"", "\\n",
@@ -21,8 +21,10 @@ import Testing
     static let properties = ["t.x": "XX", "t.empty": "", "t.nested": "${t.x}", "t.b": "}", "user.home": "/root"]
 
     static var corpus: [String] {
-        let recorded = (try? RecordedCases.load().map(\.case.text)) ?? []
-        return recorded + Array(repeating: valid, count: 20).joined()
+        get throws {
+            let recorded = try RecordedCases.load().map(\.case.text)
+            return recorded + Array(repeating: valid, count: 20).joined()
+        }
     }
 
     private static var valid: [String] {
@@ -35,8 +37,8 @@ import Testing
         ]
     }
 
-    @Test func `the parser accepts what the JDK accepts without its hazards, and reads the same`() {
-        var mutator = Mutator(corpus: Self.corpus, pieces: Self.pieces, seed: FuzzRounds.seed)
+    @Test func `the parser accepts what the JDK accepts without its hazards, and reads the same`() throws {
+        var mutator = Mutator(corpus: try Self.corpus, pieces: Self.pieces, seed: FuzzRounds.seed)
         let expansion = Expansion(property: { Self.properties[$0] })
         var accepted = 0
         var failures = 0
@@ -52,12 +54,12 @@ import Testing
             let text = String(decoding: bytes, as: UTF8.self)
             Issue.record("round \(round), \(model.hazards): \(text.debugDescription)\n\(parsed.diagnostics)\n\(bytes)")
         }
-        // A run in which hardly anything is accepted would show nothing.
+        // A run that accepts hardly any text would prove nothing.
         #expect(accepted > FuzzRounds.count / 20)
     }
 
-    @Test func `all diagnostics of a damaged text point into it`() {
-        var mutator = Mutator(corpus: Self.corpus, pieces: Self.pieces, seed: FuzzRounds.seed &+ 1)
+    @Test func `all diagnostics of a damaged text point into it`() throws {
+        var mutator = Mutator(corpus: try Self.corpus, pieces: Self.pieces, seed: FuzzRounds.seed &+ 1)
         for _ in 0..<FuzzRounds.count {
             let bytes = mutator.next()
             let parsed = LoginConf.parse(SourceText(name: "f", bytes: bytes), expansion: .none)

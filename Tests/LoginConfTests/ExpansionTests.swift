@@ -35,12 +35,15 @@ import Testing
     }
 
     @Test(arguments: [
-        ("${nope}", "1:19+7 no property `nope`"),
-        ("${ a }", "1:19+6 no property ` a `"),
-        ("${}", "1:19+3 `${}` names nothing"),
+        ("${nope}", "1:19+7 the property `nope` is not defined"),
+        ("${ a }", "1:19+6 the property ` a ` is not defined"),
+        ("${}", "1:19+3 `${}` has no name"),
         ("${empty}", "1:18+10 `${empty}` expands to nothing | write \"\" if an empty value is meant"),
-        ("x${env:X}", "1:20+8 no property `env:X` | `${env:...}` and `${file:...}` exist in realms.conf only"),
-        ("\\44{nope}", "1:18+11 no property `nope`"),
+        (
+            "x${env:X}",
+            "1:20+8 the property `env:X` is not defined | `${env:...}` and `${file:...}` work in realms.conf only"
+        ),
+        ("\\44{nope}", "1:18+11 the property `nope` is not defined"),
     ])
     func `what cannot be expanded is an error at the reference`(_ value: String, _ expected: String) {
         #expect(option(value).diagnostics.map(Mistake.summary) == [expected])
@@ -72,15 +75,15 @@ import Testing
     }
 
     @Test(arguments: [
-        ("x${env:NOPE}", "1:5+11 no environment variable `NOPE`"),
+        ("x${env:NOPE}", "1:5+11 the environment variable `NOPE` is not set"),
         ("${file:nope}", "1:4+12 cannot read the file `nope`: no such file"),
-        ("${env:}", "1:4+7 `${env:}` names nothing"),
-        ("${file:}", "1:4+8 `${file:}` names nothing"),
+        ("${env:}", "1:4+7 `${env:}` has no name"),
+        ("${file:}", "1:4+8 `${file:}` has no name"),
         ("${file:newline}", "1:3+17 `${file:newline}` expands to nothing | write \"\" if an empty value is meant"),
         ("${env:EMPTY}", "1:3+14 `${env:EMPTY}` expands to nothing | write \"\" if an empty value is meant"),
         ("a ${env:HOME", "1:6+10 this `${` is not closed | close it with `}`"),
         ("a ${{x", "1:6+4 this `${` is not closed | close it with `}`"),
-        ("${nope}", "1:4+7 no property `nope`"),
+        ("${nope}", "1:4+7 the property `nope` is not defined"),
     ])
     func `a word that cannot be expanded is an error at the reference`(_ text: String, _ expected: String) throws {
         let (word, source) = try word(text)
@@ -93,7 +96,7 @@ import Testing
         let (word, source) = try word("${file:bytes}")
         #expect(try word.expandedBytes(by: Self.expansion, in: source) == [0xFF])
         let error = #expect(throws: Diagnostic.self) { try word.expanded(by: Self.expansion, in: source) }
-        #expect(error?.message == "`${file:bytes}` gives bytes that are not UTF-8")
+        #expect(error?.message == "`${file:bytes}` expands to bytes that are not UTF-8")
     }
 
     @Test func `options of an inline block are expanded in a step of their own`() throws {

@@ -4,7 +4,7 @@
 import LoginConf
 import Testing
 
-/// What is said about the mistakes people make in login.conf: place, underline, message, hint.
+/// The diagnostics of common mistakes in login.conf: place, underline, message, hint.
 @Suite struct LoginConfMistakesTests {
     @Test(arguments: mistakes)
     func `a mistake is told once, at its place, with what helps`(_ mistake: Mistake) {
@@ -35,15 +35,15 @@ import Testing
         ),
         Mistake(
             "A {\n M required\n N required;\n};",
-            "2:12+1 missing `;` after the module | every module ends with `;`, and here `N` begins the next one"
+            "2:12+1 missing `;` after the module | every module ends with `;`, and `N` begins the next module"
         ),
         Mistake(
             "A {\n M required a=b\n N optional c=d;\n};",
-            "2:16+1 missing `;` after the module | every module ends with `;`, and here `N` begins the next one"
+            "2:16+1 missing `;` after the module | every module ends with `;`, and `N` begins the next module"
         ),
         Mistake(
             "A { M required debug=\"true\"; refresh=\"60\"; x=1; };",
-            "1:30+7 the option `refresh` comes after the end of its module | remove the `;` before it: a `;` ends the module, white space stands between options",
+            "1:30+7 the option `refresh` comes after the end of its module | remove the `;` before it: a `;` ends the module; options are separated by white space",
             "1:46+1 an unquoted option value cannot begin with `1` | write \"1\""
         ),
         Mistake(
@@ -80,15 +80,15 @@ import Testing
         ),
         Mistake(
             "A { M required a=b, c=d; };",
-            "1:19+1 unexpected `,` | only white space stands between options"
+            "1:19+1 unexpected `,` | options are separated by white space"
         ),
         Mistake(
             "A { M requierd; };",
-            "1:7+8 `requierd` is no control flag | did you mean `required`?"
+            "1:7+8 `requierd` is not a control flag | did you mean `required`?"
         ),
         Mistake(
             "A { M mandatory x=y; };",
-            "1:7+9 `mandatory` is no control flag | the flags are required, requisite, sufficient, optional"
+            "1:7+9 `mandatory` is not a control flag | the flags are required, requisite, sufficient, optional"
         ),
         Mistake(
             "A { M debug=true; };",
@@ -104,8 +104,8 @@ import Testing
         ),
         Mistake(
             "# c\nA { # d\n M required; };",
-            "1:1+1 `#` begins no comment here | comments are `// ...` and `/* ... */`, as in login.conf",
-            "2:5+1 `#` begins no comment here | comments are `// ...` and `/* ... */`, as in login.conf"
+            "1:1+1 `#` does not begin a comment here | comments are `// ...` and `/* ... */`, as in login.conf",
+            "2:5+1 `#` does not begin a comment here | comments are `// ...` and `/* ... */`, as in login.conf"
         ),
         Mistake(
             "A { M required a='b'; };\n'B c' { M required; };",
@@ -122,11 +122,11 @@ import Testing
         ),
         Mistake(
             "A { M include; };",
-            "1:7+7 `include` is no control flag | `include` is a word of PAM, not of JAAS; the flags are required, requisite, sufficient, optional"
+            "1:7+7 `include` is not a control flag | `include` is a word of PAM, not of JAAS; the flags are required, requisite, sufficient, optional"
         ),
         Mistake(
             "A { M substack common; };",
-            "1:7+8 `substack` is no control flag | `substack` is a word of PAM, not of JAAS; the flags are required, requisite, sufficient, optional"
+            "1:7+8 `substack` is not a control flag | `substack` is a word of PAM, not of JAAS; the flags are required, requisite, sufficient, optional"
         ),
         Mistake(
             "A M required; };",
@@ -166,15 +166,15 @@ import Testing
         ),
         Mistake(
             "A { M required x=\"${t.x}\"; };",
-            "1:19+6 no property `t.x`"
+            "1:19+6 the property `t.x` is not defined"
         ),
         Mistake(
             "A { M required x=\"${env:HOME}\"; };",
-            "1:19+11 no property `env:HOME` | `${env:...}` and `${file:...}` exist in realms.conf only"
+            "1:19+11 the property `env:HOME` is not defined | `${env:...}` and `${file:...}` work in realms.conf only"
         ),
         Mistake(
             "A { M required x=\"${}\"; };",
-            "1:19+3 `${}` names nothing"
+            "1:19+3 `${}` has no name"
         ),
         Mistake(
             "A { M required a=\"x;\n N optional;\n };",
@@ -182,7 +182,7 @@ import Testing
         ),
         Mistake(
             "A { M required a=\"x\n y\"; };",
-            "1:18+2 this string is not closed on its line | a string ends with its line; write \\n for a new line in it"
+            "1:18+2 this string is not closed on its line | a string must end on its line; write \\n for a line break"
         ),
         Mistake(
             "A { M required a=\"x",
@@ -199,11 +199,11 @@ import Testing
         ),
         Mistake(
             "A { M requıred; };",
-            "1:7+8 `requıred` is no control flag | write `required` in ASCII letters"
+            "1:7+8 `requıred` is not a control flag | write `required` in ASCII letters"
         ),
         Mistake(
             "A { };",
-            "1:1+1 the context `A` has no modules | to the JDK this context does not exist, and `other` is asked; remove it or add a module"
+            "1:1+1 the context `A` has no modules | the JDK ignores an empty context and uses `other`; remove it or add a module"
         ),
         Mistake(
             "A { \"\" required; };",
@@ -211,7 +211,7 @@ import Testing
         ),
         Mistake(
             "A { com . foo . M required; };",
-            "1:9+1 `.` is no control flag | the flags are required, requisite, sufficient, optional"
+            "1:9+1 `.` is not a control flag | the flags are required, requisite, sufficient, optional"
         ),
         Mistake(
             "A { com/foo/M required; };",
@@ -279,7 +279,7 @@ import Testing
         ),
         Mistake(
             "A { M required a=b x=y a=c; };",
-            "1:24+1 warning: the option `a` stands twice in this module | the last one counts; the one before is at login.conf:1:16"
+            "1:24+1 warning: the option `a` is set twice in this module | the last value is used; the earlier one is at login.conf:1:16"
         ),
         Mistake(
             "A { M required a=(x); };",
@@ -305,7 +305,7 @@ import Testing
             "A { M required }\nB { N mandatory; };\nC { O required x=1 y=2; };",
             "1:15+1 missing `;` after the module | every module ends with `;`",
             "1:17+1 missing `;` after `}` | write `};`",
-            "2:7+9 `mandatory` is no control flag | the flags are required, requisite, sufficient, optional",
+            "2:7+9 `mandatory` is not a control flag | the flags are required, requisite, sufficient, optional",
             "3:18+1 an unquoted option value cannot begin with `1` | write \"1\"",
             "3:22+1 an unquoted option value cannot begin with `2` | write \"2\""
         ),

@@ -5,14 +5,14 @@ import Foundation
 import LoginConf
 import Testing
 
-/// Damaged texts through the parser, the model, and the JDK itself.
+/// Reads damaged texts with the parser, the model, and the JDK itself.
 @Suite(
     .enabled(if: JavaOracle.isWanted, "set GATEHOUSE_FUZZ_ORACLE to a number of texts, with a JDK on the path")
 )
 struct OracleFuzzTests {
     @Test func `the JDK reads every damaged text as the model does, and the parser no other way`() throws {
         var mutator = Mutator(
-            corpus: DifferentialFuzzTests.corpus,
+            corpus: try DifferentialFuzzTests.corpus,
             pieces: DifferentialFuzzTests.pieces,
             seed: FuzzRounds.seed &+ 3
         )
@@ -42,7 +42,7 @@ enum JavaOracle {
             && path.split(separator: ":").contains { FileManager.default.isExecutableFile(atPath: "\($0)/javac") }
     }
 
-    /// What the oracle says of a text that is read to these contexts.
+    /// The oracle's output for a text with these contexts.
     static func answer(_ entries: [CanonicalEntry]?) -> String {
         guard let entries else { return "refused" }
         var answer = "accepted\n"

@@ -4,7 +4,7 @@
 import LoginConf
 import Testing
 
-/// What is said about the mistakes people make in realms.conf: place, underline, message, hint.
+/// The diagnostics of common mistakes in realms.conf: place, underline, message, hint.
 @Suite struct RealmsConfMistakesTests {
     @Test(arguments: mistakes)
     func `a mistake is told once, at its place, with what helps`(_ mistake: Mistake) {
@@ -63,11 +63,11 @@ import Testing
         ),
         Mistake(
             "a \"b;\nc;",
-            "1:3+3 this quoted text is not closed | close it with `\"`; it cannot go on to the next line"
+            "1:3+3 this quoted text is not closed | close it with `\"`; it cannot continue on the next line"
         ),
         Mistake(
             "a \"b",
-            "1:3+2 this quoted text is not closed | close it with `\"`; it cannot go on to the next line"
+            "1:3+2 this quoted text is not closed | close it with `\"`; it cannot continue on the next line"
         ),
         Mistake(
             "a \"C:\\dir\";",
@@ -80,11 +80,11 @@ import Testing
         ),
         Mistake(
             "// c\na;",
-            "1:1+2 `//` begins no comment here | comments are `# ...`, except in login blocks"
+            "1:1+2 `//` does not begin a comment here | comments are `# ...`, except in login blocks"
         ),
         Mistake(
             "/* c */ a;",
-            "1:1+2 `/*` begins no comment here | comments are `# ...`, except in login blocks"
+            "1:1+2 `/*` does not begin a comment here | comments are `# ...`, except in login blocks"
         ),
         Mistake(
             "state ${env:HOME};\nb;",
@@ -128,15 +128,15 @@ import Testing
         ),
         Mistake(
             "login x {\n  # c\n  M required;\n}",
-            "2:3+1 `#` begins no comment in a login block | comments are `// ...` and `/* ... */`, as in login.conf"
+            "2:3+1 `#` does not begin a comment in a login block | comments are `// ...` and `/* ... */`, as in login.conf"
         ),
         Mistake(
             "login x { M requierd; };\na;",
-            "1:13+8 `requierd` is no control flag | did you mean `required`?"
+            "1:13+8 `requierd` is not a control flag | did you mean `required`?"
         ),
         Mistake(
             "login x { }",
-            "1:7+1 the context `x` has no modules | to the JDK this context does not exist, and `other` is asked; remove it or add a module"
+            "1:7+1 the context `x` has no modules | the JDK ignores an empty context and uses `other`; remove it or add a module"
         ),
         Mistake(
             "login x {\n  M required;\nrealm y {\n  class Z;\n}\n",

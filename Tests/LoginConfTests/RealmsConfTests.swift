@@ -93,7 +93,7 @@ import Testing
         let fine = String(repeating: "a { ", count: depth) + String(repeating: "} ", count: depth)
         #expect(try parse(fine).get().count == 1)
         let deep = String(repeating: "a { ", count: depth + 1) + String(repeating: "} ", count: depth + 1)
-        #expect(parse(deep).diagnostics.map(\.message) == ["more than 32 blocks within each other"])
+        #expect(parse(deep).diagnostics.map(\.message) == ["blocks are nested more than 32 deep"])
         let hostile = parse(String(repeating: "a{", count: 100_000))
         #expect(hostile.diagnostics.count == 2)
     }

@@ -4,9 +4,8 @@
 import LoginConf
 import Testing
 
-@Suite(.enabled(if: RecordedCases.arePresent, "the recorded answers are not beside the repository"))
 struct RecordedCasesTests {
-    /// What the JDK accepts and this parser refuses on purpose, and why.
+    /// The texts that the JDK accepts and this parser rejects on purpose, with the reasons.
     static let refused: [String: ReferenceModel.Hazard] = [
         "bom": .byteOrderMark,
         "block-comment-unterminated": .openComment,

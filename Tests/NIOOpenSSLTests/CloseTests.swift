@@ -96,7 +96,7 @@ import Testing
         try wire.pump()
         #expect(wire.server.application.text == "request")
         #expect(wire.server.application.inputClosedCount == 1)
-        // The end of TCP's stream after close_notify says nothing new.
+        // The end of TCP's stream after close_notify has no further effect.
         wire.server.channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
         #expect(wire.server.application.inputClosedCount == 1)
         #expect(wire.server.channel.isActive)

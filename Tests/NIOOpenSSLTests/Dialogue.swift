@@ -20,7 +20,7 @@ enum Tool {
     }
 }
 
-/// A command that is talked to: what it is sent next depends on what it has said.
+/// A running command whose next input depends on its output.
 final class Dialogue {
     private let process = Process()
     private let input = Pipe()
@@ -41,7 +41,8 @@ final class Dialogue {
         input.fileHandleForWriting.write(Data(text.utf8))
     }
 
-    /// Waits until the command has said something since it was last heard; false if it ends before.
+    /// Waits for a text in the command's output since the last call; false if the command ends before, or says nothing for a
+    /// minute.
     func hear(_ text: String) -> Bool {
         while true {
             let news = said.dropFirst(heard)
@@ -49,6 +50,8 @@ final class Dialogue {
                 heard += news.distance(from: news.startIndex, to: found.upperBound)
                 return true
             }
+            var state = pollfd(fd: output.fileHandleForReading.fileDescriptor, events: Int16(POLLIN), revents: 0)
+            guard unsafe poll(&state, 1, 60_000) == 1 else { return false }
             let data = output.fileHandleForReading.availableData
             if data.isEmpty { return false }
             said += String(decoding: data, as: UTF8.self)

@@ -125,7 +125,7 @@ import Testing
         try wire.server.take(ByteBuffer(string: request))
         #expect(wire.server.application.codes == [.plainHTTP])
         #expect(!wire.server.channel.isActive)
-        // unexpected_message (RFC 8446 5).
+        // unexpected_message (RFC 8446 section 5).
         #expect(try Array(buffer: wire.server.sent()) == [0x15, 3, 3, 0, 2, 2, 10])
     }
 
@@ -148,7 +148,7 @@ import Testing
     }
 
     // A ClientHello of RFC 2246/4346 without extensions: TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA and the SCSV.
-    // The answer is protocol_version (70), to SSL 3.0 handshake_failure (40), which is as good (RFC 7568 3).
+    // The answer is protocol_version (70); for SSL 3.0 it is handshake_failure (40), which RFC 7568 section 3 allows.
     @Test(arguments: [(UInt8(0), UInt8(40)), (1, 70), (2, 70)])
     func `A client of TLS 1_1 or older is refused by an alert`(minor: UInt8, alert: UInt8) throws {
         let hello: [UInt8] =

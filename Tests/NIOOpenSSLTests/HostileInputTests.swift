@@ -9,7 +9,7 @@ import SeededRandom
 import Testing
 
 @Suite struct HostileInputTests {
-    /// A server fed with bytes ends closed: by them, or by its deadline; it tells of one error.
+    /// Checks that these bytes, or its deadline, close a server, and that it reports one error.
     private func feed(_ bytes: [UInt8], piece: Int = .max) throws {
         let wire = try Wire()
         try wire.server.connect()
@@ -55,7 +55,7 @@ import Testing
             try wire.client.take(wire.server.sent())
             try wire.server.take(wire.client.sent())
             wire.loop.advanceTime(by: .seconds(11))
-            // A change of the hello that no-one acts on still changes the transcript: there is no handshake.
+            // Even a change of the hello without another effect changes the transcript, so the handshake fails.
             if wire.server.application.handshakes.isEmpty {
                 #expect(wire.server.application.codes.count == 1)
                 #expect(!wire.server.channel.isActive)
@@ -76,7 +76,7 @@ import Testing
         try wire.server.take(records)
         try wire.client.take(wire.server.sent())
         try wire.server.take(wire.client.sent())
-        // The transcript is of messages, not of records (RFC 8446 4.4.1).
+        // The transcript consists of messages, not of records (RFC 8446 section 4.4.1).
         #expect(wire.server.application.handshakes.count == 1)
     }
 

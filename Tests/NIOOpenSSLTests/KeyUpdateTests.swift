@@ -9,7 +9,7 @@ import Testing
 @testable import NIOOpenSSL
 
 @Suite struct KeyUpdateTests {
-    /// Makes the client change its keys and ask the server to.
+    /// Makes the client update its keys and request the same of the server.
     private func updateKeys(_ wire: Wire) throws {
         let handler = try wire.client.channel.pipeline.syncOperations.handler(type: OpenSSLClientHandler.self)
         try #require(handler.connection).updateKeys(askingPeer: true)

@@ -9,7 +9,7 @@ import OpenSSLKit
 import TLSTesting
 import Testing
 
-/// What curl and s_client make of a server with several certificates that asks for client certificates.
+/// curl and s_client with a server that has several certificates and requests client certificates.
 @Suite(.serialized, .enabled(if: TestPKI.isPossible && Tool.isThere(Tool.curl), "needs openssl and curl"))
 struct RealClientTests {
     let pki: TestPKI
@@ -40,7 +40,7 @@ struct RealClientTests {
         return try TLSContext(configuration)
     }
 
-    /// Fetches a page under a name and gives what curl says and what the server has seen of the client.
+    /// Fetches a page under a name, and returns curl's output and the client's chain as the server saw it.
     private func fetch(
         _ name: String,
         from context: TLSContext,
@@ -51,7 +51,7 @@ struct RealClientTests {
         let result = try await Server.run(context: context, application: { PeerPage(seen) }) { server in
             try await Tool.run(
                 Tool.curl,
-                ["--silent", "--show-error", "--max-time", "20", "--http1.1", "--noproxy", "*"]
+                ["--silent", "--show-error", "--max-time", "120", "--http1.1", "--noproxy", "*"]
                     + ["--cacert", pki.file("root.pem").path, "--resolve", "\(name):\(server.port):127.0.0.1"]
                     + (identity.map {
                         ["--cert", pki.file("\($0)-chain.pem").path, "--key", pki.file("\($0).key").path]
@@ -138,7 +138,7 @@ struct RealClientTests {
     }
 }
 
-/// Answers a request with a word, and notes what is known of the client.
+/// Answers a request, and records the server name and the client's chain.
 private final class PeerPage: ChannelInboundHandler, Sendable {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer

@@ -31,7 +31,7 @@ import Testing
                 .connect(host: "127.0.0.1", port: server.port)
                 .get()
             #expect(try await done.futureResult.get())
-            #expect(server.events.all == ["handshake 1.3 http/1.1"])
+            #expect(try await server.events.atLeast(1) == ["handshake 1.3 http/1.1"])
         }
     }
 
@@ -48,7 +48,7 @@ import Testing
             for host in ["localhost", "127.0.0.1"] {
                 let result = try await Tool.run(
                     Tool.curl,
-                    ["--silent", "--show-error", "--max-time", "20", "--http1.1", "--noproxy", "*", "--ipv4"]
+                    ["--silent", "--show-error", "--max-time", "120", "--http1.1", "--noproxy", "*", "--ipv4"]
                         + ["--cacert", file.path, "--output", "/dev/null"]
                         + ["--write-out", "%{http_code} %{size_download} %{ssl_verify_result}"]
                         + options + ["https://\(host):\(server.port)/"]
@@ -56,21 +56,20 @@ import Testing
                 #expect(result.output == "200 \(Page.size) 0")
                 #expect(result.status == 0)
             }
-            #expect(server.events.all == ["handshake \(version) http/1.1", "handshake \(version) http/1.1"])
+            let handshake = "handshake \(version) http/1.1"
+            #expect(try await server.events.atLeast(2) == [handshake, handshake])
         }
     }
 
-    @Test(.enabled(if: Tool.isThere(Tool.curl), "needs curl"), .timeLimit(.minutes(1)))
+    @Test(.enabled(if: Tool.isThere(Tool.curl), "needs curl"))
     func `Plain HTTP to the port is told apart`() async throws {
         try await Server.run(application: { Page() }) { server in
             let result = try await Tool.run(
                 Tool.curl,
-                ["--silent", "--max-time", "20", "--noproxy", "*", "http://127.0.0.1:\(server.port)/"]
+                ["--silent", "--max-time", "120", "--noproxy", "*", "http://127.0.0.1:\(server.port)/"]
             )
             #expect(result.status != 0)
-            // curl is answered before the error goes on its way through the pipeline.
-            while server.events.all.isEmpty { await Task.yield() }
-            #expect(server.events.all == ["error plainHTTP"])
+            #expect(try await server.events.atLeast(1) == ["error plainHTTP"])
         }
     }
 
@@ -82,7 +81,7 @@ import Testing
                 ["s_client", "-connect", "127.0.0.1:\(server.port)", option, "-cipher", "ALL:@SECLEVEL=0"]
             )
             #expect(result.output.contains("alert protocol version"), "\(result.output)")
-            #expect(server.events.all == ["error handshakeFailed"])
+            #expect(try await server.events.atLeast(1) == ["error handshakeFailed"])
         }
     }
 
@@ -108,7 +107,7 @@ import Testing
                 ["s_client", "-connect", "127.0.0.1:\(server.port)", "-tls1_2", "-cipher", cipher + ":@SECLEVEL=0"]
             )
             #expect(result.output.contains("alert handshake failure"), "\(result.output)")
-            #expect(server.events.all == ["error handshakeFailed"])
+            #expect(try await server.events.atLeast(1) == ["error handshakeFailed"])
         }
     }
 
@@ -121,10 +120,13 @@ import Testing
                 #expect(client.hear("Verify return code"))
                 client.say("R\n")
                 #expect(client.hear("RENEGOTIATING"))
+                // At the end of its input it would not wait for the answer.
+                #expect(client.hear("no renegotiation"))
                 return client.finish()
             }
             #expect(result.output.contains("no renegotiation"), "\(result.output)")
-            #expect(server.events.all.filter { $0.hasPrefix("handshake") } == ["handshake 1.2 -"])
+            let events = try await server.events.atLeast(1)
+            #expect(events.filter { $0.hasPrefix("handshake") } == ["handshake 1.2 -"])
         }
     }
 
@@ -148,7 +150,7 @@ import Testing
                 return client.finish()
             }
             #expect(result.status == 0)
-            #expect(server.events.all == ["handshake 1.3 -"])
+            #expect(try await server.events.atLeast(1) == ["handshake 1.3 -"])
         }
     }
 
@@ -163,7 +165,7 @@ import Testing
                 ["s_client", "-connect", "127.0.0.1:\(server.port)", "-groups", group, "-alpn", "http/1.1", "-brief"]
             )
             #expect(result.output.contains("CONNECTION ESTABLISHED"), "\(result.output)")
-            #expect(server.events.all.first == "handshake 1.3 http/1.1")
+            #expect(try await server.events.atLeast(1).first == "handshake 1.3 http/1.1")
         }
     }
 
@@ -175,7 +177,7 @@ import Testing
                 ["s_client", "-connect", "127.0.0.1:\(server.port)", "-alpn", "h2", "-brief"]
             )
             #expect(result.output.contains("no application protocol"), "\(result.output)")
-            #expect(server.events.all == ["error handshakeFailed"])
+            #expect(try await server.events.atLeast(1) == ["error handshakeFailed"])
         }
     }
 
@@ -191,7 +193,7 @@ import Testing
                         Tool.openssl,
                         ["s_client", "-connect", "127.0.0.1:\(port)", version, option, file]
                     )
-                    // An echo comes after the tickets, so that they are there when the session is saved.
+                    // The echo comes after the tickets, so they have arrived when the session is saved.
                     #expect(client.hear(expected))
                     client.say("hello again\n")
                     #expect(client.hear("hello again"))

@@ -65,13 +65,23 @@ struct Server {
     }
 }
 
-/// What has happened on a server's connections, in words.
+/// The events on a server's connections, as text.
 final class Events: Sendable {
     private let words = Mutex<[String]>([])
 
     func append(_ word: String) { words.withLock { $0.append(word) } }
 
     var all: [String] { words.withLock { $0 } }
+
+    /// Waits until so many things have happened, for a minute at most: a client may have its answer, and end, before the
+    /// thread of the server has come to the event.
+    ///
+    /// - Returns: All that has happened.
+    func atLeast(_ count: Int) async throws -> [String] {
+        let end = ContinuousClock.now + .seconds(60)
+        while all.count < count, ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(1)) }
+        return all
+    }
 }
 
 final class EventLog: ChannelInboundHandler {
@@ -95,7 +105,7 @@ final class EventLog: ChannelInboundHandler {
     }
 }
 
-/// Sends everything back; ends its direction when the peer ends its own.
+/// Sends everything back, and closes its direction when the peer closes its own.
 final class Echo: ChannelInboundHandler, Sendable {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -113,7 +123,7 @@ final class Echo: ChannelInboundHandler, Sendable {
     }
 }
 
-/// Answers every request of one packet with a page, and closes.
+/// Answers every request of one packet with a page, and closes the connection.
 final class Page: ChannelInboundHandler, Sendable {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -128,7 +138,7 @@ final class Page: ChannelInboundHandler, Sendable {
     }
 }
 
-/// Sends bytes and collects as many.
+/// Sends bytes and collects the same number.
 final class Collector: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer

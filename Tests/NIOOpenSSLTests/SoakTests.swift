@@ -11,7 +11,7 @@ import Testing
 
 @testable import NIOOpenSSL
 
-/// As many connections as GATEHOUSE_SOAK says, of all kinds and with all ends; see `make soak`.
+/// Connections of all kinds and with all kinds of ends, GATEHOUSE_SOAK of them; see `make soak`.
 @Suite(.serialized) struct SoakTests {
     private static let count = ProcessInfo.processInfo.environment["GATEHOUSE_SOAK"].flatMap { Int($0) } ?? 0
 
@@ -120,7 +120,7 @@ import Testing
     }
 }
 
-/// The contexts of the soak, and the sessions to come back with.
+/// The contexts of the soak, and the sessions to resume.
 private final class Soak {
     let loop = EmbeddedEventLoop()
     private(set) var resumed = 0
@@ -158,7 +158,7 @@ private final class Soak {
         try connection(wire.client, OpenSSLClientHandler.self)?.resume(session)
     }
 
-    /// Keeps the session for the next of its kind.
+    /// Keeps the session for the next connection of its kind.
     func keep(_ wire: Wire) throws {
         sessions[wireKind] = try connection(wire.client, OpenSSLClientHandler.self)?.session()
         guard let server = try connection(wire.server, OpenSSLServerHandler.self) else { return }

@@ -120,7 +120,7 @@ import Testing
         let reads = wire.server.network.readCount
         wire.server.channel.read()
         #expect(wire.server.application.text == "onetwothree")
-        // Passed on as well: with autoRead nobody would ask again.
+        // Passed on as well: with autoRead there is no further call.
         #expect(wire.server.network.readCount == reads + 1)
     }
 
@@ -135,7 +135,7 @@ import Testing
         #expect(wire.server.network.readCount == reads + 2)
         try wire.server.channel.writeInbound(bytes)
         #expect(wire.server.application.text == "whole")
-        // Satisfied: no more reads of its own.
+        // The application has its data: no further reads.
         #expect(wire.server.network.readCount == reads + 2)
     }
 
@@ -187,7 +187,7 @@ import Testing
             let wire = try Wire.connected()
             wire.client.send("the quick brown fox")
             var bytes = try wire.client.sent()
-            // From 5 on: the header's length would make the server wait for more.
+            // From 5 on: with another length in the header the server would wait for more.
             let index = Int.random(in: 5..<bytes.readableBytes, using: &numbers)
             let old = try #require(bytes.getInteger(at: index, as: UInt8.self))
             bytes.setInteger(old ^ UInt8.random(in: 1...255, using: &numbers), at: index)
@@ -204,7 +204,7 @@ import Testing
 
     @Test func `A record longer than allowed ends the connection`() throws {
         let wire = try Wire.connected()
-        // 2^14 + 256 is the most (RFC 8446 5.2).
+        // The largest length is 2^14 + 256 (RFC 8446 section 5.2).
         let length = 16_384 + 257
         try wire.server.take(ByteBuffer(bytes: [0x17, 3, 3, UInt8(length >> 8), UInt8(length & 255)]))
         #expect(wire.server.application.codes == [.connectionFailed])

@@ -30,7 +30,7 @@ struct Fixture: Sendable {
     }
 }
 
-/// The application's end of a channel: remembers everything that comes up.
+/// The application's end of a channel: it records everything it receives.
 final class Application: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
@@ -43,7 +43,7 @@ final class Application: ChannelInboundHandler {
     private(set) var isInactive = false
     /// Called with each piece of plaintext.
     var onRead: ((ChannelHandlerContext, ByteBuffer) -> Void)?
-    /// Called when the handshake is done.
+    /// Called when the handshake is complete.
     var onHandshake: ((ChannelHandlerContext) -> Void)?
 
     var text: String { String(buffer: received) }
@@ -77,7 +77,7 @@ final class Application: ChannelInboundHandler {
     }
 }
 
-/// The network's end of a channel: counts what reaches it, and plays the peer that goes away.
+/// The network's end of a channel: it counts calls, and can disconnect as a peer does.
 final class Network: ChannelOutboundHandler {
     typealias OutboundIn = ByteBuffer
 
@@ -116,7 +116,7 @@ final class Network: ChannelOutboundHandler {
         promise?.succeed(())
     }
 
-    /// Ends the connection from below, as a lost peer does.
+    /// Ends the connection as a peer that disconnects does.
     func drop() {
         context?.close(promise: nil)
     }
@@ -141,14 +141,14 @@ struct Side {
         try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
     }
 
-    /// Takes out everything that was sent.
+    /// Removes and returns everything that was sent.
     func sent() throws -> ByteBuffer {
         var all = ByteBuffer()
         while let part = try channel.readOutbound(as: ByteBuffer.self) { all.writeImmutableBuffer(part) }
         return all
     }
 
-    /// Brings bytes in, in pieces; asks for them first as autoRead does.
+    /// Delivers bytes in pieces, after a call of `read()` as autoRead does.
     func take(_ bytes: ByteBuffer, asking: Bool = true, piece: () -> Int = { .max }) throws {
         var bytes = bytes
         while bytes.readableBytes > 0, channel.isActive {
@@ -164,7 +164,7 @@ struct Side {
     }
 }
 
-/// A client and a server with nothing between them.
+/// A client and a server that are connected directly.
 final class Wire {
     let loop: EmbeddedEventLoop
     let client: Side
@@ -193,7 +193,7 @@ final class Wire {
         )
     }
 
-    // Channels hold on to their pipelines until they are closed; what a leak checker finds afterwards is a leak.
+    // Channels keep their pipelines alive until they are closed. Memory that is left afterwards is a leak.
     deinit {
         client.network.drop()
         server.network.drop()
@@ -205,7 +205,7 @@ final class Wire {
         try client.connect()
     }
 
-    /// Carries bytes to and fro until neither side has any; gives how many it has carried.
+    /// Exchanges bytes until neither side has any, and returns their number.
     @discardableResult
     func pump(piece: () -> Int = { .max }) throws -> Int {
         var carried = 0

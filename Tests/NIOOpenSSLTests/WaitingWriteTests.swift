@@ -10,10 +10,11 @@ import Testing
 @testable import NIOOpenSSL
 @testable import OpenSSLKit
 
-/// OpenSSL encrypts nothing while it has half a message of the peer's handshake layer.
+/// Writes that wait because OpenSSL does not encrypt while a handshake message of the peer is incomplete.
 @Suite(.enabled(if: TestPKI.isPossible, "needs the openssl command"))
 struct WaitingWriteTests {
-    /// Connects up to where the server's ticket, longer than a record as the client's certificate is in it, is on its way.
+    /// Connects until the server's ticket is sent, which is longer than a record because it contains the client's
+    /// certificate.
     private func wire() throws -> (wire: Wire, tickets: ByteBuffer) {
         let pki = try TestPKI.shared.get()
         let policy = try ClientCertificatePolicy(mode: .required, authorities: pki.certificates("root"))
@@ -43,7 +44,7 @@ struct WaitingWriteTests {
         #expect(try wire.client.sent().readableBytes == 0)
         let handler = try wire.client.channel.pipeline.syncOperations.handler(type: OpenSSLClientHandler.self)
         #expect(handler.pendingWrites.hasFlushed)
-        // More behind it keeps its place.
+        // Later writes stay behind it.
         wire.client.send("last")
         try wire.client.take(tickets)
         try wire.pump()

@@ -6,14 +6,14 @@ import RealmKit
 import Testing
 
 @Suite struct HashPolicyTests {
-    private static let cheap: [HashPolicy.Scheme] = [
+    private static let cheap: [HashScheme] = [
         .argon2id(memory: 64, passes: 1, lanes: 1), .argon2id(memory: 64, passes: 2, lanes: 2), .yescrypt(cost: 1),
         .bcrypt(cost: 4), .sha512crypt(rounds: 1000), .sha512crypt(rounds: 5000), .scrypt(logN: 4, r: 8, p: 1),
         .pbkdf2SHA256(iterations: 1000), .pbkdf2SHA512(iterations: 1000),
     ]
 
     @Test(arguments: cheap)
-    func `what a policy hashes is read, matched and of the policy's cost`(scheme: HashPolicy.Scheme) throws {
+    func `what a policy hashes is read, matched and of the policy's cost`(scheme: HashScheme) throws {
         let policy = HashPolicy(scheme)
         let password = Secret(utf8: "correct horse \u{e9}")
         let stored = try policy.hash(password)
@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test(arguments: cheap)
-    func `a policy hashes no password that is empty or longer than 1024 bytes`(scheme: HashPolicy.Scheme) {
+    func `a policy hashes no password that is empty or longer than 1024 bytes`(scheme: HashScheme) {
         let unusable = HashFault(.unusable, "")
         #expect(throws: unusable) { try HashPolicy(scheme).hash(Secret([])) }
         #expect(throws: unusable) { try HashPolicy(scheme).hash(Secret([UInt8](repeating: 0x61, count: 1025))) }
@@ -73,7 +73,7 @@ import Testing
         ("$2b$12$CCCCCCCCCCCCCCCCCCCCC.3WPQy/x8EhyouO1Eia.f.CS216k/lTq", true),
         ("{SSHA}lHFzXul4wnzRItssVcTnvXWRjNgBAgMEBQYHCA==", true), ("CCX.K.MFy4Ois", true),
     ])
-    func `a weaker hash or one of another scheme is made anew, a stronger one is left`(
+    func `a weaker hash or one of another scheme is replaced, a stronger one is kept`(
         stored: String,
         wanted: Bool
     ) throws {
@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test(arguments: [
-        (HashPolicy.Scheme.bcrypt(cost: 5), "$2y$05$6bNw2HLQYeqHYyBfLMsv/OUcZd0LKP39b87nBw3.S2tVZSqiQX6eu", false),
+        (HashScheme.bcrypt(cost: 5), "$2y$05$6bNw2HLQYeqHYyBfLMsv/OUcZd0LKP39b87nBw3.S2tVZSqiQX6eu", false),
         (.bcrypt(cost: 6), "$2y$05$6bNw2HLQYeqHYyBfLMsv/OUcZd0LKP39b87nBw3.S2tVZSqiQX6eu", true),
         (.yescrypt(cost: 5), "$y$j9T$huXYrFRxr5.EtlA/GqJQg1$R36Nu5MbY5YM0SzRaWbBPyGpM7KMcWtbUmBq5gDZA9B", false),
         (.yescrypt(cost: 6), "$y$j9T$huXYrFRxr5.EtlA/GqJQg1$R36Nu5MbY5YM0SzRaWbBPyGpM7KMcWtbUmBq5gDZA9B", true),
@@ -96,12 +96,12 @@ import Testing
         ),
         (.bcrypt(cost: 5), "$bcrypt-sha256$v=2,t=2b,r=5$5Hg1DKFqPE8C2aflZ5vVoe$wOK1VFFtS8IGTrGa7.h5fs0u84qyPbS", true),
     ])
-    func `each scheme compares its own parameters`(scheme: HashPolicy.Scheme, stored: String, wanted: Bool) throws {
+    func `each scheme compares its own parameters`(scheme: HashScheme, stored: String, wanted: Bool) throws {
         #expect(try HashPolicy(scheme).wantsRehash(of: PasswordFormats.read(stored)) == wanted)
     }
 
     @Test(arguments: [
-        (HashPolicy.Scheme.argon2id(memory: 46 << 10, passes: 1, lanes: 1), true),
+        (HashScheme.argon2id(memory: 46 << 10, passes: 1, lanes: 1), true),
         (.argon2id(memory: 19455, passes: 2, lanes: 1), false),
         (.argon2id(memory: 12 << 10, passes: 3, lanes: 1), true), (.argon2id(memory: 64, passes: 1, lanes: 1), false),
         (.yescrypt(cost: 5), true), (.yescrypt(cost: 4), false), (.bcrypt(cost: 10), true), (.bcrypt(cost: 9), false),
@@ -110,7 +110,7 @@ import Testing
         (.pbkdf2SHA256(iterations: 600_000), true), (.pbkdf2SHA256(iterations: 599_999), false),
         (.pbkdf2SHA512(iterations: 210_000), true), (.sha512crypt(rounds: 5000), false),
     ])
-    func `a policy below OWASP's least is warned of`(scheme: HashPolicy.Scheme, isEnough: Bool) {
+    func `a policy below OWASP's least is warned of`(scheme: HashScheme, isEnough: Bool) {
         #expect((HashPolicy(scheme).warning == nil) == isEnough)
     }
 }

@@ -23,7 +23,7 @@ struct InteropTests {
         }
     }
 
-    @Test func `what other programs have hashed is matched, and by its password alone`() throws {
+    @Test func `hashes of other programs match their password and no other`() throws {
         var counts: [String: Int] = [:]
         for line in try lines("theirs.tsv") {
             let (program, password, stored) = (line[0], try bytes(line[1]), line[2])
@@ -36,7 +36,7 @@ struct InteropTests {
         #expect(!counts.isEmpty)
     }
 
-    @Test func `what we hash is written for other programs to match`() throws {
+    @Test func `own hashes are written for other programs to match`() throws {
         let policies = [
             "argon2id memory=1MiB passes=2", "argon2id memory=2MiB passes=1 lanes=4", "yescrypt cost=1",
             "bcrypt cost=5",

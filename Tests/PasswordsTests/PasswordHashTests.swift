@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct PasswordHashTests {
     @Test(arguments: HashVector.all)
-    func `a published hash is matched by its password, and by nothing near it`(vector: HashVector) throws {
+    func `a published hash matches its password, and no similar one`(vector: HashVector) throws {
         let hash = try vector.read()
         #expect(try hash.matches(vector.secret))
         var wrong: [[UInt8]] = [[], vector.password + [0], Array(vector.password.dropLast())]
@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test(arguments: HashVector.all)
-    func `a decoy costs the same and is matched by nothing`(vector: HashVector) throws {
+    func `a decoy has the same cost and matches no password`(vector: HashVector) throws {
         let hash = try vector.read()
         #expect(hash.decoy.cost == hash.cost)
         #expect(hash.decoy.decoy.cost == hash.cost)
@@ -43,7 +43,7 @@ import Testing
 
     @Test func `an unknown scheme is named and nothing more is quoted`() {
         #expect { try PasswordFormats.read("{NOBODY}verysecret") } throws: { error in
-            "\(error)" == "the scheme {NOBODY} is not known here"
+            "\(error)" == "the scheme {NOBODY} is not supported"
         }
     }
 
@@ -52,13 +52,13 @@ import Testing
         #expect(throws: BadHash.self) { try PasswordFormats.read(mark + "secret") }
         var options = FormatOptions()
         options.allowsClearText = true
-        let hash = try PasswordFormats.read(mark + "secret", options)
+        let hash = try PasswordFormats.read(mark + "secret", options: options)
         #expect(try hash.matches(Secret(utf8: "secret")))
         #expect(try !hash.matches(Secret(utf8: "secre")))
         #expect(try !hash.matches(Secret(utf8: "secrets")))
         #expect(!"\(hash)".contains("secret"))
-        #expect(throws: BadHash.self) { try PasswordFormats.read(mark, options) }
-        #expect(throws: BadHash.self) { try PasswordFormats.read("secret", options) }
+        #expect(throws: BadHash.self) { try PasswordFormats.read(mark, options: options) }
+        #expect(throws: BadHash.self) { try PasswordFormats.read("secret", options: options) }
     }
 
     @Test func `every format's names are listed once`() {

@@ -7,11 +7,14 @@ import ssl
 import threading
 
 
+YES = (("Remote-User", "ann"), ("Remote-Groups", "Staff"), ("Remote-Realm", "town"))
+
+
 class Impostor(http.server.ThreadingHTTPServer):
     daemon_threads = True
 
-    def __init__(self, port, certificate):
-        self.asked = 0
+    def __init__(self, port, certificate, fields=YES):
+        self.asked, self.fields = 0, fields
         super().__init__(("127.0.0.1", port), Impostor.Handler)
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(*certificate[:2])
@@ -32,7 +35,7 @@ class Impostor(http.server.ThreadingHTTPServer):
         def do_GET(self):
             self.server.asked += 1
             self.send_response(200)
-            for name, value in (("Remote-User", "ann"), ("Remote-Groups", "Staff"), ("Remote-Realm", "town"), ("Content-Length", "0")):
+            for name, value in (*self.server.fields, ("Content-Length", "0")):
                 self.send_header(name, value)
             self.end_headers()
 

@@ -11,7 +11,7 @@ import subprocess
 import time
 
 
-from world import HERE, NAME, bound, free_port
+from world import HERE, NAME, OPEN_HOST, bound, free_port
 
 DOCS = os.path.join(HERE, "..", "..", "docs", "forward-auth")
 
@@ -38,7 +38,7 @@ class Proxy:
             f"{cls.program} is not installed (apt-get install {cls.package})"
 
     def __init__(self, folder, gatehouse, application, certificate):
-        self.folder = os.path.join(folder, self.title)
+        self.folder = os.path.join(folder, f"{self.title}-{application.port}")
         os.makedirs(self.folder, mode=0o755)
         self.port = free_port()
         self.gatehouse, self.application, self.certificate = gatehouse, application, certificate
@@ -113,6 +113,7 @@ class Nginx(Proxy):
     def prepare(self):
         site = self.write("app.conf", filled("nginx.conf", self.common() | {
             "443 ssl": f"127.0.0.1:{self.port} ssl",
+            "server_name app.example.com;": f"server_name {NAME} {OPEN_HOST};",
             "/etc/nginx/app.example.com.pem": self.certificate[0],
             "/etc/nginx/app.example.com.key": self.certificate[1],
             "/etc/nginx/gatehouse-ca.pem": self.gatehouse.authority,
@@ -131,7 +132,7 @@ class Caddy(Proxy):
 
     def prepare(self):
         site = self.write("site", filled("Caddyfile", self.common() | {
-            "app.example.com {": f"https://{NAME}:{self.port} {{\n\tbind 127.0.0.1",
+            "app.example.com {": f"https://{NAME}:{self.port}, https://{OPEN_HOST}:{self.port} {{\n\tbind 127.0.0.1",
             "/etc/caddy/app.example.com.pem": self.certificate[0],
             "/etc/caddy/app.example.com.key": self.certificate[1],
             "/etc/caddy/gatehouse-ca.pem": self.gatehouse.authority,
@@ -149,10 +150,11 @@ class HAProxy(Proxy):
 
     def prepare(self):
         # The name is one of the whole machine: another run may have its own.
-        questions = f"abns@gatehouse-questions-{os.getpid()}"
+        questions = f"abns@gatehouse-questions-{os.getpid()}-{self.port}"
         script = self.write("gatehouse.lua", filled("gatehouse.lua", {}))
         site = self.write("site.cfg", filled("haproxy.cfg", self.common() | {
             "bind :443": f"bind 127.0.0.1:{self.port}",
+            "-m str app.example.com": f"-m str {NAME} {OPEN_HOST}",
             "/etc/haproxy/gatehouse.lua": script,
             "/etc/haproxy/app.example.com.pem": self.certificate[2],
             "/etc/haproxy/gatehouse-ca.pem": self.gatehouse.authority,

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # Gatehouse
 """Puts real proxies before an application and has them ask Gatehouse who comes in.
@@ -6,7 +5,8 @@
     proxies.py GATEHOUSE [--only PROXY] [--scenario WORDS]
 
 GATEHOUSE is the program to try. PROXY is nginx, caddy, haproxy or replay: those that are not installed are skipped, and named. Every
-proxy runs the file of docs/forward-auth that people paste. WORDS are words of a scenario's name. Python 3.9, openssl, Linux.
+proxy runs the file of docs/forward-auth that people paste. WORDS are words of a scenario's name. Python 3.9 with
+requirements.txt (run.sh sees to that), openssl, Linux.
 
 Status: 0, all that could run has passed; 1, something has not; 77, no proxy is installed.
 """
@@ -19,11 +19,16 @@ import sys
 import tempfile
 import traceback
 
+import hosts
 import pages
 import peers
 import replay
 import scenarios
-from world import NAME, Application, Gatehouse, certificate
+import targets
+import tunnels
+import written
+from h2c import H2CApplication
+from world import NAME, OPEN_HOST, Application, Gatehouse, certificate
 
 
 class Count:
@@ -48,21 +53,23 @@ class Count:
             place.close()
 
 
-def run_proxy(kind, options, count, folder, application):
-    print(f"== {kind.title}", flush=True)
+def run_proxy(kind, options, count, folder, applications):
+    """Every proxy twice: before the application that sees every byte, and before the one that speaks h2c."""
     with Gatehouse(options.program) as gatehouse:
-        made = kind(folder, gatehouse, application, certificate(folder, NAME))
-        with made:
-            place = scenarios.Place(made, gatehouse, application)
-            for scenario in scenarios.SCENARIOS:
-                failed = count.failed
-                count.run(scenario, place)
-                if gatehouse.server is None:
-                    gatehouse.start()
-                # One that is gone would keep everybody out too.
-                scenarios.let_in(scenarios.Place(made, gatehouse, application))
-                if count.failed > failed and options.verbose:
-                    print(made.log())
+        for application, chosen in zip(applications, (tunnels.SCENARIOS, targets.SCENARIOS + hosts.SCENARIOS + scenarios.SCENARIOS)):
+            print(f"== {kind.title}, and {application.title}", flush=True)
+            made = kind(folder, gatehouse, application, certificate(folder, NAME, OPEN_HOST))
+            with made:
+                place = scenarios.Place(made, gatehouse, application)
+                for scenario in chosen:
+                    failed = count.failed
+                    count.run(scenario, place)
+                    if gatehouse.server is None:
+                        gatehouse.start()
+                    # One that is gone would keep everybody out too.
+                    scenarios.let_in(scenarios.Place(made, gatehouse, application))
+                    if count.failed > failed and options.verbose:
+                        print(made.log())
 
 
 def main():
@@ -78,7 +85,7 @@ def main():
     # Workers that have given up root's rights read their files here.
     os.chmod(folder, 0o755)
     try:
-        with Application() as application:
+        with H2CApplication(folder) as h2c, Application() as application:
             for kind in peers.ALL:
                 if options.only not in (None, kind.title):
                     continue
@@ -86,11 +93,11 @@ def main():
                     skipped += 1
                     print(f"SKIPPED {kind.title}: {kind.missing()}")
                     continue
-                run_proxy(kind, options, count, folder, application)
+                run_proxy(kind, options, count, folder, (h2c, application))
             if options.only in (None, "replay"):
                 print("== requests of the shapes that all of them send, Traefik and Envoy among them", flush=True)
                 with Gatehouse(options.program) as gatehouse:
-                    for scenario in replay.SCENARIOS + pages.SCENARIOS:
+                    for scenario in written.SCENARIOS + replay.SCENARIOS + pages.SCENARIOS:
                         count.run(scenario, replay.Place(gatehouse))
     finally:
         shutil.rmtree(folder, ignore_errors=True)

@@ -6,7 +6,7 @@ import urllib.parse
 
 from client import FETCH, NAVIGATION, SESSION, Browser
 from scenarios import basic, equal, told, true
-from world import NAME, PASSWORDS, PREFIX
+from world import NAME, OPEN_HOST, PASSWORDS, PREFIX
 
 SCENARIOS = []
 IDENTITY = ("remote-user", "remote-groups", "remote-realm")
@@ -220,6 +220,57 @@ def only_https_is_let_in(place):
     for flavour in FLAVOURS:
         for proto in ("http", "ws", "ftp", "HTTPS2", ""):
             not_allowed(place.ask(flavour, "/desk", proto=proto, cookie=ann), f"{flavour}: {proto}")
+
+
+@scenario
+def a_websocket_is_asked_about_like_any_other_request(place):
+    """Traefik calls the scheme wss; Envoy and HAProxy make a GET of the CONNECT that asks for one over HTTP/2."""
+    ann, bob = place.session("ann"), place.session("bob")
+    fields = [("Sec-Fetch-Mode", "websocket"), ("Sec-Fetch-Dest", "websocket")]
+    for flavour in FLAVOURS:
+        for proto in ("https", "wss") if flavour not in ("nginx",) else ("https",):
+            allowed(place.ask(flavour, "/desk/socket", proto=proto, cookie=ann, more=fields, kind={}), "ann")
+            equal(place.ask(flavour, "/desk/socket", proto=proto, cookie=bob, more=fields, kind={}).status, 403)
+            answer = place.ask(flavour, "/desk/socket", proto=proto, more=fields, kind={})
+            equal(answer.status, 401, (flavour, answer))
+        if flavour != "nginx":
+            not_allowed(place.ask(flavour, "/desk/socket", proto="ws", cookie=ann, more=fields), f"{flavour}: ws")
+
+
+@scenario
+def one_application_on_two_hosts_is_judged_by_the_host_that_is_asked_about(place):
+    ann, bob = place.session("ann"), place.session("bob")
+    for flavour in FLAVOURS:
+        for port in ("", ":8443"):
+            allowed(place.ask(flavour, "/desk", host=OPEN_HOST + port), None)
+            allowed(place.ask(flavour, "/desk", host=OPEN_HOST + port, cookie=bob), None)
+            not_allowed(place.ask(flavour, "/desk", host=NAME + port), flavour)
+            not_allowed(place.ask(flavour, "/desk", host=NAME + port, cookie=bob), flavour)
+            allowed(place.ask(flavour, "/desk", host=NAME + port, cookie=ann), "ann")
+        # What the proxies before it or the client say besides decides nothing.
+        other = [("Forwarded", f"host={OPEN_HOST}"), ("X-Host", OPEN_HOST), ("X-Original-Host", OPEN_HOST),
+                 ("X-HTTP-Host-Override", OPEN_HOST), ("X-Forwarded-Server", OPEN_HOST),
+                 *([("X-Forwarded-Host", OPEN_HOST)] if flavour in ("nginx", "envoy") else [])]
+        not_allowed(place.ask(flavour, "/desk", cookie=bob, more=other), flavour)
+        for both in (f"{NAME}, {OPEN_HOST}", f"{OPEN_HOST}, {NAME}", f"{OPEN_HOST}@{NAME}", f"{NAME} {OPEN_HOST}"):
+            not_allowed(place.ask(flavour, "/desk", host=both, cookie=bob), f"{flavour}: {both}")
+
+
+@scenario
+def twelve_kilobytes_of_cookies_fit_into_a_question(place):
+    ann = place.session("ann")
+    jar = "; ".join(f"application-{number}={'x' * 3000}" for number in range(4))
+    for flavour in FLAVOURS:
+        for cookies in (f"{jar}; {SESSION}={ann}", f"{SESSION}={ann}; {jar}"):
+            allowed(place.ask(flavour, "/desk", more=[("Cookie", cookies)]), "ann")
+
+
+@scenario
+def a_method_that_no_rule_allows_is_405_where_the_proxy_passes_it_on(place):
+    for flavour in FLAVOURS:
+        answer = place.ask(flavour, "/reading", method="POST", more=[("X-HTTP-Method-Override", "GET")])
+        not_allowed(answer)
+        equal(answer.status, 403 if flavour in ("nginx", "envoy") else 405, (flavour, answer))
 
 
 @scenario

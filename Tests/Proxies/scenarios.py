@@ -234,7 +234,9 @@ def a_host_that_is_not_ours_gets_nothing(place):
 def identity_fields_of_a_client_never_reach_the_application(place):
     forged = [(name, "root") for name in (
         "Remote-User", "REMOTE-USER", "remote_user", "Remote_User", "Remote-User", "Remote-Groups", "remote_groups",
-        "Remote-Realm", "remote_realm", "Remote-Groups", "Remote-User")]
+        "Remote-Realm", "remote_realm", "Remote-Groups", "Remote-User", "Remote.User", "remote~user", "Remote+Groups", "Remote!Realm",
+        "Remote^User", "Remote|User", "Remote#User", "Remote*User", "Remote%User", "Remote`User", "Remote$User",
+        "Remote&User", "Remote'User")]
     equal(identity(place.member("ann").ask("/desk", fields=forged)), told("ann"))
     equal(identity(place.browser().ask("/desk", fields=forged + basic("ann"), kind=FETCH)), told("ann"))
     for browser in (place.browser(), place.member("ann")):
@@ -336,7 +338,10 @@ def the_application_sees_neither_session_nor_password(place):
     jars = [[("Cookie", f"{SESSION}={secret}")], [("Cookie", f"a=1; {SESSION}={secret}; b=2")],
             [("Cookie", f"{SESSION}={secret}; b=2")], [("Cookie", f"a=1; {SESSION}={secret}")],
             [("Cookie", f"a=1; __Host-gatehouse-sign-in={secret}; {SESSION}={secret}; b=2")],
-            [("Cookie", f"__Host-gatehouse-sign-in={secret};{SESSION}={secret}")]]
+            [("Cookie", f"__Host-gatehouse-sign-in={secret};{SESSION}={secret}")],
+            [("Cookie", f"a=1; \t{SESSION}={secret}")], [("Cookie", f"a=1;\t{SESSION}={secret};\tb=2")],
+            [("Cookie", f"a=1;\t__Host-gatehouse-sign-in={secret}; \t {SESSION}={secret}; b=2")],
+            [("Cookie", f"a=1; x{SESSION}={secret[:3]}; {SESSION}={secret}; b=2")]]
     for fields in jars:
         answer = place.browser().ask("/desk", fields=fields)
         cookies = "; ".join(value for name, value in seen(answer) if name == "cookie")
@@ -345,6 +350,17 @@ def the_application_sees_neither_session_nor_password(place):
             equal(other in cookies, other in fields[0][1], f"{fields} arrived as {cookies}")
     answer = place.browser().ask("/desk", fields=basic("ann"), kind=FETCH)
     true("authorization" not in [name for name, _ in seen(answer)], answer)
+
+
+@scenario
+def other_cookies_arrive_as_they_were_sent(place):
+    token = place.member("ann").cookies[SESSION]
+    for others in (f"a={SESSION}=9", f"x{SESSION}=1", f"a={SESSION}=9; x{SESSION}=1; b=2", f"{SESSION}-2=x", f"a=x{SESSION}-sign-in=9; c"):
+        for cookies in (f"{SESSION}={token}; {others}", f"{others}; {SESSION}={token}", f"{others}; {SESSION}={token}; z=1", others):
+            for path in ("/public", "/desk") if token in cookies else ("/public",):
+                answer = place.browser().ask(path, fields=[("Cookie", cookies)], kind=FETCH)
+                arrived = "; ".join(value.strip("; ") for name, value in seen(answer) if name == "cookie")
+                equal(arrived, others + ("; z=1" if cookies.endswith("; z=1") else ""), cookies)
 
 
 # Many, and none

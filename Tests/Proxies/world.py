@@ -18,6 +18,8 @@ sys.path.insert(0, os.path.join(HERE, "..", "Server"))
 from server import Folder, Server, bound  # noqa: E402, F401
 
 NAME = "app.example.com"
+# Another host of the same application, behind the same proxy: everybody may come in there.
+OPEN_HOST = "www.example.com"
 PASSWORDS = {"ann": "correct horse battery", "bob": "another long password"}
 GROUPS = {"ann": ["Staff", "Night shift"], "bob": ["Visitors"]}
 PREFIX = "/gatehouse"
@@ -40,7 +42,9 @@ protect app.example.com/        {{ auth form basic; require group Staff; }}
 protect app.example.com/shared  {{ auth form basic; require any; }}
 protect app.example.com/form    {{ auth form; require any; }}
 protect app.example.com/public  {{ open; }}
+protect app.example.com/reading {{ methods GET; open; }}
 protect open.example.com/       {{ open; }}
+protect www.example.com/        {{ open; }}
 """
 
 
@@ -50,12 +54,12 @@ def free_port():
         return probe.getsockname()[1]
 
 
-def certificate(folder, name):
-    """A certificate of its own authority; certificate, key and both in one file."""
+def certificate(folder, name, *others):
+    """A certificate of its own authority, good for the other names too; certificate, key and both in one file."""
     files = [os.path.join(folder, f"{name}.{end}") for end in ("pem", "key", "both")]
     subprocess.run(
         ["openssl", "req", "-x509", "-nodes", "-sha256", "-days", "3", "-subj", f"/CN={name}", "-addext",
-         f"subjectAltName=DNS:{name}", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-keyout", files[1],
+         "subjectAltName=" + ",".join(f"DNS:{each}" for each in (name, *others)), "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-keyout", files[1],
          "-out", files[0]], check=True, stdin=subprocess.DEVNULL, capture_output=True)
     with open(files[2], "wb") as both:
         for file in files[:2]:
@@ -114,10 +118,13 @@ class Gatehouse:
 
 
 class Application:
-    """Answers every request with what it was, as JSON, and remembers the targets it was asked for."""
+    """Answers every request with what it was, as JSON, and remembers what it was asked."""
+
+    title = "an application that answers with every byte it was sent"
 
     def __init__(self):
         self.targets = []
+        self.requests = []
         self.loop = asyncio.new_event_loop()
         started = threading.Event()
         self.thread = threading.Thread(target=self._run, args=(started,), daemon=True)
@@ -137,10 +144,16 @@ class Application:
                 head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
                 method, target, _ = head[0].split(" ", 2)
                 fields = [[name, value.strip()] for name, _, value in (line.partition(":") for line in head[1:-2])]
-                length = next((int(value) for name, value in fields if name.lower() == "content-length"), 0)
-                await reader.readexactly(length)
+                named = {name.lower(): value for name, value in fields}
+                if named.get("transfer-encoding", "").lower() == "chunked":
+                    trailers = await self._trailers(reader)
+                else:
+                    await reader.readexactly(int(named.get("content-length", "0")))
+                    trailers = []
                 self.targets.append(target)
-                body = json.dumps({"method": method, "target": target, "fields": fields}).encode()
+                said = {"method": method, "target": target, "fields": fields, "trailers": trailers}
+                self.requests.append(said)
+                body = json.dumps(said).encode()
                 writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nX-Application: yes\r\n"
                              b"Content-Length: %d\r\n\r\n" % len(body) + (b"" if method == "HEAD" else body))
                 await writer.drain()
@@ -148,6 +161,17 @@ class Application:
             pass
         finally:
             writer.close()
+
+    @staticmethod
+    async def _trailers(reader):
+        """What stands behind the last chunk."""
+        while size := int((await reader.readuntil(b"\r\n")).split(b";")[0], 16):
+            await reader.readexactly(size + 2)
+        trailers = []
+        while (line := await reader.readuntil(b"\r\n")) != b"\r\n":
+            name, _, value = line.decode("latin-1").partition(":")
+            trailers.append([name, value.strip()])
+        return trailers
 
     def __enter__(self):
         return self
@@ -159,11 +183,21 @@ class Application:
 
 def seen(answer):
     """What the application saw of the request behind this answer: its fields, names in lower case."""
-    if answer.status != 200 or answer.field("x-application") is None:
+    return [(name.lower(), value) for name, value in said(answer)["fields"]]
+
+
+def said(answer):
+    """All that the application says about the request behind this answer."""
+    if answer is None or answer.status != 200 or answer.field("x-application") is None:
         raise AssertionError(f"the application has not answered: {answer}")
-    return [(name.lower(), value) for name, value in json.loads(answer.body)["fields"]]
+    return json.loads(answer.body)
 
 
 def identity(answer):
     """Every field that could be taken for who somebody is, whatever is between its words."""
-    return sorted((name, value) for name, value in seen(answer) if re.match(r"remote[^a-z]?(user|groups|realm)", name))
+    return identity_of(said(answer)["fields"])
+
+
+def identity_of(fields):
+    return sorted((name.lower(), value) for name, value in fields
+                  if re.match(r"remote[^a-z](user|groups|realm)", name.lower()))

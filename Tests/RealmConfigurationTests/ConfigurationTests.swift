@@ -156,8 +156,8 @@ struct ConfigurationTests {
         folder.writable = ["etc/realms.conf", "etc/a.conf"]
         #expect(
             folder.remarks() == [
-                "etc/realms.conf:1:1: warning: anybody may write to this file, and so decide who comes in | chmod o-w",
-                "etc/a.conf:1:1: warning: anybody may write to this file, and so decide who comes in | chmod o-w",
+                "etc/realms.conf:1:1: warning: all users of this machine can write to this file, and so change who gets access | chmod o-w",
+                "etc/a.conf:1:1: warning: all users of this machine can write to this file, and so change who gets access | chmod o-w",
             ]
         )
     }

@@ -9,11 +9,14 @@ extension MistakesTests {
             "passwords on;",
             "etc/realms.conf:1:1: error: passwords takes a block and no words | as in: passwords { hash argon2id memory=19MiB passes=2; }"
         ),
-        Row("password { }", "etc/realms.conf:1:1: error: realms.conf knows no password | did you mean passwords?"),
+        Row(
+            "password { }",
+            "etc/realms.conf:1:1: error: unknown statement password in realms.conf | did you mean passwords?"
+        ),
         Row(
             "passwords { hahs argon2id; when-ful refuse; }",
-            "etc/realms.conf:1:13: error: passwords knows no hahs | did you mean hash?",
-            "etc/realms.conf:1:28: error: passwords knows no when-ful | did you mean when-full?"
+            "etc/realms.conf:1:13: error: unknown statement hahs in passwords | did you mean hash?",
+            "etc/realms.conf:1:28: error: unknown statement when-ful in passwords | did you mean when-full?"
         ),
         Row(
             "passwords { workers 2; workers 3; } passwords { }",
@@ -90,7 +93,7 @@ extension MistakesTests {
         Row("passwords { hash bcrypt 12; }", "etc/realms.conf:1:25: error: hash takes cost= with bcrypt, not 12"),
         Row(
             "passwords { hash argon2id memory=19MB; }",
-            "etc/realms.conf:1:27: error: hash has a memory such as 512KiB, 19MiB or 1GiB, not 19MB"
+            "etc/realms.conf:1:27: error: hash needs a size of memory such as 512KiB, 19MiB or 1GiB, not 19MB"
         ),
         Row(
             "passwords { hash argon2id memory=3GiB; memory 4GiB; }",
@@ -102,7 +105,7 @@ extension MistakesTests {
         ),
         Row(
             "passwords { hash argon2id passes=x; }",
-            "etc/realms.conf:1:27: error: hash has a whole number for passes, not x"
+            "etc/realms.conf:1:27: error: hash needs a whole number for passes, not x"
         ),
         Row(
             "passwords { hash argon2id passes=2 lanes=17; }",
@@ -118,11 +121,11 @@ extension MistakesTests {
         ),
         Row(
             "passwords { hash argon2id memory=64KiB passes=1; }",
-            "etc/realms.conf:1:18: warning: hash: argon2id memory=64KiB passes=1 lanes=1 is weak; the least is memory=19MiB passes=2, or memory=46MiB passes=1"
+            "etc/realms.conf:1:18: warning: hash: argon2id memory=64KiB passes=1 lanes=1 is weak; the minimum is memory=19MiB passes=2, or memory=46MiB passes=1"
         ),
         Row(
             "passwords { hash bcrypt cost=9; }",
-            "etc/realms.conf:1:18: warning: hash: bcrypt cost=9 is weak; the least is cost=10"
+            "etc/realms.conf:1:18: warning: hash: bcrypt cost=9 is weak; the minimum is cost=10"
         ),
         Row("passwords { hash bcrypt cost=10; }"),
         Row("passwords { hash yescrypt; }"),

@@ -3,10 +3,10 @@
 
 extension MistakesTests {
     static let structure: [Row] = [
-        Row("relm x { }", "etc/realms.conf:1:1: error: realms.conf knows no relm | did you mean realm?"),
+        Row("relm x { }", "etc/realms.conf:1:1: error: unknown statement relm in realms.conf | did you mean realm?"),
         Row(
             login + "relm xtech { class StartWithRealm; }",
-            "etc/realms.conf:2:1: error: realms.conf knows no relm | did you mean realm?"
+            "etc/realms.conf:2:1: error: unknown statement relm in realms.conf | did you mean realm?"
         ),
         Row(
             login + realm + "default-realm xtech;\ndefault-realm xtech;",
@@ -59,7 +59,7 @@ extension MistakesTests {
         ),
         Row(
             login + "realm \"\" { class StartWithRealm; }",
-            "etc/realms.conf:2:7: error: a realm\'s name is not empty and holds no control characters"
+            "etc/realms.conf:2:7: error: a realm\'s name must not be empty or contain control characters"
         ),
         Row(login + "realm xtech;", "etc/realms.conf:2:1: error: realm needs a block in { }"),
         Row(
@@ -87,11 +87,11 @@ extension MistakesTests {
         ),
         Row(
             login + "realm xtech { class StartWithRealm; startwith z; }",
-            "etc/realms.conf:2:37: error: a StartWithRealm knows no startwith | did you mean startWith?"
+            "etc/realms.conf:2:37: error: unknown statement startwith in a StartWithRealm | did you mean startWith?"
         ),
         Row(
             login + "realm xtech { class StartWithRealm; nonsense z; }",
-            "etc/realms.conf:2:37: error: a StartWithRealm knows no nonsense | there are assign-groups, class, group-mapping, jaas-context, startWith"
+            "etc/realms.conf:2:37: error: unknown statement nonsense in a StartWithRealm | there are assign-groups, class, group-mapping, jaas-context, startWith"
         ),
         Row(
             login + "realm xtech { class StartWithRealm; startWith; }",
@@ -103,7 +103,7 @@ extension MistakesTests {
         ),
         Row(
             login + "realm xtech { class StartWithRealm; startWith \"\"; }",
-            "etc/realms.conf:2:47: error: realm xtech: startWith: is empty, so that every name starts with it"
+            "etc/realms.conf:2:47: error: realm xtech: startWith: is empty, so every name would match"
         ),
         Row(
             login + "realm xtech {\n  class StartWithRealm;\n  startWith z\n  assign-groups Staff;\n}",
@@ -123,11 +123,11 @@ extension MistakesTests {
         ),
         Row(
             login + "realm xtech { class StartWithRealm; startWith \"${nope}\"; }",
-            "etc/realms.conf:2:48: error: no property `nope`"
+            "etc/realms.conf:2:48: error: the property `nope` is not defined"
         ),
         Row(
             login + "realm xtech { class StartWithRealm; startWith \"${env:NOPE}\"; }",
-            "etc/realms.conf:2:48: error: no environment variable `NOPE`"
+            "etc/realms.conf:2:48: error: the environment variable `NOPE` is not set"
         ),
         Row(
             login + "realm xtech { class StartWithRealm; startWith \"${file:nope}\"; }",
@@ -135,11 +135,11 @@ extension MistakesTests {
         ),
         Row(
             login + "realm xtech { class StartWithRealm; group-mapping a->b b->a; }",
-            "etc/realms.conf:2:51: error: group-mapping leads from a back to a"
+            "etc/realms.conf:2:51: error: group-mapping has a cycle from a to a"
         ),
         Row(
             login + "realm xtech { class StartWithRealm; group-mapping ab; }",
-            "etc/realms.conf:2:51: error: group-mapping is made of rules such as a,b->c, and ab is none"
+            "etc/realms.conf:2:51: error: group-mapping takes rules such as a,b->c, not ab"
         ),
         Row(
             "login vault { VaultLoginModule required; }\nrealm v { class VaultRealm; }",

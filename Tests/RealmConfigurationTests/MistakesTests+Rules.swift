@@ -5,6 +5,34 @@ extension MistakesTests {
     private static let two = login + realm
     private static let host = "is not a host that can be protected"
 
+    private static let starHosts = ["*.*.a", "*.", "app.*", "www*.a.example", "*a.example", "a.*.example"]
+
+    private static let patterns: [(path: String, mark: String, covering: String)] = [
+        ("/admin/*", "*", "/admin"), ("/admin/**", "*", "/admin"), ("/a/b*", "*", "/a"), ("/*", "*", "/"),
+        ("/*.jsp", "*", "/"), ("/a/(b|c)/d", "(", "/a"), ("/a|b", "|", "/"), ("/a/b)", ")", "/a"),
+        ("/a/[0-9]", "[", "/a"), ("/a/9]", "]", "/a"), ("/a/b?", "?", "/a"), ("/admin$", "$", "/"),
+        ("/^admin", "^", "/"),
+        ("/users/<id>/x", "<", "/users"), ("/users/:id", ":", "/users"),
+    ]
+
+    private static let badPaths = [
+        (path: "/a%20b", hint: "requests are decoded before they are compared: write the character itself"),
+        (path: "/a/../b", hint: "leave out . and ..: a request with them is rejected"),
+        (path: "/./a", hint: "leave out . and ..: a request with them is rejected"),
+        (path: "/a//b", hint: "one / is enough: a request with // is rejected"),
+        (path: "/a?x=1", hint: "a rule is for a path, whatever the query: leave out ? and the rest"),
+        (path: "admin", hint: "a path begins with /, also after a host: /welcome, app.example.com/, *.example.com/"),
+        (
+            path: "app.example.com",
+            hint: "a path begins with /, also after a host: /welcome, app.example.com/, *.example.com/"
+        ),
+        (path: "*.jsp", hint: "a path begins with /, also after a host: /welcome, app.example.com/, *.example.com/"),
+        (
+            path: "/é",
+            hint: "as in /welcome: visible ASCII, no # ; \\ \" and no blanks; a rule for the path above covers others"
+        ),
+    ]
+
     static let rules: [Row] = [
         Row(
             "protect /a { open; realm xtech; }",
@@ -33,7 +61,7 @@ extension MistakesTests {
         ),
         Row(
             "protect =/a { open; }",
-            "etc/realms.conf:1:9: error: = \(host) | a blank stands behind ="
+            "etc/realms.conf:1:9: error: = \(host) | write a blank after ="
         ),
         Row(
             "protect [::1]/a { open; }",
@@ -45,13 +73,63 @@ extension MistakesTests {
         ),
         Row(
             "protect https://a.example/a { open; }",
-            "etc/realms.conf:1:9: error: https: \(host) | leave out http:// and https://"
+            "etc/realms.conf:1:9: error: https://a.example/a is a URL | a place has no scheme, port or query: a.example/a"
+        ),
+        Row(
+            "protect http://a.example:8080?x=1 { open; }",
+            "etc/realms.conf:1:9: error: http://a.example:8080?x=1 is a URL | a place has no scheme, port or query: a.example/"
+        ),
+        Row(
+            "protect 'a.example/a' { open; }",
+            "etc/realms.conf:1:9: error: 'a.example \(host) | use double quotes"
+        ),
+        Row(
+            "protect ~ /admin { open; }\nprotect ^~ /admin/ { open; }",
+            "etc/realms.conf:1:9: error: ~ is an operator for patterns, and patterns are not supported | /admin covers all below it; = /admin is for that path alone",
+            "etc/realms.conf:2:9: error: ^~ is an operator for patterns, and patterns are not supported | /admin covers all below it; = /admin is for that path alone"
+        ),
+        Row(
+            starHosts.map { "protect \($0)/a { open; }" }.joined(separator: "\n"),
+            remarks: starHosts.enumerated().map { index, name in
+                "etc/realms.conf:\(index + 1):9: error: \(name) \(host) | * is allowed in front only, for all hosts below a domain: *.example.com"
+            }
+        ),
+        Row(
+            patterns.map { "protect \($0.path) { open; }" }.joined(separator: "\n"),
+            remarks: patterns.enumerated().map { index, pattern in
+                "etc/realms.conf:\(index + 1):9: error: \(pattern.path) contains \(pattern.mark), and patterns are not supported | "
+                    + "\(pattern.covering) covers all below it; quote the path if \(pattern.mark) is a part of its name"
+            }
+        ),
+        Row(
+            "protect a.example/b/* { open; }",
+            "etc/realms.conf:1:9: error: /b/* contains *, and patterns are not supported | /b covers all below it; quote the path if * is a part of its name"
+        ),
+        Row("protect \"/admin/*\" { open; }\nprotect \"/a(b|c)[d]$^<e>\" { open; }\nprotect \"/a/:b\" { open; }"),
+        Row(
+            badPaths.map { "protect \($0.path) { open; }" }.joined(separator: "\n"),
+            remarks: badPaths.enumerated().map { index, bad in
+                "etc/realms.conf:\(index + 1):9: error: \(bad.path) is not a path that can be protected | \(bad.hint)"
+            }
+        ),
+        Row(
+            two + "protect /a { realm xtech; require group Staff; require any; }",
+            "etc/realms.conf:3:48: error: require any and another require exclude each other | one requirement is enough, and every user of the realms meets any: leave out any, or the others"
+        ),
+        Row(
+            two + "protect /a { realm xtech; require any; require any; require user ann; }",
+            "etc/realms.conf:3:27: error: require any and another require exclude each other | one requirement is enough, and every user of the realms meets any: leave out any, or the others"
+        ),
+        Row(
+            two + "protect /a { realm xtech; require user * \"*\"; require group Adm?n; }",
+            "etc/realms.conf:3:40: error: * is a pattern, and patterns are not supported | require any; is for every user of the realms; quote the word if it is a name",
+            "etc/realms.conf:3:61: error: Adm?n is a pattern, and patterns are not supported | require any; is for every user of the realms; quote the word if it is a name"
         ),
         Row("protect */a { open; }", "etc/realms.conf:1:9: error: * \(host) | leave it out for all hosts"),
         Row(
-            ["a_b", "*.*.a", "a..b", "-a", "a-", "*.", "été.example", String(repeating: "a", count: 64)]
+            ["a_b", "a..b", "-a", "a-", "été.example", String(repeating: "a", count: 64)]
                 .map { "protect \($0)/a { open; }" }.joined(separator: "\n"),
-            remarks: ["a_b", "*.*.a", "a..b", "-a", "a-", "*.", "été.example", String(repeating: "a", count: 64)]
+            remarks: ["a_b", "a..b", "-a", "a-", "été.example", String(repeating: "a", count: 64)]
                 .enumerated().map { index, name in
                     "etc/realms.conf:\(index + 1):9: error: \(name) \(host) | as in app.example.com/admin or "
                         + "*.example.com/: letters and digits of ASCII, - and ."
@@ -59,7 +137,7 @@ extension MistakesTests {
         ),
         Row(
             "protect a.example//a { open; }",
-            "etc/realms.conf:1:9: error: //a is not a path that can be protected | as in /welcome: begins with /, no // . .. % ? # ; \\ and no blanks"
+            "etc/realms.conf:1:9: error: //a is not a path that can be protected | one / is enough: a request with // is rejected"
         ),
         Row(
             "protect a.example/ { open; }\nprotect A.example./ { nobody; }",
@@ -67,7 +145,7 @@ extension MistakesTests {
         ),
         Row(
             "protect /a { open; methods GET; }\nprotect /a { nobody; }",
-            "etc/realms.conf:2:9: error: a second rule for /a | the first one is at etc/realms.conf:1:9; each names its methods, or there is one"
+            "etc/realms.conf:2:9: error: a second rule for /a | the first one is at etc/realms.conf:1:9; several rules for a place need methods in each"
         ),
         Row(
             "protect = /a { open; methods GET PUT; }\nprotect = /a { nobody; methods POST PUT; }",
@@ -75,12 +153,12 @@ extension MistakesTests {
         ),
         Row(
             "protect /a { open; methods GET; }\nprotect /a { nobody; methods HEAD; }",
-            "etc/realms.conf:2:9: error: a second rule for HEAD /a | the first one is at etc/realms.conf:1:9; GET stands for HEAD too"
+            "etc/realms.conf:2:9: error: a second rule for HEAD /a | the first one is at etc/realms.conf:1:9; GET includes HEAD"
         ),
         Row(
             "protect /a { open; methods get GET GET \"\" M-SEARCH; }",
             "etc/realms.conf:1:28: error: get is not a method | A to Z and -, up to 32 of them, as in GET",
-            "etc/realms.conf:1:36: error: GET stands twice in methods",
+            "etc/realms.conf:1:36: error: GET occurs twice in methods",
             "etc/realms.conf:1:40: error:  is not a method | A to Z and -, up to 32 of them, as in GET"
         ),
         Row(
@@ -95,13 +173,13 @@ extension MistakesTests {
         ),
         Row(
             two + "protect /a { realm xtech xtec xtech; require any; auth form basic form; }",
-            "etc/realms.conf:3:67: error: form stands twice in auth",
+            "etc/realms.conf:3:67: error: form occurs twice in auth",
             "etc/realms.conf:3:26: error: there is no realm xtec | did you mean xtech?",
-            "etc/realms.conf:3:31: error: xtech stands twice in realm"
+            "etc/realms.conf:3:31: error: xtech occurs twice in realm"
         ),
         Row(
             two + "protect /a { realm xtech; require user ann methods GET; }",
-            "etc/realms.conf:3:44: warning: methods is taken for a name | names are separated by blanks, statements end with ; (quote the word if it is a name)"
+            "etc/realms.conf:3:44: warning: methods is read as a name | names are separated by blanks, statements end with ; (quote the word if it is a name)"
         ),
     ]
 
@@ -121,12 +199,12 @@ extension MistakesTests {
         Row(
             two + "protect /account { nobody; }\nprotect /session/x { open; }\n"
                 + "protect /a { realm xtech; auth form; require any; }",
-            "etc/realms.conf:3:9: warning: /account is a page of the sign-in, and no rule decides about it | server { sign-in { prefix /gatehouse; } } puts the pages elsewhere",
-            "etc/realms.conf:4:9: warning: /session is a page of the sign-in, and no rule decides about it | server { sign-in { prefix /gatehouse; } } puts the pages elsewhere"
+            "etc/realms.conf:3:9: warning: the rule has no effect: /account is a page of the sign-in | server { sign-in { prefix /gatehouse; } } puts the pages elsewhere",
+            "etc/realms.conf:4:9: warning: the rule has no effect: /session is a page of the sign-in | server { sign-in { prefix /gatehouse; } } puts the pages elsewhere"
         ),
         Row(
             "role admin { }",
-            "etc/realms.conf:1:6: error: the role admin does not say who has it | as in: group Admins;  or: user ann;",
+            "etc/realms.conf:1:6: error: the role admin has no group or user | as in: group Admins;  or: user ann;",
             "etc/realms.conf:1:6: warning: no rule requires the role admin"
         ),
         Row(
@@ -141,14 +219,22 @@ extension MistakesTests {
         Row(
             two
                 + "role a { realm xtec; usr x; user \"\"; realm xtech; }\nprotect /a { realm xtech; require role a; }",
-            "etc/realms.conf:3:22: error: role knows no usr | did you mean user?",
+            "etc/realms.conf:3:22: error: unknown statement usr in role | did you mean user?",
             "etc/realms.conf:3:38: error: a second realm | the first one is at etc/realms.conf:3:10",
             "etc/realms.conf:3:16: error: there is no realm xtec | did you mean xtech?",
-            "etc/realms.conf:3:34: error: nobody has an empty name"
+            "etc/realms.conf:3:34: error: a name must not be empty"
         ),
     ]
 
     static let proxies: [Row] = [
+        Row(
+            "server { forwarded-host yes; }",
+            "etc/realms.conf:1:25: error: forwarded-host is on or off, not yes"
+        ),
+        Row(
+            "server { forwarded-host on; }",
+            "etc/realms.conf:1:25: warning: forwarded-host has no effect without trusted-proxies | name the addresses of the proxies"
+        ),
         Row(
             "server { trusted-proxies none 10.0.0.1; }",
             "etc/realms.conf:1:26: error: trusted-proxies takes addresses such as 10.0.0.0/8, 127.0.0.1 or 2001:db8::/32, not none"
@@ -159,8 +245,8 @@ extension MistakesTests {
         ),
         Row(
             "server { trusted-proxies 0.0.0.0/0 ::/0; }",
-            "etc/realms.conf:1:26: warning: whoever can reach the server may say where a request came from, and what it asks for | name the addresses of the proxies and nothing else",
-            "etc/realms.conf:1:36: warning: whoever can reach the server may say where a request came from, and what it asks for | name the addresses of the proxies and nothing else"
+            "etc/realms.conf:1:26: warning: all clients are trusted as proxies, and can forge the address and the URL of their requests | name the addresses of the proxies and nothing else",
+            "etc/realms.conf:1:36: warning: all clients are trusted as proxies, and can forge the address and the URL of their requests | name the addresses of the proxies and nothing else"
         ),
     ]
 
@@ -188,7 +274,7 @@ extension MistakesTests {
         ),
         Row(
             "server { sessions { streams -1; streams-per-session 1001; idel 3m; } }",
-            "etc/realms.conf:1:59: error: sessions knows no idel | did you mean idle?",
+            "etc/realms.conf:1:59: error: unknown statement idel in sessions | did you mean idle?",
             "etc/realms.conf:1:53: error: streams-per-session is a whole number from 0 to 1000, not 1001",
             "etc/realms.conf:1:29: error: streams is a whole number from 0 to 1000000, not -1"
         ),
@@ -201,7 +287,7 @@ extension MistakesTests {
         ),
         Row(
             two + "server { sign-in { prefix gate; realm xtec; time 9s; waiting 0; } }",
-            "etc/realms.conf:3:27: error: gate is not a path that can be protected | as in /welcome: begins with /, no // . .. % ? # ; \\ and no blanks",
+            "etc/realms.conf:3:27: error: gate is not a path that can be protected | a path begins with /, also after a host: /welcome, app.example.com/, *.example.com/",
             "etc/realms.conf:3:39: error: there is no realm xtec | did you mean xtech?",
             "etc/realms.conf:3:50: error: time is a time from 10s to 24h",
             "etc/realms.conf:3:62: error: waiting is a whole number from 1 to 1000000, not 0"
@@ -209,12 +295,12 @@ extension MistakesTests {
         Row(
             "server { sign-in { return-to\n" + badOrigins.joined(separator: "\n") + "\n; } }",
             remarks: badOrigins.enumerated().map { index, origin in
-                "etc/realms.conf:\(index + 2):1: error: \(origin) is not an origin that can be gone back to | as in https://app.example.com or https://app.example.com:8443: no path, no user, not http"
+                "etc/realms.conf:\(index + 2):1: error: \(origin) is not an origin | as in https://app.example.com or https://app.example.com:8443: no path, no user, not http"
             }
         ),
         Row(
             "server { sign-in { return-to https://a.example https://A.example.:443; } }",
-            "etc/realms.conf:1:48: error: https://a.example stands twice in return-to"
+            "etc/realms.conf:1:48: error: https://a.example occurs twice in return-to"
         ),
     ]
 

@@ -60,7 +60,7 @@ extension MistakesTests {
         ),
         Row(
             "login xtechMyRealm { VaultLoginModule required; }\n" + realm,
-            "etc/realms.conf:1:22: error: VaultLoginModule for realm xtech: works with VaultRealm only, and the realm is a StartWithRealm"
+            "etc/realms.conf:1:22: error: VaultLoginModule for realm xtech: works with a VaultRealm only, not with a StartWithRealm"
         ),
         Row(
             "login vault { VaultLoginModule required depth=\"9\" mode=medium; }\nrealm v { class VaultRealm; key k; }",
@@ -73,7 +73,7 @@ extension MistakesTests {
         ),
         Row(
             "login vault { VaultLoginModule required token=\"${env:NOPE}\"; }\nrealm v { class VaultRealm; key k; }",
-            "etc/realms.conf:1:48: error: no environment variable `NOPE`"
+            "etc/realms.conf:1:48: error: the environment variable `NOPE` is not set"
         ),
         Row(
             login + realm + "login-config other.conf;",
@@ -94,7 +94,7 @@ extension MistakesTests {
         ),
         Row(
             login + realm + "protect /a { realm xtech; }",
-            "etc/realms.conf:3:9: error: the rule for /a does not say who may come in | as in: require group User;  or: require any;"
+            "etc/realms.conf:3:9: error: the rule for /a has no require statement | as in: require group User;  or: require any;"
         ),
         Row(
             login + realm + "protect /a { require any; }",
@@ -102,19 +102,19 @@ extension MistakesTests {
         ),
         Row(
             login + realm + "protect a { realm xtech; require any; }",
-            "etc/realms.conf:3:9: error: a is not a path that can be protected | as in /welcome: begins with /, no // . .. % ? # ; \\ and no blanks"
+            "etc/realms.conf:3:9: error: a is not a path that can be protected | a path begins with /, also after a host: /welcome, app.example.com/, *.example.com/"
         ),
         Row(
             login + realm + "protect /a//b { realm xtech; require any; }",
-            "etc/realms.conf:3:9: error: /a//b is not a path that can be protected | as in /welcome: begins with /, no // . .. % ? # ; \\ and no blanks"
+            "etc/realms.conf:3:9: error: /a//b is not a path that can be protected | one / is enough: a request with // is rejected"
         ),
         Row(
             login + realm + "protect /a/../b { realm xtech; require any; }",
-            "etc/realms.conf:3:9: error: /a/../b is not a path that can be protected | as in /welcome: begins with /, no // . .. % ? # ; \\ and no blanks"
+            "etc/realms.conf:3:9: error: /a/../b is not a path that can be protected | leave out . and ..: a request with them is rejected"
         ),
         Row(
             login + realm + "protect /%61 { realm xtech; require any; }",
-            "etc/realms.conf:3:9: error: /%61 is not a path that can be protected | as in /welcome: begins with /, no // . .. % ? # ; \\ and no blanks"
+            "etc/realms.conf:3:9: error: /%61 is not a path that can be protected | requests are decoded before they are compared: write the character itself"
         ),
         Row(
             login + realm + "protect /a { realm xtech; require any; }\nprotect /a/ { realm xtech; require any; }",
@@ -122,11 +122,11 @@ extension MistakesTests {
         ),
         Row(
             login + realm + "protect /a { realm xtech; require user; }",
-            "etc/realms.conf:3:35: error: require user is not understood | require any;  require user ann zed;  require group User Staff;  or: require role admin;"
+            "etc/realms.conf:3:35: error: unknown requirement: user | require any;  require user ann zed;  require group User Staff;  or: require role admin;"
         ),
         Row(
             login + realm + "protect /a { realm xtech; require any body; }",
-            "etc/realms.conf:3:35: error: require any body is not understood | require any;  require user ann zed;  require group User Staff;  or: require role admin;"
+            "etc/realms.conf:3:35: error: unknown requirement: any body | require any;  require user ann zed;  require group User Staff;  or: require role admin;"
         ),
         Row(
             login + realm + "protect /a { realm xtech; require; }",
@@ -146,7 +146,7 @@ extension MistakesTests {
         ),
         Row(
             login + realm + "protect /a { realm xtech; requires any; require any; }",
-            "etc/realms.conf:3:27: error: protect knows no requires | did you mean require?"
+            "etc/realms.conf:3:27: error: unknown statement requires in protect | did you mean require?"
         ),
         Row(
             "server { listen 8443; }",

@@ -20,11 +20,11 @@ extension MistakesTests {
             "2:22: error: ciphers is about TLS 1.2, which minimum-version 1.3 excludes | those of TLS 1.3 are named by ciphersuites"
         ),
         tls("ciphers;", "2:1: error: ciphers takes at least one word | quote a value that holds blanks"),
-        tls("grups X25519;", "2:1: error: tls knows no grups | did you mean groups?"),
+        tls("grups X25519;", "2:1: error: unknown statement grups in tls | did you mean groups?"),
         tls("session-tickets yes;", "2:17: error: session-tickets is on or off, not yes"),
         tls(
             "session-tickets off; ticket-key k;",
-            "2:22: error: ticket-key without tickets | take out session-tickets off"
+            "2:22: error: ticket-key without tickets | remove session-tickets off"
         ),
         tls(
             "client-certificates require; client-ca a;",
@@ -67,7 +67,7 @@ extension MistakesTests {
         tls("host a.test { }", "2:1: error: the host has no certificate | certificate FILE; key FILE;"),
         tls(
             "host a.test { certificate a; key b; minimum-version 1.3; }",
-            "2:37: error: host knows no minimum-version | there are certificate, key, ocsp-response"
+            "2:37: error: unknown statement minimum-version in host | there are certificate, key, ocsp-response"
         ),
         tls(
             "host a.test b.test { certificate a; key b; }\nhost B.Test. { certificate a; key b; }",

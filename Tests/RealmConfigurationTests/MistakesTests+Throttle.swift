@@ -9,7 +9,7 @@ extension MistakesTests {
         ),
         Row(
             "server { throttle { failure 3; } }",
-            "etc/realms.conf:1:21: error: throttle knows no failure | did you mean failures?"
+            "etc/realms.conf:1:21: error: unknown statement failure in throttle | did you mean failures?"
         ),
         Row(
             "server { throttle { failures -1; source-failures 60001; } }",

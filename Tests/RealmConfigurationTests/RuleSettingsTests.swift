@@ -43,7 +43,7 @@ struct RuleSettingsTests {
         #expect(rule.schemes == [.form, .basic])
         #expect(rule.requirements == [.groups(["User"]), .roles([admin])])
         #expect(rule.methods == ["GET", "M-SEARCH"])
-        #expect(rule.networks == [try AddressBlock("10.0.0.0/8"), try AddressBlock("::1")])
+        #expect(rule.networks == [try CIDRBlock("10.0.0.0/8"), try CIDRBlock("::1")])
         #expect(rule.access == .users)
         #expect(rule.place == "etc/realms.conf:5:11")
         #expect(rule.target == "= app.example.com/x")
@@ -84,13 +84,20 @@ struct RuleSettingsTests {
 
     @Test func `trusted proxies are addresses and blocks`() throws {
         let text = "server { trusted-proxies 127.0.0.1 ::1 10.0.0.0/8; }"
-        let expected = try ["127.0.0.1", "::1", "10.0.0.0/8"].map { try AddressBlock($0) }
+        let expected = try ["127.0.0.1", "::1", "10.0.0.0/8"].map { try CIDRBlock($0) }
         #expect(try Folder(text).load().server.trustedProxies == expected)
     }
 
     @Test(arguments: ["", "server { }", "server { trusted-proxies none; }"])
     func `CVE-2026-40575: nobody's word is taken unless somebody is named`(text: String) throws {
         #expect(try Folder(text).load().server.trustedProxies == [])
+    }
+
+    @Test func `X-Forwarded-Host is believed only where it is said so`() throws {
+        let proxies = "server { trusted-proxies 127.0.0.1;"
+        #expect(try !Folder("\(proxies) }").load().server.trustsForwardedHost)
+        #expect(try !Folder("\(proxies) forwarded-host off; }").load().server.trustsForwardedHost)
+        #expect(try Folder("\(proxies) forwarded-host on; }").load().server.trustsForwardedHost)
     }
 
     @Test func `every setting of sessions is read`() throws {

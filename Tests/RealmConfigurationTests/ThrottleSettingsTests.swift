@@ -28,7 +28,7 @@ struct ThrottleSettingsTests {
         expected.sourceLock = .seconds(1800)
         expected.accounts = 2000
         expected.sources = 3000
-        expected.exempt = [try AddressBlock("10.0.0.0/8"), try AddressBlock("127.0.0.1"), try AddressBlock("::1")]
+        expected.exempt = [try CIDRBlock("10.0.0.0/8"), try CIDRBlock("127.0.0.1"), try CIDRBlock("::1")]
         #expect(try Folder(text).load().server.throttle == expected)
     }
 

@@ -97,7 +97,7 @@ struct ValueTests {
         folder.environment = ["KEY": "sesame"]
         #expect(
             folder.remarks() == [
-                "etc/login.conf:1:42: error: no property `env:KEY` | `${env:...}` and `${file:...}` exist in realms.conf only"
+                "etc/login.conf:1:42: error: the property `env:KEY` is not defined | `${env:...}` and `${file:...}` work in realms.conf only"
             ]
         )
     }

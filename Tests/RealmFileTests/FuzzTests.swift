@@ -58,12 +58,12 @@ struct FuzzTests {
     /// The users of bytes, or nil if they are refused as a whole.
     private func table(_ bytes: [UInt8], _ form: KeyFileForm, _ groups: [UInt8]?) -> UserTable? {
         do throws(FileFault) {
-            try TextLine.checkText(bytes, "f")
+            try TextLine.checkText(bytes, path: "f")
             let lines = TextLine.lines(of: bytes)
-            _ = try? KeyFileForm.detect(bytes, lines, "f")
+            _ = try? KeyFileForm.detect(bytes, lines: lines, path: "f")
             return UserTable(
                 bytes,
-                lines,
+                lines: lines,
                 form: form,
                 groups: form == .htpasswd ? groups.map { GroupFile($0).groupsByUser() } ?? [:] : nil,
                 path: "f",
@@ -130,7 +130,7 @@ struct FuzzTests {
     }
 
     /// What nobody has damaged, nobody may lose either: lines away from the damage stay as they are.
-    @Test func `damage on one line takes no other line down`() {
+    @Test func `a damaged line affects no other line`() {
         var random = Random(seed: 31)
         let lines = Self.keyFile.split(separator: "\n").map { Array($0.utf8) }
         for round in 0..<Self.rounds {

@@ -12,13 +12,13 @@ struct LoadingTests {
 
     init() throws { folder = try Folder() }
 
-    @Test func `the realm keeps the contract`() async throws {
+    @Test func `the realm passes the conformance kit`() async throws {
         let path = try folder.write("ann;\(Known.ssha);users,admins\nbob;\(Known.lilac);users\n")
         let conformance = RealmConformance(
             FileRealm.self,
             properties: ["file": [path]],
             members: ["ann": ["users", "admins"], "bob": ["users"]],
-            strangers: ["carl", "Ann", "users"]
+            unknownUsers: ["carl", "Ann", "users"]
         )
         #expect(await conformance.violations() == [])
         #expect(FileRealm.classNames == ["FileRealm", "com.sun.enterprise.security.auth.realm.file.FileRealm"])
@@ -36,20 +36,20 @@ struct LoadingTests {
         }
     }
 
-    @Test func `a missing file is an error that says how to make one`() throws {
-        #expect(fault() == "file: users: No such file or directory; an empty one is made by: (umask 077; touch users)")
+    @Test func `a missing file is an error, and the message says how to make one`() throws {
+        #expect(fault() == "file: users: No such file or directory; create an empty one with: (umask 077; touch users)")
         try folder.write("ann:\(Known.ssha)\n")
         #expect(
             fault(groups: "groups")
-                == "group-file: groups: No such file or directory; an empty one is made by: (umask 027; touch groups)"
+                == "group-file: groups: No such file or directory; create an empty one with: (umask 027; touch groups)"
         )
     }
 
-    @Test func `what is no text file is refused`() throws {
+    @Test func `a binary file is refused`() throws {
         try folder.write([0xFF, 0xFE, 0x61, 0x00])
         #expect(fault() == "file: users: it is UTF-16; it must be UTF-8")
         try folder.write([0x61, 0x0A, 0x00])
-        #expect(fault() == "file: users:2: it is no text file: there is a byte 0")
+        #expect(fault() == "file: users:2: it is not a text file: it contains a NUL byte")
         try FileManager.default.removeItem(atPath: folder.file("users"))
         try FileManager.default.createDirectory(atPath: folder.file("users"), withIntermediateDirectories: true)
         #expect(fault() == "file: users: it is not a regular file")
@@ -70,8 +70,8 @@ struct LoadingTests {
         try folder.write("ann;\(Known.ssha);a\n# x:y\nbob:\(Known.ssha)\n")
         #expect(
             fault() == """
-                file: users:3: this line is written as in an htpasswd file (user:hash), line 1 as in a GlassFish key file \
-                (user;hash;groups); set format to glassfish or htpasswd, and the others are left out
+                file: users:3: this line is in the form of an htpasswd file (user:hash), line 1 in the form of a GlassFish key file \
+                (user;hash;groups); set format to glassfish or htpasswd to ignore lines of the other form
                 """
         )
         #expect(try FileRealm.make(folder, ["format": .string("glassfish")]).listing == ["ann: a"])
@@ -81,7 +81,7 @@ struct LoadingTests {
     @Test func `a group file beside a key file is refused`() throws {
         try folder.write("ann;\(Known.ssha);a\n")
         try folder.write("", to: "groups")
-        #expect(fault(groups: "groups").hasPrefix("file: users: it is a GlassFish key file, which holds the groups"))
+        #expect(fault(groups: "groups").hasPrefix("file: users: it is a GlassFish key file, which contains the groups"))
         #expect(fault(["format": .string("glassfish")], groups: "groups").hasPrefix("group-file: is for htpasswd"))
     }
 
@@ -89,7 +89,7 @@ struct LoadingTests {
         try folder.write("")
         let realm = try FileRealm.make(folder)
         #expect(realm.listing == [])
-        #expect(realm.warnings(in: folder) == ["users: it is empty, so that nobody can sign in"])
+        #expect(realm.warnings(in: folder) == ["users: it is empty, so no user can sign in"])
         try await realm.add(UserRecord(try Username("ann"), groups: ["a"]), hash: Known.ssha)
         #expect(try folder.text() == "ann;\(Known.ssha);a\n")
     }
@@ -105,16 +105,16 @@ struct LoadingTests {
 
     @Test func `a file that anybody may write to is refused`() throws {
         try folder.write("ann;\(Known.ssha);a\n", mode: 0o602)
-        #expect(fault() == "file: users: anybody on this machine may write to it; chmod o-w users")
+        #expect(fault() == "file: users: every user of this machine may write to it; chmod o-w users")
         try folder.write("ann:\(Known.ssha)\n")
         try folder.write("", to: "groups", mode: 0o606)
-        #expect(fault(groups: "groups").contains("groups: anybody on this machine may write to it"))
+        #expect(fault(groups: "groups").contains("groups: every user of this machine may write to it"))
     }
 
     @Test func `a file in a folder in which anybody may replace it is refused`() throws {
         try folder.write("ann;\(Known.ssha);a\n")
         unsafe chmod(folder.path, 0o703)
-        #expect(fault().hasPrefix("file: users: anybody on this machine may replace it"))
+        #expect(fault().hasPrefix("file: users: every user of this machine may replace it"))
         unsafe chmod(folder.path, 0o1703)
         #expect(fault() == "none")
     }
@@ -124,9 +124,9 @@ struct LoadingTests {
         try folder.write("", to: "groups", mode: 0o664)
         #expect(
             try FileRealm.make(folder, groups: "groups").warnings(in: folder) == [
-                "users: anybody on this machine may read the password hashes; chmod o-r users",
-                "users: all of its group may write to it; chmod g-w users",
-                "groups: all of its group may write to it; chmod g-w groups",
+                "users: every user of this machine may read the password hashes; chmod o-r users",
+                "users: its group may write to it; chmod g-w users",
+                "groups: its group may write to it; chmod g-w groups",
             ]
         )
     }

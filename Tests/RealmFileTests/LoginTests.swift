@@ -21,9 +21,9 @@ struct LoginTests {
         var settings = HashingSettings(workers: 1)
         settings.wait = .seconds(60)
         settings.niceness = 0
-        let slots = HashingSlots(settings) { UInt64(clamping: FileStamp.systemNow()) }
+        let pool = HashingPool(settings) { UInt64(clamping: FileStamp.systemNow()) }
         var services = RealmServices()
-        services[PasswordService.self] = try PasswordService(policy: policy, slots: slots)
+        services[PasswordService.self] = try PasswordService(policy: policy, pool: pool)
         return services
     }
 
@@ -64,7 +64,7 @@ struct LoginTests {
 
         """
 
-    @Test func `the module keeps the contract`() async throws {
+    @Test func `the module passes the conformance kit`() async throws {
         let realm = try realm(Self.keyFile, ["rehash": .boolean(false)])
         let conformance = LoginModuleConformance(
             try module(realm),
@@ -101,13 +101,13 @@ struct LoginTests {
         #expect(report.refusal?.failure == failure)
     }
 
-    @Test func `names and groups are the file's`() async throws {
+    @Test func `names and groups come from the file`() async throws {
         let report = try await login(try realm(Self.keyFile, ["rehash": .boolean(false)]), "alice", "secret")
         #expect(report.identity?.groups == ["users", "admins"])
         #expect(report.identity?.subject.users == ["alice"])
     }
 
-    @Test func `an htpasswd file of Apache's program lets in whom Apache lets in`() async throws {
+    @Test func `an htpasswd file accepts the passwords that Apache accepts`() async throws {
         let text = """
             ann:$2y$05$dJ6jUgoWXue3CjPTYjypHONVnZfT.OjQHLLeZ2QXz5ls1HB4GhDae
             bob:\(Known.lilac)
@@ -121,7 +121,7 @@ struct LoginTests {
     }
 
     /// Whether the same is computed for each is told by the note that every check leaves.
-    @Test func `every login costs one check of every kind of hash, whoever it is`() async throws {
+    @Test func `every login checks one hash of every cost, for known and unknown users`() async throws {
         let realm = try realm(Self.keyFile)
         var plans: Set<String> = []
         for name in ["alice", "bob", "nobody", "off", "reset", "broken", "twice"] {
@@ -156,7 +156,7 @@ struct LoginTests {
 
     // MARK: Hashing anew
 
-    @Test func `a weak hash is made anew after a login, and is no reason to forget anybody`() async throws {
+    @Test func `a weak hash is replaced after a login, and revokes no session`() async throws {
         let realm = try realm("# top\nann;\(Known.ssha);a\n")
         #expect(try await login(realm, "ann", "wrong").identity == nil)
         await realm.rehasher?.rest()
@@ -173,18 +173,18 @@ struct LoginTests {
         #expect(log.entries == [])
     }
 
-    @Test func `hashing anew does not undo a change of the password`() async throws {
+    @Test func `rehashing does not undo a change of the password`() async throws {
         let realm = try realm("ann;\(Known.ssha);a\n")
         var changes = UserChanges()
         changes.hash = Known.glassfish
         try await realm.change(try Username("ann"), changes)
         // As if the login had been before the change.
-        realm.rehasher?.begin(try Username("ann"), Secret(utf8: "secret"), replacing: Known.ssha)
+        realm.rehasher?.begin(try Username("ann"), password: Secret(utf8: "secret"), replacing: Known.ssha)
         await realm.rehasher?.rest()
         #expect(try folder.text() == "ann;\(Known.glassfish);a\n")
     }
 
-    @Test func `nothing is hashed anew where that is switched off, or the stack refuses`() async throws {
+    @Test func `nothing is rehashed if that is off, or the stack refuses`() async throws {
         let text = "ann;\(Known.ssha);a\n"
         let switchedOff = try realm(text, [:])
         #expect(try await login(switchedOff, "ann", "secret").identity != nil)
@@ -208,7 +208,7 @@ struct LoginTests {
         #expect(try folder.text() == text)
     }
 
-    @Test func `a hash that cannot be written anew fails no login, and is logged once`() async throws {
+    @Test func `a failed rehash fails no login, and is logged once`() async throws {
         let realm = try realm("ann;\(Known.ssha);a\n")
         try FileManager.default.createDirectory(
             atPath: folder.file(".users.new-\(getpid())"),
@@ -219,10 +219,13 @@ struct LoginTests {
             await realm.rehasher?.rest()
         }
         #expect(log.entries.count == 1)
-        #expect(log.entries.first?.hasPrefix("notice: a password could not be hashed anew: nothing is changed") == true)
+        #expect(
+            log.entries.first?.hasPrefix("notice: a weak password hash could not be replaced: nothing is changed")
+                == true
+        )
     }
 
-    @Test func `a hash that takes more memory than there is keeps one user out, and is told`() async throws {
+    @Test func `a hash that needs too much memory blocks only its user, and is logged`() async throws {
         let big = "$argon2id$v=19$m=1048576,t=1,p=1$c2FsdHNhbHRzYWx0$" + String(repeating: "A", count: 43)
         let realm = try realm("ann;\(Known.ssha);a\nbob;\(big);b\n", ["rehash": .boolean(false)])
         #expect(realm.listing == ["ann: a", "!bob: b"])

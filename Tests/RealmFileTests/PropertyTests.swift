@@ -22,7 +22,7 @@ struct PropertyTests {
     }
 
     @Test(arguments: [1, 2, 3])
-    func `whatever is changed, all other lines stay byte for byte`(seed: UInt64) async throws {
+    func `random changes keep all other lines byte for byte`(seed: UInt64) async throws {
         var random = Random(seed: seed)
         for round in 0..<Self.rounds {
             let folder = try Folder()

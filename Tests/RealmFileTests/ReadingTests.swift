@@ -58,7 +58,7 @@ struct ReadingTests {
     }
 
     @Test(arguments: ["\n", "\r\n"])
-    func `line ends of both kinds, a missing last one and a byte order mark are no trouble`(end: String) throws {
+    func `LF, CRLF, a missing last line end and a byte order mark are read`(end: String) throws {
         try folder.write("\u{FEFF}ann;\(Known.ssha);a\(end)\(end)# x\(end)bob;\(Known.ssha);b")
         let realm = try FileRealm.make(folder)
         #expect(realm.listing == ["ann: a", "bob: b"])
@@ -77,21 +77,22 @@ struct ReadingTests {
 
     /// A line of a key file, and what is said of it; nobody must come of any.
     @Test(arguments: [
-        ("u;;g", "users:2: the line is left out: there is no hash; GlassFish would take the groups for it"),
-        (";u;h;g", "users:2: the line is left out: there are more than three fields: name;hash;groups"),
-        (";u;h", "users:2: the line is left out: there is no name before the ;"),
-        ("u;h;;g", "users:2: the line is left out: there are more than three fields: name;hash;groups"),
-        ("u;pa;ss;admin", "users:2: the line is left out: there are more than three fields: name;hash;groups"),
-        ("just words", "users:2: the line is left out: there is no ;"),
-        (" u;h;g", "users:2: the line is left out: the user name begins or ends with white space"),
-        ("u ;h;g", "users:2: the line is left out: the user name begins or ends with white space"),
-        ("u;h\r;g", "users:2: the line is left out: it holds a control character"),
-        ("u;h;g\tg", "users:2: the line is left out: it holds a control character"),
-        ("u;h;g\u{85}", "users:2: the line is left out: its groups are not UTF-8, or hold a control character"),
-        ("u\u{2028};h;g", "users:2: the line is left out: the user name holds a control character"),
-        ("u;h\u{85};g", "users:2: the line is left out: the hash is not UTF-8"),
+        ("u;;g", "users:2: the line is ignored: there is no hash; GlassFish would take the groups for it"),
+        (";u;h;g", "users:2: the line is ignored: there are more than three fields: name;hash;groups"),
+        (";u;h", "users:2: the line is ignored: there is no name before the ;"),
+        ("u;h;;g", "users:2: the line is ignored: there are more than three fields: name;hash;groups"),
+        ("u;pa;ss;admin", "users:2: the line is ignored: there are more than three fields: name;hash;groups"),
+        ("just words", "users:2: the line is ignored: there is no ;"),
+        (" u;h;g", "users:2: the line is ignored: the user name begins or ends with white space"),
+        ("u ;h;g", "users:2: the line is ignored: the user name begins or ends with white space"),
+        ("u;h\r;g", "users:2: the line is ignored: it contains a control character"),
+        ("u;h;g\tg", "users:2: the line is ignored: it contains a control character"),
+        ("u;h;g\u{85}", "users:2: the line is ignored: its groups are not UTF-8, or contain a control character"),
+        ("u\u{2028};h;g", "users:2: the line is ignored: the user name holds a control character"),
+        ("u;h\u{85};g", "users:2: the line is ignored: the hash is not UTF-8"),
     ])
-    func `a doubtful line of a key file is left out, with file and line`(line: String, warning: String) throws {
+    func `an ambiguous line of a key file is skipped with a warning of its place`(line: String, warning: String) throws
+    {
         try folder.write("ann;\(Known.ssha);a\n\(line)\nbob;\(Known.ssha);b\n")
         let realm = try FileRealm.make(folder)
         #expect(realm.listing == ["ann: a", "bob: b"])
@@ -99,13 +100,16 @@ struct ReadingTests {
     }
 
     @Test(arguments: [
-        ("u:", "users:2: the line is left out: there is no hash"),
-        (":h", "users:2: the line is left out: there is no name before the :"),
-        ("u::x", "users:2: the line is left out: there is no hash"),
-        ("word", "users:2: the line is left out: there is no :"),
-        ("u :h", "users:2: the line is left out: the user name begins or ends with white space"),
+        ("u:", "users:2: the line is ignored: there is no hash"),
+        (":h", "users:2: the line is ignored: there is no name before the :"),
+        ("u::x", "users:2: the line is ignored: there is no hash"),
+        ("word", "users:2: the line is ignored: there is no :"),
+        ("u :h", "users:2: the line is ignored: the user name begins or ends with white space"),
     ])
-    func `a doubtful line of an htpasswd file is left out, with file and line`(line: String, warning: String) throws {
+    func `an ambiguous line of an htpasswd file is skipped with a warning of its place`(
+        line: String,
+        warning: String
+    ) throws {
         try folder.write("ann:\(Known.ssha)\n\(line)\nbob:\(Known.ssha)\n")
         let realm = try FileRealm.make(folder)
         #expect(realm.listing == ["ann: ", "bob: "])
@@ -117,29 +121,29 @@ struct ReadingTests {
         #expect(try FileRealm.make(folder).listing == ["ann: "])
     }
 
-    @Test func `names that are not UTF-8 take nobody else down`() throws {
+    @Test func `a name that is not UTF-8 affects no other user`() throws {
         try folder.write(
             Array("ann:\(Known.ssha)\nm".utf8) + [0xFC] + Array("ller:\(Known.ssha)\n# ".utf8) + [0xFC, 0x0A]
         )
         let realm = try FileRealm.make(folder)
         #expect(realm.listing == ["ann: "])
-        #expect(realm.warnings(in: folder) == ["users:2: the line is left out: the name is not UTF-8"])
+        #expect(realm.warnings(in: folder) == ["users:2: the line is ignored: the name is not UTF-8"])
     }
 
-    @Test func `of a name that stands twice neither can sign in, and there are no groups`() async throws {
+    @Test func `a repeated name cannot sign in, and has no groups`() async throws {
         try folder.write("ann;\(Known.ssha);a\nbob;\(Known.ssha);b\nann;\(Known.lilac);admins\nann;x;y\n")
         let realm = try FileRealm.make(folder)
         #expect(realm.listing == ["!ann: ", "bob: b"])
         #expect(
             realm.warnings(in: folder) == [
-                "users:3: ann stands on line 1 already; neither can sign in",
-                "users:4: ann stands on line 1 already; neither can sign in",
+                "users:3: ann is on line 1 already; neither entry can sign in",
+                "users:4: ann is on line 1 already; neither entry can sign in",
             ]
         )
         #expect(try await realm.groupNames(of: Username("ann")) == [])
     }
 
-    @Test func `a hash that cannot be read keeps one user out, and is not shown`() throws {
+    @Test func `an unreadable hash blocks only its user, and is not shown`() throws {
         try folder.write("ann;\(Known.ssha);a\nbob;hunter2;b\ncarl;{NOPE}abc;c\ndora;{SSHA256}AAAA;d\n")
         let realm = try FileRealm.make(folder)
         #expect(realm.listing == ["ann: a", "!bob: b", "!carl: c", "!dora: d"])
@@ -147,7 +151,7 @@ struct ReadingTests {
         #expect(!realm.warnings.joined().contains("hunter2"))
     }
 
-    @Test func `clear text is read where it is allowed, marks of missing passwords aside`() throws {
+    @Test func `clear text is read where it is allowed, except the marks of missing passwords`() throws {
         try folder.write("ann;{CLEAR}lilac;a\nbob;RESET;b\ncarl;!{CLEAR}basil;c\n")
         #expect(try FileRealm.make(folder).listing == ["!ann: a", "!bob: b", "!carl: c"])
         let realm = try FileRealm.make(folder, ["clear-text": .boolean(true)])
@@ -158,18 +162,18 @@ struct ReadingTests {
     @Test(arguments: [
         ("admins ann", "there is no :"), (": ann", "there is no group before the :"),
         ("admins: \"ann", "a quote is not closed"), ("admins: 'ann'x", "a quote ends within a word"),
-        ("admins: ann\u{1}", "it holds a control character"),
-        ("a\u{85}: ann", "the group's name holds a control character"),
+        ("admins: ann\u{1}", "it contains a control character"),
+        ("a\u{85}: ann", "the group's name contains a control character"),
     ])
-    func `a doubtful line of a group file gives nobody a group`(line: String, reason: String) throws {
+    func `an ambiguous line of a group file adds no group`(line: String, reason: String) throws {
         try folder.write("ann:\(Known.ssha)\n")
         try folder.write("staff: ann\n\(line)\n", to: "groups")
         let realm = try FileRealm.make(folder, groups: "groups")
         #expect(realm.listing == ["ann: staff"])
-        #expect(realm.warnings(in: folder) == ["groups:2: the line is left out: \(reason)"])
+        #expect(realm.warnings(in: folder) == ["groups:2: the line is ignored: \(reason)"])
     }
 
-    @Test func `every warning is said once to the log, twenty at most`() throws {
+    @Test func `every warning is logged once, twenty at most`() throws {
         try folder.write("ann;\(Known.ssha);a\n" + String(repeating: "nonsense\n", count: 30))
         let log = LogJournal()
         _ = try FileRealm.make(folder, log: log)

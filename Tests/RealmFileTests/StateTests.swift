@@ -19,7 +19,7 @@ struct StateTests {
         return try await FileRealm.make(folder).state(of: Username(name))
     }
 
-    @Test func `a stamp is the same until hash or groups are others, whoever else changes`() async throws {
+    @Test func `a stamp changes only with the user's hash or groups`() async throws {
         let line = "ann;\(Known.ssha);a,b\n"
         let first = try await state("ann", line)
         #expect(first.stamp?.bytes.count == 32)
@@ -35,11 +35,11 @@ struct StateTests {
         "bob;\(Known.ssha);a\n", "ann;!\(Known.ssha);a\n", "ann;RESET;a\n",
         "ann;\(Known.ssha);a\nann;\(Known.ssha);a\n",
     ])
-    func `who is not there, or may not sign in, is gone`(text: String) async throws {
+    func `an unknown or disabled user has the status gone`(text: String) async throws {
         #expect(try await state("ann", text) == .gone)
     }
 
-    @Test func `of a file that cannot be used nothing is known`() async throws {
+    @Test func `with an unusable file the user's status is unknown`() async throws {
         try folder.write("ann;\(Known.ssha);a\n")
         let realm = try FileRealm.make(folder)
         try FileManager.default.removeItem(atPath: folder.file("users"))

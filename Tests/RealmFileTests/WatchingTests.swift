@@ -27,18 +27,23 @@ struct WatchingTests {
         #expect(unsafe rename(folder.file("fresh"), folder.file(name)) == 0)
     }
 
+    /// Sets the clock to the moment at which a file was written last, however long ago that was on a busy machine.
+    private func setClockToWriting(_ name: String = "users") throws {
+        clock.set(try #require(FileStamp(of: folder.file(name))).changed)
+    }
+
     private func names(_ changed: ChangedUsers) -> [String]? {
         guard case .some(let users) = changed else { return nil }
         return users.map(\.text).sorted()
     }
 
-    @Test func `nothing has changed, nobody is to forget`() async throws {
+    @Test func `without a change a refresh reports no user`() async throws {
         let realm = try start("ann;\(Known.ssha);a\n")
         #expect(await realm.refresh() == .none)
         #expect(await realm.refresh() == .none)
     }
 
-    @Test func `users who are gone or other are told, each once`() async throws {
+    @Test func `removed and changed users are reported once each`() async throws {
         let realm = try start(
             "gone;\(Known.ssha);a\nhash;\(Known.ssha);a\ngroups;\(Known.ssha);a\noff;\(Known.ssha);a\nsame;\(Known.ssha);a\n"
         )
@@ -50,7 +55,7 @@ struct WatchingTests {
         #expect(realm.listing == ["new: a", "same: a", "hash: a", "groups: b", "!off: a"])
     }
 
-    @Test func `what a login has seen first is still told by the next refresh`() async throws {
+    @Test func `a change that a login has read is still reported by the next refresh`() async throws {
         let realm = try start("ann;\(Known.ssha);a\n")
         try replace("bob;\(Known.ssha);a\n")
         #expect(try await realm.groupNames(of: Username("bob")) == ["a"])
@@ -66,12 +71,12 @@ struct WatchingTests {
 
     /// What makes a new state unusable, and how the message begins.
     @Test(arguments: [
-        ("missing", "users: No such file"), ("writable", "users: anybody on this machine may write"),
-        ("nul", "users:2: it is no text file"), ("form", "users: it is an htpasswd file (user:hash) now"),
-        ("mixed", "users:2: this line is written as in"), ("folder", "users: it is not a regular file"),
+        ("missing", "users: No such file"), ("writable", "users: every user of this machine may write"),
+        ("nul", "users:2: it is not a text file"), ("form", "users: it is an htpasswd file (user:hash) now"),
+        ("mixed", "users:2: this line is in the form of"), ("folder", "users: it is not a regular file"),
         ("long", "users: it is longer than 64 MiB"),
     ])
-    func `a state that cannot be used leaves the users there were, and is told once`(
+    func `an unusable file keeps the users read before, and is logged once`(
         what: String,
         message: String
     ) async throws {
@@ -87,7 +92,7 @@ struct WatchingTests {
         let entries = log.entries.map { $0.replacingOccurrences(of: folder.path + "/", with: "") }
         #expect(entries.count == 1)
         #expect(entries.first?.hasPrefix("error: \(message)") == true)
-        #expect(entries.first?.hasSuffix("; the users there were stay") == true)
+        #expect(entries.first?.hasSuffix("; the previous users stay") == true)
         try? FileManager.default.removeItem(atPath: folder.file("users"))
         try replace("ann;\(Known.ssha);b\n")
         #expect(names(await realm.refresh()) == ["ann"])
@@ -109,7 +114,7 @@ struct WatchingTests {
         }
     }
 
-    @Test func `a folder in which anybody may replace the file is noticed, and that it is so no more`() async throws {
+    @Test func `an unsafe folder is noticed, and so is its repair`() async throws {
         let realm = try start("ann;\(Known.ssha);a\n")
         unsafe chmod(folder.path, 0o777)
         try replace("ann;\(Known.ssha);admins\n")
@@ -120,20 +125,20 @@ struct WatchingTests {
         #expect(try await realm.groupNames(of: Username("ann")) == ["admins"])
     }
 
-    @Test func `a file that is empty for a moment, as htpasswd leaves it, takes nobody's session`() async throws {
+    @Test func `a file that is empty for a moment, as htpasswd leaves it, changes no user`() async throws {
         clock.set(FileStamp.systemNow())
         let realm = try start("ann:\(Known.ssha)\nbob:\(Known.ssha)\n")
         try folder.write("")
-        clock.set(FileStamp.systemNow())
+        try setClockToWriting()
         #expect(await realm.refresh() == .none)
         #expect(realm.listing == ["ann: ", "bob: "])
         try folder.write("ann:\(Known.ssha)\nbob:{SS")
-        clock.set(FileStamp.systemNow())
+        try setClockToWriting()
         clock.advance(seconds: 0.3)
         #expect(await realm.refresh() == .none)
         #expect(realm.listing == ["ann: ", "bob: "])
         try folder.write("ann:\(Known.ssha)\nbob:\(Known.lilac)\n")
-        clock.set(FileStamp.systemNow())
+        try setClockToWriting()
         clock.advance(seconds: 0.6)
         #expect(await realm.refresh() == .none)
         clock.advance(seconds: 2)
@@ -144,7 +149,7 @@ struct WatchingTests {
         clock.set(FileStamp.systemNow())
         let realm = try start("ann:\(Known.ssha)\n")
         try folder.write("")
-        clock.set(FileStamp.systemNow())
+        try setClockToWriting()
         async let added: Void = realm.add(UserRecord(try Username("new")), hash: nil)
         // The clock stands still: the change cannot be made before the file is whole, however long that takes.
         try folder.write("ann:\(Known.ssha)\nbob:*\n")
@@ -152,11 +157,11 @@ struct WatchingTests {
         #expect(try folder.text() == "ann:\(Known.ssha)\nbob:*\nnew:*\n")
     }
 
-    @Test func `a file that stays empty is believed after a second`() async throws {
+    @Test func `a file that stays empty is taken as empty after a second`() async throws {
         clock.set(FileStamp.systemNow())
         let realm = try start("ann:\(Known.ssha)\n")
         try folder.write("")
-        clock.set(FileStamp.systemNow())
+        try setClockToWriting()
         #expect(await realm.refresh() == .none)
         clock.advance(seconds: 1.5)
         #expect(names(await realm.refresh()) == ["ann"])
@@ -179,7 +184,7 @@ struct WatchingTests {
         #expect(try await realm.groupNames(of: Username("ann")) == ["b"])
     }
 
-    @Test func `changes made here are told at once, hashes made anew are not`() async throws {
+    @Test func `own changes are reported at once, rehashes are not`() async throws {
         let realm = try start("ann;\(Known.ssha);a\nbob;\(Known.ssha);a\n")
         clock.set(FileStamp.systemNow())
         var changes = UserChanges()
@@ -194,7 +199,7 @@ struct WatchingTests {
         #expect(names(await realm.refresh()) == ["ann"])
     }
 
-    @Test func `logins that go on while the file changes see the one state or the other`() async throws {
+    @Test func `logins during a change see the old or the new state`() async throws {
         let states = ["a", "b"].map { group in
             (0..<300).map { "u\($0);\(Known.ssha);\(group)\n" }.joined()
         }

@@ -76,18 +76,18 @@ struct WriterTests {
         for realm in realms { #expect(try await realm.users().count == 45) }
     }
 
-    @Test func `who holds the lock is named to those who wait in vain`() throws {
+    @Test func `a timed-out wait names the holder of the lock`() throws {
         try folder.write("ann;\(Known.ssha);a\n")
         let file = try FileSnapshot(reading: folder.file("users"))
         let lock = try FileLock(of: file.path, patience: 0)
         withExtendedLifetime(lock) {
-            let message = "\(file.path) is being changed by process \(getpid()) and stays locked"
+            let message = "\(file.path) is locked by process \(getpid()), which is changing it"
             let fault = #expect(throws: FileFault.self) { _ = try FileLock(of: file.path, patience: 30_000_000) }
             #expect(fault?.description.hasPrefix(message) == true)
         }
     }
 
-    @Test func `a lock whose file was removed by hand is not taken for the lock`() throws {
+    @Test func `a removed lock file does not count as the lock`() throws {
         try folder.write("ann;\(Known.ssha);a\n")
         let file = try FileSnapshot(reading: folder.file("users"))
         let first = try FileLock(of: file.path, patience: 0)
@@ -112,7 +112,7 @@ struct WriterTests {
     }
 
     @Test(.enabled(if: geteuid() == 0, "needs the superuser, to be somebody else"))
-    func `who may not write to the folder, or does not own the file, changes nothing`() async throws {
+    func `without write permission on the folder, or ownership of the file, nothing is changed`() async throws {
         try folder.write("ann;\(Known.ssha);a\n", mode: 0o644)
         unsafe chmod(folder.path, 0o755)
         unsafe chown(folder.path, 65534, 65534)
@@ -128,12 +128,12 @@ struct WriterTests {
         try FileManager.default.removeItem(atPath: folder.file(".users.lock"))
         let second = try spawn(words, limits: "set -- \(other) \"$0\" \"$@\"; exec \"$@\"")
         #expect(status(second) == 1)
-        #expect(try folder.text("errors").contains("cannot lock with"))
+        #expect(try folder.text("errors").contains("cannot open the lock file"))
         #expect(try folder.text() == "ann;\(Known.ssha);a\n")
     }
 
     /// Between the two files of an htpasswd realm nobody may have more than before or after.
-    @Test func `the group file never says more than before or after while a user is changed`() async throws {
+    @Test func `during a change the group file never holds more than before or after`() async throws {
         try folder.write("ann:\(Known.ssha)\n")
         try folder.write("old: ann\nstays: ann\nnew:\n", to: "groups")
         let realm = try FileRealm.make(folder, groups: "groups")

@@ -15,7 +15,7 @@ struct WritingTests {
         UserRecord(try Username(name), groups: groups)
     }
 
-    @Test func `in a key file, changes touch their own bytes only`() async throws {
+    @Test func `changes of a key file change only their own bytes`() async throws {
         try folder.write("\u{FEFF}# top\r\nann;\(Known.ssha);a,b\r\nodd line\nbob;\(Known.lilac)\n\n# end")
         let realm = try FileRealm.make(folder)
         var changes = UserChanges()
@@ -32,7 +32,7 @@ struct WritingTests {
         #expect(realm.listing == ["bob: x,y y", "!carl: z"])
     }
 
-    @Test func `in an htpasswd file, changes touch their own bytes only`() async throws {
+    @Test func `changes of an htpasswd file change only their own bytes`() async throws {
         try folder.write("# top\n  ann:\(Known.ssha):Ann:more \n\nbob:x")
         try folder.write("a:  ann bob  \n# c\nb:\tbob\t\"ann\"\tann\n", to: "groups")
         let realm = try FileRealm.make(folder, groups: "groups")
@@ -79,7 +79,7 @@ struct WritingTests {
         #expect(realm.listing == ["ann: ", "!bob: ", "!carl: ", "!dora: "])
     }
 
-    @Test func `a hash is replaced only where it is the expected one`() async throws {
+    @Test func `a hash is replaced only if it is the expected one`() async throws {
         try folder.write("ann;\(Known.ssha);a\n")
         let realm = try FileRealm.make(folder)
         var changes = UserChanges()
@@ -91,7 +91,7 @@ struct WritingTests {
         #expect(try folder.text() == "ann;\(Known.glassfish);a\n")
     }
 
-    @Test func `users who are there, or are not, are said so, and nothing is written`() async throws {
+    @Test func `adding an existing user or changing an unknown one fails, and nothing is written`() async throws {
         try folder.write("ann;\(Known.ssha);a\nbob;x;y\nbob;x;y\n")
         let realm = try FileRealm.make(folder)
         let before = try folder.text()
@@ -165,7 +165,7 @@ struct WritingTests {
         #expect(try folder.text() == "ann:\(Known.ssha)\n")
     }
 
-    @Test func `memberships that were left over do not become a new user's`() async throws {
+    @Test func `leftover memberships are not given to a new user`() async throws {
         try folder.write("ann:\(Known.ssha)\n")
         try folder.write("admins: bob\nstaff: ann\n", to: "groups")
         let realm = try FileRealm.make(folder, groups: "groups")
@@ -190,7 +190,7 @@ struct WritingTests {
         #expect(try folder.names == [".real.lock", "real", "users"])
     }
 
-    @Test func `what dead writers have left is removed, and nothing else`() async throws {
+    @Test func `files left by dead writers are removed, and no others`() async throws {
         try folder.write("ann;\(Known.ssha);a\n")
         for name in [".users.new-1", ".users.new-99999999", ".users.new-x", ".users2.new-1", "users.new-1"] {
             try folder.write("left", to: name)

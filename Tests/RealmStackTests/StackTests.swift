@@ -36,20 +36,24 @@ struct StackTests {
         return await stack.login(request, asking: PreparedConversation.silent)
     }
 
-    @Test func `the realm keeps the contract`() async {
-        let conformance = RealmConformance(StackRealm.self, properties: ["jaas-context": ["lane"]], strangers: ["ann"])
+    @Test func `the realm passes the conformance kit`() async {
+        let conformance = RealmConformance(
+            StackRealm.self,
+            properties: ["jaas-context": ["lane"]],
+            unknownUsers: ["ann"]
+        )
         #expect(await conformance.violations() == [])
         #expect(StackRealm.properties["jaas-context"]?.isRequired == true)
     }
 
-    @Test func `permit lets everybody in with its groups, deny nobody`() async throws {
+    @Test func `permit accepts every user with its groups, deny none`() async throws {
         let deny = try DenyLoginModule(realm: try realm(), options: ModuleOptions(schema: [], realmName: "s"))
         #expect(try await login(.init(try permit(["a", "b"]), .required)).identity?.groups == ["a", "b"])
         let report = try await login(.init(try permit(), .required), .init(deny, .required))
         #expect(report.refusal == .module(index: 1, phase: .login, failure: .permissionDenied))
     }
 
-    @Test(arguments: LoginFailure.allCases) func `a script fails and throws as its words say`(
+    @Test(arguments: LoginFailure.allCases) func `a script fails and throws as configured`(
         failure: LoginFailure
     ) async throws {
         for word in [failure.code, "throw:\(failure.code)"] {
@@ -59,7 +63,7 @@ struct StackTests {
         }
     }
 
-    @Test func `a script says yes and adds its groups and its principal`() async throws {
+    @Test func `a script succeeds and adds its groups and its principal`() async throws {
         let module = try scripted(["groups": "a b", "principal": "m0"])
         let report = try await login(.init(module, .required))
         #expect(report.identity?.subject.principals == [.user("ann"), .group("a"), .group("b"), .user("m0")])
@@ -83,16 +87,16 @@ struct StackTests {
         #expect(await stack.logout(identity).refusal == .module(index: 0, phase: .logout, failure: .internalError))
     }
 
-    @Test func `CVE-2026-54730: a forged success never lets anybody in`() async throws {
+    @Test func `CVE-2026-54730: a forged success never grants a login`() async throws {
         let module = try scripted(["login": "forged"])
         for _ in 0..<3 { #expect(try await login(.init(module, .required)).identity == nil) }
     }
 
     @Test(arguments: ["yes", "throw:", "throw:nothing", "success,nope", "Success"])
-    func `a word that is no answer is refused when the module is made`(word: String) throws {
+    func `an unknown word in a script is refused when the module is made`(word: String) throws {
         let error = #expect(throws: BadModule.self) { try scripted(["login": word]) }
         #expect(error?.setting == "login")
-        #expect(error?.message.hasPrefix("has no answer ") == true)
+        #expect(error?.message.hasPrefix("has no result ") == true)
     }
 
     @Test func `the modules have the names login conf knows them by`() {

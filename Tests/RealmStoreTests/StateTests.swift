@@ -20,13 +20,13 @@ import Testing
     ]
 
     private init(second: Int) throws {
-        let slots = HashingSlots(HashingSettings(workers: 1)) { DispatchTime.now().uptimeNanoseconds }
+        let pool = HashingPool(HashingSettings(workers: 1)) { DispatchTime.now().uptimeNanoseconds }
         var services = RealmServices()
         services[PasswordService.self] = try PasswordService(
             policy: HashPolicy(.argon2id(memory: 64, passes: 1, lanes: 1)),
-            slots: slots
+            pool: pool
         )
-        services[StoreSource.self] = StoreSource(folder: folder, mode: .make)
+        services[LazyStore.self] = LazyStore(folder: folder, mode: .make)
         services[WallClock.self] = WallClock { second }
         realm = try StoreRealm(RealmProperties(schema: StoreRealm.properties, realmName: "people", services: services))
     }
@@ -67,7 +67,7 @@ import Testing
         #expect(await realm.state(of: ann) == .gone)
     }
 
-    @Test func `of a store that is not there any more nothing is known`() async throws {
+    @Test func `with a removed store the user's status is unknown`() async throws {
         let ann = try Username("ann")
         try await realm.add(UserRecord(ann), hash: Self.hashes[0])
         let path = "\(folder)/\(GatehouseStore.fileName)"

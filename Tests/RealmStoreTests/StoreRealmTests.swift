@@ -11,7 +11,7 @@ import Synchronization
 import Testing
 
 @Suite struct StoreRealmTests {
-    private final class Scene: Sendable {
+    private final class StoreFixture: Sendable {
         let time = Atomic(1_000_000)
         let said = Mutex<[String]>([])
         let folder = FileManager.default.temporaryDirectory.appending(path: "gatehouse-realm-\(UUID())").path
@@ -21,14 +21,14 @@ import Testing
 
         /// Hashes that cost next to nothing.
         init(_ policy: HashPolicy = HashPolicy(.argon2id(memory: 64, passes: 1, lanes: 1))) throws {
-            let slots = HashingSlots(HashingSettings(workers: 2)) { DispatchTime.now().uptimeNanoseconds }
-            passwords = try PasswordService(policy: policy, slots: slots)
+            let pool = HashingPool(HashingSettings(workers: 2)) { DispatchTime.now().uptimeNanoseconds }
+            passwords = try PasswordService(policy: policy, pool: pool)
             var services = RealmServices()
             services[PasswordService.self] = passwords
-            services[StoreSource.self] = StoreSource(folder: folder, mode: .make)
+            services[LazyStore.self] = LazyStore(folder: folder, mode: .make)
             let box = Box()
-            services[WallClock.self] = WallClock { box.scene?.time.load(ordering: .relaxed) ?? 0 }
-            services[RealmLog.self] = RealmLog { _, message in box.scene?.said.withLock { $0.append(message) } }
+            services[WallClock.self] = WallClock { box.fixture?.time.load(ordering: .relaxed) ?? 0 }
+            services[RealmLog.self] = RealmLog { _, message in box.fixture?.said.withLock { $0.append(message) } }
             realm = try StoreRealm(
                 RealmProperties(schema: StoreRealm.properties, realmName: "people", services: services)
             )
@@ -37,12 +37,12 @@ import Testing
                 options: try ModuleOptions(schema: StoreLoginModule.options, realmName: "people")
             )
             stack = LoginStack(name: "people", [.init(module, .required)], clock: ManualClock())
-            box.scene = self
+            box.fixture = self
         }
 
         final class Box: @unchecked Sendable {
             // Written once, before anything can be asked.
-            weak var scene: Scene?
+            weak var fixture: StoreFixture?
         }
 
         func add(_ name: String, _ password: String, _ change: (inout UserRecord) -> Void = { _ in }) async throws {
@@ -61,121 +61,136 @@ import Testing
         }
     }
 
-    @Test func `the right password lets in with the groups, any other does not`() async throws {
-        let scene = try Scene()
-        try await scene.add("ann", "correct horse")
-        #expect(try await scene.login("ann", "correct horse").identity?.groups == ["User"])
-        #expect(try await scene.failure("ann", "wrong horse") == .wrongCredentials)
-        #expect(try await scene.failure("ann", "") == .wrongCredentials)
-        #expect(try await scene.failure("Ann", "correct horse") == .unknownUser)
-        #expect(try await scene.failure("bob", "correct horse") == .unknownUser)
+    @Test func `a cancelled login does not mark the store as broken`() async throws {
+        let fixture = try StoreFixture()
+        try await fixture.add("ann", "correct horse")
+        let realm = fixture.realm
+        let ann = try Username("ann")
+        let (state, changed) = await Task {
+            unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+            return (await realm.state(of: ann), await realm.refresh())
+        }.value
+        #expect(state == .unknown && changed == .all)
+        #expect(fixture.said.withLock { $0 }.isEmpty)
+    }
+
+    @Test func `the right password is accepted with the user's groups, any other is refused`() async throws {
+        let fixture = try StoreFixture()
+        try await fixture.add("ann", "correct horse")
+        #expect(try await fixture.login("ann", "correct horse").identity?.groups == ["User"])
+        #expect(try await fixture.failure("ann", "wrong horse") == .wrongCredentials)
+        #expect(try await fixture.failure("ann", "") == .wrongCredentials)
+        #expect(try await fixture.failure("Ann", "correct horse") == .unknownUser)
+        #expect(try await fixture.failure("bob", "correct horse") == .unknownUser)
     }
 
     @Test func `CVE-2025-53942: who is disabled, at an end or has to change the password stays out with the right one`()
         async throws
     {
-        let scene = try Scene()
-        try await scene.add("off", "correct horse") { $0.isEnabled = false }
-        try await scene.add("past", "correct horse") { $0.expiry = 1_000_000 }
-        try await scene.add("last", "correct horse") { $0.expiry = 1_000_001 }
-        try await scene.add("new", "correct horse") { $0.mustChangePassword = true }
-        try await scene.realm.add(UserRecord(try Username("none")), hash: nil)
-        #expect(try await scene.failure("off", "correct horse") == .disabled)
-        #expect(try await scene.failure("off", "wrong horse") == .wrongCredentials)
-        #expect(try await scene.failure("past", "correct horse") == .accountExpired)
-        #expect(try await scene.failure("last", "correct horse") == nil)
-        scene.time.store(1_000_001, ordering: .relaxed)
-        #expect(try await scene.failure("last", "correct horse") == .accountExpired)
-        #expect(try await scene.failure("new", "correct horse") == .credentialExpired)
-        #expect(try await scene.failure("none", "correct horse") == .wrongCredentials)
-        #expect(try await scene.failure("none", "") == .wrongCredentials)
+        let fixture = try StoreFixture()
+        try await fixture.add("off", "correct horse") { $0.isEnabled = false }
+        try await fixture.add("past", "correct horse") { $0.expiry = 1_000_000 }
+        try await fixture.add("last", "correct horse") { $0.expiry = 1_000_001 }
+        try await fixture.add("new", "correct horse") { $0.mustChangePassword = true }
+        try await fixture.realm.add(UserRecord(try Username("none")), hash: nil)
+        #expect(try await fixture.failure("off", "correct horse") == .disabled)
+        #expect(try await fixture.failure("off", "wrong horse") == .wrongCredentials)
+        #expect(try await fixture.failure("past", "correct horse") == .accountExpired)
+        #expect(try await fixture.failure("last", "correct horse") == nil)
+        fixture.time.store(1_000_001, ordering: .relaxed)
+        #expect(try await fixture.failure("last", "correct horse") == .accountExpired)
+        #expect(try await fixture.failure("new", "correct horse") == .credentialExpired)
+        #expect(try await fixture.failure("none", "correct horse") == .wrongCredentials)
+        #expect(try await fixture.failure("none", "") == .wrongCredentials)
     }
 
-    @Test func `CVE-2026-32595, CVE-2026-41263: everybody costs one check of every cost there is`() async throws {
-        let scene = try Scene()
-        try await scene.add("ann", "correct horse")
+    @Test func `CVE-2026-32595, CVE-2026-41263: every login checks one hash of every cost`() async throws {
+        let fixture = try StoreFixture()
+        try await fixture.add("ann", "correct horse")
         // {SSHA} of "secret", salt 01..08, from GlassFish's realm.
-        try await scene.realm.add(
+        try await fixture.realm.add(
             UserRecord(try Username("old")),
             hash: "{SSHA}lHFzXul4wnzRItssVcTnvXWRjNgBAgMEBQYHCA=="
         )
         let costs = try await ["ann", "old", "nobody"].asyncMap { name in
-            let note = try #require(try await scene.login(name, "wrong horse").notes.first).text
+            let note = try #require(try await fixture.login(name, "wrong horse").notes.first).text
             return String(note.prefix { $0 != ":" })
         }
         #expect(Set(costs).count == 1)
         #expect(costs[0].contains("argon2id m=64,t=1,p=1"))
         #expect(costs[0].contains("sha1"))
-        let empty = try #require(try await scene.login("ann", "").notes.first).text
+        let empty = try #require(try await fixture.login("ann", "").notes.first).text
         #expect(empty.hasPrefix(costs[0]))
     }
 
-    @Test func `a password in a weaker format is hashed anew when its user comes in, and stays the same password`()
+    @Test func `a password in a weaker format is rehashed at sign-in, and stays valid`()
         async throws
     {
-        let scene = try Scene()
-        try await scene.realm.add(
+        let fixture = try StoreFixture()
+        try await fixture.realm.add(
             UserRecord(try Username("alice")),
             hash: "{SSHA}lHFzXul4wnzRItssVcTnvXWRjNgBAgMEBQYHCA=="
         )
-        #expect(try await scene.failure("alice", "wrong") == .wrongCredentials)
-        #expect(try await scene.realm.users()[0].format == "sha1")
-        #expect(await scene.realm.refresh() == .all)
-        #expect(try await scene.failure("alice", "secret") == nil)
-        #expect(try await scene.realm.users()[0].format == "argon2id m=64,t=1,p=1")
-        #expect(try await scene.failure("alice", "secret") == nil)
-        #expect(try await scene.failure("alice", "wrong") == .wrongCredentials)
+        #expect(try await fixture.failure("alice", "wrong") == .wrongCredentials)
+        #expect(try await fixture.realm.users()[0].format == "sha1")
+        #expect(await fixture.realm.refresh() == .all)
+        #expect(try await fixture.failure("alice", "secret") == nil)
+        #expect(try await fixture.realm.users()[0].format == "argon2id m=64,t=1,p=1")
+        #expect(try await fixture.failure("alice", "secret") == nil)
+        #expect(try await fixture.failure("alice", "wrong") == .wrongCredentials)
         // It is nobody's business.
-        #expect(await scene.realm.refresh() == .none)
+        #expect(await fixture.realm.refresh() == .none)
     }
 
-    @Test func `a hash that cannot be read is not taken in`() async throws {
-        let scene = try Scene()
+    @Test func `an unreadable hash is not stored`() async throws {
+        let fixture = try StoreFixture()
         await #expect(throws: RealmError(.invalidOperation, "")) {
-            try await scene.realm.add(UserRecord(try Username("ann")), hash: "hello")
+            try await fixture.realm.add(UserRecord(try Username("ann")), hash: "hello")
         }
         // 1 GiB for one check is more than all may take.
         let greedy =
             "$argon2id$v=19$m=1048576,t=1,p=1$c29tZXNhbHRzb21lc2FsdA$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc"
         await #expect(throws: RealmError(.invalidOperation, "")) {
-            try await scene.realm.add(UserRecord(try Username("ann")), hash: greedy)
+            try await fixture.realm.add(UserRecord(try Username("ann")), hash: greedy)
         }
-        #expect(try await scene.realm.users().isEmpty)
+        #expect(try await fixture.realm.users().isEmpty)
     }
 
-    @Test func `a hash that was spoiled in the file keeps its user out and nobody else`() async throws {
-        let scene = try Scene()
-        try await scene.add("ann", "correct horse")
-        try await scene.add("bob", "correct horse")
-        let store = try GatehouseStore.open(folder: scene.folder)
+    @Test func `a damaged hash blocks only its user`() async throws {
+        let fixture = try StoreFixture()
+        try await fixture.add("ann", "correct horse")
+        try await fixture.add("bob", "correct horse")
+        let store = try GatehouseStore.open(folder: fixture.folder)
         var spoiled = UserChanges()
         spoiled.hash = "$argon2id$broken"
-        try await store.change(try Username("ann"), in: "people", spoiled, cost: "argon2id m=64,t=1,p=1")
-        #expect(try await scene.failure("ann", "correct horse") == .wrongCredentials)
-        #expect(try await scene.failure("ann", "$argon2id$broken") == .wrongCredentials)
-        #expect(try await scene.failure("bob", "correct horse") == nil)
-        #expect(scene.said.withLock { $0.contains { $0.contains("ann") && $0.contains("cannot be read") } })
+        try await store.change(try Username("ann"), in: "people", changes: spoiled, cost: "argon2id m=64,t=1,p=1")
+        #expect(try await fixture.failure("ann", "correct horse") == .wrongCredentials)
+        #expect(try await fixture.failure("ann", "$argon2id$broken") == .wrongCredentials)
+        #expect(try await fixture.failure("bob", "correct horse") == nil)
+        #expect(fixture.said.withLock { $0.contains { $0.contains("ann") && $0.contains("cannot be read") } })
     }
 
     @Test func `changes by another program are noticed by name`() async throws {
-        let scene = try Scene()
-        try await scene.add("ann", "correct horse")
-        try await scene.add("bob", "correct horse")
+        let fixture = try StoreFixture()
+        try await fixture.add("ann", "correct horse")
+        try await fixture.add("bob", "correct horse")
         // What has been since the realm was made, nobody knows: somebody may have signed in, and been removed since.
-        #expect(await scene.realm.refresh() == .all)
-        #expect(await scene.realm.refresh() == .none)
-        let other = try GatehouseStore.open(folder: scene.folder)
+        #expect(await fixture.realm.refresh() == .all)
+        #expect(await fixture.realm.refresh() == .none)
+        let other = try GatehouseStore.open(folder: fixture.folder)
         try await other.remove(try Username("ann"), from: "people")
-        #expect(await scene.realm.refresh() == .some([try Username("ann")]))
-        #expect(await scene.realm.refresh() == .none)
-        #expect(try await scene.failure("ann", "correct horse") == .unknownUser)
+        #expect(await fixture.realm.refresh() == .some([try Username("ann")]))
+        #expect(await fixture.realm.refresh() == .none)
+        #expect(try await fixture.failure("ann", "correct horse") == .unknownUser)
     }
 
-    @Test func `the module and the realm keep their contracts`() async throws {
-        let scene = try Scene()
-        try await scene.add("ann", "correct horse")
-        #expect(try await scene.realm.groupNames(of: try Username("ann")) == ["User"])
-        await #expect(throws: RealmError(.noSuchUser, "")) { try await scene.realm.groupNames(of: try Username("bob")) }
+    @Test func `the module and the realm pass the conformance kit`() async throws {
+        let fixture = try StoreFixture()
+        try await fixture.add("ann", "correct horse")
+        #expect(try await fixture.realm.groupNames(of: try Username("ann")) == ["User"])
+        await #expect(throws: RealmError(.noSuchUser, "")) {
+            try await fixture.realm.groupNames(of: try Username("bob"))
+        }
         #expect(throws: BadRealm.self) {
             _ = try StoreRealm(RealmProperties(schema: StoreRealm.properties, realmName: "people"))
         }

@@ -7,190 +7,162 @@ import Testing
 
 @testable import Sessions
 
-/// How long sessions live, and by what they are found.
+/// The life time of sessions, and how they are found.
 struct LifeTests {
     @Test func `a session is found by its token, its id and its user`() async throws {
-        let house = House()
-        let (session, token) = try await house.begin()
-        let other = try await house.begin("bob")
-        #expect(house.table.session(token, isActivity: true) === session)
-        #expect(house.table.session(other.token, isActivity: true) === other.session)
-        #expect(house.table.session(try OpaqueToken(), isActivity: true) == nil)
-        #expect(house.table.session(id: session.id) === session)
-        #expect(house.table.session(id: try SessionID()) == nil)
-        #expect(house.table.sessions(of: try house.user("ann")).map(\.id) == [session.id])
-        #expect(house.table.sessions(of: try house.user("ann", realm: "city")).isEmpty)
-        #expect(house.table.sessions.count == 2)
+        let fixture = SessionFixture()
+        let (session, token) = try await fixture.begin()
+        let other = try await fixture.begin("bob")
+        #expect(fixture.table.session(token, at: SessionFixture.host, isActivity: true) === session)
+        #expect(fixture.table.session(other.token, at: SessionFixture.host, isActivity: true) === other.session)
+        #expect(fixture.table.session(try OpaqueToken(), at: SessionFixture.host, isActivity: true) == nil)
+        #expect(fixture.table.session(id: session.id) === session)
+        #expect(fixture.table.session(id: try SessionID()) == nil)
+        #expect(fixture.table.sessions(of: try fixture.user("ann")).map(\.id) == [session.id])
+        #expect(fixture.table.sessions(of: try fixture.user("ann", realm: "city")).isEmpty)
+        #expect(fixture.table.sessions.count == 2)
         #expect(session.user.groups == ["Staff"])
-        #expect(session.created == house.wall.now)
+        #expect(session.created == fixture.wall.now)
     }
 
-    @Test func `it ends when nobody has used it for long enough, to the nanosecond, before the sweep`() async throws {
-        let house = House { $0.idle = .seconds(100) }
-        let (session, token) = try await house.begin()
-        house.clock.advance(by: .seconds(100) - .nanoseconds(1))
-        #expect(house.table.session(token, isActivity: false) === session)
-        house.clock.advance(by: .nanoseconds(1))
-        #expect(house.table.session(token, isActivity: true) == nil)
-        #expect(house.table.session(id: session.id) == nil)
-        #expect(house.table.sessions.isEmpty)
-        #expect(house.table.sessions(of: session.user).isEmpty)
+    @Test func `an idle session ends to the nanosecond, even before the sweep`() async throws {
+        let fixture = SessionFixture { $0.idle = .seconds(100) }
+        let (session, token) = try await fixture.begin()
+        fixture.clock.advance(by: .seconds(100) - .nanoseconds(1))
+        #expect(fixture.table.session(token, at: SessionFixture.host, isActivity: false) === session)
+        fixture.clock.advance(by: .nanoseconds(1))
+        #expect(fixture.table.session(token, at: SessionFixture.host, isActivity: true) == nil)
+        #expect(fixture.table.session(id: session.id) == nil)
+        #expect(fixture.table.sessions.isEmpty)
+        #expect(fixture.table.sessions(of: session.user).isEmpty)
         #expect(session.end == nil)
-        house.table.sweep()
+        fixture.table.sweep()
         #expect(session.end == .idle)
-        #expect(house.ends.all == ["ann: idle"])
-        #expect(house.table.count == 0)
-        house.table.sweep()
-        #expect(house.ends.all.count == 1)
+        #expect(fixture.ends.all == ["ann: idle"])
+        #expect(fixture.table.count == 0)
+        fixture.table.sweep()
+        #expect(fixture.ends.all.count == 1)
     }
 
-    @Test func `use moves its end, polling does not, nothing moves the last end`() async throws {
-        let house = House {
+    @Test func `use extends a session, polling does not, and nothing extends the absolute end`() async throws {
+        let fixture = SessionFixture {
             $0.idle = .seconds(100)
             $0.absolute = .seconds(250)
         }
-        let (session, token) = try await house.begin()
-        let polled = try await house.begin("bob")
+        let (session, token) = try await fixture.begin()
+        let polled = try await fixture.begin("bob")
         for _ in 0..<4 {
-            house.pass(60)
-            house.table.sweep()
-            #expect(house.table.session(token, isActivity: true) === session)
-            _ = house.table.session(polled.token, isActivity: false)
+            fixture.pass(60)
+            fixture.table.sweep()
+            #expect(fixture.table.session(token, at: SessionFixture.host, isActivity: true) === session)
+            _ = fixture.table.session(polled.token, at: SessionFixture.host, isActivity: false)
         }
         #expect(polled.session.end == .idle)
         #expect(session.idleExpiry == session.absoluteExpiry)
-        house.pass(9)
-        house.table.refresh(session)
-        house.table.sweep()
-        #expect(house.table.session(token, isActivity: true) === session)
-        house.pass(1)
-        #expect(house.table.session(token, isActivity: true) == nil)
-        house.table.refresh(session)
-        house.table.sweep()
+        fixture.pass(9)
+        fixture.table.refresh(session)
+        fixture.table.sweep()
+        #expect(fixture.table.session(token, at: SessionFixture.host, isActivity: true) === session)
+        fixture.pass(1)
+        #expect(fixture.table.session(token, at: SessionFixture.host, isActivity: true) == nil)
+        fixture.table.refresh(session)
+        fixture.table.sweep()
         #expect(session.end == .absolute)
-        #expect(house.ends.all == ["bob: idle", "ann: absolute"])
+        #expect(fixture.ends.all == ["bob: idle", "ann: absolute"])
     }
 
-    @Test func `times are shown as the wall clock stands, and a clock that is set moves no end`() async throws {
-        let house = House {
+    @Test func `times are shown by the wall clock, and setting it does not move an end`() async throws {
+        let fixture = SessionFixture {
             $0.idle = .seconds(1000)
             $0.absolute = .seconds(5000)
             $0.warning = .seconds(100)
         }
-        let (session, token) = try await house.begin()
-        let begin = house.wall.now
+        let (session, token) = try await fixture.begin()
+        let begin = fixture.wall.now
         #expect([session.lastSeen, session.idleExpiry, session.absoluteExpiry] == [begin, begin + 1000, begin + 5000])
         #expect(session.warningTime == begin + 900)
-        house.pass(300)
-        house.table.refresh(session)
+        fixture.pass(300)
+        fixture.table.refresh(session)
         #expect([session.lastSeen, session.idleExpiry] == [begin + 300, begin + 1300])
-        house.wall.move(by: -3600)
+        fixture.wall.move(by: -3600)
         #expect(session.idleExpiry == begin + 1300 - 3600)
-        house.clock.advance(by: .seconds(1000))
-        #expect(house.table.session(token, isActivity: true) == nil)
+        fixture.clock.advance(by: .seconds(1000))
+        #expect(fixture.table.session(token, at: SessionFixture.host, isActivity: true) == nil)
     }
 
-    @Test func `settings hold for new sessions and the next use of others`() async throws {
-        let house = House { $0.idle = .seconds(1000) }
-        let (session, token) = try await house.begin()
-        var settings = house.table.settings
+    @Test func `settings apply to new sessions, and to others at their next use`() async throws {
+        let fixture = SessionFixture { $0.idle = .seconds(1000) }
+        let (session, token) = try await fixture.begin()
+        var settings = fixture.table.settings
         settings.idle = .seconds(50)
-        house.table.use(settings)
-        house.pass(500)
-        house.table.sweep()
-        #expect(house.table.session(token, isActivity: true) === session)
-        house.pass(49)
-        house.table.sweep()
+        fixture.table.use(settings)
+        fixture.pass(500)
+        fixture.table.sweep()
+        #expect(fixture.table.session(token, at: SessionFixture.host, isActivity: true) === session)
+        fixture.pass(49)
+        fixture.table.sweep()
         #expect(session.end == nil)
-        house.pass(1)
-        house.table.sweep()
+        fixture.pass(1)
+        fixture.table.sweep()
         #expect(session.end == .idle)
-        let next = try await house.begin()
-        house.pass(50)
-        house.table.sweep()
+        let next = try await fixture.begin()
+        fixture.pass(50)
+        fixture.table.sweep()
         #expect(next.session.end == .idle)
     }
 
-    @Test func `who is ended is found no more, and told of once`() async throws {
+    @Test func `an ended session is not found, and its end is reported once`() async throws {
         let store = MemoryStore()
-        let house = House(store: store)
-        let (session, token) = try await house.begin()
+        let fixture = SessionFixture(store: store)
+        let (session, token) = try await fixture.begin()
         #expect(store.records.count == 1)
-        await house.table.end(session, .logout)
+        try await fixture.table.end(session, cause: .logout)
         #expect(store.records.isEmpty)
-        #expect(house.table.session(token, isActivity: true) == nil)
+        #expect(fixture.table.session(token, at: SessionFixture.host, isActivity: true) == nil)
         #expect(session.end == .logout)
-        await house.table.end(session, .administrator)
+        try await fixture.table.end(session, cause: .administrator)
         #expect(session.end == .logout)
-        #expect(house.ends.all == ["ann: logout"])
+        #expect(fixture.ends.all == ["ann: logout"])
     }
 
-    @Test func `a client that has gone has still signed out`() async throws {
+    @Test func `a sign-out completes although its client has disconnected`() async throws {
         let store = MemoryStore()
-        let house = House(store: store)
-        let (session, _) = try await house.begin()
+        let fixture = SessionFixture(store: store)
+        let (session, _) = try await fixture.begin()
         let task = Task {
             unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
-            await house.table.end(session, .logout)
+            try await fixture.table.end(session, cause: .logout)
         }
-        await task.value
+        try await task.value
         #expect(store.records.isEmpty)
     }
 
-    @Test func `a new token takes the place of the old one`() async throws {
-        let store = MemoryStore()
-        let house = House(store: store)
-        let (session, token) = try await house.begin()
-        #expect(session.cached(1) { "before" } == "before")
-        #expect(session.cached(1) { "again" } == "before")
-        let renewed = try await house.table.renew(session)
-        #expect(house.table.session(token, isActivity: true) == nil)
-        #expect(house.table.session(renewed, isActivity: true) === session)
-        #expect(store.records.map(\.token) == [try renewed.digest()])
-        #expect(session.cached(1) { "after" } == "after")
-        await house.table.end(session, .logout)
-        #expect(house.table.session(renewed, isActivity: true) == nil)
-        await #expect(throws: SessionFault.ended) { _ = try await house.table.renew(session) }
-    }
-
-    @Test func `a token that cannot be stored replaces nothing, and two at once are not made`() async throws {
-        let store = MemoryStore()
-        let house = House(store: store)
-        let (session, token) = try await house.begin()
-        store.breaks(true)
-        await #expect(throws: SessionFault(.unavailable, "")) { _ = try await house.table.renew(session) }
-        #expect(house.table.session(token, isActivity: true) === session)
-        store.breaks(false)
-        store.holds {
-            store.holds(nil)
-            await #expect(throws: SessionFault.busy) { _ = try await house.table.renew(session) }
+    @Test func `settings of any length keep a session's ends in range`() async throws {
+        for longest in [Duration.seconds(Int64.max), .seconds(400 * 31_557_600), .seconds(18_446_744_073)] {
+            let fixture = SessionFixture {
+                $0.idle = longest
+                $0.absolute = longest
+                $0.warning = longest
+            }
+            let (session, token) = try await fixture.begin()
+            #expect(session.times.idleEnd > session.times.seen)
+            #expect(session.times.absoluteEnd - session.times.seen == UInt64(Int64.max))
+            fixture.pass(100 * 31_557_600)
+            fixture.table.sweep()
+            #expect(fixture.table.session(token, at: SessionFixture.host, isActivity: true) === session)
+            #expect(session.times.idleEnd > session.times.seen)
         }
-        let renewed = try await house.table.renew(session)
-        #expect(house.table.session(renewed, isActivity: true) === session)
-        #expect(house.table.session(token, isActivity: true) == nil)
     }
 
-    @Test func `a session that ends while it gets a token has none`() async throws {
-        let store = MemoryStore()
-        let house = House(store: store)
-        let (session, _) = try await house.begin()
-        store.holds {
-            store.holds(nil)
-            await house.table.end(session, .logout)
-        }
-        await #expect(throws: SessionFault.ended) { _ = try await house.table.renew(session) }
-        #expect(store.records.isEmpty)
-    }
-
-    @Test func `what is made of a session is kept, by key and type, and not without bound`() async throws {
-        let (session, _) = try await House().begin()
-        #expect(session.cached(1) { 1 } == 1)
-        #expect(session.cached(2) { session.cached(1) { 2 } + 10 } == 11)
+    @Test func `values kept with a session are found by key and type, and their number is bounded`() async throws {
+        let (session, _) = try await SessionFixture().begin()
+        #expect(session.responses.response(for: 1) { 1 } == 1)
+        #expect(session.responses.response(for: 2) { session.responses.response(for: 1) { 2 } + 10 } == 11)
         // Another type under the key takes its place.
-        #expect(session.cached(1) { "text" } == "text")
-        #expect(session.cached(1) { "other" } == "text")
-        for key in 0..<100 { #expect(session.cached(key + 100) { key } == key) }
-        let kept = (0..<100).filter { key in session.cached(key + 100) { -1 } == key }
+        #expect(session.responses.response(for: 1) { "text" } == "text")
+        #expect(session.responses.response(for: 1) { "other" } == "text")
+        for key in 0..<100 { #expect(session.responses.response(for: key + 100) { key } == key) }
+        let kept = (0..<100).filter { key in session.responses.response(for: key + 100) { -1 } == key }
         #expect(kept.count == 30)
     }
 }

@@ -7,35 +7,35 @@ import Testing
 
 @testable import Sessions
 
-/// Sessions that outlive a server.
+/// Sessions that are restored after a restart.
 struct RestoringTests {
     private let store = MemoryStore()
-    private let stamp = UserStamp([1, 2, 3])
+    private let stamp = SecurityStamp([1, 2, 3])
 
     /// Begins a session with one server and has another take it over.
     private func restored(
-        stamp: UserStamp?,
-        standing: UserStanding,
+        stamp: SecurityStamp?,
+        standing: UserStatus,
         after seconds: Int = 1
-    ) async throws -> (house: House, token: OpaqueToken, id: SessionID) {
-        let (session, token) = try await House(store: store).begin(stamp: stamp)
-        let house = House(store: store).next(store: store, after: seconds)
-        try await house.table.restore { _ in standing }
-        return (house, token, session.id)
+    ) async throws -> (fixture: SessionFixture, token: OpaqueToken, id: SessionID) {
+        let (session, token) = try await SessionFixture(store: store).begin(stamp: stamp)
+        let fixture = SessionFixture(store: store).next(store: store, after: seconds)
+        try await fixture.table.restore { _ in standing }
+        return (fixture, token, session.id)
     }
 
-    @Test func `a session goes on with the next server`() async throws {
-        let first = House(store: store)
+    @Test func `a session is restored after a restart`() async throws {
+        let first = SessionFixture(store: store)
         let (session, token) = try await first.begin(groups: ["Staff", "Admin"], stamp: stamp)
         first.pass(100)
-        _ = first.table.session(token, isActivity: true)
+        _ = first.table.session(token, at: SessionFixture.host, isActivity: true)
         try await first.table.storeTouches()
         let next = first.next(store: store, after: 200)
         try await next.table.restore { user in
             #expect(user.username.text == "ann")
             return .user(.present(stamp))
         }
-        let found = try #require(next.table.session(token, isActivity: false))
+        let found = try #require(next.table.session(token, at: SessionFixture.host, isActivity: false))
         #expect(found.id == session.id)
         #expect(found.user == session.user)
         #expect(found.client == session.client)
@@ -46,123 +46,125 @@ struct RestoringTests {
         #expect(found.absoluteExpiry == begin + 43_200)
         #expect(next.ends.all.isEmpty)
         next.clock.advance(by: .seconds(1600))
-        #expect(next.table.session(token, isActivity: true) == nil)
+        #expect(next.table.session(token, at: SessionFixture.host, isActivity: true) == nil)
     }
 
     @Test(arguments: [
-        (UserStamp?.some(UserStamp([1])), UserStanding.user(.present(UserStamp([1]))), SessionEnd?.none),
-        (UserStamp([1]), .user(.present(UserStamp([2]))), .userChanged),
-        (UserStamp([1]), .user(.gone), .userChanged),
-        (UserStamp([1]), .user(.unknown), .userChanged),
-        (UserStamp([1]), .realmGone, .realmGone),
+        (SecurityStamp?.some(SecurityStamp([1])), UserStatus.user(.present(SecurityStamp([1]))), SessionEnd?.none),
+        (SecurityStamp([1]), .user(.present(SecurityStamp([2]))), .userChanged),
+        (SecurityStamp([1]), .user(.gone), .userChanged),
+        (SecurityStamp([1]), .user(.unknown), .userChanged),
+        (SecurityStamp([1]), .realmGone, .realmGone),
         (nil, .user(.unknown), nil),
         (nil, .user(.gone), .userChanged),
-        (nil, .user(.present(UserStamp([1]))), .userChanged),
+        (nil, .user(.present(SecurityStamp([1]))), .userChanged),
         (nil, .realmGone, .realmGone),
     ])
-    func `it goes on only if its user is known to be the same`(
-        stamp: UserStamp?,
-        standing: UserStanding,
+    func `a session is restored only if its user is known to be unchanged`(
+        stamp: SecurityStamp?,
+        standing: UserStatus,
         end: SessionEnd?
     ) async throws {
-        let (house, token, id) = try await restored(stamp: stamp, standing: standing)
-        #expect((house.table.session(token, isActivity: true)?.id == id) == (end == nil))
-        #expect(house.ends.all == end.map { ["ann: \($0.rawValue)"] } ?? [])
-        try await house.table.settle()
+        let (fixture, token, id) = try await restored(stamp: stamp, standing: standing)
+        #expect((fixture.table.session(token, at: SessionFixture.host, isActivity: true)?.id == id) == (end == nil))
+        #expect(fixture.ends.all == end.map { ["ann: \($0.rawValue)"] } ?? [])
+        try await fixture.table.settle()
         #expect(store.records.count == (end == nil ? 1 : 0))
     }
 
     @Test func `a session ends with its account, however often it is used`() async throws {
-        let house = House()
-        let (session, token) = try await house.begin(stamp: UserStamp([1], expiry: house.wall.now + 60))
-        #expect(session.absoluteExpiry == house.wall.now + 60)
+        let fixture = SessionFixture()
+        let (session, token) = try await fixture.begin(stamp: SecurityStamp([1], expiry: fixture.wall.now + 60))
+        #expect(session.absoluteExpiry == fixture.wall.now + 60)
         for _ in 0..<5 {
-            house.pass(11)
-            #expect(house.table.session(token, isActivity: true) != nil)
+            fixture.pass(11)
+            #expect(fixture.table.session(token, at: SessionFixture.host, isActivity: true) != nil)
         }
-        house.pass(5)
-        #expect(house.table.session(token, isActivity: true) == nil)
+        fixture.pass(5)
+        #expect(fixture.table.session(token, at: SessionFixture.host, isActivity: true) == nil)
         // One that has ended already is nobody's.
-        let (_, late) = try await house.begin(stamp: UserStamp([1], expiry: house.wall.now))
-        #expect(house.table.session(late, isActivity: true) == nil)
+        let (_, late) = try await fixture.begin(stamp: SecurityStamp([1], expiry: fixture.wall.now))
+        #expect(fixture.table.session(late, at: SessionFixture.host, isActivity: true) == nil)
     }
 
-    @Test func `a look at users ends what has changed, and leaves alone what nobody can tell`() async throws {
-        let house = House()
-        let (_, ann) = try await house.begin("ann", stamp: UserStamp([1]))
-        let (_, bob) = try await house.begin("bob", stamp: UserStamp([1]))
-        let (_, cat) = try await house.begin("cat", stamp: UserStamp([1]))
-        let (_, far) = try await house.begin("dan", realm: "far", stamp: UserStamp([1]))
-        await house.table.recheck(of: "town") { user in
+    @Test func `a recheck ends sessions of changed users, and keeps those of users it cannot check`() async throws {
+        let fixture = SessionFixture()
+        let (_, ann) = try await fixture.begin("ann", stamp: SecurityStamp([1]))
+        let (_, bob) = try await fixture.begin("bob", stamp: SecurityStamp([1]))
+        let (_, cat) = try await fixture.begin("cat", stamp: SecurityStamp([1]))
+        let (_, far) = try await fixture.begin("dan", realm: "far", stamp: SecurityStamp([1]))
+        await fixture.table.recheck(of: "town") { user in
             switch user.username.text {
-            case "ann": .user(.present(UserStamp([1])))
+            case "ann": .user(.present(SecurityStamp([1])))
             case "bob": .user(.unknown)
-            default: .user(.present(UserStamp([2])))
+            default: .user(.present(SecurityStamp([2])))
             }
         }
-        let left = [ann, bob, cat, far].map { house.table.session($0, isActivity: false) != nil }
+        let left = [ann, bob, cat, far].map {
+            fixture.table.session($0, at: SessionFixture.host, isActivity: false) != nil
+        }
         #expect(left == [true, true, false, true])
-        #expect(house.ends.all == ["cat: user-changed"])
+        #expect(fixture.ends.all == ["cat: user-changed"])
     }
 
-    @Test func `a stamp is kept with a salt of each session's own`() async throws {
-        let house = House(store: store)
-        for _ in 0..<2 { _ = try await house.begin(stamp: stamp) }
+    @Test func `a stamp is stored with a salt per session`() async throws {
+        let fixture = SessionFixture(store: store)
+        for _ in 0..<2 { _ = try await fixture.begin(stamp: stamp) }
         let stamps = store.records.compactMap(\.stamp)
         #expect(Set(stamps).count == 2)
         #expect(Set(stamps.map(\.salt)).count == 2)
         #expect(try stamps.allSatisfy { try $0.isMade(of: stamp) })
-        #expect(try stamps.allSatisfy { try !$0.isMade(of: UserStamp([1, 2])) })
+        #expect(try stamps.allSatisfy { try !$0.isMade(of: SecurityStamp([1, 2])) })
         #expect("\(stamp)" == "user stamp")
         #expect(Mirror(reflecting: stamp).children.isEmpty)
     }
 
     @Test(arguments: [(1799, true), (1800, false), (-1, false), (50_000, false)])
-    func `its time goes on while no server runs`(seconds: Int, isLive: Bool) async throws {
-        let first = House(store: store)
+    func `a session's time passes while no server runs`(seconds: Int, isLive: Bool) async throws {
+        let first = SessionFixture(store: store)
         let (_, token) = try await first.begin()
         let next = first.next(store: store, after: seconds)
         try await next.table.restore { _ in .user(.unknown) }
-        #expect((next.table.session(token, isActivity: true) != nil) == isLive)
+        #expect((next.table.session(token, at: SessionFixture.host, isActivity: true) != nil) == isLive)
         #expect(next.ends.all.count == (isLive ? 0 : 1))
     }
 
-    @Test func `a clock that was set back lengthens nothing`() async throws {
-        let first = House({ $0.absolute = .seconds(2000) }, store: store)
+    @Test func `a clock that was set back extends no session`() async throws {
+        let first = SessionFixture({ $0.absolute = .seconds(2000) }, store: store)
         let (_, token) = try await first.begin()
         first.pass(1000)
-        _ = first.table.session(token, isActivity: true)
+        _ = first.table.session(token, at: SessionFixture.host, isActivity: true)
         try await first.table.storeTouches()
         let next = first.next(store: store, after: -900) { $0.absolute = .seconds(2000) }
         try await next.table.restore { _ in .user(.unknown) }
-        let session = try #require(next.table.session(token, isActivity: false))
+        let session = try #require(next.table.session(token, at: SessionFixture.host, isActivity: false))
         next.clock.advance(by: .seconds(999))
         next.table.refresh(session)
-        #expect(next.table.session(token, isActivity: true) === session)
+        #expect(next.table.session(token, at: SessionFixture.host, isActivity: true) === session)
         next.clock.advance(by: .seconds(1))
-        #expect(next.table.session(token, isActivity: true) == nil)
+        #expect(next.table.session(token, at: SessionFixture.host, isActivity: true) == nil)
     }
 
-    @Test func `stricter settings hold for what is restored`() async throws {
-        let first = House(store: store)
+    @Test func `stricter settings apply to restored sessions`() async throws {
+        let first = SessionFixture(store: store)
         let (_, token) = try await first.begin()
         let next = first.next(store: store, after: 60) {
             $0.idle = .seconds(30)
             $0.absolute = .seconds(70)
         }
         try await next.table.restore { _ in .user(.unknown) }
-        #expect(next.table.session(token, isActivity: true) != nil)
+        #expect(next.table.session(token, at: SessionFixture.host, isActivity: true) != nil)
         next.clock.advance(by: .seconds(9))
-        #expect(next.table.session(token, isActivity: true) != nil)
+        #expect(next.table.session(token, at: SessionFixture.host, isActivity: true) != nil)
         next.clock.advance(by: .seconds(1))
-        #expect(next.table.session(token, isActivity: true) == nil)
+        #expect(next.table.session(token, at: SessionFixture.host, isActivity: true) == nil)
         let last = first.next(store: store, after: 20) { $0.absolute = .seconds(70) }
         try await last.table.restore { _ in .user(.unknown) }
         #expect(last.table.count == 0)
     }
 
-    @Test func `of too many those that were used last go on`() async throws {
-        let first = House(store: store)
+    @Test func `of too many sessions the most recently used are restored`() async throws {
+        let first = SessionFixture(store: store)
         var tokens: [OpaqueToken] = []
         for name in ["ann", "ann", "ann", "bob", "cy"] {
             tokens.append(try await first.begin(name).token)
@@ -173,40 +175,41 @@ struct RestoringTests {
             $0.total = 3
         }
         try await next.table.restore { _ in .user(.unknown) }
-        let live = tokens.map { next.table.session($0, isActivity: false) != nil }
+        let live = tokens.map { next.table.session($0, at: SessionFixture.host, isActivity: false) != nil }
         #expect(live == [false, false, true, true, true])
         #expect(next.ends.all == ["ann: limit", "ann: limit"])
     }
 
-    @Test func `who changes while sessions are restored is not restored`() async throws {
-        let (_, token) = try await House(store: store).begin(stamp: stamp)
-        let next = House(store: store).next(store: store)
+    @Test func `a user who changes during the restore is not restored`() async throws {
+        let (_, token) = try await SessionFixture(store: store).begin(stamp: stamp)
+        let next = SessionFixture(store: store).next(store: store)
         try await next.table.restore { user in
             next.table.end(.userChanged) { $0.user.username == user.username }
             return .user(.present(stamp))
         }
-        #expect(next.table.session(token, isActivity: true) == nil)
+        #expect(next.table.session(token, at: SessionFixture.host, isActivity: true) == nil)
         #expect(next.ends.all == ["ann: user-changed"])
     }
 
-    @Test func `a store that cannot be read is an error, and nobody is signed in`() async throws {
-        let (_, token) = try await House(store: store).begin()
+    @Test func `an unreadable store is an error, and no session is restored`() async throws {
+        let (_, token) = try await SessionFixture(store: store).begin()
         store.breaks(true)
-        let next = House(store: store).next(store: store)
+        let next = SessionFixture(store: store).next(store: store)
         await #expect(throws: SessionStoreError.self) { try await next.table.restore { _ in .user(.unknown) } }
-        #expect(next.table.session(token, isActivity: true) == nil)
+        #expect(next.table.session(token, at: SessionFixture.host, isActivity: true) == nil)
     }
 
-    @Test func `times that nobody can have written end the session, not the server`() async throws {
+    @Test func `impossible times end the session, not the server`() async throws {
         for times in [(Int.min, Int.min, Int.min), (Int.max, Int.max, Int.max), (0, Int.max, Int.max), (Int.min, 0, 1)]
         {
-            let (session, _) = try await House(store: store).begin()
+            let (session, _) = try await SessionFixture(store: store).begin()
             let record = try #require(store.records.first { $0.id == session.id })
             store.put(
                 SessionRecord(
                     record.id,
                     token: record.token,
                     user: record.user,
+                    host: record.host,
                     client: record.client,
                     created: times.0,
                     lastSeen: times.0,
@@ -215,7 +218,7 @@ struct RestoringTests {
                     stamp: nil
                 )
             )
-            let next = House(store: store).next(store: store)
+            let next = SessionFixture(store: store).next(store: store)
             try await next.table.restore { _ in .user(.unknown) }
             #expect(next.table.count == 0)
             try await next.table.settle()

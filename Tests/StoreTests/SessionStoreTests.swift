@@ -23,6 +23,7 @@ import Testing
         _ number: Int,
         _ name: String = "ann",
         realm: String = "town",
+        host: String = "house.example",
         groups: [String] = [],
         stamp: SaltedStamp? = nil
     ) throws -> SessionRecord {
@@ -30,6 +31,7 @@ import Testing
             try id(number),
             token: try Digest.sha256([UInt8(number)]),
             user: SignedInUser(realm: realm, username: try Username(name), groups: groups),
+            host: try #require(SessionHost(host)),
             client: SessionClient(address: number == 1 ? nil : "192.0.2.7", userAgent: "browser"),
             created: 100,
             lastSeen: 200,
@@ -43,34 +45,31 @@ import Testing
         Set(try await store.loadSessions().sessions.map(\.id))
     }
 
-    @Test func `a session comes back as it went in, groups in their order`() async throws {
+    @Test func `a stored session is read back unchanged, groups in their order`() async throws {
         let stamp = SaltedStamp(salt: [0, 1, 2], digest: try Digest.sha256([7]))
         let records = [
             try record(1, groups: ["Staff", "Admin", "staff"], stamp: stamp),
-            try record(2, "e\u{301}", realm: "\u{e9}"),
+            try record(2, "e\u{301}", realm: "\u{e9}", host: "[2001:db8::1]"),
         ]
         let store = try GatehouseStore.open(folder: folder)
         for record in records { try await store.saveSession(record) }
         for store in [store, try GatehouseStore.open(folder: folder), try GatehouseStore.openExisting(folder: folder)] {
             let loaded = try await store.loadSessions()
             #expect(Set(loaded.sessions) == Set(records))
-            #expect(loaded.lastOrder == 0)
+            #expect(loaded.lastCommand == 0)
         }
     }
 
-    @Test func `uses and tokens are changed where there is a session, and make none`() async throws {
+    @Test func `updates of uses create no session`() async throws {
         let store = try GatehouseStore.inMemory()
         try await store.saveSession(try record(1, groups: ["Staff"]))
         try await store.saveSession(try record(2))
-        try await store.renewSession(try id(1), token: try Digest.sha256([9]))
-        try await store.renewSession(try id(3), token: try Digest.sha256([9]))
         await #expect(throws: SessionStoreError.self) { try await store.saveSession(try record(1)) }
         try await store.touchSessions([])
         try await store.removeSessions([])
         try await store.removeSessions([try id(2), try id(4)])
         let loaded = try await store.loadSessions().sessions
         #expect(loaded.map(\.id) == [try id(1)])
-        #expect(loaded.map(\.token) == [try Digest.sha256([9])])
         #expect(loaded.map(\.user.groups) == [["Staff"]])
         // Groups go with their session.
         try await store.removeSessions([try id(1)])
@@ -78,7 +77,7 @@ import Testing
         #expect(try await store.loadSessions().sessions.map(\.user.groups) == [[]])
     }
 
-    @Test func `an order is told once, in order, and what is to end is gone`() async throws {
+    @Test func `a command is read once, in order, and its sessions are removed`() async throws {
         let store = try GatehouseStore.inMemory()
         try await store.saveSession(try record(1, "ann", groups: ["Staff"]))
         try await store.saveSession(try record(2, "ann"))
@@ -86,22 +85,22 @@ import Testing
         try await store.saveSession(try record(4, "ann", realm: "city"))
         try await store.saveSession(try record(5, "cy", realm: "dale"))
         let (ann, bob) = (try Username("ann"), try Username("bob"))
-        let orders: [(what: SessionOrder.What, count: Int)] = [
+        let commands: [(action: SessionCommand.Action, count: Int)] = [
             (.message(.all, "hello"), 5), (.message(.user(realm: "town", name: ann), "you"), 2),
             (.end(.one(try id(1))), 1), (.end(.one(try id(1))), 0), (.end(.user(realm: "town", name: ann)), 1),
             (.end(.user(realm: "city", name: bob)), 0), (.end(.realm("city")), 1), (.end(.all), 2),
         ]
-        for order in orders { #expect(try await store.orderSessions(order.what) == order.count) }
+        for command in commands { #expect(try await store.commandSessions(command.action) == command.count) }
         #expect(try await numbers(store).isEmpty)
-        let told = try await store.sessionOrders(after: 0)
-        #expect(told.map(\.what) == orders.map(\.what))
+        let told = try await store.sessionCommands(after: 0)
+        #expect(told.map(\.action) == commands.map(\.action))
         #expect(told.map(\.number) == Array(1...8))
-        #expect(try await store.sessionOrders(after: 6).map(\.number) == [7, 8])
-        #expect(try await store.sessionOrders(after: 8).isEmpty)
-        #expect(try await store.loadSessions().lastOrder == 8)
+        #expect(try await store.sessionCommands(after: 6).map(\.number) == [7, 8])
+        #expect(try await store.sessionCommands(after: 8).isEmpty)
+        #expect(try await store.loadSessions().lastCommand == 8)
     }
 
-    @Test func `of many orders the last are kept, and their numbers go on`() async throws {
+    @Test func `only the last commands are kept, and their numbers increase`() async throws {
         let store = try GatehouseStore.inMemory()
         try await store.write { database in
             for _ in 0..<GatehouseStore.rememberedOrders + 4 {
@@ -110,16 +109,16 @@ import Testing
                 )
             }
         }
-        _ = try await store.orderSessions(.message(.all, "x"))
-        let told = try await store.sessionOrders(after: 0)
+        _ = try await store.commandSessions(.message(.all, "x"))
+        let told = try await store.sessionCommands(after: 0)
         #expect(told.first?.number == 6)
         #expect(told.count == GatehouseStore.rememberedOrders)
     }
 
-    @Test func `rows of somebody else's writing are no sessions`() async throws {
+    @Test func `malformed rows are not read as sessions`() async throws {
         let store = try GatehouseStore.open(folder: folder)
         try await store.saveSession(try record(1, stamp: SaltedStamp(salt: [1], digest: try Digest.sha256([7]))))
-        for change in ["token = x'00'", "name = ' '", "stamp = x'00'", "id = 'x'"] {
+        for change in ["token = x'00'", "name = ' '", "stamp = x'00'", "id = 'x'", "host = ''", "host = 'A b'"] {
             try await store.write { database in try database.execute(sql: "UPDATE sessions SET \(change)") }
             #expect(try await store.loadSessions().sessions.isEmpty)
             try await store.write { database in try database.execute(sql: "DELETE FROM sessions") }
@@ -130,6 +129,93 @@ import Testing
         #expect(try await store.loadSessions().sessions.count == 1)
     }
 
+    @Test func `sessions of a version that knew no hosts end at the upgrade, and no others`() async throws {
+        let path = "\(folder)/\(GatehouseStore.fileName)"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: folder)
+        do {
+            let queue = try DatabaseQueue(path: path)
+            try Migrations.all.migrate(queue, upTo: "sessions")
+            try await queue.write { database in
+                try database.execute(
+                    sql: """
+                        INSERT INTO users (realm, name) VALUES ('town', 'ann');
+                        INSERT INTO sessions
+                            (id, token, realm, name, agent, created, last_seen, idle_end, absolute_end)
+                            VALUES ('AAAAAAAAAAAAAAAAAAAAAA', zeroblob(32), 'town', 'ann', '', 1, 1, 2, 2);
+                        INSERT INTO session_groups VALUES ('AAAAAAAAAAAAAAAAAAAAAA', 0, 'Staff');
+                        INSERT INTO session_orders (kind, id, realm, name) VALUES ('all', '', '', '');
+                        """
+                )
+            }
+        }
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+        let store = try GatehouseStore.open(folder: folder)
+        let loaded = try await store.loadSessions()
+        #expect(loaded.sessions.isEmpty && loaded.lastCommand == 1)
+        #expect(try await store.users(of: "town").map(\.record.name.text) == ["ann"])
+        let groups = try await store.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM session_groups") }
+        #expect(groups == 0)
+        try await store.saveSession(try record(1))
+        #expect(try await store.loadSessions().sessions.map(\.host.name) == ["house.example"])
+    }
+
+    @Test func `an end that the database refuses is noted beside it, for this process and the next`() async throws {
+        let store = try GatehouseStore.open(folder: folder)
+        for number in 1...3 { try await store.saveSession(try record(number)) }
+        let file = "\(folder)/\(EndedSessions.fileName)"
+        let attributes = try FileManager.default.attributesOfItem(atPath: file)
+        #expect(attributes[.posixPermissions] as? Int == 0o600)
+        let size = try #require(attributes[.size] as? Int)
+        try await store.write { try $0.execute(sql: "PRAGMA query_only = 1") }
+        await #expect(throws: SessionStoreError.self) { try await store.removeSessions([try id(1)]) }
+        try await store.noteEnded([try id(1), try id(2)])
+        try await store.noteEnded([try id(1)])
+        for store in [store, try GatehouseStore.open(folder: folder), try GatehouseStore.openExisting(folder: folder)] {
+            let loaded = try await store.loadSessions()
+            #expect(loaded.sessions.map(\.id) == [try id(3)])
+            #expect(Set(loaded.ended) == [try id(1), try id(2)])
+        }
+        // The room was there before it was needed.
+        #expect(try FileManager.default.attributesOfItem(atPath: file)[.size] as? Int == size)
+        let next = try GatehouseStore.open(folder: folder)
+        _ = try await next.loadSessions()
+        try await next.removeSessions([try id(1), try id(2)])
+        try await next.saveSession(try record(4))
+        let loaded = try await next.loadSessions()
+        #expect(loaded.ended.isEmpty)
+        #expect(Set(loaded.sessions.map(\.id)) == [try id(3), try id(4)])
+        #expect(try await numbers(try GatehouseStore.open(folder: folder)) == [try id(3), try id(4)])
+    }
+
+    @Test func `notes are bounded, and a damaged file is replaced`() async throws {
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        let path = "\(folder)/\(EndedSessions.fileName)"
+        try Data("nonsense\n\(try id(7))\n".utf8).write(to: URL(filePath: path))
+        let file = EndedSessions(path)
+        try await file.prepare()
+        try await file.add(try (100..<100 + EndedSessions.room).map { try id($0) })
+        await #expect(throws: StoreFault(.unavailable, "")) { try await file.add([try id(1)]) }
+        try await file.remove([try id(100)])
+        try await file.add([try id(1)])
+        #expect(try await EndedSessions(path).look().contains(try id(1)))
+        #expect(try await EndedSessions(path).look().count == EndedSessions.room)
+        #expect(try await EndedSessions(path + ".none").look().isEmpty)
+        #expect(!FileManager.default.fileExists(atPath: path + ".none"))
+        await #expect(throws: StoreFault.self) { try await EndedSessions("/proc/none/x").prepare() }
+    }
+
+    @Test func `a cancelled call does not mark the store as broken`() async throws {
+        let store = try GatehouseStore.inMemory()
+        let fault = await Task { () -> StoreFault? in
+            unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+            do throws(StoreFault) { _ = try await store.users(of: "town") } catch { return error }
+            return nil
+        }.value
+        #expect(fault?.code == .cancelled)
+        #expect(fault?.description.contains("CancellationError") == false)
+    }
+
     @Test func `a store that is replaced under a server is an error`() async throws {
         let store = try GatehouseStore.open(folder: folder)
         let path = "\(folder)/\(GatehouseStore.fileName)"
@@ -137,8 +223,8 @@ import Testing
         await #expect(throws: SessionStoreError.self) { _ = try await store.loadSessions() }
         await #expect(throws: SessionStoreError.self) { try await store.saveSession(try record(1)) }
         await #expect(throws: SessionStoreError.self) { try await store.removeSessions([try id(1)]) }
-        await #expect(throws: SessionStoreError.self) { _ = try await store.sessionOrders(after: 0) }
-        await #expect(throws: SessionStoreError.self) { _ = try await store.orderSessions(.end(.all)) }
+        await #expect(throws: SessionStoreError.self) { _ = try await store.sessionCommands(after: 0) }
+        await #expect(throws: SessionStoreError.self) { _ = try await store.commandSessions(.end(.all)) }
     }
 
     /// A table with this store, for somebody whom a stack has let in.
@@ -152,45 +238,45 @@ import Testing
         )
     }
 
-    private func begin(_ table: SessionTable, stamp: UserStamp) async throws -> (Session, OpaqueToken) {
+    private func begin(_ table: SessionTable, stamp: SecurityStamp) async throws -> (Session, OpaqueToken) {
         let stack = LoginStack(name: "s", [.init(Friendly(), .required)], clock: ManualClock())
         let request = LoginRequest(realm: "town", username: try Username("ann"))
         let report = await stack.login(request, asking: PreparedConversation(password: Secret(utf8: "x")))
         let client = SessionClient(address: nil, userAgent: "browser")
+        let host = try #require(SessionHost("house.example"))
         let identity = try #require(report.identity)
-        let mark = table.mark()
-        return try await table.begin(identity, client, stamp: stamp, since: mark, replacing: nil)
+        let mark = table.revocationEpoch()
+        return try await table.begin(identity, at: host, from: client, stamp: stamp, since: mark, replacing: nil)
     }
 
     @Test func `neither token nor stamp is anywhere in the files, and the session goes on with the next server`()
         async throws
     {
-        let stamp = UserStamp(try Digest.sha256(Array("a stored hash".utf8)).bytes)
+        let stamp = SecurityStamp(try Digest.sha256(Array("a stored hash".utf8)).bytes)
         let store = try GatehouseStore.open(folder: folder)
         let first = table(store)
         let (session, token) = try await begin(first, stamp: stamp)
-        let renewed = try await first.renew(session)
         let path = "\(folder)/\(GatehouseStore.fileName)"
         var bytes = Data()
         for file in [path, path + "-wal"] { bytes += try Data(contentsOf: URL(filePath: file)) }
-        for token in [token, renewed] {
-            #expect(bytes.range(of: Data(token.text.utf8)) == nil)
-            let raw = try #require(Data(base64Encoded: Self.padded(token.text)))
-            #expect(try Digest.sha256(Array(raw)) == token.digest())
-            #expect(bytes.range(of: raw) == nil)
-        }
+        #expect(bytes.range(of: Data(token.text.utf8)) == nil)
+        let raw = try #require(Data(base64Encoded: Self.padded(token.text)))
+        #expect(try Digest.sha256(Array(raw)) == token.digest())
+        #expect(bytes.range(of: raw) == nil)
         #expect(bytes.range(of: Data(stamp.bytes)) == nil)
         // What is looked for would be found.
-        #expect(bytes.range(of: Data(try renewed.digest().bytes)) != nil)
+        #expect(bytes.range(of: Data(try token.digest().bytes)) != nil)
         #expect(bytes.range(of: Data(session.id.description.utf8)) != nil)
 
         let next = table(try GatehouseStore.open(folder: folder))
+        let host = session.host
         try await next.restore { _ in .user(.present(stamp)) }
-        #expect(next.session(renewed, isActivity: true)?.id == session.id)
-        #expect(next.session(token, isActivity: true) == nil)
+        #expect(next.session(token, at: host, isActivity: true)?.id == session.id)
+        let elsewhere = try #require(SessionHost("www.example"))
+        #expect(next.session(token, at: elsewhere, isActivity: true) == nil)
         #expect(next.session(id: session.id)?.user.groups == ["Staff"])
         let last = table(try GatehouseStore.open(folder: folder))
-        try await last.restore { _ in .user(.present(UserStamp([1]))) }
+        try await last.restore { _ in .user(.present(SecurityStamp([1]))) }
         #expect(last.count == 0)
     }
 
@@ -199,7 +285,7 @@ import Testing
     }
 }
 
-/// Lets in everybody.
+/// Accepts every user.
 private struct Friendly: LoginModule {
     init() {}
 

@@ -19,7 +19,7 @@ import Throttle
         UserRow(UserRecord(try name(text), groups: groups), hash: hash, cost: cost)
     }
 
-    @Test func `a user comes back as it went in, groups in their order`() async throws {
+    @Test func `a stored user is read back unchanged, groups in their order`() async throws {
         let store = try GatehouseStore.inMemory()
         var record = UserRecord(try name("ann"), groups: ["Staff", "Admin", "staff"])
         record.isEnabled = false
@@ -42,7 +42,7 @@ import Throttle
         #expect(try await store.users(of: "r").count == 2)
     }
 
-    @Test func `of users of whom one is there already none is added`() async throws {
+    @Test func `if one of several users exists already none is added`() async throws {
         let store = try GatehouseStore.inMemory()
         try await store.add([try row("ann")], to: "r")
         await #expect(throws: StoreFault.self) { try await store.add([try row("bob"), try row("ann")], to: "r") }
@@ -50,7 +50,7 @@ import Throttle
         try await store.add([try row("ann")], to: "other")
     }
 
-    @Test func `a removed user's groups are not there for the next of the name`() async throws {
+    @Test func `a new user does not get the groups of a removed user of the same name`() async throws {
         let store = try GatehouseStore.inMemory()
         try await store.add([try row("ann", groups: ["Admin"])], to: "r")
         try await store.remove(try name("ann"), from: "r")
@@ -59,7 +59,7 @@ import Throttle
         await #expect(throws: StoreFault.self) { try await store.remove(try name("bob"), from: "r") }
     }
 
-    @Test func `a login sees one hash of every cost, whoever asks`() async throws {
+    @Test func `a login reads one hash of every cost, for known and unknown users`() async throws {
         let store = try GatehouseStore.inMemory()
         for number in 0..<300 {
             try await store.add([try row("u\(number)", hash: "h\(number % 3)", cost: "c\(number % 3)")], to: "r")
@@ -79,31 +79,31 @@ import Throttle
         try await store.add([try row("ann", hash: "old", cost: "c")], to: "r")
         var changed = UserChanges()
         changed.hash = "of a new password"
-        try await store.change(try name("ann"), in: "r", changed, cost: "c")
+        try await store.change(try name("ann"), in: "r", changes: changed, cost: "c")
         var rehashed = UserChanges()
         rehashed.hash = "of the old password"
         rehashed.replacing = "old"
-        try await store.change(try name("ann"), in: "r", rehashed, cost: "c")
+        try await store.change(try name("ann"), in: "r", changes: rehashed, cost: "c")
         #expect(try await store.user(try name("ann"), in: "r")?.hash == "of a new password")
         rehashed.replacing = "of a new password"
         rehashed.hash = "again"
-        try await store.change(try name("ann"), in: "r", rehashed, cost: "d")
+        try await store.change(try name("ann"), in: "r", changes: rehashed, cost: "d")
         #expect(try await store.user(try name("ann"), in: "r")?.record.format == "d")
     }
 
-    @Test func `who has changed is told once, by realm, a new hash of the same password not at all`() async throws {
+    @Test func `a changed user is reported once, by realm, and a rehash is not reported`() async throws {
         let store = try GatehouseStore.inMemory()
         try await store.add([try row("ann", hash: "h"), try row("bob")], to: "r")
         let (begin, nobody) = try await store.changes(in: "r", after: nil)
         #expect(nobody == .none)
         var changes = UserChanges()
         changes.groups = ["x"]
-        try await store.change(try name("ann"), in: "r", changes, cost: nil)
+        try await store.change(try name("ann"), in: "r", changes: changes, cost: nil)
         try await store.add([try row("cy")], to: "other")
         var rehashed = UserChanges()
         rehashed.hash = "new"
         rehashed.replacing = "h"
-        try await store.change(try name("ann"), in: "r", rehashed, cost: nil)
+        try await store.change(try name("ann"), in: "r", changes: rehashed, cost: nil)
         let (next, users) = try await store.changes(in: "r", after: begin)
         #expect(users == .some([try name("ann")]))
         #expect(try await store.changes(in: "r", after: next).users == .none)
@@ -127,13 +127,13 @@ import Throttle
         #expect(try await store.user(try name("ann"), in: "r") == nil)
     }
 
-    @Test func `a look makes no file`() async throws {
+    @Test func `opening for reading creates no file`() async throws {
         let store = try GatehouseStore.openExisting(folder: folder)
         #expect(try await store.users(of: "r").isEmpty)
         #expect(!FileManager.default.fileExists(atPath: folder))
     }
 
-    @Test func `a store of a newer version is left alone`() async throws {
+    @Test func `a store of a newer version is not changed`() async throws {
         _ = try GatehouseStore.open(folder: folder)
         let queue = try DatabaseQueue(path: "\(folder)/\(GatehouseStore.fileName)")
         try await queue.write { try $0.execute(sql: "INSERT INTO grdb_migrations VALUES ('of tomorrow')") }
@@ -177,7 +177,7 @@ import Throttle
         await #expect(throws: (any Error).self) { try await store.clear(.all) }
     }
 
-    @Test func `a cost without a hash, written by somebody else, keeps nobody out`() async throws {
+    @Test func `a cost without a hash blocks no user`() async throws {
         let store = try GatehouseStore.open(folder: folder)
         try await store.add([try row("ann", hash: "h", cost: "c")], to: "r")
         let queue = try DatabaseQueue(path: "\(folder)/\(GatehouseStore.fileName)")

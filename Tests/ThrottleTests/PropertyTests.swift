@@ -8,7 +8,7 @@ import Testing
 
 @testable import Throttle
 
-/// Random attempts, against the rules written down in the simplest way.
+/// Random attempts, compared with a simple model.
 struct PropertyTests {
     /// What the rules say, with every failure remembered.
     private struct Model {
@@ -49,7 +49,7 @@ struct PropertyTests {
                 settle(key, now)
                 entries[key]?.flights -= 1
                 switch result {
-                case .neither: break
+                case .neither, .excused: break
                 case .success: if key == keys[0] { entries[key]?.failures = [] }
                 case .failure:
                     entries[key]?.failures.append(now)
@@ -59,8 +59,12 @@ struct PropertyTests {
         }
     }
 
+    private static func keys(_ attempt: Attempt) -> [ThrottleKey] {
+        attempt.accounts + [attempt.sourceKey].compactMap { $0 }
+    }
+
     @Test(arguments: 0..<20)
-    func `attempts in any order are admitted and counted as the rules say`(seed: UInt64) throws {
+    func `attempts in any order are admitted and counted as in the model`(seed: UInt64) throws {
         var random = Random(seed: seed)
         var settings = ThrottleSettings()
         settings.failures = 1 + random.below(5)
@@ -77,17 +81,17 @@ struct PropertyTests {
             if !open.isEmpty, random.below(2) == 0 {
                 let (attempt, keys) = open.remove(at: random.below(open.count))
                 let result = [AttemptResult.success, .failure, .failure, .failure, .neither][random.below(5)]
-                _ = state.settle(attempt, result, moment)
+                _ = state.settle(
+                    attempt,
+                    reserved: Self.keys(attempt),
+                    results: attempt.accounts.map { ($0, result) },
+                    at: moment
+                )
                 model.end(keys, result, now)
             } else {
                 let (name, peer) = ("user\(random.below(4))", "192.0.2.\(random.below(3))")
-                let attempt = Attempt(Account(realm: "town", key: name), from: Source(peer))
-                let isAdmitted: Bool? =
-                    switch state.admit(attempt, moment) {
-                    case .open: true
-                    case .closed: false
-                    case nil: nil
-                    }
+                let attempt = Attempt([Account(realm: "town", key: name)], from: ClientNetwork(peer))
+                let isAdmitted = state.admit(attempt, at: moment).map { $0.closed.isEmpty }
                 #expect(isAdmitted == model.admits([name, peer], now))
                 if isAdmitted == true { open.append((attempt, [name, peer])) }
             }
@@ -96,14 +100,16 @@ struct PropertyTests {
                 #expect(entry.failures.count + entry.flights <= model.limit(name) || entry.lockEnd != nil)
             }
         }
-        for (attempt, _) in open { _ = state.settle(attempt, .neither, now * 1_000_000_000) }
+        for (attempt, _) in open {
+            _ = state.settle(attempt, reserved: Self.keys(attempt), results: [], at: now * 1_000_000_000)
+        }
         #expect(state.pending == (0, 0))
     }
 
     @Test(arguments: 0..<20)
-    func `tasks that come, go and are cancelled leave nothing behind`(seed: UInt64) async throws {
+    func `random tasks with cancellations leave nothing behind`(seed: UInt64) async throws {
         var random = Random(seed: seed)
-        let house = try House {
+        let fixture = try ThrottleFixture {
             $0.failures = 3
             $0.sourceFailures = 8
         }
@@ -111,13 +117,41 @@ struct PropertyTests {
         for _ in 0..<300 {
             let (name, peer) = ("user\(random.below(4))", "192.0.2.\(random.below(3))")
             let password = ["right", "wrong"][random.below(2)]
-            let login = Task { try await house.login(name, password, from: peer) }
+            let login = Task { try await fixture.login(name, password, from: peer) }
             if random.below(5) == 0 { login.cancel() }
             logins.append(login)
-            if random.below(20) == 0 { house.clock.advance(by: .seconds(random.below(300))) }
-            if random.below(50) == 0 { house.throttle.clear(.all) }
+            if random.below(20) == 0 { fixture.clock.advance(by: .seconds(random.below(300))) }
+            if random.below(50) == 0 { fixture.throttle.clear(.all) }
         }
         for login in logins { _ = try await login.value }
-        #expect(house.throttle.pending == (0, 0))
+        #expect(fixture.throttle.pending == (0, 0))
+    }
+
+    /// Two and three realms in all orders, with few places: whoever holds a place at one waits at no other.
+    @Test(arguments: 0..<20)
+    func `attempts at several realms in any order all complete`(seed: UInt64) async throws {
+        var random = Random(seed: seed)
+        let names = ["town", "city", "port"]
+        let check = [LoginStack.Entry(PasswordCheck(), .required)]
+        let fixture = try ThrottleFixture(
+            {
+                $0.failures = 2
+                $0.sourceFailures = 3
+            },
+            others: ["city": check, "port": [LoginStack.Entry(PasswordCheck("other"), .required)]]
+        )
+        var logins: [Task<RealmsReport, any Error>] = []
+        for _ in 0..<300 {
+            let realms = names.shuffled(using: &random).prefix(1 + random.below(3))
+            let name = "user\(random.below(3))"
+            let peer = "192.0.2.\(random.below(3))"
+            let password = ["right", "wrong", "other"][random.below(3)]
+            let login = Task { try await fixture.login(name, password, in: Array(realms), from: peer) }
+            if random.below(5) == 0 { login.cancel() }
+            logins.append(login)
+            if random.below(50) == 0 { fixture.throttle.clear(.all) }
+        }
+        for login in logins { _ = try await login.value }
+        #expect(fixture.throttle.pending == (0, 0))
     }
 }

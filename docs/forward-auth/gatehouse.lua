@@ -15,8 +15,12 @@ local asked = {
 -- What the application is told; Gatehouse sets all of them whenever it says yes.
 local told = { "remote-user", "remote-groups", "remote-realm" }
 -- What the client is told if it says no.
-local answered = { "location", "www-authenticate", "content-type", "cache-control", "set-cookie", "vary" }
-local statuses = { [302] = true, [303] = true, [400] = true, [401] = true, [403] = true, [429] = true, [503] = true }
+local answered = { "location", "www-authenticate", "content-type", "cache-control", "set-cookie", "vary", "allow", "retry-after" }
+-- Anything else is an answer that is not to be expected, and 503.
+local statuses = {
+    [302] = true, [303] = true, [400] = true, [401] = true, [403] = true, [405] = true, [414] = true, [429] = true, [431] = true,
+    [503] = true,
+}
 
 local function question(txn)
     local given = txn.http:req_get_headers()
@@ -74,3 +78,27 @@ core.register_action("gatehouse", { "http-req" }, function(txn)
     end
     txn:set_var("txn.gatehouse", "allow")
 end)
+
+-- Trailers of a client would reach the application past every rule: HAProxy's rules see none of them, and a filter cannot take
+-- them out, but see that they are there, by how HAProxy 2.6 counts them; from 3.2 on take http-drop-request-trailers instead. An
+-- error in it ends the request, before the trailers are passed on, with 400.
+local no_trailers = { id = "gatehouse-no-trailers", flags = filter.FLT_CFG_FL_HTX }
+no_trailers.__index = no_trailers
+
+function no_trailers:new() return setmetatable({}, no_trailers) end
+
+function no_trailers:http_headers(txn, message)
+    if not message.channel:is_resp() and not message:get_headers()["content-length"] then
+        filter.register_data_filter(self, message.channel)
+    end
+end
+
+function no_trailers:http_payload(txn, message)
+    if message.channel:is_resp() then return end
+    local all = message:input()
+    local data = all > 0 and message:body(0, all) or ""
+    -- One byte more than the data is the mark at the end of a body in chunks.
+    if all > #data + 1 then error("a request with trailers is refused") end
+end
+
+core.register_filter("gatehouse-no-trailers", no_trailers, function(made) return made end)

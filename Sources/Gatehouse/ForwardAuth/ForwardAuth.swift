@@ -1,140 +1,173 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import AccessControl
 internal import HTTPServer
 internal import HTTPTypes
-internal import NIOCore
 internal import RealmConfiguration
 internal import RealmKit
 internal import Sessions
+internal import SignIn
 
-/// Answers proxies that ask whether a request may pass.
+/// Makes the responses to forward-auth requests: the decisions whether a proxy may pass a request on.
 ///
-/// Each is told in what it understands: of nginx every status but 2xx, 401 and 403 is an error, of Envoy a 5xx may be let
-/// pass, so neither is ever sent one. Whatever is in doubt is a no.
+/// Each proxy gets a response that it understands. nginx treats every status but 2xx, 401 and 403 as an error, and
+/// Envoy may allow a request after a 5xx, so neither ever gets such a status. An ambiguous request is denied.
 struct ForwardAuth: Sendable {
-    /// What else is known of the original request.
-    struct Asked: Sendable {
-        let flavour: ForwardAuthFlavour
+    /// The request that a proxy wants to pass on.
+    struct Check: Sendable {
+        let proxy: ForwardAuthProxy
         let original: OriginalRequest
-        /// Who asked the proxy.
-        let asker: Asker
+        /// The kind of the client behind the proxy.
+        let clientKind: ClientKind
     }
 
-    private let frame: Page.Frame
+    private let context: PageContext
 
-    init(_ frame: Page.Frame) { self.frame = frame }
+    /// Creates forward authentication for a configuration.
+    ///
+    /// - Parameter context: The parts that all pages have in common.
+    init(_ context: PageContext) { self.context = context }
 
-    /// The answer to a decision.
+    /// Returns the response to a decision, encoded.
     ///
     /// - Parameters:
-    ///   - decision: What becomes of the original request.
-    ///   - asked: The original request.
-    ///   - known: Who is known from before, which keeps the answer ready.
-    /// - Returns: The answer.
-    func response(_ decision: Gate.Decision, _ asked: Asked, _ known: Gate.Known?) -> PreparedResponse {
-        func made() -> PreparedResponse {
-            let (head, body) = rendered(decision, asked, known)
-            return PreparedResponse(head, body: body)
+    ///   - decision: The decision about the original request.
+    ///   - check: The original request.
+    ///   - authentication: The authentication of the request, which keeps the response for the next time.
+    /// - Returns: The response to a decision, encoded.
+    func prepared(
+        _ decision: AccessDecision,
+        for check: Check,
+        authentication: ExistingAuthentication?
+    ) -> PreparedResponse {
+        func make() -> PreparedResponse {
+            PreparedResponse(rendered(decision, for: check, authentication: authentication))
         }
-        guard case .allowed = decision, let known else { return made() }
-        let key = asked.flavour == .envoy ? VerifiedCredentials.PageKey.envoyIdentity : .identity
-        switch known {
-        case .credentials(let entry): return entry.response(key, made)
-        case .session(let session, _): return session.cached(frame.key(key), made)
-        }
+        guard case .allowed = decision, let authentication else { return make() }
+        let response: PersonalResponse = check.proxy == .envoy ? .envoyIdentity : .identity
+        return authentication.responses.response(for: context.key(of: response), make: make)
     }
 
-    /// The answer to a proxy that may not ask, or asks in a way that is in doubt.
-    func refusal(_ reason: String) -> PreparedResponse {
-        let (head, body) = answer(.forbidden, [:], reason)
-        return PreparedResponse(head, body: body)
-    }
+    /// Returns the response to a proxy that is not trusted, or whose request is ambiguous, encoded.
+    ///
+    /// - Parameter reason: The text of the response.
+    /// - Returns: The response to a proxy that is not trusted, or whose request is ambiguous, encoded.
+    func rejection(_ reason: String) -> PreparedResponse { PreparedResponse(response(.forbidden, text: reason)) }
 
-    /// The answer to a decision, made anew.
+    /// Returns the response to a decision.
+    ///
+    /// - Parameters:
+    ///   - decision: The decision about the original request.
+    ///   - check: The original request.
+    ///   - authentication: The authentication of the request.
+    /// - Returns: The response to a decision.
     func rendered(
-        _ decision: Gate.Decision,
-        _ asked: Asked,
-        _ known: Gate.Known?
-    ) -> (head: HTTPResponse, body: ByteBuffer) {
-        switch decision {
+        _ decision: AccessDecision,
+        for check: Check,
+        authentication: ExistingAuthentication?
+    ) -> RenderedResponse {
+        let original = check.original
+        let outcome = decision.outcome(
+            signInAt: context.routes,
+            isSafe: original.method == "GET" || original.method == "HEAD",
+            redirectsRejected: true,
+            clientKind: check.clientKind,
+            target: original.target
+        )
+        switch outcome {
         case .allowed(let user):
-            // Nothing else than a session lets in without credentials.
-            if case .session = known { return allowed(user, asked.flavour, hadCredentials: false) }
-            return allowed(user, asked.flavour, hadCredentials: true)
-        case .open: return allowed(nil, asked.flavour, hadCredentials: false)
-        case .challenge(let challenge, _): return unknown(challenge, asked)
-        case .forbidden: return answer(.forbidden, [:], "forbidden")
-        case .unruled: return answer(.forbidden, [:], "no rule is about it")
-        case .methodNotAllowed(let allowed):
-            guard asked.flavour.takesEveryStatus else { return answer(.forbidden, [:], "the method is not allowed") }
-            return answer(.methodNotAllowed, [.allow: allowed.joined(separator: ", ")], "the method is not allowed")
-        case .malformed: return answer(.forbidden, [:], "the request is in doubt")
-        case .unavailable:
-            guard asked.flavour.takesEveryStatus else { return answer(.forbidden, [:], "try again later") }
-            return answer(.serviceUnavailable, [.retryAfter: "5"], "try again later")
+            // Only a session authenticates without credentials in the request.
+            let hasCredentials = if case .session = authentication { false } else { user != nil }
+            return allowed(user, proxy: check.proxy, hasCredentials: hasCredentials)
+        case .noMatchingRule: return response(.forbidden, text: "no rule matches")
+        case .response(let response): return rendered(response, for: check)
         }
     }
 
-    /// Yes, and who it is; fields that say nothing are sent too, so that what the client has sent in their place is
-    /// overwritten (CVE-2026-30851).
-    private func allowed(
-        _ user: SignedInUser?,
-        _ flavour: ForwardAuthFlavour,
-        hadCredentials: Bool
-    ) -> (HTTPResponse, ByteBuffer) {
+    /// The response to a request that is allowed, with the identity.
+    ///
+    /// Empty fields are sent too, so that they overwrite those of the client (CVE-2026-30851).
+    private func allowed(_ user: SignedInUser?, proxy: ForwardAuthProxy, hasCredentials: Bool) -> RenderedResponse {
         let identity = IdentityHeaders(user)
         var headers: HTTPFields = [.cacheControl: "no-store"]
         headers[.remoteUser] = identity.user
         headers[.remoteGroups] = identity.groups
         headers[.remoteRealm] = identity.realm
-        if flavour == .envoy {
-            // Envoy leaves out what is empty. A password that was checked here is nobody else's business.
+        if proxy == .envoy {
+            // Envoy drops empty fields. The application must not get a password that was checked here.
             let empty = zip(IdentityHeaders.names, identity.values).filter { $1.isEmpty }.map { $0.0.description }
-            let removed = empty + (hadCredentials ? ["authorization"] : [])
+            let removed = empty + (hasCredentials ? ["authorization"] : [])
             if !removed.isEmpty { headers[.envoyRemoved] = removed.joined(separator: ",") }
         }
-        return (HTTPResponse(status: .ok, headerFields: headers), ByteBuffer())
+        return RenderedResponse(HTTPResponse(status: .ok, headerFields: headers))
     }
 
-    /// To the sign-in page of the host that was asked for, or 401.
-    private func unknown(_ challenge: Challenge, _ asked: Asked) -> (HTTPResponse, ByteBuffer) {
+    /// A standard response, as the proxy understands it.
+    private func rendered(_ standard: StandardResponse, for check: Check) -> RenderedResponse {
+        let takesEveryStatus = check.proxy.takesEveryStatus
+        switch standard {
+        case .signIn(let redirect): return signIn(redirect, for: check)
+        case .unauthorized(let challenge, _): return unauthorized(challenge, for: check, location: nil)
+        case .forbidden: return response(.forbidden, text: "forbidden")
+        case .methodNotAllowed(let allowed):
+            let fields: HTTPFields = takesEveryStatus ? [.allow: allowed.joined(separator: ", ")] : [:]
+            return response(
+                takesEveryStatus ? .methodNotAllowed : .forbidden,
+                fields: fields,
+                text: "the method is not allowed"
+            )
+        case .unavailable:
+            let fields: HTTPFields = takesEveryStatus ? [.retryAfter: "5"] : [:]
+            return response(
+                takesEveryStatus ? .serviceUnavailable : .forbidden,
+                fields: fields,
+                text: "try again later"
+            )
+        case .malformed, .ambiguousPath, .misdirected, .notFound, .index, .health, .stylesheet, .script, .welcome:
+            return response(.forbidden, text: "the request is ambiguous")
+        }
+    }
+
+    /// A redirect to the sign-in page on the application's host, where the proxy serves it.
+    ///
+    /// nginx makes the redirect itself of a 401 with a `Location`.
+    private func signIn(_ redirect: SignInRedirect, for check: Check) -> RenderedResponse {
+        let location = "https://\(check.original.host.text)\(redirect.location)"
+        guard check.proxy.takesEveryStatus || check.proxy == .envoy else {
+            return unauthorized(redirect.challenge, for: check, location: location)
+        }
+        return response(
+            redirect.isSafe ? .found : .seeOther,
+            fields: [.location: location],
+            text: "not signed in"
+        )
+    }
+
+    private func unauthorized(_ challenge: Challenge, for check: Check, location: String?) -> RenderedResponse {
         var headers = HTTPFields()
-        let original = asked.original
-        let canSignIn = asked.asker == .person && challenge.schemes.first == .form
-        if canSignIn {
-            // Behind the proxy the pages are on the host of the application.
-            headers[.location] = "https://\(original.host.text)" + frame.places.signIn(returningTo: original.target)
-        }
-        guard canSignIn, asked.flavour.takesEveryStatus || asked.flavour == .envoy else {
-            let challenge = asked.asker == .script ? challenge.forScripts : challenge
-            challenge.add(to: &headers, frame.places, isFirstOnly: asked.flavour == .nginx)
-            return answer(.unauthorized, headers, "not signed in")
-        }
-        let isSafe = original.method == "GET" || original.method == "HEAD"
-        return answer(isSafe ? .found : .seeOther, headers, "not signed in")
+        headers[.location] = location
+        challenge.add(to: &headers, signInAt: context.routes, isFirstOnly: check.proxy == .nginx)
+        return response(.unauthorized, fields: headers, text: "not signed in")
     }
 
-    private func answer(
+    private func response(
         _ status: HTTPResponse.Status,
-        _ fields: HTTPFields,
-        _ text: String
-    ) -> (HTTPResponse, ByteBuffer) {
+        fields: HTTPFields = [:],
+        text: String
+    ) -> RenderedResponse {
         var headers = fields
         headers[.contentType] = "text/plain; charset=utf-8"
         headers[.cacheControl] = "no-store"
         headers[.vary] = "Accept, Authorization, Cookie"
-        frame.security.add(to: &headers)
-        return (HTTPResponse(status: status, headerFields: headers), ByteBuffer(string: text + "\n"))
+        context.security.add(to: &headers)
+        return RenderedResponse(HTTPResponse(status: status, headerFields: headers), text: text + "\n")
     }
 }
 
-extension ForwardAuthFlavour {
-    /// Whether the question's own path holds that of the request.
-    var takesPath: Bool { self == .envoy }
-
-    /// Whether the proxy hands every answer to the client as it is.
-    var takesEveryStatus: Bool {
+extension ForwardAuthProxy {
+    /// True if the proxy passes every response on to the client.
+    fileprivate var takesEveryStatus: Bool {
         switch self {
         case .caddy, .traefik, .haproxy: true
         case .nginx, .envoy: false
@@ -143,5 +176,8 @@ extension ForwardAuthFlavour {
 }
 
 extension HTTPField.Name {
-    static let envoyRemoved = known("x-envoy-auth-headers-to-remove")
+    fileprivate static let remoteUser = known("Remote-User")
+    fileprivate static let remoteGroups = known("Remote-Groups")
+    fileprivate static let remoteRealm = known("Remote-Realm")
+    fileprivate static let envoyRemoved = known("x-envoy-auth-headers-to-remove")
 }

@@ -1,41 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// The request that a proxy asks about, as far as rules need it.
+internal import AccessControl
+internal import Bytes
+
+/// The original request: the one that a proxy wants to pass on, and describes in a forward-auth request.
 ///
-/// It is as trustworthy as whoever asks: read it only where the question comes from a trusted proxy (CVE-2026-40575).
+/// It is as trustworthy as the proxy: read it only in requests of trusted proxies (CVE-2026-40575).
 struct OriginalRequest: Sendable, Hashable {
-    /// A proxy's question: what of it may say which request is meant.
-    struct Question {
-        /// All values of a field, by its name in lower case, in order.
-        let values: (StaticString) -> [String]
-        /// The question's own method.
+    /// The parts of a proxy's request that describe the original request.
+    struct Description {
+        /// Returns all values of a field in order, by its name in lower case.
+        let values: (StaticString) -> [UTF8Text]
+        /// The method of the proxy's request.
         let method: String
-        /// The question's own target.
+        /// The target of the proxy's request.
         let target: String
-        /// The question's own host.
+        /// The host of the proxy's request.
         let host: String?
-        /// What the question's path begins with, for proxies that put the request's path behind it.
+        /// The beginning of the path, for proxies that append the path of the original request.
         var prefix = "/auth/envoy"
     }
 
-    /// What comes of reading a question.
+    /// The result of reading a description.
     enum Outcome: Sendable, Hashable {
-        /// The request.
+        /// The original request.
         case request(OriginalRequest)
-        /// It does not say without doubt which request is meant, which is for the log: 400, or whatever the proxy takes for no.
-        case refused(String)
+        /// The description is ambiguous; the reason is for the log.
+        case rejected(String)
     }
 
     /// The method: A to Z and `-`.
     let method: String
-    /// How it came to the proxy.
+    /// The scheme with which the client sent it to the proxy.
     let scheme: RequestURL.Scheme
     /// The host it was sent to.
     let host: RequestHost
     /// Its path.
     let path: RequestPath
-    /// Its path and query as they were sent, to come back to.
+    /// Its path and query as they were sent, to which the client returns after sign-in.
     let target: String
 
     /// The whole URL.
@@ -44,58 +47,66 @@ struct OriginalRequest: Sendable, Hashable {
     /// The longest target; a path within it may be no longer than ``RequestPath`` allows.
     static let maximumTarget = 16_384
 
-    /// Reads a question.
+    /// Reads a description.
     ///
-    /// Its own query is passed over where the request's is elsewhere: Caddy appends the one of the request.
+    /// The query of the proxy's own request is ignored where the original target is in a field: Caddy appends the query of
+    /// the original request.
     ///
     /// - Parameters:
-    ///   - flavour: The proxy that asks.
-    ///   - question: What it says.
-    /// - Returns: The request, or why it is in doubt.
-    static func read(_ flavour: ForwardAuthFlavour, _ question: Question) -> Outcome {
-        do throws(Doubt) {
-            switch flavour {
+    ///   - description: The description.
+    ///   - proxy: The proxy that sent it.
+    /// - Returns: The request, or the reason for which it is ambiguous.
+    static func read(_ description: Description, from proxy: ForwardAuthProxy) -> Outcome {
+        do throws(Ambiguity) {
+            switch proxy {
             case .nginx:
-                let text = try question.one("x-original-url")
-                guard let url = RequestURL(text) else { throw Doubt("x-original-url is not a URL of http or https") }
-                let method = try question.one("x-original-method")
-                return .request(try Self(method, url.scheme, host: url.authority, target: url.target))
-            case .caddy, .traefik, .haproxy:
-                let method = try question.one("x-forwarded-method")
-                let scheme = try question.scheme()
-                let host = try question.one("x-forwarded-host")
-                return .request(try Self(method, scheme, host: host, target: try question.one("x-forwarded-uri")))
-            case .envoy:
-                guard question.target.utf8.starts(with: question.prefix.utf8) else {
-                    throw Doubt("the path does not begin with \(question.prefix)")
+                let text = try description.one("x-original-url").string
+                guard let url = RequestURL(text) else {
+                    throw Ambiguity("x-original-url is not a URL of http or https")
                 }
-                guard let host = question.host else { throw Doubt("host is missing") }
-                let target = String(question.target.utf8.dropFirst(question.prefix.utf8.count)) ?? ""
-                return .request(try Self(question.method, try question.scheme(), host: host, target: target))
+                let method = try description.one("x-original-method").string
+                return .request(try Self(method, scheme: url.scheme, host: url.authority, target: url.target))
+            case .caddy, .traefik, .haproxy:
+                let method = try description.one("x-forwarded-method").string
+                let scheme = try description.scheme()
+                let host = try description.one("x-forwarded-host").string
+                let target = try description.one("x-forwarded-uri").string
+                return .request(try Self(method, scheme: scheme, host: host, target: target))
+            case .envoy:
+                guard description.target.utf8.starts(with: description.prefix.utf8) else {
+                    throw Ambiguity("the path does not begin with \(description.prefix)")
+                }
+                guard let host = description.host else { throw Ambiguity("host is missing") }
+                let target = String(description.target.utf8.dropFirst(description.prefix.utf8.count)) ?? ""
+                return .request(
+                    try Self(description.method, scheme: try description.scheme(), host: host, target: target)
+                )
             }
         } catch {
-            return .refused(error.reason)
+            return .rejected(error.reason)
         }
     }
 
-    private init(_ method: String, _ scheme: RequestURL.Scheme, host: String, target: String) throws(Doubt) {
+    private init(_ method: String, scheme: RequestURL.Scheme, host: String, target: String) throws(Ambiguity) {
         let isToken = method.utf8.allSatisfy { (0x41...0x5A).contains($0) || $0 == UInt8(ascii: "-") }
         guard isToken, (1...32).contains(method.utf8.count) else {
-            throw Doubt("the method is not one of A to Z and -, up to 32 of them")
+            throw Ambiguity("the method is not one of A to Z and -, up to 32 of them")
         }
-        guard let host = RequestHost(host) else { throw Doubt("the host is no name or address of one") }
-        guard target.utf8.first == UInt8(ascii: "/") else { throw Doubt("the target does not begin with /") }
+        // Proxies do not use forward authentication for requests in a tunnel.
+        guard !method.hasBytes(of: "CONNECT") else { throw Ambiguity("CONNECT asks for a tunnel") }
+        guard let host = RequestHost(host) else { throw Ambiguity("the host is neither a name nor an address") }
+        guard target.utf8.first == UInt8(ascii: "/") else { throw Ambiguity("the target does not begin with /") }
         guard target.utf8.count <= Self.maximumTarget else {
-            throw Doubt("the target is longer than \(Self.maximumTarget) bytes")
+            throw Ambiguity("the target is longer than \(Self.maximumTarget) bytes")
         }
         // The query too: the target becomes part of a redirect.
         guard target.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
-            throw Doubt("the target holds what is not visible ASCII")
+            throw Ambiguity("the target contains characters other than visible ASCII")
         }
-        do throws(DoubtfulPath) {
+        do throws(AmbiguousPath) {
             path = try RequestPath(reading: target.utf8Span.span)
         } catch {
-            throw Doubt("the path is in doubt: \(error)")
+            throw Ambiguity("the path is ambiguous: \(error)")
         }
         self.method = method
         self.scheme = scheme
@@ -103,30 +114,32 @@ struct OriginalRequest: Sendable, Hashable {
         self.target = target
     }
 
-    /// Why it is not known without doubt which request is meant.
-    fileprivate struct Doubt: Error {
+    /// The reason for which a description is ambiguous.
+    fileprivate struct Ambiguity: Error {
         let reason: String
 
         init(_ reason: String) { self.reason = reason }
     }
 }
 
-extension OriginalRequest.Question {
-    /// The value of a field that there is exactly once: of two, the proxy may have added one, and the client the other.
-    fileprivate func one(_ name: StaticString) throws(OriginalRequest.Doubt) -> String {
+extension OriginalRequest.Description {
+    /// Returns the value of a field that occurs exactly once.
+    ///
+    /// If there are two, the proxy may have added one, and the client the other.
+    fileprivate func one(_ name: StaticString) throws(OriginalRequest.Ambiguity) -> UTF8Text {
         let values = values(name)
-        guard let value = values.first else { throw OriginalRequest.Doubt("\(name) is missing") }
-        guard values.count == 1 else { throw OriginalRequest.Doubt("\(name) stands more than once") }
-        guard !value.isEmpty else { throw OriginalRequest.Doubt("\(name) is empty") }
+        guard let value = values.first else { throw OriginalRequest.Ambiguity("\(name) is missing") }
+        guard values.count == 1 else { throw OriginalRequest.Ambiguity("\(name) is there more than once") }
+        guard !value.isEmpty else { throw OriginalRequest.Ambiguity("\(name) is empty") }
         return value
     }
 
-    fileprivate func scheme() throws(OriginalRequest.Doubt) -> RequestURL.Scheme {
+    fileprivate func scheme() throws(OriginalRequest.Ambiguity) -> RequestURL.Scheme {
         switch try one("x-forwarded-proto") {
-        // Traefik calls a request that asks for a WebSocket by the scheme of its URL.
+        // Traefik sends the scheme of the WebSocket URL for a request that opens a WebSocket.
         case "http", "ws": return .http
         case "https", "wss": return .https
-        default: throw OriginalRequest.Doubt("x-forwarded-proto is neither http nor https")
+        default: throw OriginalRequest.Ambiguity("x-forwarded-proto is neither http nor https")
         }
     }
 }

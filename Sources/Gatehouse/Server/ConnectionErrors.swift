@@ -5,10 +5,10 @@ internal import HTTPServer
 internal import Logging
 internal import NIOOpenSSL
 
-/// Says what went wrong with a connection.
+/// Logs the errors of connections.
 ///
-/// What any client on the network can cause at will is logged at levels that are off by default, or a log would be theirs
-/// to fill.
+/// Errors that any client can cause are logged at levels that are off by default. Otherwise an attacker could fill the
+/// log.
 enum ConnectionErrors {
     static func log(_ error: any Error, _ connection: Connection, _ logger: Logger) {
         let level: Logger.Level =

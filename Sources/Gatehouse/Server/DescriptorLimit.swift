@@ -2,17 +2,17 @@
 // Gatehouse
 
 internal import Glibc
-internal import HTTPServer
+internal import HTTPLimits
 
-/// How many files the process may have open, sockets included.
+/// The limit of open file descriptors, sockets included.
 enum DescriptorLimit {
-    /// The limits with no more connections than there can be descriptors for, less a reserve.
+    /// Returns limits whose number of connections fits into the limit of descriptors, with a reserve.
     ///
-    /// The process's own bound is raised as far as it may be. Without a bound on connections it would run out of
-    /// descriptors, and then nothing works any more.
+    /// The soft limit of the process is raised to the hard limit. Without a limit of connections the process could run
+    /// out of descriptors, and could then open neither files nor sockets.
     static func limits(_ limits: HTTPLimits, threads: Int, listeners: Int) -> HTTPLimits {
         var limits = limits
-        // Three for each event loop (epoll, eventfd, timerfd), and what files a reload may open at a time.
+        // Three for each event loop (epoll, eventfd, timerfd), and 32 for files, such as those that a reload opens.
         let own = 32 + 3 * threads + listeners
         var bound = rlimit()
         let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)

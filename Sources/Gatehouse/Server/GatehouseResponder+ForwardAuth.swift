@@ -1,79 +1,86 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import AccessControl
 internal import HTTPServer
-internal import Hummingbird
-internal import NIOCore
-internal import RealmKit
+internal import SignIn
 
-/// What proxies ask.
+/// Forward authentication: proxies send a request for a decision about another request.
 extension GatehouseResponder {
-    func authorize(
-        _ flavour: ForwardAuthFlavour?,
-        _ asked: Asked,
-        _ cookies: OurCookies,
-        _ head: borrowing RequestHead,
-        _ connection: Connection
+    func answer(
+        _ proxy: ForwardAuthProxy?,
+        _ received: ReceivedRequest,
+        head: borrowing RequestHead,
+        on connection: Connection
     ) -> Reply {
-        var asked = asked
-        guard ClientAddress.isTrusted(connection.peer, trusted) else {
-            return reply(asked, forwardAuth.refusal("only trusted proxies may ask"), nil, " not-trusted")
+        var received = received
+        guard proxies.contains(connection.peer) else {
+            return reject(received, because: "only trusted proxies may ask", remark: "not-trusted")
         }
-        // By its bytes: a path that is spelled in another way has got past a proxy that does not pass these on.
-        guard let flavour, head.target.utf8.starts(with: "\(shelf.frame.places.prefix)/auth/\(flavour.rawValue)".utf8)
-        else { return reply(asked, forwardAuth.refusal("nobody is asked here"), nil, "") }
-        // Without it the proxy itself would stand for everybody, and be inside every network.
-        guard asked.isForwarded else {
-            return reply(asked, forwardAuth.refusal("the question is in doubt"), nil, " no-x-forwarded-for")
+        // Compared byte by byte: a client may have spelled the path in another way, to bypass a proxy that blocks it.
+        guard let proxy, head.target.utf8.starts(with: "\(routes.prefix)/auth/\(proxy.rawValue)".utf8) else {
+            return reject(received, because: "not a forward authentication path", remark: nil)
+        }
+        // Without the field, every client would have the address of the proxy, and would match rules for its network.
+        guard received.client.isForwarded else {
+            return reject(received, because: "the request is ambiguous", remark: "no-x-forwarded-for")
         }
         let original: OriginalRequest
-        switch OriginalRequest.read(flavour, question(head, flavour)) {
+        switch OriginalRequest.read(description(head, of: proxy), from: proxy) {
         case .request(let read): original = read
-        case .refused(let reason):
-            let answer = forwardAuth.refusal("the question is in doubt")
-            return reply(asked, answer, nil, " \(AccessLog.quoted(reason))")
+        case .rejected(let reason):
+            return reject(received, because: "the request is ambiguous", logging: reason)
         }
-        asked.original = original
-        // What came in clear text has shown everybody whatever it holds; our cookies are not sent that way.
+        received.original = original
+        // A request in clear text has exposed its credentials; browsers do not send our cookies with it.
         guard original.scheme == .https else {
-            return reply(asked, forwardAuth.refusal("only https can be let in"), nil, " not-https")
+            return reject(received, because: "only https is allowed", remark: "not-https")
         }
-        let question = Gate.Asked(
-            host: .read(original.host),
-            path: original.path,
+        let request = AccessRequest(
             method: original.method,
-            address: asked.address,
-            session: cookies.session
+            path: original.path,
+            host: .parsed(original.host),
+            client: received.client
         )
-        let about = ForwardAuth.Asked(
-            flavour: flavour,
-            original: original,
-            asker: Self.asker(head, asked)
-        )
-        switch gate.begin(question, { Self.basic(head) }) {
-        case .decided(let decision, let known):
-            return reply(asked, forwardAuth.response(decision, about, known), known, "")
+        let check = ForwardAuth.Check(proxy: proxy, original: original, clientKind: received.clientKind(head))
+        switch accessController.evaluate(request, credentials: { Self.credentials(head) }) {
+        case .decided(let decision, let authentication):
+            let response = forwardAuth.prepared(decision, for: check, authentication: authentication)
+            return reply(to: received, with: response, for: authentication)
         case .login(let login):
-            return .later { [asked] _ in
-                let (decision, report) = await gate.decide(login)
-                return response(asked, forwardAuth.rendered(decision, about, nil), report)
+            return .deferred { [received] _ in
+                let (decision, report) = await accessController.completeLogin(login)
+                let rendered = forwardAuth.rendered(decision, for: check, authentication: nil)
+                return finish(rendered, to: received, after: report)
             }
         }
     }
 
-    /// What a proxy's question says; the fields are looked up when they are asked for.
-    private func question(_ head: borrowing RequestHead, _ flavour: ForwardAuthFlavour) -> OriginalRequest.Question {
+    /// Rejects a request of a proxy, with a text for the access log.
+    func reject(_ received: ReceivedRequest, because reason: String, logging text: String) -> Reply {
+        reject(received, because: reason, remark: LogText.quoted(text))
+    }
+
+    private func reject(_ received: ReceivedRequest, because reason: String, remark: String?) -> Reply {
+        reply(to: received, with: forwardAuth.rejection(reason), reason: remark.map { " \($0)" } ?? "")
+    }
+
+    /// The description of the original request in the fields of a proxy's request.
+    private func description(
+        _ head: borrowing RequestHead,
+        of proxy: ForwardAuthProxy
+    ) -> OriginalRequest.Description {
         let names: [StaticString] =
-            flavour == .nginx
+            proxy == .nginx
             ? ["x-original-url", "x-original-method"]
             : ["x-forwarded-method", "x-forwarded-proto", "x-forwarded-host", "x-forwarded-uri"]
         let values = names.map { ($0.description, head.values(named: $0)) }
-        return OriginalRequest.Question(
+        return OriginalRequest.Description(
             values: { name in values.first { $0.0 == name.description }?.1 ?? [] },
             method: head.methodText,
             target: head.target,
             host: head.host,
-            prefix: shelf.frame.places.prefix + "/auth/envoy"
+            prefix: routes.prefix + "/auth/envoy"
         )
     }
 }

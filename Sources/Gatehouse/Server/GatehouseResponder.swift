@@ -1,318 +1,224 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import AccessControl
+internal import Bytes
 internal import HTTPServer
 internal import HTTPTypes
 internal import Hummingbird
-internal import Logging
-internal import NIOCore
-internal import RealmConfiguration
+internal import HummingbirdCore
 internal import RealmKit
-internal import Sessions
+internal import SignIn
 
-/// Answers requests: path, gate, page, log.
+/// Responds to the requests of the server: client, route, decision, response, log line.
 ///
-/// Both lanes take the same way: ``content(_:_:)`` after ``Gate/begin(_:_:)``, or after ``Gate/decide(_:)`` where
-/// somebody has to be logged in first.
+/// Both lanes use ``AccessController/evaluate(_:credentials:)``. A request that needs a login then continues in a task,
+/// with ``AccessController/completeLogin(_:)``.
 struct GatehouseResponder: Responder {
-    /// Which requests are answered on the event loop.
+    /// The requests that are answered on the event loop.
     enum Lanes: Sendable {
         /// Those that need no login.
         case both
-        /// None: for tests that compare the two.
+        /// None: for tests that compare the two lanes.
         case asyncOnly
     }
 
-    let gate: Gate
-    private let portal: Portal?
-    let shelf: PageShelf
+    let accessController: AccessController
+    private let signIn: SignInResponder?
+    let responses: PreparedResponses
     let forwardAuth: ForwardAuth
-    let trusted: [AddressBlock]
+    let proxies: TrustedProxies
     let log: AccessLog
-    private let asksClients: Bool
-    private let lanes: Lanes
+    private let asksForCertificates: Bool
+    let lanes: Lanes
 
-    /// A responder for a configuration.
+    var routes: Routes { responses.renderer.context.routes }
+
+    /// Creates a responder for a configuration.
     ///
     /// - Parameters:
-    ///   - gate: Who decides.
-    ///   - portal: The sign-in pages and the session API; nil if no rule has use for them.
-    ///   - shelf: What is shown.
-    ///   - trusted: The proxies whose word is taken for where a request came from, and who may ask about requests.
-    ///   - log: Where a line is written for every request.
-    ///   - asksClients: Whether TLS asks clients for certificates. Then a request must be for the host that TLS was set up
-    ///     for: another may ask other certificates (CVE-2025-23419, RFC 9110 section 7.4).
-    ///   - lanes: Which requests are answered on the event loop.
+    ///   - accessController: Decides about requests.
+    ///   - signIn: The sign-in pages and the session API; nil if no rule uses them.
+    ///   - responses: Renders responses.
+    ///   - proxies: The proxies whose forwarded fields are trusted, and that may use forward authentication.
+    ///   - log: The access log.
+    ///   - asksForCertificates: True if TLS requests client certificates. Then a request must be for the host of its
+    ///     TLS connection: another host may require other certificates (CVE-2025-23419, RFC 9110 section 7.4).
+    ///   - lanes: The requests that are answered on the event loop.
     init(
-        gate: Gate,
-        portal: Portal?,
-        shelf: PageShelf,
-        trusted: [AddressBlock] = [],
+        accessController: AccessController,
+        signIn: SignInResponder?,
+        responses: PreparedResponses,
+        proxies: TrustedProxies = TrustedProxies(),
         log: AccessLog,
-        asksClients: Bool = false,
+        asksForCertificates: Bool = false,
         lanes: Lanes = .both
     ) {
-        self.gate = gate
-        self.portal = portal
-        self.shelf = shelf
-        self.trusted = trusted
+        self.accessController = accessController
+        self.signIn = signIn
+        self.responses = responses
+        self.proxies = proxies
         self.log = log
-        self.asksClients = asksClients
+        self.asksForCertificates = asksForCertificates
         self.lanes = lanes
-        forwardAuth = ForwardAuth(shelf.frame)
-    }
-
-    /// What is known of a request before it is answered.
-    struct Asked: Sendable {
-        var method: String
-        let isHead: Bool
-        let isSafe: Bool
-        let asHTML: Bool
-        let path: RequestPath?
-        let begin: UInt64
-        /// Where it came from.
-        var address: String?
-        /// Whether there is a field that says so.
-        var isForwarded = false
-        /// What a proxy asks about.
-        var original: OriginalRequest?
-        /// What else the log is to say.
-        var remark = ""
+        forwardAuth = ForwardAuth(responses.renderer.context)
     }
 
     func respond(to head: borrowing RequestHead, on connection: Connection) -> Reply {
-        var asked = Asked(
-            method: head.methodText,
-            isHead: head.method == .head,
-            isSafe: head.method == .get || head.method == .head,
-            asHTML: head.withFirst(.accept) { AcceptField.prefersHTML($0) } ?? false,
-            path: head.withTarget { RequestPath(target: $0) },
-            begin: log.now,
-            address: connection.peer
-        )
-        if asksClients, let name = connection.serverName, !head.isFor(host: name) {
-            return reply(asked, .misdirected, nil)
+        var received = ReceivedRequest(head, on: connection, at: log.now)
+        if asksForCertificates, let name = connection.serverName, !head.isFor(host: name) {
+            return reply(to: received, with: .misdirected)
         }
-        guard let path = asked.path else { return reply(asked, .doubtfulPath, nil) }
-        let endpoint = shelf.frame.places.endpoint(at: path)
-        if !trusted.isEmpty {
-            let forwarded = head.values(named: "x-forwarded-for")
-            asked.isForwarded = !forwarded.isEmpty
-            switch ClientAddress.find(peer: connection.peer, trusted: trusted, forwarded: forwarded) {
-            case .address(let address): asked.address = address
-            case .unreadable(let reason):
-                // A proxy that asks is told in what it understands.
-                if case .forwardAuth = endpoint {
-                    return reply(
-                        asked,
-                        forwardAuth.refusal("the question is in doubt"),
-                        nil,
-                        " \(AccessLog.quoted(reason))"
-                    )
-                }
-                return reply(asked, .malformed(reason), nil)
+        guard let path = received.path else { return reply(to: received, with: .ambiguousPath) }
+        let route = routes.route(at: path)
+        if let reason = proxies.readAddress(&received.client, from: head) {
+            // A forward-auth proxy gets a response that it understands.
+            if case .forwardAuth = route {
+                return reject(received, because: "the request is ambiguous", logging: reason)
             }
+            return reply(to: received, with: .malformed(reason))
         }
-        var cookies = OurCookies()
-        head.forEach(.cookie) { cookies.read($0) }
-        // Somebody may have put a second one there, so neither counts.
-        if case .repeated = cookies.session { asked.remark = " session-cookie-repeated" }
-        if let endpoint {
-            switch endpoint {
-            case .style where asked.isSafe: return reply(asked, .stylesheet, nil)
-            case .script where asked.isSafe && portal != nil: return reply(asked, .script, nil)
-            case .forwardAuth(let flavour) where !trusted.isEmpty:
-                return authorize(flavour, asked, cookies, head, connection)
+        // In a forward-auth request, the host of the original request is in the fields that describe it.
+        if route?.isPage ?? true,
+            let reason = proxies.readHost(&received.client, peer: connection.peer, from: head)
+        {
+            // For the administrator who has set up the proxy.
+            received.remark = " \(LogText.quoted(reason))"
+            return reply(to: received, with: .malformed(reason))
+        }
+        received.client.readCookies(from: head)
+        // An attacker may have set the second cookie, so neither counts.
+        if case .repeated = received.client.cookies.session { received.remark = " session-cookie-repeated" }
+        if let route {
+            switch route {
+            case .style where received.isSafe: return reply(to: received, with: .stylesheet)
+            case .script where received.isSafe && signIn != nil: return reply(to: received, with: .script)
+            // Also for peers that are not trusted: a proxy would treat a page with status 200 as permission.
+            case .forwardAuth(let proxy): return answer(proxy, received, head: head, on: connection)
             case .signIn, .step, .signOut, .account, .accountEnd, .session, .sessionRefresh, .sessionEvents, .sessions,
                 .oneSession:
-                if let portal { return hand(endpoint, to: portal, asked, cookies, head, connection) }
-            case .style, .script, .forwardAuth: break
+                if let signIn { return respond(at: route, of: signIn, to: received, head: head) }
+            case .style, .script: break
             }
+        } else if routes.isMisplacedForwardAuth(path) {
+            return reject(
+                received,
+                because: "not a forward authentication path",
+                logging: "questions are below \(routes.prefix)/auth/"
+            )
         }
-        return decide(asked, path, cookies, head, connection)
+        return decide(received, path: path, head: head)
     }
 
     func respond(to fault: RequestFault, on connection: Connection) -> PreparedResponse {
-        let response = shelf.prepared(fault)
+        let response = responses.prepared(fault)
         if log.isOn {
             var entry = AccessLog.Entry(peer: connection.peer, status: response.status, length: response.bodyLength)
-            entry.reason = " \(AccessLog.quoted(fault.reason))"
+            entry.reason = " \(LogText.quoted(fault.reason))"
             log.note(entry, since: log.now)
         }
         return response
     }
 
-    // MARK: Our own pages
+    // MARK: The server's own pages
 
-    private func decide(
-        _ asked: Asked,
-        _ path: RequestPath,
-        _ cookies: OurCookies,
-        _ head: borrowing RequestHead,
-        _ connection: Connection
-    ) -> Reply {
-        let question = Gate.Asked(
-            // A string is made of it only where somebody needs one.
-            host: gate.rules.hasHosts ? .text(authority(head, connection)) : .any,
+    private func decide(_ received: ReceivedRequest, path: RequestPath, head: borrowing RequestHead) -> Reply {
+        let request = AccessRequest(
+            method: received.method,
             path: path,
-            method: asked.method,
-            address: asked.address,
-            session: cookies.session
+            fields: head,
+            client: received.client,
+            rules: accessController.rules
         )
-        switch gate.begin(question, { Self.basic(head) }) {
-        case .decided(let decision, let known):
-            return reply(
-                asked,
-                content(asked, decision, asker: Self.asker(head, asked), head.target),
-                known
+        switch accessController.evaluate(request, credentials: { Self.credentials(head) }) {
+        case .decided(let decision, let authentication):
+            let response = response(
+                to: received,
+                after: decision,
+                clientKind: received.clientKind(head),
+                target: head.target
             )
+            return reply(to: received, with: response, for: authentication)
         case .login(let login):
-            let asker = Self.asker(head, asked)
+            let clientKind = received.clientKind(head)
             let target = head.target
-            return .later { _ in
-                let (decision, report) = await gate.decide(login)
-                return response(asked, content(asked, decision, asker: asker, target), report)
+            return .deferred { _ in
+                let (decision, report) = await accessController.completeLogin(login)
+                let response = response(to: received, after: decision, clientKind: clientKind, target: target)
+                return render(response, to: received, after: report)
             }
         }
     }
 
-    static func basic(_ head: borrowing RequestHead) -> BasicScheme.Presented {
+    static func credentials(_ head: borrowing RequestHead) -> BasicScheme.Presented {
         head.withFirst(.authorization) { BasicScheme.read($0, count: head.count(of: .authorization)) } ?? .nothing
     }
 
-    static func asker(_ head: borrowing RequestHead, _ asked: Asked) -> Asker {
-        Asker(
-            mode: head.values(named: "sec-fetch-mode").first,
-            requestedWith: head.values(named: "x-requested-with").first,
-            asHTML: asked.asHTML
+    private func response(
+        to received: ReceivedRequest,
+        after decision: AccessDecision,
+        clientKind: @autoclosure () -> ClientKind,
+        target: @autoclosure () -> String
+    ) -> StandardResponse {
+        let outcome = decision.outcome(
+            signInAt: signIn == nil ? nil : routes,
+            isSafe: received.isSafe,
+            clientKind: clientKind(),
+            target: target()
         )
-    }
-
-    private func content(
-        _ asked: Asked,
-        _ decision: Gate.Decision,
-        asker: @autoclosure () -> Asker,
-        _ target: @autoclosure () -> String
-    ) -> Content {
-        decision.answered(
-            signIn: portal == nil ? nil : shelf.frame.places,
-            isSafe: asked.isSafe,
-            asker: asker(),
-            target: target(),
-            refused: { $0 },
-            passed: { user, _ in
-                guard asked.isSafe else { return .methodNotAllowed(Content.readingMethods) }
-                if let user { return .welcome(user) }
-                guard let path = asked.path else { return .notFound }
-                if path.segments.isEmpty { return .index }
-                return path.segments == ["health"] && !path.endsInSlash ? .health : .notFound
-            }
-        )
+        let user: SignedInUser?
+        switch outcome {
+        case .response(let response): return response
+        case .allowed(let allowed): user = allowed
+        case .noMatchingRule: user = nil
+        }
+        guard received.isSafe else { return .methodNotAllowed(StandardResponse.readingMethods) }
+        if let user { return .welcome(user) }
+        guard let path = received.path else { return .notFound }
+        if path.segments.isEmpty { return .index }
+        return path.segments == ["health"] && !path.endsInSlash ? .health : .notFound
     }
 
     // MARK: Sign-in and sessions
 
-    private func hand(
-        _ endpoint: Places.Endpoint,
-        to portal: Portal,
-        _ asked: Asked,
-        _ cookies: OurCookies,
-        _ head: borrowing RequestHead,
-        _ connection: Connection
+    private func respond(
+        at route: Route,
+        of signIn: SignInResponder,
+        to received: ReceivedRequest,
+        head: borrowing RequestHead
     ) -> Reply {
-        let authority = authority(head, connection)
-        let query = head.target.split(separator: "?", maxSplits: 1).dropFirst().first.map(String.init) ?? ""
-        guard let path = asked.path else { return reply(asked, .doubtfulPath, nil) }
-        return .later { request in
+        let authority = received.client.authority(head)
+        let query = Self.query(head)
+        guard let path = received.path else { return reply(to: received, with: .ambiguousPath) }
+        return .deferred { request in
             let request = WebRequest(
-                method: asked.method,
+                method: received.method,
                 path: path,
                 query: query,
                 authority: authority,
-                address: asked.address,
-                cookies: cookies,
+                client: received.client,
                 fields: request.headers,
                 body: request.body
             )
-            let answer = await portal.respond(at: endpoint, to: request)
+            let answer = await signIn.respond(at: route, to: request)
             let response = answer.response
-            let user = answer.report.map { ($0.username, $0.realm) } ?? answer.user.map { ($0.username, $0.realm) }
-            let reason = answer.report.map(AccessLog.reason) ?? ""
-            note(asked, user, status: response.status.code, length: response.body.contentLength ?? 0, reason)
+            note(
+                received,
+                user: answer.report.map { ($0.username, $0.realm) } ?? answer.user.map { ($0.username, $0.realm) },
+                status: response.status.code,
+                length: response.body.contentLength ?? 0,
+                reason: answer.report.map { LogText.reason($0) } ?? ""
+            )
             return response
         }
     }
 
-    /// Host and port as the client has named them; behind a trusted proxy, as that says.
-    private func authority(_ head: borrowing RequestHead, _ connection: Connection) -> String {
-        ClientAuthority.find(
-            own: head.host,
-            peer: connection.peer,
-            trusted: trusted,
-            forwarded: head.values(named: "x-forwarded-host")
-        )
-    }
-
-    // MARK: Answers
-
-    func reply(_ asked: Asked, _ content: Content, _ known: Gate.Known?) -> Reply {
-        switch lanes {
-        case .both: return reply(asked, shelf.prepared(content, asHTML: asked.asHTML, known), known, "")
-        case .asyncOnly: return .later { _ in response(asked, content, nil, known) }
+    /// The part of the target after the first `?`.
+    private static func query(_ head: borrowing RequestHead) -> String {
+        head.withTarget { target in
+            var start = 0
+            while start < target.count, target[start] != UInt8(ascii: "?") { start += 1 }
+            return UTF8Text(repairing: target.extracting(min(start + 1, target.count)..<target.count)).string
         }
-    }
-
-    func reply(_ asked: Asked, _ response: PreparedResponse, _ known: Gate.Known?, _ reason: String) -> Reply {
-        let user = known.map { ($0.user.username, $0.user.realm) }
-        note(asked, user, status: response.status, length: response.bodyLength, reason)
-        return .now(response)
-    }
-
-    private func response(
-        _ asked: Asked,
-        _ content: Content,
-        _ report: LoginReport?,
-        _ known: Gate.Known? = nil
-    ) -> Response {
-        response(asked, shelf.rendered(content, asHTML: asked.asHTML, known), report)
-    }
-
-    func response(
-        _ asked: Asked,
-        _ made: (head: HTTPResponse, body: ByteBuffer),
-        _ report: LoginReport?
-    ) -> Response {
-        var (head, body) = made
-        let length = body.readableBytes
-        let user = report.map { ($0.username, $0.realm) }
-        note(asked, user, status: head.status.code, length: length, report.map(AccessLog.reason) ?? "")
-        head.headerFields[.contentLength] = String(length)
-        // The length stays that of the answer to a GET, RFC 9110 section 9.3.2.
-        if asked.isHead { body.clear() }
-        return Response(status: head.status, headers: head.headerFields, body: ResponseBody(byteBuffer: body))
-    }
-
-    private func note(
-        _ asked: Asked,
-        _ user: (Username, String)?,
-        status: Int,
-        length: Int,
-        _ reason: String
-    ) {
-        guard log.isOn else { return }
-        var entry = AccessLog.Entry(
-            peer: asked.address,
-            user: user,
-            method: asked.method,
-            path: asked.path?.text,
-            status: status,
-            length: length,
-            reason: asked.remark + reason
-        )
-        if let original = asked.original {
-            let place = "\(original.host.text)\(original.path.text)"
-            entry.reason = " for=\(AccessLog.quoted("\(original.method) \(place)"))" + entry.reason
-        }
-        log.note(entry, since: asked.begin)
     }
 }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import AccessControl
+public import ConfiguredTLS
 internal import Glibc
+internal import HTTPLimits
 internal import HTTPServer
 public import Logging
 public import LoginConf
@@ -10,17 +13,18 @@ internal import NIOOpenSSL
 internal import NIOPosix
 internal import OpenSSLKit
 public import RealmConfiguration
+internal import SignIn
 internal import UnixSignals
 
 /// A TLS server that protects web endpoints with realms.
 ///
-/// Making one checks everything that can be checked and binds nothing; ``run()`` listens until SIGTERM or SIGINT, then
-/// lets requests that have begun finish. SIGHUP has the configuration read again.
+/// The initializer checks the configuration and binds no address. ``run()`` listens until SIGTERM or SIGINT, and then
+/// waits for open requests. SIGHUP reloads the configuration.
 public struct GatehouseServer: Sendable {
-    /// How long requests that have begun may go on after a signal to stop: 10 seconds.
+    /// The time in which open requests must finish after a signal to stop: 10 seconds.
     public static let drainTime = Duration.seconds(10)
 
-    /// The certificates and everything else TLS is made of.
+    /// The certificates and the other settings of TLS.
     public let tls: ServerTLS
     private let configuration: Configuration
     private let files: ConfigurationFiles
@@ -30,15 +34,16 @@ public struct GatehouseServer: Sendable {
     private let reload: @Sendable () throws(ConfigurationErrors) -> Configuration
     private let signIn: SignInService
 
-    /// A server for a configuration.
+    /// Creates a server for a configuration.
     ///
     /// - Parameters:
     ///   - configuration: Realms, rules and settings.
-    ///   - files: Where the certificate's files come from.
-    ///   - logger: Where the server says what happens to it.
-    ///   - accessLogger: Where a line is written for every request.
-    ///   - onListening: Told each address when the server listens there, as in `https://127.0.0.1:8443`.
-    ///   - reload: Reads the configuration again, at SIGHUP.
+    ///   - files: The access to the files of the certificate.
+    ///   - logger: The log of the server.
+    ///   - accessLogger: The access log, with one line for each request.
+    ///   - onListening: Called with the URL of each address on which the server listens, such as
+    ///     `https://127.0.0.1:8443`.
+    ///   - reload: Reads the configuration again; called at SIGHUP.
     /// - Throws: ``ConfigurationErrors`` when the certificate, its key or the state folder cannot be used.
     public init(
         _ configuration: Configuration,
@@ -62,13 +67,13 @@ public struct GatehouseServer: Sendable {
         self.reload = reload
     }
 
-    /// Listens until the process is told to stop.
+    /// Listens until the process receives SIGTERM or SIGINT.
     ///
-    /// - Throws: ``ConfigurationErrors`` when an address cannot be listened on; then it listens on none.
+    /// - Throws: ``ConfigurationErrors`` when one of the addresses cannot be bound; then the server listens on none.
     public func run() async throws(ConfigurationErrors) {
         let threads = configuration.server.threads ?? Processors.count
         let limits = DescriptorLimit.limits(
-            HTTPLimits(configuration.server.limits),
+            configuration.server.limits,
             threads: threads,
             listeners: configuration.server.listen.count
         )
@@ -87,7 +92,7 @@ public struct GatehouseServer: Sendable {
         _ limits: HTTPLimits
     ) async -> Result<Void, ConfigurationErrors> {
         let contexts = TLSContextSource(tls.context)
-        let server: Server
+        let server: HTTPListener
         do throws(ConfigurationErrors) {
             try await signIn.restore(configuration)
         } catch {
@@ -98,9 +103,9 @@ public struct GatehouseServer: Sendable {
         } catch {
             return .failure(configuration.server.stateFolder.errors("the server cannot be set up: \(error)"))
         }
-        // Before anything is said, so that whoever hears it can send one.
+        // Before `onListening` is called: a signal that is sent after that must be handled.
         let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint, .sighup)
-        // Nothing is served before all addresses can be had.
+        // No request is served before all addresses are bound.
         var channels: [any Channel] = []
         for address in configuration.server.listen {
             do {
@@ -127,37 +132,37 @@ public struct GatehouseServer: Sendable {
         return .success(())
     }
 
-    /// What is in force.
+    /// The configuration in use.
     private struct Snapshot {
         let configuration: Configuration
         let tls: ServerTLS
     }
 
-    /// Reads everything again and puts it in force as a whole, or leaves everything as it is.
+    /// Reloads the configuration and applies it as a whole, or changes nothing.
     ///
-    /// Connections go on; their next requests are answered by the new rules and realms, new connections shown the new
-    /// certificates. Credentials that were accepted before are checked anew. Where client certificates are asked for, the
-    /// connections there are end after the requests that have begun on them.
-    private func reloaded(_ before: Snapshot, _ server: Server, _ contexts: TLSContextSource) async -> Snapshot {
+    /// Open connections stay open. Their next requests are decided by the new rules and realms, and new connections get
+    /// the new certificates. Cached credentials are verified again. If the old or the new configuration requests client
+    /// certificates, open connections are closed after their open requests.
+    private func reloaded(_ before: Snapshot, _ server: HTTPListener, _ contexts: TLSContextSource) async -> Snapshot {
         do {
             let configuration = try reload()
             guard configuration.server.stateFolder.value == self.configuration.server.stateFolder.value else {
-                // Users would be those of one store, and their locks those of another.
+                // Users would be in one store, and their locks in another.
                 throw configuration.server.stateFolder.errors(
                     "the state folder cannot be another while the server runs"
                 )
             }
             let tls = try before.tls.reloaded(configuration.server, files: files)
-            await RealmWatch.prime(configuration.realms)
+            await RealmRefresher.prime(configuration.realms)
             let responder = try makeResponder(configuration, tls)
-            signIn.state.noteReload()
+            signIn.noteReload()
             server.use(responder)
             await signIn.recheck(configuration)
             contexts.replace(with: tls.context)
-            // What was asked of a client's certificate then may not be what is asked of it now.
+            // The new configuration may have other requirements for client certificates than those that were verified.
             let asked = [before.configuration, configuration].map(\.server.tls.clientCertificates)
             if asked.contains(where: { $0 != .none }) { server.retireConnections() }
-            for warning in configuration.warnings.map(\.rendered) + tls.doubts { logger.warning("\(warning)") }
+            for warning in configuration.warnings.map(\.rendered) + tls.warnings { logger.warning("\(warning)") }
             for name in Self.fixed(self.configuration.server, configuration.server) {
                 logger.warning("\(name) is another now; that takes a restart")
             }
@@ -169,7 +174,7 @@ public struct GatehouseServer: Sendable {
         }
     }
 
-    /// The names of settings that are read at the start only, where they differ.
+    /// Returns the names of the changed settings that a reload cannot apply, because they are read at the start only.
     private static func fixed(_ start: ServerSettings, _ now: ServerSettings) -> [String] {
         var names: [String] = []
         if start.listen.map(\.value) != now.listen.map(\.value) { names.append("listen") }
@@ -184,15 +189,15 @@ public struct GatehouseServer: Sendable {
 
     private func makeResponder(_ configuration: Configuration, _ tls: ServerTLS) throws -> GatehouseResponder {
         let settings = configuration.server
-        let reception = try signIn.reception(configuration, isTrusted: !tls.certificate.isDevelopment)
+        let components = try signIn.components(for: configuration, isTrusted: !tls.certificate.isDevelopment)
         let hasForm = configuration.rules.contains { $0.schemes.contains(.form) }
         return GatehouseResponder(
-            gate: reception.gate,
-            portal: hasForm ? reception.portal : nil,
-            shelf: reception.shelf,
-            trusted: settings.trustedProxies,
+            accessController: components.accessController,
+            signIn: hasForm ? components.signIn : nil,
+            responses: PreparedResponses(components.renderer),
+            proxies: TrustedProxies(settings.trustedProxies, setForwardedHost: settings.trustsForwardedHost),
             log: AccessLog(accessLogger, clock: SystemClock(), isOn: settings.hasAccessLog),
-            asksClients: settings.tls.clientCertificates != .none
+            asksForCertificates: settings.tls.clientCertificates != .none
         )
     }
 
@@ -200,9 +205,9 @@ public struct GatehouseServer: Sendable {
         _ group: MultiThreadedEventLoopGroup,
         _ limits: HTTPLimits,
         _ contexts: TLSContextSource
-    ) async throws -> Server {
+    ) async throws -> HTTPListener {
         let logger = logger
-        return try await Server(
+        return try await HTTPListener(
             group: group,
             limits: limits,
             responder: try makeResponder(configuration, tls),
@@ -210,8 +215,8 @@ public struct GatehouseServer: Sendable {
             makeTLS: {
                 try makeServerHandler(
                     context: contexts.current,
-                    // Requests are framed by length, so a peer that leaves without a goodbye cuts nothing short. The
-                    // deadlines are the server's, which looks after all connections at once.
+                    // HTTP delimits requests itself, so a peer that closes without `close_notify` truncates none. The
+                    // server has the deadlines of all connections.
                     configuration: OpenSSLHandlerConfiguration(handshakeTimeout: nil, toleratesUncleanShutdown: true)
                 )
             },
@@ -219,10 +224,10 @@ public struct GatehouseServer: Sendable {
         )
     }
 
-    /// Lets what has begun finish, but not for ever.
-    private func stop(_ server: Server, _ channels: [any Channel]) async {
+    /// Closes the listeners and waits for open requests, at most ``drainTime``.
+    private func stop(_ server: HTTPListener, _ channels: [any Channel]) async {
         for channel in channels { channel.close(promise: nil) }
-        // Event streams would never end by themselves.
+        // Event streams have no end of their own.
         signIn.close()
         await withTaskGroup(of: Bool.self) { group in
             group.addTask {
@@ -238,7 +243,7 @@ public struct GatehouseServer: Sendable {
                 }
             }
             if await group.next() == false { logger.notice("not every request ended in time") }
-            // What is left is ended.
+            // The time is over: the remaining connections are closed.
             group.cancelAll()
         }
     }

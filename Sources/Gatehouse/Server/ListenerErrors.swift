@@ -6,9 +6,9 @@ internal import LoginConf
 internal import NIOCore
 internal import RealmConfiguration
 
-/// Why an address cannot be listened on, shown where it stands.
+/// The errors of addresses that cannot be bound, with the line of each address in the configuration.
 enum ListenerErrors {
-    static func errors(_ error: any Error, _ address: Placed<ServerSettings.Address>) -> ConfigurationErrors {
+    static func errors(_ error: any Error, _ address: Located<ServerSettings.Address>) -> ConfigurationErrors {
         switch error {
         case let error as IOError where error.errnoCode == EADDRINUSE:
             address.errors(

@@ -2,18 +2,17 @@
 // Gatehouse
 
 internal import ArgumentParser
-internal import CommandOptions
+internal import CommandSupport
 internal import Glibc
-internal import LentServices
+internal import HostServices
 internal import Passwords
 internal import RealmConfiguration
 internal import RealmKit
-internal import Store
 
-extension GatehouseOptions.Hash: Action {
-    func perform(_ kinds: [RealmKind]) async throws(ActionFault) {
+extension GatehouseOptions.Hash: Subcommand {
+    func perform(_ kinds: [RealmKind]) async throws(CommandError) {
         if calibrate {
-            try find()
+            try calibrateHash()
             return
         }
         let settings = try passwordSettings(kinds)
@@ -22,21 +21,21 @@ extension GatehouseOptions.Hash: Action {
             try settings.check(secret)
             GatehouseCommand.print(try settings.policy.hash(secret), on: STDOUT_FILENO)
         } catch {
-            throw ActionFault(.failed, error.description)
+            throw CommandError(.failed, error.description)
         }
     }
 
-    /// What the configuration says; the defaults where there is none and none was named.
-    private func passwordSettings(_ kinds: [RealmKind]) throws(ActionFault) -> PasswordSettings {
-        let isThere = unsafe access(ConfigurationPath.standard, F_OK) == 0
-        guard options.config != nil || isThere else { return PasswordSettings() }
-        let services = ProgramServices(.look, log: RealmLog { _, _ in })
-        return try GatehouseCommand.load(options, kinds, services).passwords
+    /// The password settings of the configuration; the defaults if `--config` is missing and there is no standard one.
+    private func passwordSettings(_ kinds: [RealmKind]) throws(CommandError) -> PasswordSettings {
+        let exists = unsafe access(ConfigurationPath.standard, F_OK) == 0
+        guard options.config != nil || exists else { return PasswordSettings() }
+        let services = GatehouseCommand.services(.existingOnly)
+        return try GatehouseCommand.load(options, kinds: kinds, services: services).passwords
     }
 
-    private func find() throws(ActionFault) {
+    private func calibrateHash() throws(CommandError) {
         guard (1...60_000).contains(time), (1...65_536).contains(memory) else {
-            throw ActionFault(.usage, "--time is from 1 to 60000 ms, --memory from 1 to 65536 MiB")
+            throw CommandError(.usage, "--time is from 1 to 60000 ms, --memory from 1 to 65536 MiB")
         }
         let clock = SystemClock()
         let calibration = Calibration(target: .milliseconds(time)) { .nanoseconds(clock.now) }
@@ -45,16 +44,19 @@ extension GatehouseOptions.Hash: Action {
             let (seconds, attoseconds) = found.time.components
             let taken = seconds * 1000 + attoseconds / 1_000_000_000_000_000
             GatehouseCommand.print(
-                "# \(taken) ms a check on one processor of this machine, alone on it",
+                "# \(taken) ms for a check on one processor of this machine",
                 on: STDOUT_FILENO
             )
             if found.time > .milliseconds(time) {
-                GatehouseCommand.print("# that is longer than --time; less would be weak", on: STDOUT_FILENO)
+                GatehouseCommand.print(
+                    "# this is longer than --time; cheaper parameters would be too weak",
+                    on: STDOUT_FILENO
+                )
             }
             if let warning = found.policy.warning { GatehouseCommand.print("# warning: \(warning)", on: STDOUT_FILENO) }
             GatehouseCommand.print("passwords {\n    hash  \(found.policy);\n}", on: STDOUT_FILENO)
         } catch {
-            throw ActionFault(.failed, error.description)
+            throw CommandError(.failed, error.description)
         }
     }
 }

@@ -1,44 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-internal import CommandOptions
-internal import Foundation
+internal import CommandSupport
+internal import FoundationEssentials
 internal import Glibc
+internal import HostServices
 internal import RealmConfiguration
 internal import RealmKit
-internal import Store
-internal import TerminalIO
 internal import Throttle
 
-extension GatehouseOptions.Lockouts.List: Action {
-    func perform(_ kinds: [RealmKind]) async throws(ActionFault) {
-        let desk = try LockoutDesk(options, kinds, .look)
-        let records = try await desk.records()
+extension GatehouseOptions.Lockouts.List: Subcommand {
+    func perform(_ kinds: [RealmKind]) async throws(CommandError) {
+        let records = try await LockoutAdministration(options, kinds: kinds, access: .existingOnly).records()
         let now = WallClock.system.seconds
         let shown = records.filter { all || $0.lockout(at: now) != nil }.sorted { $0.newest > $1.newest }
         guard !shown.isEmpty else {
-            GatehouseCommand.print(all ? "nothing has failed lately" : "nothing is locked", on: STDOUT_FILENO)
+            GatehouseCommand.print(all ? "there are no failed logins" : "nothing is locked", on: STDOUT_FILENO)
             return
         }
         let rows = shown.map { record in
             [
-                kind(record.key), record.key.description, "\(record.failures)", Self.time(record.newest),
-                end(record, now),
+                kind(of: record.key), record.key.description, "\(record.failures)", Self.time(record.newest),
+                record.lockout(at: now).map { Self.time($0.end) } ?? "not locked",
             ]
         }
-        let table = Table.lines([["what", "who", "failures", "last", "locked until"]] + rows)
+        let table = Table.lines([["kind", "name", "failures", "last", "locked until"]] + rows)
         GatehouseCommand.print(table.joined(separator: "\n"), on: STDOUT_FILENO)
     }
 
-    private func kind(_ key: ThrottleKey) -> String {
+    private func kind(of key: ThrottleKey) -> String {
         switch key {
         case .account: "account"
         case .source: "address"
         }
-    }
-
-    private func end(_ record: ThrottleRecord, _ now: Int) -> String {
-        record.lockout(at: now).map { Self.time($0.end) } ?? "not locked"
     }
 
     private static func time(_ seconds: Int) -> String {
@@ -46,17 +40,17 @@ extension GatehouseOptions.Lockouts.List: Action {
     }
 }
 
-extension GatehouseOptions.Lockouts.Clear: Action {
-    func perform(_ kinds: [RealmKind]) async throws(ActionFault) {
-        let desk = try LockoutDesk(options.configuration, kinds, .make)
+extension GatehouseOptions.Lockouts.Clear: Subcommand {
+    func perform(_ kinds: [RealmKind]) async throws(CommandError) {
+        let lockouts = try LockoutAdministration(options.configuration, kinds: kinds, access: .createIfMissing)
         if let user {
-            try await desk.clear(user: user, of: options.realm)
+            try await lockouts.clear(user: user, of: options.realm)
         } else if let source {
-            try await desk.check(source)
-            try await desk.clear(.one(.source(Source(source))))
+            try await lockouts.check(source)
+            try await lockouts.clear(.one(.source(ClientNetwork(source))))
             GatehouseCommand.print("\(Printable.line(source)) is not locked", on: STDOUT_FILENO)
         } else {
-            try await desk.clear(.all)
+            try await lockouts.clear(.all)
             GatehouseCommand.print("nothing is locked", on: STDOUT_FILENO)
         }
     }

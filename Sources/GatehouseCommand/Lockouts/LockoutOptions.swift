@@ -2,26 +2,27 @@
 // Gatehouse
 
 internal import ArgumentParser
-internal import CommandOptions
+internal import CommandSupport
 
 extension GatehouseOptions {
-    /// `gatehouse lockouts`: accounts and addresses that are locked.
-    struct Lockouts: Group {
+    /// `gatehouse lockouts`: locked accounts and addresses.
+    struct Lockouts: CommandGroup {
         static let configuration = CommandConfiguration(
-            abstract: "Show and clear locks of accounts and addresses.",
-            discussion: "A server that is running follows within a second.",
+            abstract: "List and clear locks of accounts and addresses.",
+            discussion: "A running server applies changes within a second.",
             subcommands: [List.self, Clear.self]
         )
 
         struct List: ParsableCommand {
-            static let configuration = CommandConfiguration(abstract: "Show what is locked.")
+            static let configuration = CommandConfiguration(abstract: "List locked accounts and addresses.")
             @OptionGroup var options: ConfigurationOptions
-            @Flag(name: .long, help: "Show everything that has failed, locked or not.") var all = false
+            @Flag(name: .long, help: "Show all accounts and addresses with failed logins, locked or not.") var all =
+                false
         }
 
         struct Clear: ParsableCommand {
             static let configuration = CommandConfiguration(
-                abstract: "Forget failed logins, and the locks they led to."
+                abstract: "Clear failed logins and locks."
             )
             @OptionGroup var options: RealmOptions
             @Option(name: .long, help: ArgumentHelp("An account of the realm.", valueName: "name")) var user: String?

@@ -5,7 +5,9 @@ internal import Glibc
 internal import Logging
 internal import Synchronization
 
-/// One line on standard error for every message: time in UTC, level, label, text, metadata.
+/// A log that writes a line to standard error for each message: time in UTC, level, label, text, metadata.
+///
+/// The caller is often an event loop, which must not block: lines that are not read are dropped and counted.
 struct LineLogHandler: LogHandler {
     let label: String
     var logLevel = Logger.Level.info
@@ -31,13 +33,13 @@ struct LineLogHandler: LogHandler {
             let all = metadata.merging(event.metadata ?? [:]) { _, new in new }
             for (key, value) in all.sorted(by: { $0.key < $1.key }) { line += " \(key)=\(value)" }
         }
-        GatehouseCommand.print(line, on: STDERR_FILENO)
+        LineWriter.standardError.write(line)
     }
 
-    /// The second that was written last: there may be thousands of lines in one.
+    /// The second of the last line, as text: a second may have thousands of lines.
     private static let lastSecond = Mutex((second: 0, text: ""))
 
-    /// As RFC 3339 has it, with milliseconds.
+    /// The time of now, as in RFC 3339, with milliseconds.
     private static func timestamp() -> String {
         var now = timespec()
         unsafe clock_gettime(CLOCK_REALTIME, &now)
@@ -45,10 +47,10 @@ struct LineLogHandler: LogHandler {
             if last.second != now.tv_sec { last = (now.tv_sec, text(second: now.tv_sec)) }
             return last.text
         }
-        return "\(second).\(padded(now.tv_nsec / 1_000_000, 3))Z"
+        return "\(second).\(padded(now.tv_nsec / 1_000_000, to: 3))Z"
     }
 
-    private static func padded(_ number: some BinaryInteger, _ width: Int) -> String {
+    private static func padded(_ number: some BinaryInteger, to width: Int) -> String {
         let digits = String(number)
         return String(repeating: "0", count: max(0, width - digits.count)) + digits
     }
@@ -58,8 +60,9 @@ struct LineLogHandler: LogHandler {
         var parts = unsafe tm()
         unsafe gmtime_r(&second, &parts)
         let date =
-            unsafe "\(padded(parts.tm_year + 1900, 4))-\(padded(parts.tm_mon + 1, 2))-\(padded(parts.tm_mday, 2))"
-        let time = unsafe "\(padded(parts.tm_hour, 2)):\(padded(parts.tm_min, 2)):\(padded(parts.tm_sec, 2))"
+            unsafe "\(padded(parts.tm_year + 1900, to: 4))-\(padded(parts.tm_mon + 1, to: 2))-\(padded(parts.tm_mday, to: 2))"
+        let time =
+            unsafe "\(padded(parts.tm_hour, to: 2)):\(padded(parts.tm_min, to: 2)):\(padded(parts.tm_sec, to: 2))"
         return "\(date)T\(time)"
     }
 }

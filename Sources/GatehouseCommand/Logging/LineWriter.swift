@@ -5,15 +5,15 @@ internal import Dispatch
 internal import Glibc
 internal import Synchronization
 
-/// Writes lines to one of the process's streams, in order, without ever making the one who says them wait.
+/// Writes lines to one of the process's streams, in order, without blocking the caller.
 ///
-/// Whoever reads the stream may be slow or stuck. Up to ``bound`` bytes wait for them; what comes on top is dropped and
-/// counted, and the count is written as soon as there is room again.
+/// The reader of the stream may be slow or stuck. Up to ``bound`` bytes wait for it. Further lines are dropped and
+/// counted; the count is written as soon as there is room again.
 final class LineWriter: Sendable {
-    /// How many bytes may wait: 1 MiB.
+    /// The most bytes that may wait: 1 MiB.
     static let bound = 1 << 20
 
-    /// How long a line may wait for others: 10 milliseconds.
+    /// The time that a line waits for others, which are written with it: 10 milliseconds.
     static let delay = DispatchTimeInterval.milliseconds(10)
 
     static let standardOutput = LineWriter(STDOUT_FILENO)
@@ -21,7 +21,7 @@ final class LineWriter: Sendable {
 
     private struct State {
         var waiting: [UInt8] = []
-        /// How many bytes have been taken and are not written yet.
+        /// The number of bytes that are taken from ``waiting`` and not written yet.
         var beingWritten = 0
         var dropped = 0
         var isScheduled = false
@@ -36,6 +36,7 @@ final class LineWriter: Sendable {
         queue = DispatchQueue(label: "gatehouse.lines.\(descriptor)")
     }
 
+    /// Queues a line; drops and counts it if too many bytes wait.
     func write(_ text: String) {
         let isFirst = state.withLock { state in
             guard state.waiting.count + state.beingWritten + text.utf8.count < Self.bound else {
@@ -47,22 +48,24 @@ final class LineWriter: Sendable {
             defer { state.isScheduled = true }
             return !state.isScheduled
         }
-        // Lines of the next moment go with it: under load a thread that wakes for each costs more than all else about it.
+        // The lines of the next 10 milliseconds go with it: under load, waking a thread for each line costs more than
+        // the rest.
         if isFirst { schedule() }
     }
 
     private func schedule() {
         queue.asyncAfter(deadline: .now() + Self.delay) { [self] in
             writeWaiting()
+            // The count of dropped lines must not wait for the next line, which may come hours later.
             let isMore = state.withLock { state in
-                state.isScheduled = !state.waiting.isEmpty
+                state.isScheduled = !state.waiting.isEmpty || state.dropped > 0
                 return state.isScheduled
             }
             if isMore { schedule() }
         }
     }
 
-    /// Writes what waits, in one go.
+    /// Writes all lines that wait, at once.
     private func writeWaiting() {
         let (bytes, dropped): ([UInt8], Int) = state.withLock { state in
             defer {
@@ -73,11 +76,11 @@ final class LineWriter: Sendable {
             return (state.waiting, state.dropped)
         }
         writeAll(bytes)
-        if dropped > 0 { writeAll(Array("gatehouse: \(dropped) lines were lost: nobody read this stream\n".utf8)) }
+        if dropped > 0 { writeAll(Array("gatehouse: \(dropped) lines were lost: this stream was not read\n".utf8)) }
         state.withLock { $0.beingWritten = 0 }
     }
 
-    /// Waits until all is written, a second at most.
+    /// Waits until all lines are written, for a second at most.
     func flush() {
         let done = DispatchSemaphore(value: 0)
         queue.async { [self] in
@@ -93,7 +96,7 @@ final class LineWriter: Sendable {
             let written = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if written < 0, errno == EINTR { continue }
             if written < 0, errno == EAGAIN {
-                // Whoever started this has made the stream non-blocking; this thread has nothing to do but wait.
+                // The parent process has made the stream non-blocking. This thread may block.
                 var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                 _ = unsafe poll(&wait, 1, 1000)
                 continue

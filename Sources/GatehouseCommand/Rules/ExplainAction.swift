@@ -1,47 +1,76 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import AccessControl
 internal import ArgumentParser
-internal import CommandOptions
-internal import Gatehouse
+internal import CommandSupport
 internal import Glibc
-internal import LentServices
+internal import HostServices
 internal import RealmConfiguration
 internal import RealmKit
-internal import Store
-internal import TerminalIO
 
-extension GatehouseOptions.Explain: Action {
-    func perform(_ kinds: [RealmKind]) async throws(ActionFault) {
-        let log = RealmLog.once { GatehouseCommand.print(Printable.text($0), on: STDERR_FILENO) }
-        let services = ProgramServices(.look, log: log)
-        let configuration = try GatehouseCommand.load(options.configuration, kinds, services)
+extension GatehouseOptions.Explain: Subcommand {
+    func perform(_ kinds: [RealmKind]) async throws(CommandError) {
+        let services = GatehouseCommand.services(.existingOnly, log: GatehouseCommand.realmLog)
+        let configuration = try GatehouseCommand.load(options.configuration, kinds: kinds, services: services)
         if let from, !Explanation.Question.isAddress(from) {
-            throw ActionFault(.usage, "--from takes an address such as 192.0.2.1 or 2001:db8::1, not \(from)")
+            throw CommandError(.usage, "--from takes an address such as 192.0.2.1 or 2001:db8::1, not \(from)")
         }
         let hasForm = configuration.rules.contains { $0.schemes.contains(.form) }
         let pages = hasForm ? configuration.server.signIn.prefix : nil
-        let question = Explanation.Question(method: method, url: url, user: try user(of: configuration), peer: from)
+        let (user, note) = try await user(of: configuration)
+        let question = Explanation.Question(method: method, url: url, user: user, peer: from)
         let explanation = ProtectionRules(configuration.rules).explain(question, pages: pages)
-        GatehouseCommand.print(Printable.text(explanation.text), on: STDOUT_FILENO)
-        // All there is to say has been said.
-        if !explanation.isAllowed { throw ActionFault(.failed, "") }
+        let lines = explanation.lines + (note.map { [$0] } ?? [])
+        GatehouseCommand.print(Printable.text(lines.joined(separator: "\n")), on: STDOUT_FILENO)
+        // The explanation is the message.
+        if !explanation.isAllowed { throw CommandError(.failed, "") }
     }
 
-    /// The user that is meant, with the groups the realm adds.
-    private func user(of configuration: Configuration) throws(ActionFault) -> SignedInUser? {
+    /// The time that a realm has to return the groups of a user.
+    private static let timeLimit = Duration.seconds(5)
+
+    /// The user of the request, with the groups that the realm adds, and a note if its groups are not known.
+    private func user(
+        of configuration: Configuration
+    ) async throws(CommandError) -> (user: SignedInUser?, note: String?) {
         guard let user else {
-            guard options.realm == nil else { throw ActionFault(.usage, "--realm needs --user") }
-            return nil
+            guard options.realm == nil else { throw CommandError(.usage, "--realm needs --user") }
+            return (nil, nil)
         }
         let realm = try configuration.realm(options.realm)
-        var names = groups?.split(separator: ",").map(String.init) ?? []
-        for group in realm.assignedGroups where !names.contains(group) { names.append(group) }
-        for group in realm.groupMapping.following(from: names) where !names.contains(group) { names.append(group) }
+        let username: Username
         do throws(BadUsername) {
-            return SignedInUser(realm: realm.name, username: try Username(user), groups: names)
+            username = try Username(user)
         } catch {
-            throw ActionFault(.usage, "--user: \(error)")
+            throw CommandError(.usage, "--user: \(error)")
+        }
+        var names: [String]
+        var note: String?
+        if let groups {
+            names = groups.split(separator: ",").map(String.init)
+        } else {
+            (names, note) = await Self.groups(of: username, in: realm)
+        }
+        for group in realm.assignedGroups where !names.contains(group) { names.append(group) }
+        for group in realm.groupMapping.derivedGroups(from: names) where !names.contains(group) { names.append(group) }
+        return (SignedInUser(realm: realm.name, username: username, groups: names), note)
+    }
+
+    /// The groups that the realm returns for the user without a login; none, and the reason, if it returns none.
+    private static func groups(of user: Username, in realm: BoundRealm) async -> (names: [String], note: String?) {
+        let asking = Task { () -> Result<[String], RealmError> in
+            do throws(RealmError) {
+                return .success(try await realm.realm.groupNames(of: user))
+            } catch {
+                return .failure(error)
+            }
+        }
+        let note = "the groups of \(user) are not known; name them with --groups"
+        switch await LimitedWait.value(of: asking, within: timeLimit, clock: SystemClock()) {
+        case .success(let names): return (names, nil)
+        case .failure(let error): return ([], "\(note): \(error)")
+        case nil: return ([], "\(note): realm \(realm.name) did not answer within \(timeLimit)")
         }
     }
 }

@@ -2,30 +2,36 @@
 // Gatehouse
 
 internal import ArgumentParser
-internal import CommandOptions
+internal import CommandSupport
 
 extension GatehouseOptions {
-    /// `gatehouse explain`: what would become of a request, and why.
+    /// `gatehouse explain`: the decision about a request, and the reason for it.
     struct Explain: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Say what would become of a request, and which rule decides.",
+            abstract: "Show whether a request would be allowed, and which rule decides.",
             discussion: """
-                Nobody is asked for a password, and no realm whether there is such a user. \
-                Exit status: 0 the request would be let through, 1 it would not, 2 wrong arguments.
+                No password is needed. Without --groups the groups are those that the realm returns for the user. \
+                Exit status: 0 the request would be allowed, 1 it would be denied, 2 wrong arguments.
                 """
         )
 
         @OptionGroup var options: RealmOptions
         @Argument(help: "The method, as in GET.") var method: String
         @Argument(help: ArgumentHelp("A URL of http or https, or a path alone.", valueName: "url")) var url: String
-        @Option(name: .long, help: ArgumentHelp("Who makes the request. Default: nobody.", valueName: "name"))
+        @Option(
+            name: .long,
+            help: ArgumentHelp("The user who makes the request. Default: not signed in.", valueName: "name")
+        )
         var user: String?
         @Option(
             name: .long,
-            help: ArgumentHelp("The user's groups; those that the realm adds come by themselves.", valueName: "a,b")
+            help: ArgumentHelp(
+                "The groups of the user, to which the realm adds its own. Default: the groups that the realm knows.",
+                valueName: "a,b"
+            )
         )
         var groups: String?
-        @Option(name: .long, help: ArgumentHelp("Where the request comes from.", valueName: "address"))
+        @Option(name: .long, help: ArgumentHelp("The address of the client.", valueName: "address"))
         var from: String?
 
         func validate() throws {

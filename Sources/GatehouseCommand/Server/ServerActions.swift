@@ -1,51 +1,82 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-internal import CommandOptions
+internal import CommandSupport
+internal import ConfiguredTLS
 internal import Gatehouse
 internal import Glibc
-internal import LentServices
+internal import HostServices
 internal import Logging
 internal import LoginConf
 internal import RealmConfiguration
 internal import RealmKit
+internal import SignIn
 internal import Store
-internal import TerminalIO
 
-extension GatehouseOptions.Check: Action {
-    func perform(_ kinds: [RealmKind]) async throws(ActionFault) {
-        let log = RealmLog.once { GatehouseCommand.print(Printable.text($0), on: STDERR_FILENO) }
-        let configuration = try GatehouseCommand.load(options, kinds, ProgramServices(.look, log: log))
+extension GatehouseOptions.Check: Subcommand {
+    func perform(_ kinds: [RealmKind]) async throws(CommandError) {
+        let services = GatehouseCommand.services(.existingOnly, log: GatehouseCommand.realmLog)
+        let configuration = try GatehouseCommand.load(options, kinds: kinds, services: services)
         do throws(ConfigurationErrors) {
             let tls = try ServerTLS.check(configuration.server, files: .system)
-            GatehouseCommand.print(Outline.text(configuration, tls: tls), on: STDOUT_FILENO)
+            try Self.checkStore(of: configuration)
+            GatehouseCommand.print(ConfigurationSummary.text(configuration, tls: tls), on: STDOUT_FILENO)
         } catch {
-            throw ActionFault(.configuration, error.description)
+            throw CommandError(.configuration, error.description)
+        }
+    }
+
+    /// Opens the store, as the server would, without creating it: the server keeps locks and sessions there, whatever
+    /// its realms are.
+    private static func checkStore(of configuration: Configuration) throws(ConfigurationErrors) {
+        do throws(StoreFault) {
+            _ = try configuration.services[LazyStore.self]?.store()
+        } catch {
+            throw configuration.server.stateFolder.errors(error.description)
         }
     }
 }
 
-extension GatehouseOptions.Serve: Action {
-    func perform(_ kinds: [RealmKind]) async throws(ActionFault) {
+extension GatehouseOptions.Serve: Subcommand {
+    func perform(_ kinds: [RealmKind]) async throws(CommandError) {
+        ServeSignals.install()
+        do throws(CommandError) {
+            try await serve(kinds)
+        } catch {
+            // A server that cannot start must end, also if its standard error is not read.
+            Self.report(error.message)
+            throw CommandError(error.status, "")
+        }
+    }
+
+    /// Writes to standard error without blocking.
+    private static func report(_ text: String) {
+        for line in Printable.text(text).split(separator: "\n") { LineWriter.standardError.write(String(line)) }
+    }
+
+    private func serve(_ kinds: [RealmKind]) async throws(CommandError) {
         LoggingSystem.bootstrap { label in LineLogHandler(label: label) }
         let logger = Logger(label: "gatehouse")
-        let services = ProgramServices(.make, log: RealmLog(logger))
-        let configuration = try GatehouseCommand.load(options, kinds, services)
+        let services = GatehouseCommand.services(.createIfMissing, log: RealmLog(logger))
+        let configuration = try GatehouseCommand.load(options, kinds: kinds, services: services, warn: Self.report)
         do throws(ConfigurationErrors) {
             let server = try GatehouseServer(
                 configuration,
                 files: .system,
                 logger: logger,
                 accessLogger: Logger(label: "access"),
-                onListening: { address in LineWriter.standardOutput.write("listening on \(address)") },
-                reload: { () throws(ConfigurationErrors) in try options.load(kinds, services) }
+                onListening: { address in
+                    LineWriter.standardOutput.write("listening on \(address)")
+                    ServeSignals.deliverEarlyHangup()
+                },
+                reload: { () throws(ConfigurationErrors) in try options.load(kinds, services: services) }
             )
-            LineWriter.standardOutput.write(Outline.text(configuration, tls: server.tls))
+            LineWriter.standardOutput.write(ConfigurationSummary.text(configuration, tls: server.tls))
             try await server.run()
         } catch {
-            throw ActionFault(.configuration, error.description)
+            throw CommandError(.configuration, error.description)
         }
-        // The last word, also where both streams are one file.
+        // The last line, also if both streams are one file.
         LineWriter.standardError.flush()
         LineWriter.standardOutput.write("stopped")
     }

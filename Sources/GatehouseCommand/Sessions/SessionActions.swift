@@ -1,26 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-internal import CommandOptions
-internal import Foundation
+internal import CommandSupport
+internal import FoundationEssentials
 internal import Glibc
+internal import HostServices
 internal import RealmConfiguration
 internal import RealmKit
 internal import Sessions
-internal import Store
-internal import TerminalIO
 
-extension GatehouseOptions.Sessions.List: Action {
-    func perform(_ kinds: [RealmKind]) async throws(ActionFault) {
-        let desk = try SessionDesk(options.configuration, kinds, .look)
+extension GatehouseOptions.Sessions.List: Subcommand {
+    func perform(_ kinds: [RealmKind]) async throws(CommandError) {
+        let sessions = try SessionAdministration(options.configuration, kinds: kinds, access: .existingOnly)
         var selection = SessionSelection.all
         if let user {
-            selection = try desk.selection(user: user, of: options.realm)
+            selection = try sessions.selection(user: user, of: options.realm)
         } else if let realm = options.realm {
-            // One that the configuration has no more may have sessions still.
+            // A realm that is gone from the configuration may still have sessions.
             selection = .realm(realm)
         }
-        let shown = try await desk.sessions()
+        let shown = try await sessions.sessions()
             .filter { selection.includes($0.id, of: $0.user) }
             .sorted { $0.lastSeen > $1.lastSeen }
         guard !shown.isEmpty else {
@@ -30,11 +29,12 @@ extension GatehouseOptions.Sessions.List: Action {
         let rows = shown.map { session in
             [
                 session.id.description, Printable.line(session.user.username.text), Printable.line(session.user.realm),
-                Printable.line(session.client.address ?? ""), Self.time(session.created), Self.time(session.lastSeen),
+                session.host.name, Printable.line(session.client.address ?? ""), Self.time(session.created),
+                Self.time(session.lastSeen),
                 Self.time(min(session.idleExpiry, session.absoluteExpiry)), Printable.line(session.client.userAgent),
             ]
         }
-        let head = ["session", "user", "realm", "address", "begun", "last used", "ends", "client"]
+        let head = ["session", "user", "realm", "host", "address", "started", "last used", "expires", "client"]
         GatehouseCommand.print(Table.lines([head] + rows).joined(separator: "\n"), on: STDOUT_FILENO)
     }
 
@@ -43,32 +43,32 @@ extension GatehouseOptions.Sessions.List: Action {
     }
 }
 
-extension GatehouseOptions.Sessions.End: Action {
-    func perform(_ kinds: [RealmKind]) async throws(ActionFault) {
-        let desk = try SessionDesk(options.configuration, kinds, .make)
+extension GatehouseOptions.Sessions.End: Subcommand {
+    func perform(_ kinds: [RealmKind]) async throws(CommandError) {
+        let sessions = try SessionAdministration(options.configuration, kinds: kinds, access: .createIfMissing)
         let selection: SessionSelection
         if let id {
-            selection = .one(try SessionDesk.id(id))
+            selection = .one(try SessionAdministration.id(id))
         } else if let user {
-            selection = try desk.selection(user: user, of: options.realm)
+            selection = try sessions.selection(user: user, of: options.realm)
         } else if let realm = options.realm {
             selection = .realm(realm)
         } else {
             selection = .all
         }
-        try await desk.order(.end(selection), done: "ended")
+        try await sessions.order(.end(selection), done: "ended")
     }
 }
 
-extension GatehouseOptions.Sessions.Message: Action {
-    func perform(_ kinds: [RealmKind]) async throws(ActionFault) {
-        let desk = try SessionDesk(options.configuration, kinds, .make)
+extension GatehouseOptions.Sessions.Message: Subcommand {
+    func perform(_ kinds: [RealmKind]) async throws(CommandError) {
+        let sessions = try SessionAdministration(options.configuration, kinds: kinds, access: .createIfMissing)
         let selection: SessionSelection =
             if let user {
-                try desk.selection(user: user, of: options.realm)
+                try sessions.selection(user: user, of: options.realm)
             } else {
-                .one(try SessionDesk.id(words[0]))
+                .one(try SessionAdministration.id(words[0]))
             }
-        try await desk.order(.message(selection, words[words.count - 1]), done: "will be told")
+        try await sessions.order(.message(selection, words[words.count - 1]), done: "will get the message")
     }
 }

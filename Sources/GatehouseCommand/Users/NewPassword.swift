@@ -2,29 +2,29 @@
 // Gatehouse
 
 internal import ArgumentParser
+internal import CommandSupport
 internal import Dispatch
 internal import Glibc
 internal import RealmKit
-internal import TerminalIO
 
-/// Where a new password comes from: the terminal, asked for twice, or standard input.
+/// The arguments that select the source of a new password: two prompts on the terminal, or standard input.
 ///
-/// There is no way to give one in the arguments: everybody on a machine can read them.
+/// None of them is the password itself: every user of a machine can read the arguments of its processes.
 struct NewPasswordOptions: ParsableArguments {
     @Flag(name: .long, help: "Read the new password from the first line of standard input.")
     var passwordStdin = false
 
-    /// The new password.
+    /// Reads the new password.
     ///
-    /// - Parameter name: Whose password it is to be, for the prompt.
-    /// - Returns: The password, as it was given; whether it may be one is asked later.
-    /// - Throws: ``ActionFault`` when there is none, nobody to ask, or the two are not the same.
-    func read(for name: String) async throws(ActionFault) -> Secret {
+    /// - Parameter name: The name of the user, for the prompt.
+    /// - Returns: The password, not yet checked against the settings.
+    /// - Throws: ``CommandError`` when there is no password, no terminal, or the two passwords differ.
+    func read(for name: String) async throws(CommandError) -> Secret {
         let fromInput = passwordStdin
-        // Reading blocks, so it does not belong on the threads that tasks share.
-        let read: Result<Secret, ActionFault> = await withCheckedContinuation { continuation in
+        // Reading blocks, so it must not use the threads that tasks share.
+        let read: Result<Secret, CommandError> = await withCheckedContinuation { continuation in
             DispatchQueue.global().async {
-                do throws(ActionFault) {
+                do throws(CommandError) {
                     let secret = fromInput ? try Self.fromStandardInput() : try Self.fromTerminal(name)
                     continuation.resume(returning: .success(secret))
                 } catch {
@@ -35,23 +35,26 @@ struct NewPasswordOptions: ParsableArguments {
         return try read.get()
     }
 
-    private static func fromStandardInput() throws(ActionFault) -> Secret {
+    private static func fromStandardInput() throws(CommandError) -> Secret {
         guard let secret = LineInput.readSecret(STDIN_FILENO) else {
-            throw ActionFault(.usage, "there is no password on standard input, or it is longer than a line may be")
+            throw CommandError(
+                .usage,
+                "there is no password on standard input, or its line is longer than \(Terminal.maximumLine) bytes"
+            )
         }
         return secret
     }
 
-    private static func fromTerminal(_ name: String) throws(ActionFault) -> Secret {
+    private static func fromTerminal(_ name: String) throws(CommandError) -> Secret {
         guard let terminal = Terminal() else {
-            throw ActionFault(.usage, "there is no terminal to ask on; use --password-stdin")
+            throw CommandError(.usage, "there is no terminal for the prompt; use --password-stdin")
         }
         let prompt = "New password for \(Printable.line(name)): "
         guard let first = terminal.readSecret(prompt), let second = terminal.readSecret("Once more: ") else {
-            throw ActionFault(.failed, "no password was given")
+            throw CommandError(.failed, "no password was given")
         }
         guard first.isEqual(to: second) else {
-            throw ActionFault(.failed, "the two are not the same; nothing is changed")
+            throw CommandError(.failed, "the two passwords are not the same; nothing was changed")
         }
         return first
     }

@@ -2,14 +2,14 @@
 // Gatehouse
 
 internal import ArgumentParser
-internal import CommandOptions
+internal import CommandSupport
 
 extension GatehouseOptions {
     /// `gatehouse user`: the users of a realm that can be changed.
-    struct User: Group {
+    struct User: CommandGroup {
         static let configuration = CommandConfiguration(
-            abstract: "Look after the users of a realm.",
-            discussion: "A server that is running notices within a second, and ends what a user may do no longer.",
+            abstract: "Manage the users of a realm.",
+            discussion: "A running server applies changes within a second, and ends sessions that are no longer valid.",
             subcommands: [
                 List.self, Show.self, Add.self, SetPassword.self, Remove.self, Groups.self, Enable.self, Disable.self,
                 Unlock.self, Expire.self, Import.self,
@@ -18,49 +18,38 @@ extension GatehouseOptions {
     }
 }
 
-/// Which realm's users.
-struct RealmOptions: ParsableArguments {
-    @OptionGroup var configuration: ConfigurationOptions
-
-    @Option(
-        name: .long,
-        help: ArgumentHelp("The realm. Default: the configuration's default-realm.", valueName: "name")
-    )
-    var realm: String?
-}
-
 extension GatehouseOptions.User {
     struct List: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Show all users.")
+        static let configuration = CommandConfiguration(abstract: "List all users.")
         @OptionGroup var options: RealmOptions
-        @Flag(name: .long, help: "Answer in JSON.") var json = false
+        @Flag(name: .long, help: "Print JSON.") var json = false
     }
 
     struct Show: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Show what is known of a user.")
+        static let configuration = CommandConfiguration(abstract: "Show a user.")
         @OptionGroup var options: RealmOptions
-        @Flag(name: .long, help: "Answer in JSON.") var json = false
+        @Flag(name: .long, help: "Print JSON.") var json = false
         @Argument(help: "The user.") var user: String
     }
 
     struct Add: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Add a user, asking for the password.")
+        static let configuration = CommandConfiguration(abstract: "Add a user; prompts for the password.")
         @OptionGroup var options: RealmOptions
         @OptionGroup var password: NewPasswordOptions
         @Option(
             name: .customLong("group"),
-            help: ArgumentHelp("A group the user belongs to; repeatable.", valueName: "name")
+            help: ArgumentHelp("A group of the user; repeatable.", valueName: "name")
         )
         var groups: [String] = []
-        @Flag(name: .long, help: "Add the user without a password: nobody can sign in as them until one is set.")
+        @Flag(name: .long, help: "Add the user without a password; the user cannot sign in until one is set.")
         var noPassword = false
-        @Flag(name: .long, help: "Add the user switched off.") var disabled = false
+        @Flag(name: .long, help: "Add the user disabled.") var disabled = false
         @Option(
             name: .long,
             help: ArgumentHelp("The last day of the account, as in 2027-01-31 (UTC).", valueName: "day")
         )
         var expires: String?
-        @Flag(name: .long, help: "The password has to be changed before it is good for signing in.")
+        @Flag(name: .long, help: "The user cannot sign in until the password is changed.")
         var mustChange = false
         @Argument(help: "The user.") var user: String
     }
@@ -69,7 +58,7 @@ extension GatehouseOptions.User {
         static let configuration = CommandConfiguration(abstract: "Set a user's password.")
         @OptionGroup var options: RealmOptions
         @OptionGroup var password: NewPasswordOptions
-        @Flag(name: .long, help: "The password has to be changed before it is good for signing in.")
+        @Flag(name: .long, help: "The user cannot sign in until the password is changed.")
         var mustChange = false
         @Argument(help: "The user.") var user: String
     }
@@ -85,26 +74,26 @@ extension GatehouseOptions.User {
         @OptionGroup var options: RealmOptions
         @Option(name: .long, help: ArgumentHelp("A group to add; repeatable.", valueName: "name")) var add: [String] =
             []
-        @Option(name: .long, help: ArgumentHelp("A group to leave; repeatable.", valueName: "name"))
+        @Option(name: .long, help: ArgumentHelp("A group to remove; repeatable.", valueName: "name"))
         var remove: [String] = []
         @Argument(help: "The user.") var user: String
     }
 
     struct Enable: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Let a user sign in again.")
+        static let configuration = CommandConfiguration(abstract: "Enable a user: allow sign-in again.")
         @OptionGroup var options: RealmOptions
         @Argument(help: "The user.") var user: String
     }
 
     struct Disable: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Keep a user from signing in.")
+        static let configuration = CommandConfiguration(abstract: "Disable a user: reject sign-in.")
         @OptionGroup var options: RealmOptions
         @Argument(help: "The user.") var user: String
     }
 
     struct Unlock: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Forget a user's failed logins, and the lock they led to."
+            abstract: "Unlock a user: clear the failed logins and the lock."
         )
         @OptionGroup var options: RealmOptions
         @Argument(help: "The user.") var user: String
@@ -120,14 +109,14 @@ extension GatehouseOptions.User {
     struct Import: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract:
-                "Add the users of a key file of GlassFish, or of an htpasswd file, with their passwords and groups.",
+                "Import the users of a GlassFish key file or an htpasswd file, with their passwords and groups.",
             discussion:
-                "All of them are added or none. A line that cannot be read is told of, and nothing is added then."
+                "All users are imported or none. If a line cannot be read, it is reported and nothing is imported."
         )
         @OptionGroup var options: RealmOptions
         @Option(name: .long, help: ArgumentHelp("The group file of an htpasswd file.", valueName: "file"))
         var groupFile: String?
-        @Flag(name: .long, help: "Leave out lines that cannot be read.") var skipBroken = false
+        @Flag(name: .long, help: "Skip lines that cannot be read.") var skipBroken = false
         @Argument(help: "The file.") var file: String
     }
 }

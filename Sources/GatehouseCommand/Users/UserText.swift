@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-internal import Foundation
+internal import CommandSupport
 internal import RealmKit
-internal import TerminalIO
 
-/// Users as a person reads them, and as a program does.
+/// Users as text for people, and as JSON for programs.
 enum UserText {
     static func table(_ users: [UserRecord]) -> String {
         guard !users.isEmpty else { return "there are no users" }
@@ -35,24 +34,8 @@ enum UserText {
             mustChangePassword: user.mustChangePassword,
             password: user.format
         )
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        do { return escaped(String(decoding: try encoder.encode(value), as: UTF8.self)) } catch { return "{}" }
-    }
-
-    /// JSON in which what could do something to a terminal is written as `\u....`.
-    private static func escaped(_ json: String) -> String {
-        var result = String.UnicodeScalarView()
-        for scalar in json.unicodeScalars {
-            guard Printable.line(String(scalar)) != String(scalar) else {
-                result.append(scalar)
-                continue
-            }
-            let digits = String(scalar.value, radix: 16)
-            // All of them are in the basic plane.
-            result += "\\u\(String(repeating: "0", count: 4 - digits.count))\(digits)".unicodeScalars
-        }
-        return String(result)
+        // Strings and numbers always encode.
+        do { return try PrintableJSON.text(value) } catch { return "{}" }
     }
 
     private struct JSONUser: Encodable {
@@ -70,27 +53,4 @@ enum UserText {
         if let expiry = user.expiry { words.append("until \(Day.last(before: expiry))") }
         return words.joined(separator: ", ")
     }
-}
-
-/// Days of the calendar, in UTC.
-enum Day {
-    /// The moment after the last of a day, in seconds since 1970.
-    static func end(of text: String) throws(ActionFault) -> Int {
-        do {
-            let day = try Date(text, strategy: style)
-            guard day.formatted(style) == text else {
-                throw ActionFault(.usage, "a day is written as in 2027-01-31, not \(Printable.line(text))")
-            }
-            return Int(day.timeIntervalSince1970) + 86_400
-        } catch {
-            throw ActionFault(.usage, "a day is written as in 2027-01-31, not \(Printable.line(text))")
-        }
-    }
-
-    /// The last day before a moment.
-    static func last(before moment: Int) -> String {
-        Date(timeIntervalSince1970: TimeInterval(moment - 1)).formatted(style)
-    }
-
-    private static let style = Date.ISO8601FormatStyle(timeZone: .gmt).year().month().day()
 }

@@ -9,16 +9,16 @@ enum BodyStream {
         ByteBuffer, any Error, NIOAsyncSequenceProducerBackPressureStrategies.HighLowWatermark, Delegate
     >
 
-    /// Where the event loop puts the body.
+    /// The end of the stream on the event loop.
     struct Source {
         let base: Sequence.Source
 
-        /// - Returns: Whether more can be taken now.
+        /// - Returns: True if the stream can take more now.
         func yield(_ data: ByteBuffer) -> Bool {
             switch base.yield(data) {
             case .produceMore: true
             case .stopProducing: false
-            // Nobody reads it any more; the rest is dropped.
+            // The task does not read any more; the rest is dropped.
             case .dropped: true
             }
         }
@@ -31,12 +31,12 @@ enum BodyStream {
     /// Makes a stream.
     ///
     /// - Parameters:
-    ///   - eventLoop: Where the body comes from.
-    ///   - onWanted: Called there when more of it can be taken.
-    /// - Returns: What the task reads, and where the event loop puts it.
+    ///   - eventLoop: The event loop of the connection.
+    ///   - onWanted: Called there when the stream can take more, and when the task stops reading.
+    /// - Returns: The stream for the task, and its source for the event loop.
     static func make(
         on eventLoop: any EventLoop,
-        _ onWanted: @escaping @Sendable (Bool) -> Void
+        onWanted: @escaping @Sendable () -> Void
     ) -> (stream: Sequence, source: Source) {
         let made = Sequence.makeSequence(
             elementType: ByteBuffer.self,
@@ -50,10 +50,10 @@ enum BodyStream {
 
     struct Delegate: NIOAsyncSequenceProducerDelegate, Sendable {
         let eventLoop: any EventLoop
-        let onWanted: @Sendable (Bool) -> Void
+        let onWanted: @Sendable () -> Void
 
-        func produceMore() { eventLoop.execute { onWanted(true) } }
+        func produceMore() { eventLoop.execute { onWanted() } }
 
-        func didTerminate() { eventLoop.execute { onWanted(false) } }
+        func didTerminate() { eventLoop.execute { onWanted() } }
     }
 }

@@ -1,78 +1,72 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Bytes
+internal import HTTPLimits
 internal import NIOCore
 
-/// What the connections of one event loop share: the clock's hand, the Date field, room to work in, and a list of all.
+/// The state that the connections of one event loop share: the time, the Date field, buffers, and a list of all of
+/// them.
 ///
-/// Deadlines are looked at a few times a second for all connections together. A timer for each would cost more than
-/// most requests do.
+/// Deadlines are checked four times a second for all connections together. A timer for each connection would cost more
+/// than most requests do.
 final class ConnectionLoop {
-    /// How many bytes of responses are put together before they are sent.
+    /// The number of bytes of responses that are collected before they are sent.
     static let outputSize = 65_536
-    /// How often deadlines are looked at.
+    /// The interval at which deadlines are checked.
     static let tick = TimeAmount.milliseconds(250)
 
     let eventLoop: any EventLoop
     let limits: HTTPLimits
-    let times: Times
+    let times: DeadlineTimes
     let parser: HeadParser
     var responder: any Responder
-    /// The clock's hand: nanoseconds in which clients could do something, as of the last tick.
+    /// The time as of the last tick, in nanoseconds.
+    ///
+    /// It does not count time in which the process was stopped.
     private(set) var now: UInt64 = 0
     private var lastTick: UInt64 = 0
+    /// The Date field.
     private(set) var date: ByteBuffer
     /// The value of the Date field.
     private(set) var dateText = ""
+    /// True if the server is stopping.
     private(set) var isDraining = false
 
-    /// Room for the fields of the head being read.
+    /// A buffer for the fields of the header that is being read.
     var fields: [RequestHead.Field] = []
-    /// Room for the responses to the requests of one read.
+    /// A buffer for the responses to the requests of one read.
     var output = ByteBuffer()
 
-    private var unflushed: [LoopMember] = []
+    private var unflushed: [HTTPConnection] = []
     private var flushAll: (@Sendable () -> Void)?
-    private var first: LoopMember?
+    private var first: HTTPConnection?
     private var sweep: RepeatedTask?
     private var dateSecond = -1
     private let clock: @Sendable () -> Int
 
-    /// The limits' times in nanoseconds.
-    struct Times {
-        let handshake, head, body, idle, write: UInt64
-
-        init(_ limits: HTTPLimits) {
-            handshake = limits.handshakeTime.nanoseconds
-            head = limits.headTime.nanoseconds
-            body = limits.bodyTime.nanoseconds
-            idle = limits.idleTime.nanoseconds
-            write = limits.writeTime.nanoseconds
-        }
-    }
-
     /// - Parameters:
-    ///   - eventLoop: The event loop everything here is called on.
-    ///   - limits: What clients may do.
-    ///   - responder: Who answers.
-    ///   - clock: Tells the seconds since 1970-01-01 00:00 UTC.
+    ///   - eventLoop: The event loop on which everything here is called.
+    ///   - limits: The limits for clients.
+    ///   - responder: The responder for all requests.
+    ///   - clock: Returns the seconds since 1970-01-01 00:00 UTC.
     init(
         _ eventLoop: any EventLoop,
-        _ limits: HTTPLimits,
-        _ responder: any Responder,
+        limits: HTTPLimits,
+        responder: any Responder,
         clock: @escaping @Sendable () -> Int
     ) {
         self.eventLoop = eventLoop
         self.limits = limits
         self.responder = responder
         self.clock = clock
-        times = Times(limits)
+        times = DeadlineTimes(limits)
         parser = HeadParser(limits: limits)
         date = ByteBuffer()
         tick()
     }
 
-    /// Begins to look at deadlines.
+    /// Starts to check deadlines.
     func start() {
         let bound = NIOLoopBound(self, eventLoop: eventLoop)
         flushAll = { bound.value.flushUnflushed() }
@@ -88,38 +82,24 @@ final class ConnectionLoop {
         flushAll = nil
     }
 
-    /// Whether a body comes more slowly than is allowed.
-    ///
-    /// - Parameters:
-    ///   - received: How much of it has come, in bytes.
-    ///   - began: When its time began, in nanoseconds; it may be yet to come, where some of it was excused.
-    ///   - now: The clock's hand.
-    /// - Returns: True if its time is over and less has come since than the rate wants.
-    func isTooSlow(received: Int, since began: UInt64, _ now: UInt64) -> Bool {
-        guard now > began else { return false }
-        let elapsed = now - began
-        guard elapsed > times.body else { return false }
-        return Double(received) < Double(elapsed - times.body) / 1e9 * Double(limits.bodyRate)
-    }
-
-    /// Hands over the responses that have been put together.
+    /// Returns the responses that were collected, and empties the buffer.
     func takeOutput() -> ByteBuffer {
         let taken = output
         output = ByteBuffer()
         return taken
     }
 
-    /// Has a connection's responses sent once everything else that has come in this round is looked at.
+    /// Schedules a flush of a connection for the end of the event loop's round.
     ///
-    /// One write after the other finds the client awake that the first has woken, and waking is what costs most about
-    /// sending. A connection that is alone does not wait for anybody.
-    func flushLater(_ handler: LoopMember) {
-        unflushed.append(handler)
+    /// To wake a client is the largest part of the cost of sending, and of several writes in a row only the first has
+    /// to. A connection that is alone does not wait for others.
+    func flushLater(_ connection: HTTPConnection) {
+        unflushed.append(connection)
         if unflushed.count == 1, let flushAll { eventLoop.execute(flushAll) }
     }
 
     private func flushUnflushed() {
-        // Sending may make room in which a connection takes its next requests, so the list may grow meanwhile.
+        // A flush may let a connection take its next requests, so the list may grow meanwhile.
         var index = 0
         while index < unflushed.count {
             unflushed[index].flushNow()
@@ -128,29 +108,29 @@ final class ConnectionLoop {
         unflushed.removeAll(keepingCapacity: true)
     }
 
-    func insert(_ handler: LoopMember) {
-        handler.next = first
-        first?.previous = handler
-        first = handler
+    func insert(_ connection: HTTPConnection) {
+        connection.next = first
+        first?.previous = connection
+        first = connection
     }
 
-    func remove(_ handler: LoopMember) {
-        handler.previous?.next = handler.next
-        handler.next?.previous = handler.previous
-        if first === handler { first = handler.next }
-        handler.previous = nil
-        handler.next = nil
+    func remove(_ connection: HTTPConnection) {
+        connection.previous?.next = connection.next
+        connection.next?.previous = connection.previous
+        if first === connection { first = connection.next }
+        connection.previous = nil
+        connection.next = nil
     }
 
-    /// Lets requests that have begun finish and ends all other connections.
+    /// Ends all connections as soon as the requests that have begun on them are answered, and accepts no further ones.
     func drain() {
         isDraining = true
-        forEach { $0.drain() }
+        retire()
     }
 
-    /// Ends the connections there are as soon as what has begun on them is done.
+    /// Ends the connections of this moment as soon as the requests that have begun on them are answered.
     func retire() {
-        forEach { $0.retire() }
+        forEach { $0.drain() }
     }
 
     /// Ends all connections now.
@@ -163,18 +143,18 @@ final class ConnectionLoop {
         forEach { $0.expire(now) }
     }
 
-    private func forEach(_ body: (LoopMember) -> Void) {
-        var handler = first
-        while let current = handler {
-            // It may leave the list while it is looked at.
-            handler = current.next
-            body(current)
+    private func forEach(_ body: (HTTPConnection) -> Void) {
+        var next = first
+        while let connection = next {
+            // The connection may leave the list meanwhile.
+            next = connection.next
+            body(connection)
         }
     }
 
     private func tick() {
         let time = eventLoop.now.uptimeNanoseconds
-        // When the process was stopped, or the machine asleep, no client had that time.
+        // Time in which the process was stopped, or the machine asleep, does not count against clients.
         now &+= min(time &- lastTick, 2 * UInt64(Self.tick.nanoseconds))
         lastTick = time
         let second = clock()
@@ -182,12 +162,5 @@ final class ConnectionLoop {
         dateSecond = second
         dateText = HTTPDate.text(second)
         date = HTTPDate.field(dateText)
-    }
-}
-
-extension Duration {
-    /// The whole nanoseconds; 0 for less than none.
-    package var nanoseconds: UInt64 {
-        UInt64(max(0, components.seconds)) &* 1_000_000_000 &+ UInt64(max(0, components.attoseconds / 1_000_000_000))
     }
 }

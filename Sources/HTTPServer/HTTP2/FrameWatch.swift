@@ -1,29 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// Follows the frames of a client (RFC 9113 section 4.1) without reading what is in them.
+/// Follows the frames of a client (RFC 9113 section 4.1) without reading their payloads.
 ///
-/// The library tells of whole frames and whole header blocks only. A client that leaves one open would otherwise be seen
-/// by nobody.
+/// NIOHTTP2 reports complete frames and complete header blocks only. This detects a client that never completes one.
 struct FrameWatch {
     /// The client's preface, RFC 9113 section 3.4.
     private static let prefaceLength = 24
     private static let headerLength = 9
 
-    /// How many frames have come to their end, a header block counting as one with its CONTINUATION frames.
+    /// The number of complete frames.
+    ///
+    /// A header block counts as one frame, with its CONTINUATION frames.
     private(set) var completedCount = 0
 
-    /// Bytes of the frame, or of the preface, that are to come.
+    /// The number of bytes of the frame, or of the preface, that are missing.
     private var remaining = FrameWatch.prefaceLength
     private var headerCount = 0
     private var length = 0
     private var type: UInt8 = 0xFF
-    private var isInBlock = false
+    /// True if a header block is incomplete.
+    private(set) var isInBlock = false
 
-    /// Whether the client owes the rest of a frame that is not DATA, or of a header block.
+    /// True if a header block is incomplete, or a frame other than DATA.
     var isUnfinished: Bool { isInBlock || headerCount > 0 || remaining > 0 && type != 0 }
 
-    /// Takes note of what has come.
+    /// Follows received bytes.
     mutating func note(_ bytes: Span<UInt8>) {
         var position = 0
         while position < bytes.count {
@@ -54,7 +56,7 @@ struct FrameWatch {
         if remaining == 0 { finish() }
     }
 
-    /// HEADERS and CONTINUATION leave a block open until one has END_HEADERS.
+    /// HEADERS and CONTINUATION leave a header block incomplete until one has END_HEADERS.
     private mutating func noteFlags(_ flags: UInt8) {
         guard type == 0x1 || type == 0x9 else { return }
         isInBlock = flags & 0x4 == 0

@@ -4,18 +4,19 @@
 internal import NIOCore
 
 extension HTTP1Handler: RemovableChannelHandler {
-    /// The name of HTTP/2 over TLS among the application protocols (RFC 9113 section 3.2).
+    /// The name of HTTP/2 in TLS's application-layer protocol negotiation (RFC 9113 section 3.2).
     static let http2 = "h2"
 
-    /// Leaves the connection, and its place among those that are counted, to HTTP/2.
+    /// Replaces this handler by one for HTTP/2, which takes over the connection's place in the count.
     ///
-    /// It happens at the end of the handshake, before any plaintext: TLS hands that on only when this is done.
+    /// Called at the end of the handshake. TLS passes on plaintext only afterwards.
     func handOver(_ context: ChannelHandlerContext) {
         leave()
-        let successor = HTTP2Handler(loop, connection, onError: onError, onEnd: onEnd)
+        let successor = HTTP2Handler(loop, connection: connection, onError: onError, onEnd: onEnd)
         let operations = context.pipeline.syncOperations
         do {
             try operations.addHandlers(successor.makeHandlers(), position: .after(self))
+            successor.begin()
             operations.removeHandler(context: context, promise: nil)
         } catch {
             onError(error, connection)

@@ -1,66 +1,63 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import HTTPLimits
 internal import NIOCore
 internal import NIOHPACK
 internal import NIOHTTP2
 
 /// An HTTP/2 connection: frames in, frames out, any number of requests at a time.
 ///
-/// Requests take the same two lanes as those of ``HTTP1Handler``. What is a frame, and in which order they may come, is the
-/// library's to know.
-final class HTTP2Handler: LoopMember, ChannelDuplexHandler {
+/// Requests take the same two lanes as those of ``HTTP1Handler``. The syntax and the order of frames are checked by
+/// NIOHTTP2.
+final class HTTP2Handler: HTTPConnection, ChannelDuplexHandler {
     typealias InboundIn = HTTP2Frame
     typealias OutboundIn = HTTP2Frame
     typealias OutboundOut = HTTP2Frame
 
-    /// What the connection is about.
-    enum Phase {
-        /// Requests may come.
+    /// The state of a connection; it never goes back.
+    enum State {
+        /// Requests are accepted.
         case open
-        /// No more requests may come; what has begun goes on.
+        /// No more requests are accepted; those that have begun go on.
         case draining
-        /// Everything is said; what still comes is dropped until the client is gone too.
+        /// All streams have ended, and the last frames are being sent.
+        case sendingLast
+        /// The client has received the last frame and has not closed the connection yet.
         case lingering
         case closed
     }
 
-    /// How long a client may take to close after the last answer, in nanoseconds.
-    private static let lingerTime: UInt64 = 5_000_000_000
-
     let loop: ConnectionLoop
-    let wire: HTTP2Wire
-    private let connection: Connection
-    private let onEnd: () -> Void
-    private let onError: (any Error, Connection) -> Void
-    private var context: ChannelHandlerContext?
-    private var phase = Phase.open
-    private var streams: [HTTP2StreamID: HTTP2Stream] = [:]
-    private var lastStream = HTTP2StreamID.rootStream
-    private var isFirst = true
+    let frameGuard: HTTP2FrameGuard
+    let connection: Connection
+    let onError: (any Error, Connection) -> Void
+    let onEnd: () -> Void
+    private(set) var context: ChannelHandlerContext?
+    var state = State.open
+    var deadlines: ConnectionDeadlines
+    var streams: [HTTP2StreamID: HTTP2Stream] = [:]
+    var lastStream = HTTP2StreamID.rootStream
+    /// The number of bytes that the client may still send on the connection.
+    var window = HTTP2Configuration.window
+    /// The number of rejected requests.
+    var faultCount = 0
+    /// True if the client has closed its side of the connection.
+    var hasPeerEnded = false
+    /// True if `read()` was called while responses waited for the client to read them.
+    private(set) var isReadPending = false
     private var isReading = false
-    private var isReadPending = false
-    private var isWritable = true
-    private var isInLoop = false
-    private var hasPeerEnded = false
-    private var faultCount = 0
-    /// How much the client may still send on the connection, in bytes.
-    private var window = HTTP2Configuration.window
-    /// When the connection began, its last stream was closed or it began to linger; nanoseconds.
-    private var since: UInt64
-    /// When the client stopped taking what is sent; nil while it does.
-    private var blockedSince: UInt64?
-    /// Whether the client has everything, and only its own end is waited for.
-    private var isSent = false
+    /// True if this connection is in the list of its loop.
+    private(set) var isInLoop = false
 
     /// - Parameters:
-    ///   - loop: The event loop's share.
-    ///   - connection: Where requests come from.
-    ///   - onError: Told of what goes wrong with the connection.
+    ///   - loop: The loop of the connection's event loop.
+    ///   - connection: The connection, for responders.
+    ///   - onError: Called with errors of the connection.
     ///   - onEnd: Called once, when the connection has ended.
     init(
         _ loop: ConnectionLoop,
-        _ connection: Connection,
+        connection: Connection,
         onError: @escaping (any Error, Connection) -> Void,
         onEnd: @escaping () -> Void
     ) {
@@ -68,27 +65,33 @@ final class HTTP2Handler: LoopMember, ChannelDuplexHandler {
         self.connection = connection
         self.onError = onError
         self.onEnd = onEnd
-        wire = HTTP2Wire(loop)
-        since = loop.now
+        frameGuard = HTTP2FrameGuard(loop)
+        deadlines = ConnectionDeadlines(at: loop.now)
     }
 
-    /// Makes the handlers of a connection, from the network's end; this one is the last.
+    /// Makes the handlers of a connection in the order from the network; this one is the last.
     func makeHandlers() -> [any ChannelHandler] {
-        wire.owner = self
+        frameGuard.owner = self
         let frames = NIOHTTP2Handler(
             mode: .server,
-            frameDelegate: wire,
+            frameDelegate: frameGuard,
             connectionConfiguration: HTTP2Configuration.connection(loop.limits),
             streamConfiguration: HTTP2Configuration.stream
         )
-        return [wire, frames, self]
+        return [frameGuard, frames, self]
+    }
+
+    /// Sends the settings of ``HTTP2Configuration/later(_:)``, when all handlers are in the pipeline.
+    func begin() {
+        write(.settings(.settings(HTTP2Configuration.later(loop.limits))), to: .rootStream)
+        flush()
     }
 
     // MARK: - The channel
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
-        isWritable = context.channel.isWritable
+        deadlines.noteWritability(context.channel.isWritable, at: loop.now)
         isInLoop = true
         loop.insert(self)
         if loop.isDraining { drain() }
@@ -121,292 +124,99 @@ final class HTTP2Handler: LoopMember, ChannelDuplexHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let frame = unwrapInboundIn(data)
         guard isServing else { return }
-        // What is written meanwhile is sent at the end of the read.
+        // Frames written meanwhile are sent at the end of the read.
         isReading = true
         defer { isReading = false }
         switch frame.payload {
         case .headers(let payload):
             if let stream = streams[frame.streamID] {
-                takeTrailers(payload, stream)
+                receiveTrailers(payload, of: stream)
             } else {
-                take(payload, frame.streamID)
+                receiveRequest(payload, id: frame.streamID)
             }
         case .data(let payload):
-            if let stream = streams[frame.streamID] { take(payload, stream) }
+            if let stream = streams[frame.streamID] { receiveData(payload, of: stream) }
         case .goAway: leave()
         case .alternativeService, .origin, .ping, .priority, .pushPromise, .rstStream, .settings, .windowUpdate: break
         }
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
-        isWritable = context.channel.isWritable
-        blockedSince = isWritable ? nil : loop.now
+        deadlines.noteWritability(context.channel.isWritable, at: loop.now)
         context.fireChannelWritabilityChanged()
-        if isWritable {
+        if deadlines.isWritable {
             creditConnection()
             for stream in Array(streams.values) { creditWindows(stream) }
         }
-        if isReadPending, isWritable { context.channel.read() }
+        if isReadPending, deadlines.isWritable { context.channel.read() }
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         onError(error, connection)
-        // The rest are errors of a stream, which the library has reset.
-        if wire.hasFailed { linger() }
+        // Any other error is one of a stream, which NIOHTTP2 has reset.
+        if frameGuard.hasFailed { linger() }
     }
 
     func read(context: ChannelHandlerContext) {
-        // What comes makes answers, and there is no place for them.
-        isReadPending = isServing && !isWritable
+        // Requests lead to responses, and those of before wait for the client to read them.
+        isReadPending = isServing && !deadlines.isWritable
         if !isReadPending { context.read() }
     }
 
-    // MARK: - Time and ends
+    // MARK: - The event loop
 
     override func expire(_ now: UInt64) {
         let times = loop.times
-        if let blockedSince, now &- blockedSince > times.write { return abort() }
-        switch phase {
+        if deadlines.isWriteOverdue(at: now, times: times) { return abort() }
+        switch state {
         case .open, .draining:
-            if let unfinished = wire.unfinishedSince, now &- unfinished > times.head { return fail(.enhanceYourCalm) }
-            guard !streams.isEmpty else {
-                if now &- since > (isFirst ? times.head : times.idle) { goAway(.noError, thenLinger: true) }
-                return
-            }
-            expireStreams(now)
-        case .lingering: if now &- since > (isSent ? Self.lingerTime : times.write) { abort() }
+            if let start = frameGuard.unfinishedSince, now &- start > times.header { return fail(.enhanceYourCalm) }
+            guard streams.isEmpty else { return expireStreams(now) }
+            if deadlines.isRequestOverdue(at: now, times: times) { goAway(.noError, thenLinger: true) }
+        case .sendingLast: if deadlines.isLastResponseOverdue(at: now, times: times) { abort() }
+        case .lingering: if deadlines.isCloseOverdue(at: now, times: times) { abort() }
         case .closed: break
         }
     }
 
     private func expireStreams(_ now: UInt64) {
-        // The client cannot send what there is no window for.
+        // The client cannot send a body while the connection's window is used up by others.
         let isWindowShort = heldCount > HTTP2Configuration.window / 2
         for stream in Array(streams.values) where isOpen(stream) {
-            if stream.isStalled(now) {
-                reset(stream, .cancel)
+            if stream.isStalled(at: now) {
+                reset(stream, code: .cancel)
             } else if isWindowShort || stream.heldCount > 0 {
                 stream.excuse(UInt64(ConnectionLoop.tick.nanoseconds))
-            } else if stream.isTooSlow(now) {
-                refuse(.late, stream)
+            } else if stream.isTooSlow(at: now) {
+                refuse(stream, because: .timedOut)
             }
         }
         flush()
     }
 
     override func drain() {
-        guard case .open = phase else { return }
+        guard state == .open else { return }
         goAway(.noError, thenLinger: false)
         flush()
         leave()
     }
 
     override func abort() {
-        if case .closed = phase { return }
+        if state == .closed { return }
         end()
         context?.close(mode: .all, promise: nil)
     }
 
-    override func flushNow() { wire.flushNow() }
-
-    /// Ends the connection because the network or TLS has failed.
-    func connectionFailed(_ error: any Error) {
-        onError(error, connection)
-        abort()
-    }
-
-    /// Ends the connection because of what the client does.
-    func fail(_ code: HTTP2ErrorCode) {
-        guard isServing else { return }
-        goAway(code, thenLinger: true)
-    }
-
-    /// Lets go of everything, once.
-    func end() {
-        if case .closed = phase { return }
-        phase = .closed
-        endStreams()
-        if isInLoop { loop.remove(self) }
-        onEnd()
-    }
-
-    private func endStreams() {
-        let ended = streams
-        streams = [:]
-        for stream in ended.values { stream.end() }
-    }
-
-    /// Takes no more requests.
-    private func leave() {
-        guard isServing else { return }
-        phase = .draining
-        if streams.isEmpty { linger() }
-    }
-
-    private func goAway(_ code: HTTP2ErrorCode, thenLinger: Bool) {
-        write(.rootStream, .goAway(lastStreamID: lastStream, errorCode: code, opaqueData: nil))
-        if thenLinger { linger() }
-    }
-
-    /// Says that nothing more will come, and waits for the client to have read that; as ``HTTP1Handler`` does.
-    private func linger() {
-        guard isServing, let context else { return }
-        phase = .lingering
-        since = loop.now
-        wire.isDeaf = true
-        endStreams()
-        context.flush()
-        let sent = context.eventLoop.makePromise(of: Void.self)
-        sent.futureResult.assumeIsolated().whenSuccess { self.lastIsSent() }
-        context.close(mode: .output, promise: sent)
-        if isReadPending { context.channel.read() }
-    }
-
-    private func lastIsSent() {
-        guard case .lingering = phase else { return }
-        since = loop.now
-        isSent = true
-        if hasPeerEnded { abort() }
-    }
-
-    private func peerEnded() {
-        hasPeerEnded = true
-        switch phase {
-        case .open, .draining:
-            // A body that was cut off is no request; a whole one is answered.
-            for stream in Array(streams.values) where !stream.hasRequestEnded { reset(stream, .cancel) }
-            flush()
-            leave()
-        case .lingering: if isSent { abort() }
-        case .closed: break
-        }
-    }
-
-    private var isServing: Bool {
-        switch phase {
-        case .open, .draining: true
-        case .lingering, .closed: false
-        }
-    }
-
-    // MARK: - Requests
-
-    private func take(_ payload: HTTP2Frame.FramePayload.Headers, _ id: HTTP2StreamID) {
-        lastStream = max(lastStream, id)
-        // A client may open more until it has read the settings, but not here.
-        guard case .open = phase, streams.count < loop.limits.streams else { return reset(id, .refusedStream) }
-        isFirst = false
-        wire.noteProgress()
-        do throws(HTTP2HeadReader.Fault) {
-            let head = try HTTP2HeadReader.read(
-                payload.headers,
-                endsStream: payload.endStream,
-                loop.limits,
-                into: &loop.fields
-            )
-            answer(head, id, endsStream: payload.endStream)
-        } catch {
-            switch error {
-            case .malformed: reset(id, .protocolError)
-            case .refused(let fault):
-                let stream = HTTP2Stream(self, id, nil, endsStream: payload.endStream)
-                streams[id] = stream
-                stream.answer(loop.responder.respond(to: fault, on: connection))
-            }
-            noteFault()
-        }
-    }
-
-    private func answer(_ head: RequestHead, _ id: HTTP2StreamID, endsStream: Bool) {
-        let stream = HTTP2Stream(self, id, head.facts, endsStream: endsStream)
-        streams[id] = stream
-        if case .length(let length) = head.facts.body, length > loop.limits.body { return refuse(.bodyTooLong, stream) }
-        switch loop.responder.respond(to: head, on: connection) {
-        case .now(let response): stream.answer(response)
-        case .later(let produce):
-            if head.facts.expectsContinue, !endsStream { stream.writeContinue() }
-            // Or nobody would end its task.
-            guard isOpen(stream) else { return }
-            stream.start(head, produce)
-        }
-    }
-
-    private func take(_ payload: HTTP2Frame.FramePayload.Data, _ stream: HTTP2Stream) {
-        guard case .byteBuffer(let data) = payload.data else { return }
-        if data.readableBytes > 0 { wire.noteProgress() }
-        if let fault = stream.take(data, isLast: payload.endStream) { return refuse(fault, stream) }
-        creditStream(stream, data.readableBytes + (payload.paddingBytes.map { $0 + 1 } ?? 0))
-    }
-
-    private func takeTrailers(_ payload: HTTP2Frame.FramePayload.Headers, _ stream: HTTP2Stream) {
-        guard payload.endStream, HTTP2HeadReader.areTrailers(payload.headers) else {
-            reset(stream, .protocolError)
-            return noteFault()
-        }
-        if let fault = stream.takeTrailers() { refuse(fault, stream) }
-    }
-
-    private func refuse(_ fault: HTTP2Stream.BodyFault, _ stream: HTTP2Stream) {
-        switch fault {
-        case .mismatch:
-            reset(stream, .protocolError)
-            noteFault()
-        case .tooLong: refuse(.bodyTooLong, stream)
-        }
-    }
-
-    /// Answers what cannot be taken for a request; it ends the stream and not the connection.
-    private func refuse(_ fault: RequestFault, _ stream: HTTP2Stream) {
-        guard !stream.hasResponseBegun else { return reset(stream, .cancel) }
-        stream.end()
-        stream.answer(loop.responder.respond(to: fault, on: connection))
-        noteFault()
-    }
-
-    private func noteFault() {
-        faultCount += 1
-        if faultCount > HTTP2Configuration.faults { fail(.enhanceYourCalm) }
-    }
-
-    // MARK: - Windows
-
-    private var heldCount: Int { streams.values.reduce(0) { $0 + $1.heldCount } }
-
-    /// Gives back to the connection's window what nobody holds any more, as soon as it is half of it.
-    private func creditConnection() {
-        guard isServing, isWritable, window <= HTTP2Configuration.window / 2 else { return }
-        let credit = HTTP2Configuration.window - window - heldCount
-        guard credit > HTTP2Configuration.window / 4 else { return }
-        write(.rootStream, .windowUpdate(windowSizeIncrement: credit))
-        flush()
-    }
-
-    private func creditStream(_ stream: HTTP2Stream, _ count: Int) {
-        stream.uncredited += count
-        creditWindows(stream)
-    }
-
-    /// Gives back to a stream's window what its task has read.
-    func creditWindows(_ stream: HTTP2Stream) {
-        guard isOpen(stream), isWritable else { return }
-        creditConnection()
-        guard !stream.hasRequestEnded, stream.heldCount == 0, stream.uncredited > HTTP2Configuration.window / 4 else {
-            return
-        }
-        let credit = stream.uncredited
-        stream.uncredited = 0
-        write(stream.id, .windowUpdate(windowSizeIncrement: credit))
-        flush()
-    }
+    override func flushNow() { frameGuard.flushNow() }
 
     // MARK: - Frames
 
-    /// Whether a stream is one of this connection's, and not closed.
+    /// Returns whether a stream is one of this connection's, and not closed.
     func isOpen(_ stream: HTTP2Stream) -> Bool { streams[stream.id] === stream }
 
     func write(
-        _ id: HTTP2StreamID,
         _ payload: HTTP2Frame.FramePayload,
+        to id: HTTP2StreamID,
         promise: EventLoopPromise<Void>? = nil
     ) {
         guard let context else {
@@ -416,24 +226,15 @@ final class HTTP2Handler: LoopMember, ChannelDuplexHandler {
         context.write(wrapOutboundOut(HTTP2Frame(streamID: id, payload: payload)), promise: promise)
     }
 
-    /// Sends what was written, if nothing else will.
+    /// Sends the frames that are written, unless the end of the read does so.
     func flush() {
         if !isReading { context?.flush() }
     }
 
-    func reset(_ stream: HTTP2Stream, _ code: HTTP2ErrorCode) { reset(stream.id, code) }
+    func reset(_ stream: HTTP2Stream, code: HTTP2ErrorCode) { reset(stream.id, code: code) }
 
-    private func reset(_ id: HTTP2StreamID, _ code: HTTP2ErrorCode) {
-        write(id, .rstStream(code))
+    func reset(_ id: HTTP2StreamID, code: HTTP2ErrorCode) {
+        write(.rstStream(code), to: id)
         flush()
-    }
-
-    private func streamClosed(_ id: HTTP2StreamID) {
-        guard let stream = streams.removeValue(forKey: id) else { return }
-        stream.end()
-        creditConnection()
-        guard streams.isEmpty else { return }
-        since = loop.now
-        if case .draining = phase { linger() }
     }
 }

@@ -1,92 +1,94 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import HTTPLimits
 internal import HTTPTypes
 internal import HummingbirdCore
 internal import NIOCore
 internal import NIOHPACK
 internal import NIOHTTP2
 
-/// A request of an HTTP/2 connection, and its answer; in a task if it takes one.
+/// A request of an HTTP/2 connection and its response, which may be produced in a task.
 ///
-/// It is in its connection's table until the library says that the stream is closed.
-final class HTTP2Stream: ResponseTaker {
+/// It is in its connection's table until NIOHTTP2 has closed the stream.
+final class HTTP2Stream: ResponseSink {
     let id: HTTP2StreamID
-    /// Whether all of the request has come.
+    /// True if the whole request has arrived.
     private(set) var hasRequestEnded: Bool
-    /// Whether all of the response has been handed on.
+    /// True if the whole response has been written.
     private(set) var hasResponseEnded = false
-    /// Whether anything of the response has been handed on.
+    /// True if a part of the response has been written.
     private(set) var hasResponseBegun = false
-    /// How much of the body was handed on and is not read yet, in bytes.
+    /// The number of bytes of the body that the task has not read yet.
     private(set) var heldCount = 0
-    /// How much of the body was not given back to the stream's window, in bytes.
-    var uncredited = 0
+    /// The number of bytes by which the stream's window was not enlarged yet.
+    var uncreditedCount = 0
 
-    // They hold on to each other until the stream is closed.
+    // A reference cycle, until the stream is closed.
     private let handler: HTTP2Handler
     private let isHead: Bool
-    /// How long the body is said to be; nil if it was not said.
+    /// The length of the body as announced by the client; nil if it was not.
     private let announced: Int?
-    private var bodyBegan: UInt64
-    private var receivedCount = 0
+    private var pace: BodyPace
     private var source: BodyStream.Source?
-    private var bound: NIOLoopBoundBox<HTTP2Stream?>?
+    /// The stream's way back to this request, cut at the end.
+    private var streamOwner: NIOLoopBoundBox<HTTP2Stream?>?
     private var task: Task<Void, Never>?
-    /// How much of the response may still come; nil if that was not said.
+    /// The number of bytes of the response that are missing; nil if its length is not known.
     private var remaining: Int?
     private var hasContent = true
-    /// How many writes wait for the client.
+    /// The number of writes that wait for the client.
     private var unsentCount = 0
     private var unsentSince: UInt64 = 0
 
-    init(_ handler: HTTP2Handler, _ id: HTTP2StreamID, _ facts: RequestHead.Facts?, endsStream: Bool) {
+    init(_ handler: HTTP2Handler, id: HTTP2StreamID, request: RequestHead.Summary?, endsStream: Bool) {
         self.handler = handler
         self.id = id
-        isHead = facts?.method == .head
+        isHead = request?.method == .head
         hasRequestEnded = endsStream
-        bodyBegan = handler.loop.now
-        if case .length(let length)? = facts?.body { announced = length } else { announced = nil }
+        pace = BodyPace(at: handler.loop.now)
+        if case .length(let length)? = request?.body { announced = length } else { announced = nil }
     }
 
     // MARK: - The request
 
-    /// Has the response made in a task.
-    func start(_ head: RequestHead, _ produce: @escaping @Sendable (Request) async -> Response) {
+    /// Starts the task that produces and sends the response.
+    func start(_ head: RequestHead, producing produce: @escaping @Sendable (Request) async -> Response) {
         let eventLoop = handler.loop.eventLoop
         let request: Request
         if hasRequestEnded {
             request = Request(head: head.request, body: RequestBody(buffer: ByteBuffer()))
         } else {
-            let bound = NIOLoopBoundBox<HTTP2Stream?>(nil, eventLoop: eventLoop)
-            let (stream, source) = BodyStream.make(on: eventLoop) { _ in bound.value?.bodyWanted() }
+            let owner = NIOLoopBoundBox<HTTP2Stream?>(nil, eventLoop: eventLoop)
+            let (stream, source) = BodyStream.make(on: eventLoop) { owner.value?.bodyWanted() }
             self.source = source
-            bound.value = self
-            self.bound = bound
+            owner.value = self
+            streamOwner = owner
             request = Request(head: head.request, body: RequestBody(asyncSequence: stream))
         }
-        let output = ExchangeOutput(NIOLoopBound<any ResponseTaker>(self, eventLoop: eventLoop), eventLoop)
-        task = Task { await output.send(await produce(request)) }
+        let sender = ResponseSender(NIOLoopBound<any ResponseSink>(self, eventLoop: eventLoop), on: eventLoop)
+        task = Task { await sender.send(await produce(request)) }
     }
 
-    /// What is wrong with a piece of the body.
+    /// The reason why a piece of the body is rejected.
     enum BodyFault {
-        /// It is not as long as it was said to be.
+        /// The body is longer or shorter than announced.
         case mismatch
-        /// It is longer than a body may be.
+        /// The body is longer than allowed.
         case tooLong
     }
 
-    /// Takes in a piece of the body.
+    /// Passes a piece of the body to the task.
     ///
-    /// - Returns: What is wrong with it; nil if nothing is.
-    func take(_ data: ByteBuffer, isLast: Bool) -> BodyFault? {
+    /// - Returns: The reason if it is rejected.
+    func receive(_ data: ByteBuffer, isLast: Bool) -> BodyFault? {
         if hasResponseEnded {
-            // Nobody reads it any more.
+            // The task does not read it any more.
             hasRequestEnded = hasRequestEnded || isLast
             return nil
         }
-        receivedCount += data.readableBytes
+        pace.noteReceived(data.readableBytes)
+        let receivedCount = pace.receivedCount
         if let announced, receivedCount > announced || isLast && receivedCount < announced { return .mismatch }
         guard receivedCount <= handler.loop.limits.body else { return .tooLong }
         if let source, data.readableBytes > 0, !source.yield(data) { heldCount += data.readableBytes }
@@ -94,8 +96,8 @@ final class HTTP2Stream: ResponseTaker {
         return nil
     }
 
-    /// Takes note of fields after the body.
-    func takeTrailers() -> BodyFault? { take(ByteBuffer(), isLast: true) }
+    /// Ends the body at its trailers.
+    func receiveTrailers() -> BodyFault? { receive(ByteBuffer(), isLast: true) }
 
     private func finishRequest() {
         hasRequestEnded = true
@@ -107,9 +109,9 @@ final class HTTP2Stream: ResponseTaker {
         handler.creditWindows(self)
     }
 
-    /// Ends what goes on for the stream.
+    /// Cancels the task and ends the body.
     func end() {
-        bound?.value = nil
+        streamOwner?.value = nil
         source?.finish(CancellationError())
         if !hasResponseEnded { task?.cancel() }
         heldCount = 0
@@ -117,23 +119,22 @@ final class HTTP2Stream: ResponseTaker {
 
     // MARK: - Time
 
-    /// Whether the client takes nothing of the response.
-    func isStalled(_ now: UInt64) -> Bool {
+    /// Returns whether the client has read nothing of the response for too long.
+    func isStalled(at now: UInt64) -> Bool {
         unsentCount > 0 && now &- unsentSince > handler.loop.times.write
     }
 
-    /// Has some time not count in which the client could not send.
-    func excuse(_ time: UInt64) { bodyBegan &+= time }
+    /// Does not count some time in which the client could not send.
+    func excuse(_ nanoseconds: UInt64) { pace.excuse(nanoseconds) }
 
-    /// Whether the body comes more slowly than it may.
-    func isTooSlow(_ now: UInt64) -> Bool {
-        !hasRequestEnded && !hasResponseEnded
-            && handler.loop.isTooSlow(received: receivedCount, since: bodyBegan, now)
+    /// Returns whether the body arrives more slowly than the limits allow.
+    func isTooSlow(at now: UInt64) -> Bool {
+        !hasRequestEnded && !hasResponseEnded && pace.isTooSlow(at: now, times: handler.loop.times)
     }
 
     // MARK: - The response
 
-    /// Answers with a response that is there.
+    /// Sends a complete response.
     func answer(_ response: PreparedResponse) {
         var fields = response.fields
         fields.add(name: "date", value: handler.loop.dateText)
@@ -147,10 +148,10 @@ final class HTTP2Stream: ResponseTaker {
             promise?.fail(ChannelError.ioOnClosedChannel)
             return
         }
-        if let head = part.head { begin(head, part) }
+        if let head = part.head { begin(head, with: part) }
         if let remaining, hasContent {
             self.remaining = remaining - part.bytes.readableBytes
-            // Too much or too little: the client must not take it for a whole response.
+            // More or less than announced: the client must not take it for a complete response.
             guard remaining >= part.bytes.readableBytes, !part.isLast || remaining == part.bytes.readableBytes else {
                 promise?.fail(ChannelError.ioOnClosedChannel)
                 return fail()
@@ -166,17 +167,17 @@ final class HTTP2Stream: ResponseTaker {
     }
 
     func fail() {
-        if handler.isOpen(self) { handler.reset(self, .internalError) }
+        if handler.isOpen(self) { handler.reset(self, code: .internalError) }
     }
 
-    /// Says that the body may come.
+    /// Sends 100 (Continue), for which the client waits before it sends the body.
     func writeContinue() {
         var fields = HPACKHeaders()
         fields.add(name: ":status", value: "100")
-        handler.write(id, .headers(.init(headers: fields)))
+        handler.write(.headers(.init(headers: fields)), to: id)
     }
 
-    private func begin(_ response: HTTPResponse, _ part: ResponsePart) {
+    private func begin(_ response: HTTPResponse, with part: ResponsePart) {
         var fields = HTTP2Fields.fields(of: response)
         let status = response.status.code
         hasContent = !isHead && status != 204 && status != 304
@@ -194,7 +195,7 @@ final class HTTP2Stream: ResponseTaker {
         hasResponseBegun = true
         hasResponseEnded = isLast
         let promise = isLast ? lastPromise(nil) : nil
-        handler.write(id, .headers(.init(headers: fields, endStream: isLast)), promise: promise)
+        handler.write(.headers(.init(headers: fields, endStream: isLast)), to: id, promise: promise)
     }
 
     private func write(_ bytes: ByteBuffer, isLast: Bool, promise: EventLoopPromise<Void>?) {
@@ -203,7 +204,7 @@ final class HTTP2Stream: ResponseTaker {
         unsentSince = handler.loop.now
         var promise = promise
         if isLast {
-            // The stream is closed as soon as both sides have ended it.
+            // NIOHTTP2 closes the stream as soon as both sides have ended it.
             promise = lastPromise(promise)
         } else {
             let sent = promise ?? handler.loop.eventLoop.makePromise()
@@ -211,10 +212,11 @@ final class HTTP2Stream: ResponseTaker {
             sent.futureResult.whenComplete { _ in bound.value.unsentCount -= 1 }
             promise = sent
         }
-        handler.write(id, .data(.init(data: .byteBuffer(bytes), endStream: isLast)), promise: promise)
+        handler.write(.data(.init(data: .byteBuffer(bytes), endStream: isLast)), to: id, promise: promise)
     }
 
-    /// Nobody needs the rest of a request that is answered (RFC 9113 section 8.1); once the answer is out, it is told so.
+    /// Resets the stream once the response is sent, if the request is incomplete: its rest is not needed (RFC 9113
+    /// section 8.1).
     private func lastPromise(_ promise: EventLoopPromise<Void>?) -> EventLoopPromise<Void>? {
         guard !hasRequestEnded else { return promise }
         let sent = promise ?? handler.loop.eventLoop.makePromise()
@@ -222,7 +224,7 @@ final class HTTP2Stream: ResponseTaker {
         sent.futureResult.whenSuccess {
             let stream = bound.value
             guard stream.handler.isOpen(stream), !stream.hasRequestEnded else { return }
-            stream.handler.reset(stream, .noError)
+            stream.handler.reset(stream, code: .noError)
         }
         return sent
     }

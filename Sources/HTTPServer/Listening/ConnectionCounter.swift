@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import HTTPLimits
 internal import NIOCore
 internal import Synchronization
 
-/// Counts connections, all together and by address, over all event loops.
+/// Counts the connections of all event loops, in total and by address.
 final class ConnectionCounter: Sendable {
     private struct State {
         var total = 0
@@ -21,7 +22,7 @@ final class ConnectionCounter: Sendable {
         perAddress = limits.connectionsPerAddress
     }
 
-    /// Whether one more connection may be there; it is counted if so.
+    /// Counts one more connection, if the limits allow it.
     func admit(_ address: AddressKey) -> Admission {
         state.withLock { state in
             guard state.total < total else { return .full }
@@ -32,14 +33,14 @@ final class ConnectionCounter: Sendable {
         }
     }
 
-    /// What becomes of a new connection.
+    /// The decision about a new connection.
     enum Admission {
         case admitted
         case full
         case fullForAddress
     }
 
-    /// Takes a connection off the count.
+    /// Removes a connection from the count.
     func leave(_ address: AddressKey) {
         let waiter: CheckedContinuation<Void, Never>? = state.withLock { state in
             state.total -= 1
@@ -52,7 +53,7 @@ final class ConnectionCounter: Sendable {
         waiter?.resume()
     }
 
-    /// Waits until there is no connection any more.
+    /// Waits until no connection is left.
     ///
     /// To be called once.
     func waitForNone() async {
@@ -67,12 +68,13 @@ final class ConnectionCounter: Sendable {
     }
 }
 
-/// A client's address as far as connections are counted by it.
+/// The part of a client's address by which connections are counted.
 struct AddressKey: Hashable, Sendable {
     private let high: UInt64
     private let low: UInt64
 
-    /// All of an IPv4 address, the first 64 bits of one of IPv6: a home or a machine has a whole network of that size.
+    /// Takes all of an IPv4 address, and the first 64 bits of an IPv6 address: one home or machine has a whole network
+    /// of that size.
     init(_ address: SocketAddress?) {
         let words = unsafe address?.withSockAddr { pointer, count in
             let bytes = unsafe UnsafeRawBufferPointer(start: pointer, count: count)
@@ -82,7 +84,7 @@ struct AddressKey: Hashable, Sendable {
             // sockaddr_in has its address at 4, sockaddr_in6 at 8.
             return switch address?.protocol {
             case .inet: (UInt64(0), word(4) >> 32)
-            // ::ffff:a.b.c.d is IPv4 by another name: the addresses behind it differ in the last 32 bits.
+            // ::ffff:a.b.c.d is an IPv4 address, which is in the last 32 bits.
             case .inet6 where word(8) == 0 && word(16) >> 32 == 0xFFFF: (0, word(16) & 0xFFFF_FFFF)
             case .inet6: (word(8), 0)
             default: (0, 0)

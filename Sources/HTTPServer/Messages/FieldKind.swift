@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Bytes
+
 extension RequestHead {
-    /// The fields that somebody asks for before there are strings.
+    /// The kinds of fields that are read without making strings of them.
     public enum FieldKind: UInt8, Sendable, Hashable {
         /// Accept, RFC 9110 section 12.5.1.
         case accept
@@ -23,7 +25,7 @@ extension RequestHead {
         /// Any other.
         case other
 
-        /// The kind of a field's name, in which case does not matter.
+        /// The kind of a field by its name, in upper or lower case.
         init(_ name: Span<UInt8>) {
             switch name.count {
             case 4 where name.equalsIgnoringCase("host"): self = .host

@@ -8,13 +8,13 @@ enum HTTPDate {
     private static let days = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
     private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
-    /// The field with its line end.
+    /// Returns the field with its line end.
     ///
     /// - Parameter text: The value, as of ``text(_:)``.
-    /// - Returns: As in `Date: Sun, 06 Nov 1994 08:49:37 GMT`.
+    /// - Returns: For example `Date: Sun, 06 Nov 1994 08:49:37 GMT`.
     static func field(_ text: String) -> ByteBuffer { ByteBuffer(string: "Date: \(text)\r\n") }
 
-    /// An IMF-fixdate, RFC 9110 section 5.6.7: `Sun, 06 Nov 1994 08:49:37 GMT`.
+    /// Returns an IMF-fixdate, RFC 9110 section 5.6.7: `Sun, 06 Nov 1994 08:49:37 GMT`.
     ///
     /// - Parameter seconds: Seconds since 1970-01-01 00:00 UTC; 0 or more.
     /// - Returns: The date.
@@ -26,7 +26,9 @@ enum HTTPDate {
         return "\(days[day % 7]), \(padded(dayOfMonth)) \(months[month - 1]) \(year) \(clock) GMT"
     }
 
-    /// The day of the Gregorian calendar, counted in years that begin in March so that the leap day is the last.
+    /// Returns the day of the Gregorian calendar.
+    ///
+    /// The years begin in March, so that a leap day is the last of its year.
     private static func date(_ daysSince1970: Int) -> (year: Int, month: Int, day: Int) {
         // From 0000-03-01, in eras of 400 years, which have 146,097 days each.
         let days = daysSince1970 + 719_468

@@ -5,22 +5,22 @@ public import HTTPTypes
 public import NIOCore
 internal import NIOHPACK
 
-/// A whole response, encoded once and sent often.
+/// A complete response, encoded once and sent often.
 public struct PreparedResponse: Sendable {
     /// The status code.
     public let status: Int
-    /// How many bytes the body has.
+    /// The number of bytes of the body.
     public var bodyLength: Int { body.readableBytes }
-    /// Status line and fields, without those that every connection has its own of.
+    /// The status line and the fields, without Date and Connection.
     let head: ByteBuffer
     let body: ByteBuffer
-    /// The same for HTTP/2.
+    /// The status and the same fields for HTTP/2.
     let fields: HPACKHeaders
 
     /// Encodes a response.
     ///
     /// - Parameters:
-    ///   - response: Status and fields; Content-Length is added, Date and Connection are left to the connection.
+    ///   - response: Status and fields; Content-Length is added here, Date and Connection when it is sent.
     ///   - body: The body.
     public init(_ response: HTTPResponse, body: ByteBuffer) {
         var head = ByteBuffer()

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+public import Bytes
 internal import HTTPTypes
 internal import NIOCore
 
-/// The head of a request: its start line and fields, as places in the bytes that came.
+/// The head of a request: its start line and fields, as positions in the received bytes.
 ///
-/// It is read on the event loop and made into strings only where somebody needs one.
+/// It is read on the event loop, and strings are made only where they are needed.
 public struct RequestHead {
-    /// What to do with the target, RFC 9110 section 9; other methods than these are known by ``methodText``.
+    /// The method, RFC 9110 section 9; ``methodText`` has the name of any other.
     public enum Method: Sendable, Hashable {
         /// GET.
         case get
@@ -22,7 +23,7 @@ public struct RequestHead {
         case other
     }
 
-    /// The version of HTTP the request came in.
+    /// A version of HTTP.
     public enum Version: Sendable, Hashable {
         /// HTTP/1.0 (RFC 1945).
         case http10
@@ -32,14 +33,14 @@ public struct RequestHead {
         case http2
     }
 
-    /// How long the body is.
+    /// The length of the body.
     enum Body: Hashable {
         case none
         case length(Int)
         case chunked
     }
 
-    /// A place in the bytes.
+    /// A range of the received bytes.
     struct Slice: Hashable {
         var start: Int32
         var end: Int32
@@ -59,8 +60,8 @@ public struct RequestHead {
         let value: Slice
     }
 
-    /// What the start line and the fields say about the connection.
-    struct Facts {
+    /// The parts of the head on which the connection and the body depend.
+    struct Summary {
         var method = Method.other
         var methodText = Slice(0, 0)
         var target = Slice(0, 0)
@@ -73,47 +74,53 @@ public struct RequestHead {
 
     let bytes: ByteBuffer
     let fields: [Field]
-    let facts: Facts
+    let summary: Summary
 
-    /// What to do with the target.
-    public var method: Method { facts.method }
+    /// The method.
+    public var method: Method { summary.method }
 
-    /// The version of HTTP the request came in.
-    public var version: Version { facts.version }
+    /// The version of HTTP of the request.
+    public var version: Version { summary.version }
 
-    /// The method as it came.
-    public var methodText: String { text(facts.methodText) }
+    /// The method as received: a token, so ASCII.
+    public var methodText: String { text(summary.methodText) }
 
-    /// The target as it came: visible characters of ASCII.
-    public var target: String { text(facts.target) }
+    /// The target as received: visible characters of ASCII.
+    public var target: String { text(summary.target) }
 
-    /// The host and port that are asked; empty in HTTP/1.0 requests without one.
-    public var host: String { text(facts.host) }
+    /// The host and port of the request, in ASCII; empty in HTTP/1.0 requests without one.
+    public var host: String { text(summary.host) }
 
-    /// Whether the request is for a host, whatever its port; upper and lower case and a dot at the end make no difference.
+    /// Returns whether the request is for a host, on any port.
+    ///
+    /// Upper and lower case and a dot at the end make no difference.
     ///
     /// - Parameter name: The host's name, in lower case and without a dot at the end.
     /// - Returns: True if the Host field names it.
     public func isFor(host name: String) -> Bool {
-        var host = self.host.lowercased()
-        if let colon = host.lastIndex(of: ":"), !host.hasSuffix("]") { host = String(host[..<colon]) }
-        if host.hasSuffix(".") { host.removeLast() }
-        return host.utf8.elementsEqual(name.utf8)
+        let host = bytes.readableBytesUInt8Span.extracting(summary.host.range)
+        var end = host.count
+        // A port consists of digits; after the colons of an IPv6 address comes a bracket.
+        while end > 0, ASCII.isDigit(host[end - 1]) { end -= 1 }
+        if end > 0, host[end - 1] == ASCII.colon { end -= 1 } else { end = host.count }
+        if end > 0, host[end - 1] == UInt8(ascii: ".") { end -= 1 }
+        return host.extracting(0..<end).equalsIgnoringCase(name.utf8Span.span)
     }
 
-    /// Lends the target's bytes.
+    /// Calls a function with the target's bytes.
     public func withTarget<Result>(_ body: (Span<UInt8>) -> Result) -> Result {
-        body(bytes.readableBytesUInt8Span.extracting(facts.target.range))
+        body(bytes.readableBytesUInt8Span.extracting(summary.target.range))
     }
 
-    /// How many fields of a kind there are.
+    /// Returns the number of fields of a kind.
     public func count(of kind: FieldKind) -> Int {
         var count = 0
         for field in fields where field.kind == kind { count += 1 }
         return count
     }
 
-    /// Lends the value of the first field of a kind, without blanks around it; nil if there is none.
+    /// Calls a function with the value of the first field of a kind, without blanks around it; returns nil if there is
+    /// none.
     public func withFirst<Result>(_ kind: FieldKind, _ body: (Span<UInt8>) -> Result) -> Result? {
         for field in fields where field.kind == kind {
             return body(bytes.readableBytesUInt8Span.extracting(field.value.range))
@@ -121,31 +128,31 @@ public struct RequestHead {
         return nil
     }
 
-    /// The values of all fields of a kind, in order; bytes that are not UTF-8 are repaired.
-    public func values(of kind: FieldKind) -> [String] {
-        fields.filter { $0.kind == kind }.map { text($0.value) }
+    /// Returns the values of all fields of a kind, in order; bytes that are not UTF-8 are repaired.
+    public func values(of kind: FieldKind) -> [UTF8Text] {
+        fields.filter { $0.kind == kind }.map { UTF8Text(text($0.value)) }
     }
 
-    /// Lends the values of all fields of a kind, in order, without blanks around them.
+    /// Calls a function with the value of each field of a kind, in order, without blanks around it.
     public func forEach(_ kind: FieldKind, _ body: (Span<UInt8>) -> Void) {
         for field in fields where field.kind == kind {
             body(bytes.readableBytesUInt8Span.extracting(field.value.range))
         }
     }
 
-    /// The values of all fields of a name, in order; bytes that are not UTF-8 are repaired.
+    /// Returns the values of all fields of a name, in order; bytes that are not UTF-8 are repaired.
     ///
-    /// Names that differ in more than upper and lower case are other names: `X_Forwarded_For` is not `x-forwarded-for`
-    /// (CVE-2025-64484).
+    /// Names that differ in more than upper and lower case are different names: `X_Forwarded_For` is not
+    /// `x-forwarded-for` (CVE-2025-64484).
     ///
     /// - Parameter name: The name, in lower case.
     /// - Returns: The values; none if there is no such field.
-    public func values(named name: StaticString) -> [String] {
-        var values: [String] = []
+    public func values(named name: StaticString) -> [UTF8Text] {
+        var values: [UTF8Text] = []
         let bytes = bytes.readableBytesUInt8Span
         for field in fields where field.name.range.count == name.utf8CodeUnitCount {
             guard bytes.extracting(field.name.range).equalsIgnoringCase(name) else { continue }
-            values.append(text(field.value))
+            values.append(UTF8Text(text(field.value)))
         }
         return values
     }
@@ -158,10 +165,10 @@ public struct RequestHead {
 }
 
 extension RequestHead {
-    /// The head in the currency of HTTPTypes, for the async lane.
+    /// The head as a type of HTTPTypes, for the async lane.
     ///
-    /// What identifies somebody is left out: the responder has read it, and a string cannot be wiped.
-    /// A target in absolute form has become a path; its authority was found to be that of the Host field.
+    /// Authorization and Cookie are left out: the responder has read them, and a string cannot be wiped. A target in
+    /// absolute form becomes a path; its authority is that of the Host field.
     var request: HTTPRequest {
         var fields = HTTPFields()
         fields.reserveCapacity(self.fields.count)
@@ -170,7 +177,7 @@ extension RequestHead {
             case .host, .authorization, .cookie: continue
             case .accept, .connection, .contentLength, .expect, .transferEncoding, .other: break
             }
-            // The parser has let through tokens only, so there is none that is not a name.
+            // The parser accepts tokens only, so each is a name.
             guard let name = HTTPField.Name(text(field.name)) else { continue }
             fields.append(HTTPField(name: name, value: text(field.value)))
         }
@@ -188,7 +195,7 @@ extension RequestHead {
     /// The target without the scheme and authority of its absolute form.
     private var pathAndQuery: String {
         let bytes = bytes.readableBytesUInt8Span
-        var range = facts.target.range
+        var range = summary.target.range
         guard bytes[range.lowerBound] != UInt8(ascii: "/"), bytes[range.lowerBound] != UInt8(ascii: "*") else {
             return target
         }

@@ -5,30 +5,31 @@ public import HummingbirdCore
 
 /// Answers requests, each in one of two lanes.
 ///
-/// ``respond(to:on:)`` runs on the event loop that serves thousands of other connections: it must not wait for anything,
-/// nor compute for long. What needs either is put into the ``Reply/later(_:)`` that it returns.
+/// ``respond(to:on:)`` runs on an event loop that serves thousands of other connections: it must not wait for anything,
+/// nor compute for long. Work of that kind belongs into the ``Reply/deferred(_:)`` that it returns.
 public protocol Responder: Sendable {
-    /// Answers a request, or says how it will be answered. Called on the event loop.
+    /// Answers a request at once, or returns a function that answers it later. Called on the event loop.
     ///
     /// - Parameters:
     ///   - head: The request's head.
-    ///   - connection: Where it came from.
-    /// - Returns: The answer, or how to get it.
+    ///   - connection: The client's connection.
+    /// - Returns: The reply.
     func respond(to head: borrowing RequestHead, on connection: Connection) -> Reply
 
-    /// Answers what is no proper request. Called on the event loop.
+    /// Answers a request that is rejected. Called on the event loop.
     ///
     /// - Parameters:
-    ///   - fault: What is wrong; its status is the response's.
-    ///   - connection: Where it came from.
-    /// - Returns: The response after which the connection ends.
+    ///   - fault: The reason; its status is that of the response.
+    ///   - connection: The client's connection.
+    /// - Returns: The response. Over HTTP/1 it is the last of its connection.
     func respond(to fault: RequestFault, on connection: Connection) -> PreparedResponse
 }
 
-/// How a request is answered.
+/// The reply to a request.
 public enum Reply: Sendable {
-    /// With this, at once: the fast lane.
-    case now(PreparedResponse)
-    /// With what comes of this, in a task of its own: the async lane. The task is cancelled when the client goes away.
-    case later(@Sendable (Request) async -> Response)
+    /// A response that is sent at once: the fast lane.
+    case immediate(PreparedResponse)
+    /// A function that produces the response in a task of its own: the async lane. The task is cancelled when the
+    /// client disconnects.
+    case deferred(@Sendable (Request) async -> Response)
 }

@@ -21,13 +21,13 @@ enum ResponseEncoder {
         }
     }
 
-    /// Appends what belongs to the connection, and the empty line.
+    /// Appends the fields that depend on the connection, and the empty line.
     ///
     /// - Parameters:
     ///   - date: The whole Date field with its line end.
-    ///   - connection: What becomes of the connection.
-    ///   - buffer: Where to.
-    static func finish(date: ByteBuffer, _ connection: ConnectionOption, into buffer: inout ByteBuffer) {
+    ///   - connection: The Connection field.
+    ///   - buffer: The buffer.
+    static func finish(date: ByteBuffer, connection: ConnectionOption, into buffer: inout ByteBuffer) {
         buffer.writeImmutableBuffer(date)
         switch connection {
         case .implied: buffer.writeStaticString("\r\n")
@@ -36,13 +36,13 @@ enum ResponseEncoder {
         }
     }
 
-    /// What a response says about the connection.
+    /// The Connection field of a response.
     enum ConnectionOption {
-        /// It goes on, as HTTP/1.1 has it unless something else is said.
+        /// None: the connection stays open, as is the default of HTTP/1.1.
         case implied
-        /// It goes on, and an HTTP/1.0 client has to be told.
+        /// `keep-alive`: the connection stays open, which is not the default of HTTP/1.0.
         case keepAlive
-        /// It ends with this response.
+        /// `close`: the connection ends with this response.
         case close
     }
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import HTTPLimits
 internal import NIOCore
 
-/// Reads the body of one request out of a connection's bytes.
+/// Reads the body of one HTTP/1 request from the bytes of its connection.
 struct BodyReader {
     private enum Framing {
         case length(Int)
@@ -11,20 +12,19 @@ struct BodyReader {
     }
 
     private var framing: Framing
-    private var received = 0
-    private var began: UInt64
+    private var pace: BodyPace
 
-    /// A reader; nil if there is no body to read.
-    init?(_ body: RequestHead.Body, began: UInt64) {
+    /// A reader; nil if there is no body.
+    init?(_ body: RequestHead.Body, at now: UInt64) {
         switch body {
         case .none, .length(0): return nil
         case .length(let length): framing = .length(length)
         case .chunked: framing = .chunked(ChunkedDecoder())
         }
-        self.began = began
+        pace = BodyPace(at: now)
     }
 
-    /// Whether all of it has been read.
+    /// True if all of the body has been read.
     var isDone: Bool {
         switch framing {
         case .length(let remaining): remaining == 0
@@ -32,11 +32,11 @@ struct BodyReader {
         }
     }
 
-    /// Takes what there is of the body, and nothing behind it.
+    /// Moves the bytes of the body from `input` to `output`, and none that follow it.
     mutating func read(
         _ input: inout ByteBuffer,
         into output: inout ByteBuffer,
-        _ limits: HTTPLimits
+        limits: HTTPLimits
     ) throws(RequestFault) {
         let before = output.readableBytes
         switch framing {
@@ -45,19 +45,15 @@ struct BodyReader {
             if var data = input.readSlice(length: count) { output.writeBuffer(&data) }
             framing = .length(remaining - count)
         case .chunked(var decoder):
-            try decoder.decode(&input, into: &output, limit: limits.body - received)
+            try decoder.decode(&input, into: &output, limit: limits.body - pace.receivedCount)
             framing = .chunked(decoder)
         }
-        received += output.readableBytes - before
+        pace.noteReceived(output.readableBytes - before)
     }
 
-    /// Leaves out some time in which nothing of it was taken, through no fault of the client's.
-    mutating func excuse(_ nanoseconds: UInt64) {
-        began &+= nanoseconds
-    }
+    /// Does not count some time in which the body was not read, which is not the client's fault.
+    mutating func excuse(_ nanoseconds: UInt64) { pace.excuse(nanoseconds) }
 
-    /// Whether it comes more slowly than is allowed.
-    func isTooSlow(_ now: UInt64, _ loop: ConnectionLoop) -> Bool {
-        loop.isTooSlow(received: received, since: began, now)
-    }
+    /// Returns whether the body arrives more slowly than the limits allow.
+    func isTooSlow(at now: UInt64, times: DeadlineTimes) -> Bool { pace.isTooSlow(at: now, times: times) }
 }

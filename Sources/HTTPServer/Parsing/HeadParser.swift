@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// Reads the head of an HTTP/1 request, all of which is there.
+internal import Bytes
+internal import HTTPLimits
+
+/// Reads the complete head of an HTTP/1 request.
 ///
-/// It takes what RFC 9112 allows and nothing of what it only tolerates: where two programs might read a request
-/// differently, one of them lets somebody in whom the other would have stopped. So there are no bare line feeds, no
-/// folded lines, no blanks before a colon, one Host, and one way to say how long a body is.
+/// It accepts the forms that RFC 9112 allows, and rejects those that the RFC only tolerates. If a proxy and this
+/// server read a request differently, a client may bypass the checks of one of them. So there are no bare line feeds,
+/// no folded lines, no blanks before a colon, one Host, and one field for the length of the body.
 struct HeadParser {
     let limits: HTTPLimits
 
@@ -13,85 +16,86 @@ struct HeadParser {
     ///
     /// - Parameters:
     ///   - bytes: The head from the method to the empty line, which must be the last two line ends.
-    ///   - fields: Where to put the fields; what is there is replaced.
-    /// - Returns: The start line and what the fields say about the connection and the body.
+    ///   - fields: A buffer for the fields; its content is replaced.
+    /// - Returns: The start line, and the fields about the connection and the body.
     /// - Throws: 400, 414, 417, 431 or 505.
-    func parse(_ bytes: Span<UInt8>, into fields: inout [RequestHead.Field]) throws(RequestFault) -> RequestHead.Facts {
+    func parse(_ bytes: Span<UInt8>, into fields: inout [RequestHead.Field]) throws(RequestFault) -> RequestHead.Summary
+    {
         fields.removeAll(keepingCapacity: true)
-        var facts = RequestHead.Facts()
-        var position = try startLine(bytes, &facts)
-        var summary = FieldSummary()
-        while position < bytes.count, bytes[position] != Octet.carriageReturn {
-            let field = try field(bytes, &position)
-            guard fields.count < limits.fieldCount else { throw RequestFault(431, "too many header fields") }
+        var summary = RequestHead.Summary()
+        var position = try startLine(bytes, into: &summary)
+        var framing = MessageFraming()
+        while position < bytes.count, bytes[position] != ASCII.carriageReturn {
+            let field = try field(bytes, at: &position)
+            guard fields.count < limits.fieldCount else { throw .tooManyFields }
             fields.append(field)
-            try summary.note(field, bytes, &facts)
+            try framing.note(field, in: bytes, into: &summary)
         }
-        guard position + 2 == bytes.count, bytes[position + 1] == Octet.lineFeed else {
+        guard position + 2 == bytes.count, bytes[position + 1] == ASCII.lineFeed else {
             throw .malformed("a line does not end in CR and LF")
         }
-        try summary.settle(bytes, &facts)
-        return facts
+        try framing.settle(bytes, into: &summary)
+        return summary
     }
 
     // method SP request-target SP HTTP-version CRLF
-    private func startLine(_ bytes: Span<UInt8>, _ facts: inout RequestHead.Facts) throws(RequestFault) -> Int {
+    private func startLine(_ bytes: Span<UInt8>, into summary: inout RequestHead.Summary) throws(RequestFault) -> Int {
         var position = 0
-        while position < bytes.count, Octet.isToken(bytes[position]) { position += 1 }
-        guard position > 0, position <= 32, position < bytes.count, bytes[position] == Octet.space else {
+        while position < bytes.count, ASCII.isToken(bytes[position]) { position += 1 }
+        guard position > 0, position <= 32, position < bytes.count, bytes[position] == ASCII.space else {
             throw .malformed("the request line has no method")
         }
-        facts.methodText = RequestHead.Slice(0, position)
-        facts.method = RequestHead.Method(bytes.extracting(0..<position))
+        summary.methodText = RequestHead.Slice(0, position)
+        summary.method = RequestHead.Method(bytes.extracting(0..<position))
         position += 1
         let start = position
-        while position < bytes.count, Octet.isVisible(bytes[position]) {
+        while position < bytes.count, ASCII.isVisible(bytes[position]) {
             if bytes[position] == UInt8(ascii: "#") { throw .malformed("the target has a fragment") }
             position += 1
         }
-        guard position > start, position < bytes.count, bytes[position] == Octet.space else {
+        guard position > start, position < bytes.count, bytes[position] == ASCII.space else {
             throw .malformed("the request line has no target")
         }
-        facts.target = RequestHead.Slice(start, position)
+        summary.target = RequestHead.Slice(start, position)
         position += 1
-        guard position + 10 <= bytes.count, bytes[position + 8] == Octet.carriageReturn,
-            bytes[position + 9] == Octet.lineFeed
+        guard position + 10 <= bytes.count, bytes[position + 8] == ASCII.carriageReturn,
+            bytes[position + 9] == ASCII.lineFeed
         else { throw .malformed("the request line has no version") }
-        facts.version = try version(bytes.extracting(position..<(position + 8)))
-        guard position + 10 <= limits.requestLine + 2 else { throw RequestFault(414, "the request line is too long") }
+        summary.version = try version(bytes.extracting(position..<(position + 8)))
+        guard position + 10 <= limits.requestLine + 2 else { throw .longRequestLine }
         return position + 10
     }
 
     private func version(_ bytes: Span<UInt8>) throws(RequestFault) -> RequestHead.Version {
         if bytes.equals("HTTP/1.1") { return .http11 }
         if bytes.equals("HTTP/1.0") { return .http10 }
-        guard bytes.extracting(first: 5).equals("HTTP/"), Octet.isDigit(bytes[5]), bytes[6] == UInt8(ascii: "."),
-            Octet.isDigit(bytes[7])
+        guard bytes.extracting(first: 5).equals("HTTP/"), ASCII.isDigit(bytes[5]), bytes[6] == UInt8(ascii: "."),
+            ASCII.isDigit(bytes[7])
         else { throw .malformed("the request line has no version") }
-        throw RequestFault(505, "only HTTP/1.0, HTTP/1.1 and HTTP/2 are spoken here")
+        throw RequestFault(505, "only HTTP/1.0, HTTP/1.1 and HTTP/2 are supported")
     }
 
     // field-name ":" OWS field-value OWS CRLF
-    private func field(_ bytes: Span<UInt8>, _ position: inout Int) throws(RequestFault) -> RequestHead.Field {
+    private func field(_ bytes: Span<UInt8>, at position: inout Int) throws(RequestFault) -> RequestHead.Field {
         let start = position
-        while position < bytes.count, Octet.isToken(bytes[position]) { position += 1 }
-        guard position > start, position < bytes.count, bytes[position] == Octet.colon else {
+        while position < bytes.count, ASCII.isToken(bytes[position]) { position += 1 }
+        guard position > start, position < bytes.count, bytes[position] == ASCII.colon else {
             throw .malformed(
-                Octet.isBlank(bytes[start]) ? "a header field is folded" : "a header field has no proper name"
+                ASCII.isBlank(bytes[start]) ? "a header field is folded" : "a header field has an invalid name"
             )
         }
         let name = RequestHead.Slice(start, position)
         position += 1
-        while position < bytes.count, Octet.isBlank(bytes[position]) { position += 1 }
+        while position < bytes.count, ASCII.isBlank(bytes[position]) { position += 1 }
         let valueStart = position
-        while position < bytes.count, Octet.isFieldContent(bytes[position]) { position += 1 }
-        guard position + 1 < bytes.count, bytes[position] == Octet.carriageReturn,
-            bytes[position + 1] == Octet.lineFeed
+        while position < bytes.count, ASCII.isFieldContent(bytes[position]) { position += 1 }
+        guard position + 1 < bytes.count, bytes[position] == ASCII.carriageReturn,
+            bytes[position + 1] == ASCII.lineFeed
         else { throw .malformed("a header field holds a control character") }
         var valueEnd = position
-        while valueEnd > valueStart, Octet.isBlank(bytes[valueEnd - 1]) { valueEnd -= 1 }
+        while valueEnd > valueStart, ASCII.isBlank(bytes[valueEnd - 1]) { valueEnd -= 1 }
         position += 2
-        guard position - start <= limits.fieldLine + 2 else { throw RequestFault(431, "a header field is too long") }
+        guard position - start <= limits.fieldLine + 2 else { throw .longField }
         let kind = RequestHead.FieldKind(bytes.extracting(name.range))
         return RequestHead.Field(kind: kind, name: name, value: RequestHead.Slice(valueStart, valueEnd))
     }

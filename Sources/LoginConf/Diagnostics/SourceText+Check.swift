@@ -2,9 +2,9 @@
 // Gatehouse
 
 extension SourceText {
-    /// What keeps a text from being read at all: its size, or bytes that are not UTF-8.
+    /// Returns the diagnostic of a text that cannot be read at all: one that is too large, or not UTF-8.
     ///
-    /// The JDK turns malformed bytes into U+FFFD, a character that words may hold, and goes on.
+    /// The JDK replaces malformed bytes by U+FFFD, which is valid in words, and continues.
     func unreadable() -> Diagnostic? {
         guard bytes.count <= Self.maximumSize else {
             return error(at: .none, "the text has more than \(Self.maximumSize >> 20) MiB")
@@ -18,7 +18,7 @@ extension SourceText {
         }
     }
 
-    /// Whether a byte order mark stands at an offset.
+    /// Returns whether there is a byte order mark at an offset.
     func hasByteOrderMark(at offset: Int) -> Bool {
         bytes[min(offset, bytes.count)...].starts(with: [0xEF, 0xBB, 0xBF])
     }

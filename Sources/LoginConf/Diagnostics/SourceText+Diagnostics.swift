@@ -2,29 +2,29 @@
 // Gatehouse
 
 extension SourceText {
-    /// An error at a place of this text.
+    /// Makes an error about a place of this text.
     ///
     /// - Parameters:
-    ///   - range: The place; only its part on the first line is underlined.
-    ///   - message: What is wrong, in one line.
-    ///   - hint: What would help, in one line.
-    /// - Returns: The diagnostic, ready to be shown.
+    ///   - range: The place; its part on the first line is underlined.
+    ///   - message: The problem, in one line.
+    ///   - hint: A way to solve the problem, in one line.
+    /// - Returns: The diagnostic.
     public func error(at range: SourceRange, _ message: String, hint: String? = nil) -> Diagnostic {
-        diagnostic(.error, at: range, message, hint: hint)
+        diagnostic(.error, at: range, message: message, hint: hint)
     }
 
-    /// A warning at a place of this text.
+    /// Makes a warning about a place of this text.
     ///
     /// - Parameters:
-    ///   - range: The place; only its part on the first line is underlined.
-    ///   - message: What is doubtful, in one line.
-    ///   - hint: What would help, in one line.
-    /// - Returns: The diagnostic, ready to be shown.
+    ///   - range: The place; its part on the first line is underlined.
+    ///   - message: The problem, in one line.
+    ///   - hint: A way to solve the problem, in one line.
+    /// - Returns: The diagnostic.
     public func warning(at range: SourceRange, _ message: String, hint: String? = nil) -> Diagnostic {
-        diagnostic(.warning, at: range, message, hint: hint)
+        diagnostic(.warning, at: range, message: message, hint: hint)
     }
 
-    /// A place of this text for use within a message, as `login.conf:3:5`.
+    /// Returns a place of this text for a message, as `login.conf:3:5`.
     public func place(of range: SourceRange) -> String {
         let location = location(of: range.start)
         return "\(Displayed.text(name)):\(location.line):\(location.column)"
@@ -34,11 +34,11 @@ extension SourceText {
     private func diagnostic(
         _ severity: Diagnostic.Severity,
         at range: SourceRange,
-        _ message: String,
+        message: String,
         hint: String?
     ) -> Diagnostic {
         let line = line(around: Int(range.start))
-        let excerpt = LineExcerpt(bytes, line, end: Int(range.end))
+        let excerpt = LineExcerpt(of: bytes, line: line, end: Int(range.end))
         return Diagnostic(
             severity: severity,
             message: Displayed.text(message),
@@ -53,9 +53,9 @@ extension SourceText {
     }
 }
 
-/// The part of a line that is shown under a message.
+/// The part of a line to show under a message.
 private struct LineExcerpt {
-    /// The most columns shown.
+    /// The largest number of columns.
     private static let width = 100
     private static let ellipsis = "..."
 
@@ -63,8 +63,8 @@ private struct LineExcerpt {
     let indent: Int
     let length: Int
 
-    init(_ bytes: [UInt8], _ line: SourceText.Line, end: Int) {
-        // Long lines are looked at near the place only; a scalar has at most four bytes.
+    init(of bytes: [UInt8], line: SourceText.Line, end: Int) {
+        // Only the part of a long line near the place is read; a scalar has at most four bytes.
         let reach = 4 * Self.width
         var first = max(line.start, line.offset - reach)
         while first < line.offset, bytes[first].isContinuation { first += 1 }

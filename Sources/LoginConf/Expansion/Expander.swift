@@ -3,12 +3,12 @@
 
 /// Replaces the `${...}` of a value, once and from left to right, as the JDK does for option values of login.conf.
 ///
-/// `${{...}}` is left as it is, so is everything after a `${` or `${{` that is never closed; results are not expanded
-/// again. Source: OpenJDK 17 `sun.security.util.PropertyExpander`, observed by running it.
+/// `${{...}}` is left as it is, and so is everything after an unclosed `${` or `${{`; replaced text is not expanded
+/// again. Source: OpenJDK 17 `sun.security.util.PropertyExpander`, as observed.
 struct Expander {
-    /// What can be referred to, and how strict a value is read.
+    /// The references that are allowed, and the treatment of an unclosed one.
     enum Syntax {
-        /// Properties only; `env:X` is a property's name.
+        /// Properties only; `env:X` is the name of a property.
         case jdk
         /// Also `env:` and `file:`.
         case jdkWithSources
@@ -16,9 +16,9 @@ struct Expander {
         case strict
     }
 
-    /// A `${...}` that cannot be replaced, or a value of which nothing is left.
+    /// A reference that cannot be replaced, or a value that expands to nothing.
     struct Fault: Error {
-        /// The `${...}` as written, nil if the whole value is meant.
+        /// The `${...}` as written; nil for the whole value.
         var reference: String?
         var message: String
         var hint: String?
@@ -27,16 +27,16 @@ struct Expander {
     let syntax: Syntax
     let expansion: Expansion
 
-    /// The value with every reference replaced; files may make it something else than UTF-8.
+    /// Returns the value with every reference replaced; the bytes of a file need not be UTF-8.
     func bytes(of value: String) throws(Fault) -> [UInt8] {
         let source = Array(value.utf8)
         var result: [UInt8] = []
         var copied = 0
-        while let open = Self.index(of: .dollar, .openBrace, in: source, from: copied) {
+        while let open = Self.index(of: .dollar, then: .openBrace, in: source, from: copied) {
             result += source[copied..<open]
             let inside = open + 2
             if inside < source.count, source[inside] == .openBrace {
-                guard let close = Self.index(of: .closeBrace, .closeBrace, in: source, from: inside) else {
+                guard let close = Self.index(of: .closeBrace, then: .closeBrace, in: source, from: inside) else {
                     copied = try rest(of: source, from: open, into: &result)
                     break
                 }
@@ -62,11 +62,11 @@ struct Expander {
         return result
     }
 
-    /// The value as a string.
+    /// Returns the value with every reference replaced, as a string.
     func string(of value: String) throws(Fault) -> String {
         let bytes = try bytes(of: value)
         guard let string = String(validating: bytes, as: UTF8.self) else {
-            throw Fault(message: "\(Displayed.word(value)) gives bytes that are not UTF-8")
+            throw Fault(message: "\(Displayed.word(value)) expands to bytes that are not UTF-8")
         }
         return string
     }
@@ -87,12 +87,13 @@ struct Expander {
         if name == "/" { return [.slash] }
         let source = syntax == .jdk ? nil : Source(name)
         guard !(source?.name ?? name).isEmpty else {
-            throw Fault(reference: "${\(name)}", message: "`${\(name)}` names nothing")
+            throw Fault(reference: "${\(name)}", message: "`${\(name)}` has no name")
         }
         switch source {
         case .environment(let variable)?:
             guard let value = expansion.environment(variable) else {
-                throw Fault(reference: "${\(name)}", message: "no environment variable \(Displayed.word(variable))")
+                let message = "the environment variable \(Displayed.word(variable)) is not set"
+                throw Fault(reference: "${\(name)}", message: message)
             }
             return Array(value.utf8)
         case .file(let path)?:
@@ -106,7 +107,7 @@ struct Expander {
             guard let value = expansion.property(name) else {
                 throw Fault(
                     reference: "${\(name)}",
-                    message: "no property \(Displayed.word(name))",
+                    message: "the property \(Displayed.word(name)) is not defined",
                     hint: hint(for: name)
                 )
             }
@@ -116,11 +117,11 @@ struct Expander {
 
     private func hint(for name: String) -> String? {
         guard syntax == .jdk, Source(name) != nil else { return nil }
-        return "`${env:...}` and `${file:...}` exist in realms.conf only"
+        return "`${env:...}` and `${file:...}` work in realms.conf only"
     }
 
-    /// Where two bytes stand one after the other.
-    static func index(of first: UInt8, _ second: UInt8, in bytes: [UInt8], from start: Int) -> Int? {
+    /// Returns the first index at which two bytes follow each other.
+    static func index(of first: UInt8, then second: UInt8, in bytes: [UInt8], from start: Int) -> Int? {
         var index = start
         while index + 1 < bytes.count {
             if bytes[index] == first, bytes[index + 1] == second { return index }
@@ -130,7 +131,7 @@ struct Expander {
     }
 }
 
-/// A reference to something other than a property.
+/// A reference to an environment variable or a file.
 private enum Source {
     case environment(String)
     case file(String)
@@ -153,7 +154,7 @@ private enum Source {
 }
 
 extension [UInt8] {
-    /// A file's content as a value: editors end the last line, too.
+    /// The content of a file as a value, without the line end that editors add to the last line.
     fileprivate var withoutLastLineEnd: [UInt8] {
         guard last == .lineFeed else { return self }
         let kept = dropLast()

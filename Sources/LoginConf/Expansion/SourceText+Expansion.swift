@@ -2,14 +2,14 @@
 // Gatehouse
 
 extension SourceText {
-    /// A fault of an expansion as a diagnostic, at the reference where it can be found and else at the whole value.
+    /// Returns the diagnostic of a fault, at the reference if it is found in the text, otherwise at the whole value.
     func diagnostic(of fault: Expander.Fault, in range: SourceRange) -> Diagnostic {
         error(at: place(of: fault.reference, in: range), fault.message, hint: fault.hint)
     }
 
     private func place(of reference: String?, in range: SourceRange) -> SourceRange {
         guard let wanted = reference.map({ Array($0.utf8) }), !wanted.isEmpty else { return range }
-        // A reference that holds escapes is written otherwise than it reads, and is not found.
+        // A reference that contains escapes is spelled differently in the text, and is not found.
         var start = Int(range.start)
         while start + wanted.count <= Int(range.end) {
             let end = start + wanted.count

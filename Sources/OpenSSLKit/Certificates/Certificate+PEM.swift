@@ -10,7 +10,7 @@ extension Certificate {
     ///
     /// - Parameters:
     ///   - pem: The text.
-    ///   - name: Where it came from, for messages: a file name.
+    ///   - name: The name of the file, for error messages.
     /// - Returns: One certificate or more.
     /// - Throws: ``OpenSSLError`` with code `noCertificate` or `malformedCertificate`, naming `name`.
     public static func chain(

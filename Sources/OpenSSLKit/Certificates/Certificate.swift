@@ -9,17 +9,17 @@ public final class Certificate: @unchecked Sendable {
     // Unchecked because of the pointer: OpenSSL's X509 is not changed after it is read, its caches have their own lock.
     private let x509: OpaquePointer
 
-    /// The subject's distinguished name as RFC 2253 writes it: "CN=localhost,O=Gatehouse".
+    /// The subject's distinguished name in the form of RFC 2253: "CN=localhost,O=Gatehouse".
     public let subject: String
-    /// The issuer's distinguished name as RFC 2253 writes it.
+    /// The issuer's distinguished name in the form of RFC 2253.
     public let issuer: String
     /// The first second in which it is valid, counted from 1970-01-01 00:00 UTC.
     public let notBefore: Int64
     /// The last second in which it is valid, counted from 1970-01-01 00:00 UTC.
     public let notAfter: Int64
-    /// The DNS names it was made for (RFC 5280 4.2.1.6), as they stand in it.
+    /// The DNS names of subjectAltName (RFC 5280 4.2.1.6), unchanged.
     public let dnsNames: [String]
-    /// The IP addresses it was made for, in text form.
+    /// The IP addresses of subjectAltName, in text form.
     public let ipAddresses: [String]
     /// The SHA-256 digest of its DER form.
     public let digest: Digest
@@ -27,7 +27,7 @@ public final class Certificate: @unchecked Sendable {
     /// The SHA-256 fingerprint: upper-case hexadecimal pairs with colons between, as `openssl x509` prints it.
     public var fingerprint: String { digest.fingerprint }
 
-    /// Takes over an X509 of which the caller owns one reference; it is freed even if this throws.
+    /// Takes over one reference to an X509 from the caller; it is freed even if this throws.
     init(owning x509: OpaquePointer, context: String) throws(OpenSSLError) {
         do throws(OpenSSLError) {
             let names = try unsafe SubjectAlternativeNames(of: x509, context: context)
@@ -51,13 +51,13 @@ public final class Certificate: @unchecked Sendable {
 
     deinit { unsafe X509_free(x509) }
 
-    /// Lends the X509, which must not be changed or freed.
+    /// Calls `body` with the X509, which it must not change or free.
     func withX509<R>(_ body: (OpaquePointer) throws(OpenSSLError) -> R) throws(OpenSSLError) -> R {
         defer { withExtendedLifetime(self) {} }
         return try unsafe body(x509)
     }
 
-    /// Refuses a certificate that is not valid at a point of time.
+    /// Checks that the certificate is valid at a point of time.
     ///
     /// - Parameter now: Seconds since 1970-01-01 00:00 UTC.
     /// - Throws: ``OpenSSLError`` with code `certificateExpired` or `certificateNotYetValid`.
@@ -102,6 +102,6 @@ extension Certificate: Hashable {
     /// Two certificates are the same if their DER bytes are.
     public static func == (left: Certificate, right: Certificate) -> Bool { left.digest == right.digest }
 
-    /// Feeds the digest.
+    /// Hashes the digest.
     public func hash(into hasher: inout Hasher) { hasher.combine(digest) }
 }

@@ -3,23 +3,24 @@
 
 internal import COpenSSL
 
-/// What an authority says about one certificate (OCSP, RFC 6960), to be handed to clients with it (RFC 6066 8).
+/// An authority's response about the status of one certificate (OCSP, RFC 6960), which a server sends to clients with
+/// the certificate (RFC 6066 8).
 public struct OCSPResponse: Sendable, Hashable {
-    /// The DER form, which goes to clients as it is.
+    /// The DER form, sent to clients unchanged.
     public let der: [UInt8]
-    /// The last second for which it speaks, counted from 1970-01-01 00:00 UTC; nil if it does not say.
+    /// The last second in which it is valid, counted from 1970-01-01 00:00 UTC; nil if it has no end.
     ///
-    /// After it a server sends it no more, as clients would take it for a fault.
+    /// After it a server no longer sends the response: clients reject an outdated one.
     public let nextUpdate: Int64?
 
-    /// Reads a response and sees that it says of a certificate that it is good.
+    /// Reads a response and checks that it reports a certificate as good.
     ///
-    /// Its signature is not checked: that is the client's part.
+    /// Its signature is not checked; clients do that.
     ///
     /// - Parameters:
     ///   - der: The DER form, as `openssl ocsp -respout` writes it.
-    ///   - certificate: The certificate it must speak of, by issuer's name and serial number.
-    ///   - name: Where it came from, for messages: a file name.
+    ///   - certificate: The certificate that it must be about, by issuer's name and serial number.
+    ///   - name: The name of the file, for error messages.
     /// - Throws: ``OpenSSLError`` with code `malformedOCSPResponse` or `unfitOCSPResponse`, naming `name`.
     public init(der: [UInt8], for certificate: Certificate, name: String) throws(OpenSSLError) {
         let context = "OCSP response file \(name)"
@@ -38,7 +39,7 @@ public struct OCSPResponse: Sendable, Hashable {
         let status = unsafe OCSP_response_status(response)
         guard status == OCSP_RESPONSE_STATUS_SUCCESSFUL else {
             let reason = unsafe OCSP_response_status_str(Int(status)).map { unsafe String(cString: $0) } ?? "\(status)"
-            throw OpenSSLError(.unfitOCSPResponse, context: "\(context), which says \(reason)")
+            throw OpenSSLError(.unfitOCSPResponse, context: "\(context) with status \(reason)")
         }
         guard let basic = unsafe OCSP_response_get1_basic(response) else {
             throw .draining(.malformedOCSPResponse, context: context)
@@ -46,12 +47,12 @@ public struct OCSPResponse: Sendable, Hashable {
         defer { unsafe OCSP_BASICRESP_free(basic) }
         for index in 0..<(unsafe OCSP_resp_count(basic)) {
             let single = unsafe OCSP_resp_get0(basic, index)
-            guard try unsafe Self.speaks(single, of: certificate) else { continue }
+            guard try unsafe Self.isAbout(single, of: certificate) else { continue }
             var next: UnsafeMutablePointer<ASN1_GENERALIZEDTIME>?
             let status = unsafe OCSP_single_get0_status(single, nil, nil, nil, &next)
             guard status == V_OCSP_CERTSTATUS_GOOD else {
                 let reason = unsafe String(cString: OCSP_cert_status_str(Int(status)))
-                throw OpenSSLError(.unfitOCSPResponse, context: "\(context), which says \(reason)")
+                throw OpenSSLError(.unfitOCSPResponse, context: "\(context) with status \(reason)")
             }
             if let next = unsafe next {
                 nextUpdate = try unsafe Certificate.seconds(of: next, context: context)
@@ -61,11 +62,11 @@ public struct OCSPResponse: Sendable, Hashable {
             self.der = der
             return
         }
-        let text = "\(context), which does not speak of certificate \(certificate.subject)"
+        let text = "\(context), which is not about certificate \(certificate.subject)"
         throw OpenSSLError(.unfitOCSPResponse, context: text)
     }
 
-    private static func speaks(_ single: OpaquePointer?, of certificate: Certificate) throws(OpenSSLError) -> Bool {
+    private static func isAbout(_ single: OpaquePointer?, of certificate: Certificate) throws(OpenSSLError) -> Bool {
         var name: UnsafeMutablePointer<ASN1_OCTET_STRING>?
         var algorithm: OpaquePointer?
         var serial: UnsafeMutablePointer<ASN1_INTEGER>?
@@ -85,18 +86,4 @@ public struct OCSPResponse: Sendable, Hashable {
                 && ASN1_INTEGER_cmp(X509_get0_serialNumber(x509), serial) == 0
         }
     }
-}
-
-/// Called by OpenSSL when a client asks for the status of the certificate.
-func statusCallback(ssl: OpaquePointer?, data: UnsafeMutableRawPointer?) -> Int32 {
-    guard let data = unsafe data else { return SSL_TLSEXT_ERR_NOACK }
-    let callbackData = unsafe Unmanaged<CallbackData>.fromOpaque(data).takeUnretainedValue()
-    guard let response = callbackData.ocspResponse else { return SSL_TLSEXT_ERR_NOACK }
-    if let next = response.nextUpdate {
-        // The clock of OpenSSL's own checks.
-        let now = time(nil)
-        if Int64(now) > next { return SSL_TLSEXT_ERR_NOACK }
-    }
-    let set = unsafe gatehouse_SSL_set_status_response(ssl, response.der, response.der.count)
-    return set == 1 ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_NOACK
 }

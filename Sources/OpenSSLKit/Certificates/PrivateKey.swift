@@ -3,9 +3,9 @@
 
 internal import COpenSSL
 
-/// A private key, kept by OpenSSL and wiped when it is let go; usable from any thread.
+/// A private key in memory of OpenSSL, wiped when the last reference is released; usable from any thread.
 ///
-/// It has no description: nothing of it can get into a log.
+/// It has no description, so the key cannot get into a log.
 @safe
 public final class PrivateKey: @unchecked Sendable {
     // Unchecked because of the pointer: an EVP_PKEY is not changed after it is made, its reference count is atomic.
@@ -34,7 +34,7 @@ public final class PrivateKey: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - pem: The text: PKCS#8 (RFC 5958) or one of the older forms of RSA and EC keys.
-    ///   - name: Where it came from, for messages: a file name.
+    ///   - name: The name of the file, for error messages.
     /// - Throws: ``OpenSSLError`` with code `noPrivateKey`, `malformedPrivateKey` or `encryptedPrivateKey`.
     public init(pem: Span<UInt8>, name: String) throws(OpenSSLError) {
         let context = "private key file \(name)"
@@ -42,7 +42,7 @@ public final class PrivateKey: @unchecked Sendable {
         ErrorQueue.clear()
         unsafe key = try unsafe withReadBIO(over: pem, context: context) { bio throws(OpenSSLError) in
             var asked = false
-            // Without a callback of our own OpenSSL would ask at the terminal for a pass phrase.
+            // Without a callback OpenSSL prompts for a pass phrase at the terminal.
             let key = unsafe withUnsafeMutablePointer(to: &asked) { asked in
                 unsafe PEM_read_bio_PrivateKey(
                     bio,
@@ -79,9 +79,9 @@ public final class PrivateKey: @unchecked Sendable {
         try self.init(pem: pem.span, name: name)
     }
 
-    /// Lends the key as a PEM block in PKCS#8 form, not encrypted; the bytes are wiped when `body` returns.
+    /// Calls `body` with the key as a PEM block in PKCS#8 form, not encrypted; the bytes are wiped when `body` returns.
     ///
-    /// - Throws: ``OpenSSLError`` with code `libraryFailure`, or what `body` throws.
+    /// - Throws: ``OpenSSLError`` with code `libraryFailure`, or the error of `body`.
     public func withPEM<R>(_ body: (Span<UInt8>) throws(OpenSSLError) -> R) throws(OpenSSLError) -> R {
         ErrorQueue.clear()
         let bio = try MemoryBIO(context: "private key")
@@ -91,7 +91,7 @@ public final class PrivateKey: @unchecked Sendable {
         return try bio.withBytes(body)
     }
 
-    /// Says whether this is the key that a certificate was made for.
+    /// Returns whether this is the key of a certificate.
     public func belongs(to certificate: Certificate) throws(OpenSSLError) -> Bool {
         ErrorQueue.clear()
         defer { ErrorQueue.clear() }
@@ -100,7 +100,7 @@ public final class PrivateKey: @unchecked Sendable {
         }
     }
 
-    /// Lends the EVP_PKEY, which must not be changed or freed.
+    /// Calls `body` with the EVP_PKEY, which it must not change or free.
     func withKey<R>(_ body: (OpaquePointer) throws(OpenSSLError) -> R) throws(OpenSSLError) -> R {
         defer { withExtendedLifetime(self) {} }
         return try unsafe body(key)

@@ -9,11 +9,11 @@ public final class RevocationList: @unchecked Sendable {
     // Unchecked because of the pointer: OpenSSL's X509_CRL is not changed after it is read.
     private let crl: OpaquePointer
 
-    /// The issuer's distinguished name as RFC 2253 writes it.
+    /// The issuer's distinguished name in the form of RFC 2253.
     public let issuer: String
-    /// The last second for which it speaks, counted from 1970-01-01 00:00 UTC; nil if it does not say.
+    /// The last second in which it is valid, counted from 1970-01-01 00:00 UTC; nil if it has no end.
     ///
-    /// After it, certificates of this issuer are refused: nobody can tell whether they are revoked.
+    /// After it, certificates of this issuer are rejected, as their status is unknown.
     public let nextUpdate: Int64?
 
     private init(owning crl: OpaquePointer, context: String) throws(OpenSSLError) {
@@ -37,7 +37,7 @@ public final class RevocationList: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - pem: The text.
-    ///   - name: Where it came from, for messages: a file name.
+    ///   - name: The name of the file, for error messages.
     /// - Returns: One list or more.
     /// - Throws: ``OpenSSLError`` with code `noRevocationList` or `malformedRevocationList`, naming `name`.
     public static func lists(pem: [UInt8], name: String) throws(OpenSSLError) -> [RevocationList] {
@@ -61,7 +61,7 @@ public final class RevocationList: @unchecked Sendable {
         }
     }
 
-    /// Lends the X509_CRL, which must not be changed or freed.
+    /// Calls `body` with the X509_CRL, which it must not change or free.
     func withCRL<R>(_ body: (OpaquePointer) throws(OpenSSLError) -> R) throws(OpenSSLError) -> R {
         defer { withExtendedLifetime(self) {} }
         return try unsafe body(crl)

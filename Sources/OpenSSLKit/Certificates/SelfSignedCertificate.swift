@@ -3,13 +3,13 @@
 
 internal import COpenSSL
 
-/// Makes the certificate a server starts with before it is given one: for development, signed by itself.
+/// Makes self-signed certificates, for servers in development that have no other certificate.
 public enum SelfSignedCertificate {
     /// Makes a P-256 key and a version 3 certificate for it.
     ///
     /// Serial number of 128 random bits; subjectAltName; basicConstraints CA:FALSE, critical; keyUsage
     /// digitalSignature; extendedKeyUsage serverAuth; subjectKeyIdentifier. Valid from five minutes before `now`, for
-    /// clients whose clock is late. A client trusts it by taking it as its CA file.
+    /// clients whose clock is slow. A client trusts it if it is in the client's CA file.
     ///
     /// - Parameters:
     ///   - dnsNames: Host names (RFC 1123), `*.` in front allowed.
@@ -27,24 +27,24 @@ public enum SelfSignedCertificate {
         guard let commonName = dnsNames.first ?? ipAddresses.first else {
             throw OpenSSLError(.invalidConfiguration, context: "self-signed certificate without a name")
         }
-        // 825 days is the longest that clients of Apple accept of any server certificate.
+        // 825 days is the longest validity of a server certificate that Apple's clients accept.
         guard (1...825).contains(days) else {
             throw OpenSSLError(.invalidConfiguration, context: "self-signed certificate for \(days) days")
         }
         ErrorQueue.clear()
         let key = try PrivateKey.makeP256()
-        let draft = try CertificateDraft()
-        try draft.setVersion3()
-        try draft.setSerial(RandomBytes.make(16))
+        let builder = try CertificateBuilder()
+        try builder.setVersion3()
+        try builder.setSerial(RandomBytes.make(16))
         // RFC 5280 appendix A.1: a common name has at most 64 characters.
-        try draft.setName(commonName: commonName.utf8.count <= 64 ? commonName : "Gatehouse")
-        try draft.setValidity(from: now - 300, to: now + Int64(days) * 86_400)
-        try draft.setKey(key)
-        try draft.add(NID_basic_constraints, "critical,CA:FALSE")
-        try draft.add(NID_key_usage, "critical,digitalSignature")
-        try draft.add(NID_ext_key_usage, "serverAuth")
-        try draft.add(NID_subject_key_identifier, "hash")
-        try draft.addNames(dnsNames: dnsNames, ipAddresses: ipAddresses)
-        return (try draft.sign(with: key), key)
+        try builder.setName(commonName: commonName.utf8.count <= 64 ? commonName : "Gatehouse")
+        try builder.setValidity(from: now - 300, to: now + Int64(days) * 86_400)
+        try builder.setKey(key)
+        try builder.add(NID_basic_constraints, value: "critical,CA:FALSE")
+        try builder.add(NID_key_usage, value: "critical,digitalSignature")
+        try builder.add(NID_ext_key_usage, value: "serverAuth")
+        try builder.add(NID_subject_key_identifier, value: "hash")
+        try builder.addNames(dnsNames: dnsNames, ipAddresses: ipAddresses)
+        return (try builder.sign(with: key), key)
     }
 }

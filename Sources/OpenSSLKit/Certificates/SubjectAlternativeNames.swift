@@ -12,7 +12,7 @@ struct SubjectAlternativeNames {
     init(of x509: OpaquePointer, context: String) throws(OpenSSLError) {
         var critical: Int32 = 0
         guard let found = unsafe X509_get_ext_d2i(x509, NID_subject_alt_name, &critical, nil) else {
-            // -1: there is no such extension. Anything else: it cannot be decoded or stands there twice.
+            // -1: there is no such extension. Anything else: it cannot be decoded, or occurs twice.
             guard critical == -1 else { throw .draining(.malformedCertificate, context: context) }
             return
         }
@@ -25,7 +25,7 @@ struct SubjectAlternativeNames {
             else { continue }
             if type == GEN_DNS {
                 let text = unsafe Self.bytes(of: value.assumingMemoryBound(to: ASN1_STRING.self))
-                // A zero byte inside has been used to pass for another name; such a name is left out.
+                // Attackers have used a zero byte to make a name look like another one; such a name is left out.
                 if !text.contains(0) { dnsNames.append(String(decoding: text, as: UTF8.self)) }
             } else if type == GEN_IPADD {
                 let address = unsafe Self.bytes(of: value.assumingMemoryBound(to: ASN1_STRING.self))
@@ -39,7 +39,7 @@ struct SubjectAlternativeNames {
         return unsafe Array(UnsafeBufferPointer(start: ASN1_STRING_get0_data(string), count: count))
     }
 
-    /// Writes four or sixteen bytes as an address; RFC 5952's shortening of zeros is left out.
+    /// Writes four or sixteen bytes as an address, without RFC 5952's shortening of zeros.
     private static func address(_ bytes: [UInt8]) -> String? {
         switch bytes.count {
         case 4:

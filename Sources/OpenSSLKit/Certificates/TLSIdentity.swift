@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// A certificate chain and the private key that belongs to it: what a side of a connection proves itself by.
+/// A certificate chain and its private key, by which a side of a connection authenticates itself.
 ///
-/// Having one means that the two fit; there is no other way to make one.
+/// The initializer checks that the two belong together.
 public struct TLSIdentity: Sendable {
     /// The leaf first, then the intermediates; never empty.
     public let certificateChain: [Certificate]
@@ -13,16 +13,17 @@ public struct TLSIdentity: Sendable {
     /// The certificate of this side.
     public let leaf: Certificate
 
-    /// What its authority says of the leaf; sent to clients that ask for it.
+    /// The OCSP response about the leaf, sent to clients that request it.
     public let ocspResponse: OCSPResponse?
 
-    /// Puts the two together.
+    /// Creates an identity.
     ///
     /// - Parameters:
     ///   - certificateChain: The leaf first, then the intermediates.
     ///   - privateKey: The key of the leaf.
-    ///   - ocspResponse: What its authority says of the leaf, if that is known.
-    /// - Throws: ``OpenSSLError``: `noCertificate` for an empty chain, `keyMismatch` if the key is another's.
+    ///   - ocspResponse: The OCSP response about the leaf, if there is one.
+    /// - Throws: ``OpenSSLError``: `noCertificate` for an empty chain, `keyMismatch` if the key belongs to another
+    ///   certificate.
     public init(
         certificateChain: [Certificate],
         privateKey: PrivateKey,

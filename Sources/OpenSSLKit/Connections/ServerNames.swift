@@ -3,30 +3,33 @@
 
 internal import COpenSSL
 
-/// A further identity of a server, shown to clients that ask for one of its names (RFC 6066 3).
+/// A further identity of a server, presented to clients that request one of its names (RFC 6066 3).
 public struct TLSHost: Sendable {
-    /// Host names, `*.` in front for all names with one label more; case does not count, nor a dot at the end.
+    /// Host names; `*.` in front stands for all names with one label more.
+    ///
+    /// Case and a dot at the end are ignored.
     public let names: [String]
-    /// What is shown.
+    /// The identity that is presented.
     public let identity: TLSIdentity
 
-    /// Makes a host; its names are checked when a ``TLSContext`` is made.
+    /// Creates a host; its names are checked when a ``TLSContext`` is made.
     public init(names: [String], identity: TLSIdentity) {
         self.names = names
         self.identity = identity
     }
 }
 
-/// Host names and what they stand for.
+/// A map of host names and wildcards to values.
 struct ServerNames<Value> {
     private var exact: [String: Value] = [:]
     private var wildcards: [String: Value] = [:]
 
     var isEmpty: Bool { exact.isEmpty && wildcards.isEmpty }
 
-    /// - Throws: ``OpenSSLError`` with code `invalidName` for what is no host name, and for one that is there already.
-    mutating func add(_ name: String, _ value: Value) throws(OpenSSLError) {
-        guard let known = Self.normalized(name), HostName.isValid(known) else {
+    /// - Throws: ``OpenSSLError`` with code `invalidName` for a malformed host name, and for one that was added
+    ///   already.
+    mutating func add(_ name: String, value: Value) throws(OpenSSLError) {
+        guard let known = Self.normalized(name), DNSName.isValid(known) else {
             throw OpenSSLError(.invalidName, context: "server name \"\(name)\"")
         }
         let old: Value?
@@ -38,14 +41,14 @@ struct ServerNames<Value> {
         if old != nil { throw OpenSSLError(.invalidName, context: "server name \"\(name)\", named twice") }
     }
 
-    /// What a name stands for: itself before a wildcard.
+    /// The value of a name; an exact name comes before a wildcard.
     subscript(normalized name: String) -> Value? {
         if let value = exact[name] { return value }
         guard !wildcards.isEmpty, let dot = name.firstIndex(of: "."), dot != name.startIndex else { return nil }
         return wildcards[String(name[name.index(after: dot)...])]
     }
 
-    /// The name in lower case (ASCII, as RFC 4343 has it) and without a dot at its end; nil if it is not ASCII or empty.
+    /// Returns a name in lower case (ASCII, RFC 4343) and without a dot at its end; nil if it is not ASCII or empty.
     static func normalized(_ name: some StringProtocol) -> String? {
         var bytes = name.utf8.map { (65...90).contains($0) ? $0 | 0x20 : $0 }
         if bytes.last == UInt8(ascii: ".") { bytes.removeLast() }
@@ -54,9 +57,10 @@ struct ServerNames<Value> {
     }
 }
 
-/// Called by OpenSSL with a ClientHello, before it looks for a session: takes the context of the name that is asked for.
+/// Called by OpenSSL with a ClientHello, before it looks for a session: switches to the context of the requested name.
 ///
-/// Only here does the choice also decide which sessions can be resumed: the callback for server names comes too late.
+/// The context decides which sessions can be resumed, so it must be chosen here: the callback for server names comes
+/// too late.
 func clientHelloCallback(
     ssl: OpaquePointer?,
     alert: UnsafeMutablePointer<Int32>?,
@@ -68,12 +72,12 @@ func clientHelloCallback(
     guard unsafe SSL_client_hello_get0_ext(ssl, UInt32(TLSEXT_TYPE_server_name), &start, &count) == 1 else {
         return SSL_CLIENT_HELLO_SUCCESS
     }
-    // What is malformed is refused by OpenSSL right after this.
+    // OpenSSL rejects a malformed extension right after this.
     let list = unsafe UnsafeBufferPointer(start: start, count: count)
     guard let name = unsafe serverName(in: list) else { return SSL_CLIENT_HELLO_SUCCESS }
-    unsafe Exchange.of(SSL_get_rbio(ssl))?.pointee.serverName = name
-    let callbackData = unsafe Unmanaged<CallbackData>.fromOpaque(data).takeUnretainedValue()
-    if let host = callbackData.hosts[normalized: name] {
+    unsafe BIOState.of(SSL_get_rbio(ssl))?.pointee.serverName = name
+    let callbacks = unsafe Unmanaged<ContextCallbacks>.fromOpaque(data).takeUnretainedValue()
+    if let host = callbacks.hosts[normalized: name] {
         guard unsafe SSL_set_SSL_CTX(ssl, host.pointer) != nil else {
             unsafe alert?.pointee = SSL_AD_INTERNAL_ERROR
             return SSL_CLIENT_HELLO_ERROR

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// A version of TLS that may be negotiated; older ones are not offered and not accepted (RFC 8996).
+/// A version of TLS that can be negotiated; older ones are neither offered nor accepted (RFC 8996).
 public enum TLSVersion: String, Sendable, Hashable, CaseIterable {
     /// TLS 1.2 (RFC 5246).
     case tls12 = "1.2"
@@ -9,23 +9,24 @@ public enum TLSVersion: String, Sendable, Hashable, CaseIterable {
     case tls13 = "1.3"
 }
 
-/// Which servers a client takes for genuine; there is no "any".
+/// The servers that a client trusts; there is no "any".
 public enum TLSTrust: Sendable {
-    /// Those whose chain ends in a certificate of the system's store.
+    /// Servers whose chain ends in a certificate of the system's store.
     case system
-    /// Those whose chain ends in one of these, and that carry the name that was asked for (RFC 6125).
+    /// Servers whose chain ends in one of these, and whose certificate has the requested name (RFC 6125).
     case authorities([Certificate])
-    /// Those whose own certificate has one of these SHA-256 digests, whatever its name, issuer and dates: pinning.
+    /// Servers whose own certificate has one of these SHA-256 digests (pinning); its name, issuer and dates are not
+    /// checked.
     case pinned(Set<Digest>)
 }
 
-/// What a ``TLSContext`` is made of.
+/// The configuration of a ``TLSContext``.
 public struct TLSConfiguration: Sendable {
-    /// The side of the connection, and what only that side has.
+    /// The side of the connection, with its certificate or its trust.
     public enum Role: Sendable {
-        /// Accepts connections and proves itself by an identity.
+        /// Accepts connections and authenticates itself by an identity.
         case server(TLSIdentity)
-        /// Opens connections and checks the server.
+        /// Opens connections and verifies the server.
         case client(TLSTrust)
     }
 
@@ -42,8 +43,8 @@ public struct TLSConfiguration: Sendable {
 
     /// Names of application protocols (RFC 7301), the preferred first: "http/1.1".
     ///
-    /// The default is none. A server with names refuses a client that offers others only, by the alert
-    /// no_application_protocol, and accepts one that offers none. A server without names ignores what is offered.
+    /// The default is none. A server with names rejects a client that offers only others, by the alert
+    /// no_application_protocol, and accepts one that offers none. A server without names ignores the client's offer.
     public var applicationProtocols: [String]
 
     /// Cipher suites and groups.
@@ -56,18 +57,20 @@ public struct TLSConfiguration: Sendable {
     /// There is no early data (RFC 8446 2.3) in either case.
     public var sessionTickets: SessionTicketKeys?
 
-    /// What a server asks of its clients; nil, the default, for not asking for certificates.
+    /// The rule for certificates of clients; nil, the default, to request none.
     public var clientCertificates: ClientCertificatePolicy?
 
-    /// What a client shows to a server that asks for a certificate; nil, the default, for nothing.
+    /// The identity that a client presents to a server that requests a certificate; nil, the default, for none.
     public var clientIdentity: TLSIdentity?
 
-    /// A server's further identities, for clients that ask for their names; others get that of the role.
+    /// A server's further identities, for clients that request their names; other clients get the identity of the role.
     public var hosts: [TLSHost] = []
 
-    /// A name for what this server is, where servers of one policy share ticket keys and their sessions are to be kept apart.
+    /// A name of the service, which separates its sessions from those of other servers with the same policy and ticket
+    /// keys.
     ///
-    /// The default is empty. It may be the same for several addresses of one service, and must be for one that is reloaded.
+    /// The default is empty. Several addresses of one service may share it, and it must stay the same when the service
+    /// is reloaded.
     public var sessionScope = ""
 
     /// Makes a configuration for one side.
@@ -98,8 +101,8 @@ public struct TLSConfiguration: Sendable {
     /// Makes the configuration of a client.
     ///
     /// - Parameters:
-    ///   - trust: Which servers are genuine.
-    ///   - identity: What the client shows to a server that asks for a certificate.
+    ///   - trust: The servers that the client trusts.
+    ///   - identity: The identity that the client presents to a server that requests a certificate.
     ///   - minimumVersion: The lowest version to accept.
     ///   - applicationProtocols: Names of application protocols.
     /// - Returns: A client's configuration.

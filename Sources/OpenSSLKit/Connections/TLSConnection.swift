@@ -3,42 +3,43 @@
 
 internal import COpenSSL
 
-/// One TLS connection: an SSL between ciphertext that it is lent and plaintext.
+/// One TLS connection: converts between ciphertext and plaintext.
 ///
-/// It does no input or output and keeps no ciphertext but an unfinished record. What the functions have to send and
-/// were lent no space for is in ``unsentCount`` and ``takeUnsent()``, and comes after what they wrote to space that was
-/// lent. Call it from one thread at a time; it is not `Sendable`. The C objects are freed when it is let go. After a
-/// function has thrown, the connection is of no more use, but what is unsent, an alert, should still be sent.
+/// It does no input or output and keeps no ciphertext but an unfinished record. Bytes to send that do not fit into the
+/// caller's space are available by ``takeUnsent()``, and are to be sent after those in the space. Call it from one
+/// thread at a time; it is not `Sendable`. The C objects are freed when it is released. After a function has thrown,
+/// the connection cannot be used any more, but unsent bytes, an alert, should still be sent.
 @safe
 public final class TLSConnection {
-    /// How far a handshake has come.
+    /// The progress of a handshake.
     public enum HandshakeStep: Sendable, Hashable {
-        /// More ciphertext of the peer is needed.
+        /// More ciphertext from the peer is needed.
         case needsInput
-        /// It is done; ``info`` is known now.
+        /// The handshake is complete; ``info`` is available.
         case complete
     }
 
-    /// What a read has brought.
+    /// The reason why a read has stopped.
     public enum ReadStep: Sendable, Hashable {
-        /// All ciphertext is taken, all plaintext of it is there; more of the peer is needed.
+        /// All ciphertext is consumed and all its plaintext is read; more from the peer is needed.
         case needsInput
-        /// The space is used up; there may be more plaintext.
+        /// The space is full; there may be more plaintext.
         case isFull
-        /// The peer has sent close_notify: nothing more will come (RFC 8446 6.1).
+        /// The peer has sent close_notify: no more data follows (RFC 8446 6.1).
         case endOfStream
     }
 
-    /// What a write has done.
+    /// The result of a write.
     public enum WriteStep: Sendable, Hashable {
-        /// All of it is encrypted.
+        /// All bytes are encrypted.
         case written
-        /// Nothing is encrypted, as a message of the peer must be read to its end first; write the same again then.
+        /// Nothing is encrypted, as a message of the peer must be read completely first; then write the same bytes
+        /// again.
         case needsInput
     }
 
     private let ssl: OpaquePointer
-    private let exchange: UnsafeMutablePointer<Exchange>
+    private let bioState: UnsafeMutablePointer<BIOState>
     private let context: TLSContext
     private var failed = false
 
@@ -60,8 +61,8 @@ public final class TLSConnection {
     ///
     /// - Parameters:
     ///   - context: A client's context.
-    ///   - serverName: The host name or IP address that the certificate must carry. A host name is also sent
-    ///     (RFC 6066 3).
+    ///   - serverName: The host name or IP address that the certificate must have. A host name is also sent (RFC 6066
+    ///     3).
     /// - Returns: A connection whose handshake has not begun.
     /// - Throws: ``OpenSSLError``: `invalidConfiguration` if the context is a server's, `invalidName`,
     ///   `libraryFailure`.
@@ -82,28 +83,28 @@ public final class TLSConnection {
         ErrorQueue.clear()
         let ssl = try unsafe context.withContext { context throws(OpenSSLError) in unsafe SSL_new(context) }
         guard let ssl = unsafe ssl else { throw .draining(.libraryFailure, context: "TLS connection") }
-        let exchange = UnsafeMutablePointer<Exchange>.allocate(capacity: 1)
-        unsafe exchange.initialize(to: Exchange())
+        let bioState = UnsafeMutablePointer<BIOState>.allocate(capacity: 1)
+        unsafe bioState.initialize(to: BIOState())
         do throws(OpenSSLError) {
-            let bio = try unsafe Exchange.makeBIO(over: exchange)
-            // The same BIO for both directions: this takes over its one reference.
+            let bio = try unsafe BIOState.makeBIO(over: bioState)
+            // The same BIO for both directions: the SSL takes over its one reference.
             unsafe SSL_set_bio(ssl, bio, bio)
         } catch {
             unsafe SSL_free(ssl)
-            unsafe exchange.deinitialize(count: 1)
-            unsafe exchange.deallocate()
+            unsafe bioState.deinitialize(count: 1)
+            unsafe bioState.deallocate()
             throw error
         }
         unsafe self.ssl = ssl
-        unsafe self.exchange = exchange
+        unsafe self.bioState = bioState
         self.context = context
     }
 
-    // The BIO ends with the SSL, before what it points at.
+    // The BIO is freed with the SSL, before the state that it points to.
     deinit {
         unsafe SSL_free(ssl)
-        unsafe exchange.deinitialize(count: 1)
-        unsafe exchange.deallocate()
+        unsafe bioState.deinitialize(count: 1)
+        unsafe bioState.deallocate()
     }
 
     private func expect(_ name: String) throws(OpenSSLError) {
@@ -111,32 +112,32 @@ public final class TLSConnection {
         let parameters = unsafe SSL_get0_param(ssl)
         if unsafe X509_VERIFY_PARAM_set1_ip_asc(parameters, name) == 1 { return }
         ErrorQueue.clear()
-        guard HostName.isValid(name), unsafe SSL_set1_host(ssl, name) == 1,
+        guard DNSName.isValid(name), unsafe SSL_set1_host(ssl, name) == 1,
             unsafe gatehouse_SSL_set_tlsext_host_name(ssl, name) == 1
         else { throw .draining(.invalidName, context: "server name \"\(name)\"") }
         unsafe SSL_set_hostflags(ssl, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS))
     }
 
-    /// Goes on with the handshake as far as the ciphertext at hand allows.
+    /// Continues the handshake as far as the ciphertext allows.
     ///
     /// - Parameter ciphertext: The next bytes from the peer; may be empty.
-    /// - Returns: How far it has come, and how many bytes of the ciphertext are done with: all, while input is needed;
-    ///   offer the others to ``read(_:into:)``.
+    /// - Returns: The progress, and the number of bytes of the ciphertext that are consumed: all while input is needed;
+    ///   pass the others to ``read(_:into:)``.
     /// - Throws: ``OpenSSLError`` if the handshake has failed.
     public func handshake(_ ciphertext: RawSpan) throws(OpenSSLError) -> (step: HandshakeStep, taken: Int) {
         try refuseIfFailed()
         ErrorQueue.clear()
         var rest = 0
         let result = unsafe ciphertext.withUnsafeBytes { bytes in
-            unsafe exchange.pointee.lend(bytes)
+            unsafe bioState.pointee.setInput(bytes)
             let result = unsafe SSL_do_handshake(ssl)
-            unsafe rest = exchange.pointee.inputCount
-            unsafe exchange.pointee.takeBackInput()
+            unsafe rest = bioState.pointee.inputCount
+            unsafe bioState.pointee.clearInput()
             return result
         }
         let taken = ciphertext.byteCount - rest
         if result == 1 {
-            unsafe exchange.pointee.noteHandshakeCompleted()
+            unsafe bioState.pointee.noteHandshakeCompleted()
             return (.complete, taken)
         }
         if isWaitingForInput { return (.needsInput, taken) }
@@ -145,12 +146,13 @@ public final class TLSConnection {
 
     /// Decrypts ciphertext into the free space of `plaintext`, record after record.
     ///
-    /// Plaintext is never longer than the ciphertext that it comes from, to which a record's unfinished part counts.
+    /// Plaintext is never longer than its ciphertext, which includes the stored part of an unfinished record.
     ///
     /// - Parameters:
     ///   - ciphertext: The next bytes from the peer; may be empty.
-    ///   - plaintext: Where plaintext goes; what was decrypted before a fault is there even if this throws.
-    /// - Returns: Why it went no further, and how many bytes of the ciphertext are done with: all, while input is needed.
+    ///   - plaintext: Receives the plaintext; bytes decrypted before an error are there even if this throws.
+    /// - Returns: The reason why it stopped, and the number of bytes of the ciphertext that are consumed: all while
+    ///   input is needed.
     /// - Throws: ``OpenSSLError``: `alertReceived`, `protocolViolation` and others.
     public func read(
         _ ciphertext: RawSpan,
@@ -162,7 +164,7 @@ public final class TLSConnection {
         var isDone = false
         var rest = 0
         unsafe ciphertext.withUnsafeBytes { bytes in
-            unsafe exchange.pointee.lend(bytes)
+            unsafe bioState.pointee.setInput(bytes)
             unsafe plaintext.withUnsafeMutableBytes { buffer, initialized in
                 guard let start = buffer.baseAddress else { return }
                 while initialized < buffer.count {
@@ -170,22 +172,22 @@ public final class TLSConnection {
                     unsafe result = SSL_read_ex(ssl, start + initialized, buffer.count - initialized, &count)
                     guard result == 1 else { return }
                     initialized += count
-                    unsafe exchange.pointee.notePlaintext()
-                    // A record that leaves space is at its end, and without a next one it need not be asked for.
-                    if unsafe exchange.pointee.inputCount == 0, initialized < buffer.count {
+                    unsafe bioState.pointee.notePlaintext()
+                    // A record that leaves space has ended; without further input OpenSSL need not be called again.
+                    if unsafe bioState.pointee.inputCount == 0, initialized < buffer.count {
                         isDone = true
                         return
                     }
                 }
             }
-            unsafe rest = exchange.pointee.inputCount
-            unsafe exchange.pointee.takeBackInput()
+            unsafe rest = bioState.pointee.inputCount
+            unsafe bioState.pointee.clearInput()
         }
         let taken = ciphertext.byteCount - rest
         if isDone { return (.needsInput, taken) }
         if result == 1 { return (.isFull, taken) }
         if isWaitingForInput { return (.needsInput, taken) }
-        if unsafe exchange.pointee.isFlooded {
+        if unsafe bioState.pointee.isFlooded {
             failed = true
             throw OpenSSLError(.protocolViolation, context: "TLS read", reasons: ["too many messages without data"])
         }
@@ -193,12 +195,13 @@ public final class TLSConnection {
         throw failure("TLS read")
     }
 
-    /// Encrypts bytes; in records of 16 KiB at most (RFC 8446 5.1), each with 29 bytes besides at most.
+    /// Encrypts bytes; in records of at most 16 KiB (RFC 8446 5.1), each with an overhead of at most 29 bytes.
     ///
     /// - Parameters:
-    ///   - plaintext: What to encrypt; all of it is or nothing.
-    ///   - ciphertext: Where it goes; what does not fit is unsent then. Not used if something is unsent already.
-    /// - Returns: Whether it is encrypted.
+    ///   - plaintext: The bytes to encrypt; either all are encrypted or none.
+    ///   - ciphertext: Receives the ciphertext; bytes that do not fit become unsent. Not used if there are unsent bytes
+    ///     already.
+    /// - Returns: Whether the bytes are encrypted.
     /// - Throws: ``OpenSSLError``, also if called after ``shutdown()``.
     public func write(
         _ plaintext: RawSpan,
@@ -212,38 +215,39 @@ public final class TLSConnection {
         unsafe plaintext.withUnsafeBytes { bytes in
             unsafe ciphertext.withUnsafeMutableBytes { space, initialized in
                 let free = space.count - initialized
-                unsafe exchange.pointee.lend(space: space.baseAddress.map { unsafe $0 + initialized }, count: free)
+                unsafe bioState.pointee.setOutput(space: space.baseAddress.map { unsafe $0 + initialized }, count: free)
                 unsafe result = SSL_write_ex(ssl, bytes.baseAddress, bytes.count, &written)
-                unsafe initialized += exchange.pointee.takeBackOutput()
+                unsafe initialized += bioState.pointee.clearOutput()
             }
         }
-        // Partial writes are off, so that one is all of it.
+        // Partial writes are off, so a successful write is complete.
         if result == 1 { return .written }
         if isWaitingForInput { return .needsInput }
         throw failure("TLS write")
     }
 
-    /// How many bytes are to be sent that were not written to space that was lent.
-    public var unsentCount: Int { unsafe exchange.pointee.unsent.count }
+    /// The number of bytes to send that did not fit into the caller's space.
+    public var unsentCount: Int { unsafe bioState.pointee.unsent.count }
 
-    /// Takes out what is to be sent and was not written to space that was lent.
+    /// Removes and returns the bytes to send that did not fit into the caller's space.
     public func takeUnsent() -> [UInt8] {
-        defer { unsafe exchange.pointee.unsent = [] }
-        return unsafe exchange.pointee.unsent
+        defer { unsafe bioState.pointee.unsent = [] }
+        return unsafe bioState.pointee.unsent
     }
 
-    /// Frees OpenSSL's two record buffers, 34 KiB, unless they hold part of a record; they are made again when needed.
+    /// Frees OpenSSL's two record buffers, 34 KiB, unless they hold part of a record; they are allocated again when
+    /// needed.
     ///
-    /// For a connection that falls silent. Plaintext in them is wiped.
+    /// For an idle connection. Plaintext in the buffers is wiped.
     public func releaseBuffers() {
-        // Refused, without an error, while a record is unfinished.
+        // Does nothing, without an error, while a record is unfinished.
         _ = unsafe SSL_free_buffers(ssl)
     }
 
-    /// Begins to encrypt under a new key (RFC 8446 4.6.3); the message goes out before the next write.
+    /// Begins to encrypt with a new key (RFC 8446 4.6.3); the message is sent before the next write.
     ///
     /// - Parameter askingPeer: Whether the peer is to do the same.
-    /// - Throws: ``OpenSSLError``, also in TLS 1.2, which has no such thing.
+    /// - Throws: ``OpenSSLError``, also in TLS 1.2, which has no key update.
     public func updateKeys(askingPeer: Bool) throws(OpenSSLError) {
         try refuseIfFailed()
         ErrorQueue.clear()
@@ -253,9 +257,9 @@ public final class TLSConnection {
         }
     }
 
-    /// Sends close_notify, once: nothing can be written any more, reading goes on (RFC 8446 6.1).
+    /// Sends close_notify once: no more can be written, reading continues (RFC 8446 6.1).
     ///
-    /// Does nothing on a connection that has failed or is in its handshake, where there is no close_notify to send.
+    /// Does nothing on a connection that has failed or is in its handshake, which has no close_notify.
     ///
     /// - Throws: ``OpenSSLError``.
     public func shutdown() throws(OpenSSLError) {
@@ -266,25 +270,25 @@ public final class TLSConnection {
         if unsafe SSL_shutdown(ssl) < 0 { throw failure("TLS close") }
     }
 
-    /// What was negotiated; known after the handshake.
-    public var info: TLSConnectionInfo { unsafe TLSConnectionInfo(of: ssl, serverName: exchange.pointee.serverName) }
+    /// The negotiated properties; available after the handshake.
+    public var info: TLSConnectionInfo { unsafe TLSConnectionInfo(of: ssl, serverName: bioState.pointee.serverName) }
 
-    /// The certificate that the peer has proven itself by, if there is one.
+    /// Returns the certificate by which the peer has authenticated itself, if there is one.
     ///
-    /// - Throws: ``OpenSSLError`` with code `malformedCertificate` if it cannot be described.
+    /// - Throws: ``OpenSSLError`` with code `malformedCertificate` if it cannot be read.
     public func peerCertificate() throws(OpenSSLError) -> Certificate? {
         guard let x509 = unsafe SSL_get1_peer_certificate(ssl) else { return nil }
         return try unsafe Certificate(owning: x509, context: "certificate of the peer")
     }
 
-    /// The chain of the peer's certificate, from it to the authority, both included; empty if there is none.
+    /// Returns the chain of the peer's certificate, from it to the authority, both included; empty if there is none.
     ///
-    /// Only what was really verified is there: against authorities, lists and the clock in this very handshake, be it of a
-    /// new session or of a resumed one. A client that pins its server's certificate verifies no chain.
+    /// The chain was verified in this handshake against authorities, lists and the clock, in a new session or a resumed
+    /// one. A client that pins its server's certificate verifies no chain.
     public func verifiedPeerChain() -> [Certificate] {
         guard unsafe SSL_is_init_finished(ssl) == 1, unsafe SSL_get_verify_result(ssl) == X509_V_OK else { return [] }
         if unsafe SSL_is_server(ssl) == 1, unsafe SSL_session_reused(ssl) == 1 {
-            return unsafe exchange.pointee.resumedChain
+            return unsafe bioState.pointee.resumedChain
         }
         guard unsafe SSL_get0_peer_certificate(ssl) != nil else { return [] }
         return unsafe PeerVerification.certificates(SSL_get0_verified_chain(ssl)) ?? []
@@ -295,17 +299,17 @@ public final class TLSConnection {
         unsafe gatehouse_SSL_set_max_send_fragment(ssl, count) == 1
     }
 
-    /// Lends the SSL, which must not be freed.
+    /// Calls `body` with the SSL, which it must not free.
     func withSSL<R>(_ body: (OpaquePointer) -> R) -> R {
         defer { withExtendedLifetime(self) {} }
         return unsafe body(ssl)
     }
 
-    /// Whether the last call went no further because it ran out of ciphertext.
+    /// Whether the last call stopped because it needs more ciphertext.
     ///
-    /// SSL_get_error(3) says so too, but only if nobody else has left an error in this thread's queue.
+    /// SSL_get_error(3) reports this too, but only if no other code has left an error in this thread's queue.
     private var isWaitingForInput: Bool {
-        unsafe exchange.pointee.isStarved && SSL_want(ssl) == SSL_READING
+        unsafe bioState.pointee.isStarved && SSL_want(ssl) == SSL_READING
     }
 
     private func refuseIfFailed() throws(OpenSSLError) {

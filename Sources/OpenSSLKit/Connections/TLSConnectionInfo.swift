@@ -3,7 +3,7 @@
 
 internal import COpenSSL
 
-/// What the two sides of a connection have agreed on.
+/// The negotiated properties of a connection.
 public struct TLSConnectionInfo: Sendable, Hashable {
     /// The version; nil before the handshake.
     public let version: TLSVersion?
@@ -11,13 +11,13 @@ public struct TLSConnectionInfo: Sendable, Hashable {
     public let cipherSuite: String?
     /// The application protocol (RFC 7301); nil if none was negotiated.
     public let applicationProtocol: String?
-    /// Whether a session was resumed, so that no certificate was shown on this connection.
+    /// Whether a session was resumed, so that no certificate was sent on this connection.
     public let isResumed: Bool
 
-    /// The name that the client has asked for (RFC 6066 3), in lower case and without a dot at its end; nil if none.
+    /// The server name that the client has sent (RFC 6066 3), in lower case and without a dot at its end; nil if none.
     ///
-    /// It is what the client says, known or not to the server: a server of several names compares it with those that
-    /// requests are for (RFC 9110 15.5.20). On a client nil.
+    /// The server may not know the name. A server of several names compares it with the hosts of requests (RFC 9110
+    /// 15.5.20). On a client nil.
     public let serverName: String?
 
     init(of ssl: OpaquePointer, serverName: String?) {

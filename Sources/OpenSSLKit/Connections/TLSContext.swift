@@ -3,52 +3,51 @@
 
 internal import COpenSSL
 
-/// What all connections of one listener or client share, immutable after it is made.
+/// The state that all connections of one listener or client share, immutable after it is made.
 ///
-/// Replacing a certificate is making a new context, see ``TLSContextSource``; connections hold on to the one they began
-/// with. A session is resumed only where its scope is the same: ``TLSConfiguration/sessionScope``, the host that was asked
-/// for, and what is asked of client certificates. So no session gets round a check that another context or host makes.
+/// A new certificate needs a new context, see ``TLSContextSource``; existing connections keep their context. A session
+/// is resumed only in the same scope: ``TLSConfiguration/sessionScope``, the requested host, and the rule for client
+/// certificates. So a session never bypasses a check of another context or host.
 public final class TLSContext: Sendable {
     private let main: ContextPart
     private let hosts: [ContextPart]
 
-    /// What the context was made of.
+    /// The configuration of the context.
     public let configuration: TLSConfiguration
 
-    /// Makes a context, checking all of the configuration.
+    /// Creates a context and checks the whole configuration.
     ///
-    /// Certificates out of their dates are accepted here, because there is no clock here: see
-    /// ``Certificate/checkValidity(at:)``.
+    /// Expired certificates are accepted here, because there is no clock: see ``Certificate/checkValidity(at:)``.
     ///
-    /// - Throws: ``OpenSSLError``: `invalidConfiguration` for a bad protocol, suite or group name, an empty trust or a key
-    ///   too weak for OpenSSL's security level 2 (112 bits), `invalidName` for a host's name that is none or stands there
-    ///   twice, `libraryFailure` otherwise.
+    /// - Throws: ``OpenSSLError``: `invalidConfiguration` for a bad protocol, suite or group name, an empty trust or a
+    ///   key too weak for OpenSSL's security level 2 (112 bits), `invalidName` for a host's name that is malformed or
+    ///   occurs twice, `libraryFailure` otherwise.
     public init(_ configuration: TLSConfiguration) throws(OpenSSLError) {
         self.configuration = configuration
         switch configuration.role {
         case .client(let trust):
-            main = try unsafe ContextPart(TLS_client_method(), CallbackData())
+            main = try unsafe ContextPart(TLS_client_method(), data: ContextCallbacks())
             hosts = []
-            try ContextSettings(main, configuration).applyClient(trust)
+            try ContextBuilder(main, configuration: configuration).applyClient(trust)
         case .server(let identity):
-            main = try unsafe ContextPart(TLS_server_method(), CallbackData())
-            let settings = ContextSettings(main, configuration)
-            try settings.applyServer(identity, names: [])
+            main = try unsafe ContextPart(TLS_server_method(), data: ContextCallbacks())
+            let builder = ContextBuilder(main, configuration: configuration)
+            try builder.applyServer(identity, names: [])
             var parts: [ContextPart] = []
-            var names = ServerNames<CallbackData.Host>()
+            var names = ServerNames<ContextCallbacks.Host>()
             for host in configuration.hosts {
                 guard !host.names.isEmpty else { throw OpenSSLError(.invalidName, context: "host without a name") }
-                let part = try unsafe ContextPart(TLS_server_method(), CallbackData())
-                for name in host.names { try names.add(name, unsafe CallbackData.Host(part.pointer)) }
-                try ContextSettings(part, configuration).applyServer(host.identity, names: host.names)
+                let part = try unsafe ContextPart(TLS_server_method(), data: ContextCallbacks())
+                for name in host.names { try names.add(name, value: unsafe ContextCallbacks.Host(part.pointer)) }
+                try ContextBuilder(part, configuration: configuration).applyServer(host.identity, names: host.names)
                 parts.append(part)
             }
             hosts = parts
-            settings.apply(names)
+            builder.apply(names)
         }
     }
 
-    /// Lends the SSL_CTX, which must not be changed or freed.
+    /// Calls `body` with the SSL_CTX, which it must not change or free.
     func withContext<R>(_ body: (OpaquePointer) throws(OpenSSLError) -> R) throws(OpenSSLError) -> R {
         defer { withExtendedLifetime(self) {} }
         return try unsafe body(main.pointer)

@@ -3,23 +3,23 @@
 
 internal import Synchronization
 
-/// The context that new connections take, which may be replaced while others go on.
+/// The context of new connections, which can be replaced while existing connections continue.
 ///
-/// Usable from any thread; a lock is held for as long as it takes to copy a reference.
+/// Usable from any thread; a lock is held while a reference is copied.
 public final class TLSContextSource: Sendable {
     private let context: Mutex<TLSContext>
 
-    /// Makes a source that gives out a context.
+    /// Creates a source.
     public init(_ context: TLSContext) {
         self.context = Mutex(context)
     }
 
-    /// The context for a connection that begins now.
+    /// The context for a new connection.
     public var current: TLSContext { context.withLock { $0 } }
 
-    /// Makes connections that begin from now on take another context.
+    /// Replaces the context of new connections.
     ///
-    /// - Returns: The one before.
+    /// - Returns: The previous context.
     @discardableResult
     public func replace(with next: TLSContext) -> TLSContext {
         context.withLock { context in

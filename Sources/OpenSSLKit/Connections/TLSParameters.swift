@@ -5,9 +5,9 @@ internal import COpenSSL
 
 /// The cipher suites and groups that a side offers or accepts, the preferred first, by OpenSSL's names.
 ///
-/// Of two sides the client's order of suites counts, as it knows whether it has AES in hardware. A name is checked when
-/// a ``TLSContext`` is made: one that OpenSSL does not know, or that stands for several suites ("HIGH"), is refused, and
-/// so is one below OpenSSL's security level 2 (112 bits).
+/// The client's order of suites decides, as the client knows whether it has AES in hardware. A name is checked when a
+/// ``TLSContext`` is made: a name that OpenSSL does not know, or that stands for several suites ("HIGH"), is rejected,
+/// and so is one below OpenSSL's security level 2 (112 bits).
 public struct TLSParameters: Sendable, Hashable {
     /// Suites of TLS 1.2: "ECDHE-ECDSA-AES128-GCM-SHA256" (openssl-ciphers(1)).
     public var ciphers: [String]
@@ -16,7 +16,7 @@ public struct TLSParameters: Sendable, Hashable {
     /// Groups of the key exchange: "X25519", "P-256".
     public var groups: [String]
 
-    /// Makes parameters; what is left out is that of ``intermediate``.
+    /// Creates parameters; the defaults are those of ``intermediate``.
     public init(
         ciphers: [String] = TLSParameters.intermediate.ciphers,
         ciphersuites: [String] = TLSParameters.intermediate.ciphersuites,
@@ -27,8 +27,10 @@ public struct TLSParameters: Sendable, Hashable {
         self.groups = groups
     }
 
-    /// Mozilla "Server Side TLS", configuration "intermediate", version 5.7, without the DHE suites, which cost much and serve
-    /// nobody who has TLS 1.2 with AEAD; where OpenSSL has the hybrid group X25519MLKEM768, it comes first.
+    /// Mozilla "Server Side TLS", configuration "intermediate", version 5.7, without the DHE suites, which are slow and
+    /// which no client with AEAD suites of TLS 1.2 needs.
+    ///
+    /// If OpenSSL has the hybrid group X25519MLKEM768, it comes first.
     public static let intermediate = TLSParameters(
         ciphers: [
             "ECDHE-ECDSA-AES128-GCM-SHA256", "ECDHE-RSA-AES128-GCM-SHA256",
@@ -39,22 +41,22 @@ public struct TLSParameters: Sendable, Hashable {
         groups: (knows(group: "X25519MLKEM768") ? ["X25519MLKEM768"] : []) + ["X25519", "P-256", "P-384"]
     )
 
-    /// Says whether OpenSSL knows a suite of TLS 1.2 by this very name and takes it at security level 2.
+    /// Returns whether OpenSSL knows a suite of TLS 1.2 by exactly this name and accepts it at security level 2.
     public static func knows(cipher name: String) -> Bool {
         unsafe probe { context in
             unsafe SSL_CTX_set_ciphersuites(context, "") == 1 && SSL_CTX_set_cipher_list(context, name) == 1
-                && contains(name, context)
+                && contains(name, in: context)
         }
     }
 
-    /// Says whether OpenSSL knows a suite of TLS 1.3 by this very name.
+    /// Returns whether OpenSSL knows a suite of TLS 1.3 by exactly this name.
     public static func knows(ciphersuite name: String) -> Bool {
         unsafe probe { context in
-            unsafe SSL_CTX_set_ciphersuites(context, name) == 1 && contains(name, context)
+            unsafe SSL_CTX_set_ciphersuites(context, name) == 1 && contains(name, in: context)
         }
     }
 
-    /// Says whether OpenSSL knows a group by this name.
+    /// Returns whether OpenSSL knows a group by this name.
     public static func knows(group name: String) -> Bool {
         // A colon would make it a list.
         unsafe !name.isEmpty && !name.utf8.contains(UInt8(ascii: ":"))
@@ -70,14 +72,15 @@ public struct TLSParameters: Sendable, Hashable {
         return unsafe body(context)
     }
 
-    private static func contains(_ name: String, _ context: OpaquePointer) -> Bool {
+    private static func contains(_ name: String, in context: OpaquePointer) -> Bool {
         let ciphers = unsafe SSL_CTX_get_ciphers(context)
         for index in 0..<(unsafe gatehouse_sk_SSL_CIPHER_num(ciphers)) {
             let cipher = unsafe gatehouse_sk_SSL_CIPHER_value(ciphers, index)
             guard let known = unsafe SSL_CIPHER_get_name(cipher), unsafe String(cString: known) == name else {
                 continue
             }
-            // The level counts in a handshake only; here for those that encrypt badly, not at all, or with nobody.
+            // OpenSSL applies the security level in handshakes only. Here suites with weak or no encryption and without
+            // authentication are rejected.
             return unsafe SSL_CIPHER_get_bits(cipher, nil) >= 112 && SSL_CIPHER_get_auth_nid(cipher) != NID_auth_null
         }
         return false

@@ -4,7 +4,7 @@
 extension Digest {
     /// Computes the SHA-256 digest of some fields, each preceded by its length in 8 bytes, the least significant first.
     ///
-    /// No two lists of fields are the same bytes then (CVE-2026-71326).
+    /// So different lists of fields never have the same bytes (CVE-2026-71326).
     ///
     /// - Parameter fields: The fields.
     /// - Returns: The digest.

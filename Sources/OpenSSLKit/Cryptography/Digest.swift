@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Bytes
 internal import COpenSSL
 
 /// A SHA-256 digest or an HMAC-SHA-256 tag: 32 bytes, no allocation (FIPS 180-4, RFC 2104).
@@ -31,15 +32,15 @@ public struct Digest: Sendable {
     /// - Throws: ``OpenSSLError`` with code `libraryFailure` if no provider offers SHA-256.
     public static func sha256(_ bytes: [UInt8]) throws(OpenSSLError) -> Digest { try sha256(bytes.span) }
 
-    /// A digest that was kept as its ``bytes``.
+    /// Creates a digest from its stored ``bytes``.
     ///
-    /// - Parameter bytes: 32 bytes; nothing is made of any other number.
+    /// - Parameter bytes: 32 bytes; any other number gives nil.
     public init?(bytes: [UInt8]) {
         guard bytes.count == Self.byteCount else { return nil }
         unsafe withUnsafeMutableBytes(of: &words) { unsafe $0.copyBytes(from: bytes) }
     }
 
-    /// Makes a digest of 32 bytes that `fill` writes.
+    /// Creates a digest of 32 bytes that `fill` writes.
     init(fill: (UnsafeMutablePointer<UInt8>) throws(OpenSSLError) -> Void) throws(OpenSSLError) {
         try unsafe withUnsafeMutableBytes(of: &words) { raw throws(OpenSSLError) in
             guard let start = unsafe raw.assumingMemoryBound(to: UInt8.self).baseAddress else { return }
@@ -53,14 +54,17 @@ public struct Digest: Sendable {
     }
 
     /// The bytes as 64 lower-case hexadecimal digits.
-    public var hex: String { bytes.map(Self.hexByte).joined() }
+    public var hex: String {
+        unsafe withUnsafeBytes(of: words) { Hexadecimal.encode(unsafe Span(_unsafeBytes: $0)) }
+    }
 
     /// The bytes as upper-case hexadecimal pairs with colons between, as `openssl x509 -fingerprint` prints them.
-    public var fingerprint: String { bytes.map { Self.hexByte($0).uppercased() }.joined(separator: ":") }
-
-    private static func hexByte(_ byte: UInt8) -> String {
-        let digits = String(byte, radix: 16)
-        return byte < 16 ? "0" + digits : digits
+    public var fingerprint: String {
+        let pairs = bytes.map { byte in
+            let digits = [Hexadecimal.uppercaseDigit(of: byte >> 4), Hexadecimal.uppercaseDigit(of: byte & 15)]
+            return String(decoding: digits, as: UTF8.self)
+        }
+        return pairs.joined(separator: ":")
     }
 }
 
@@ -71,7 +75,7 @@ extension Digest: Hashable {
             | (left.words.2 ^ right.words.2) | (left.words.3 ^ right.words.3) == 0
     }
 
-    /// Feeds the first word: it is as good as random.
+    /// Hashes the first word, which is as good as random.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(words.0)
     }

@@ -3,13 +3,13 @@
 
 internal import COpenSSL
 
-/// A key of HMAC-SHA-256 (RFC 2104), scheduled once and used from any thread.
+/// A key of HMAC-SHA-256 (RFC 2104), prepared once and usable from any thread.
 ///
-/// The key's bytes are not kept, only what SHA-256 has made of them, and that is wiped with this object. It has no
-/// description of it.
+/// The key's bytes are not kept, only the state of SHA-256 after them, which is wiped with this object. It has no
+/// description, so the key cannot get into a log.
 @safe
 public final class HMACKey: @unchecked Sendable {
-    // Unchecked because of the pointer: what it points at is written in init and wiped in deinit, and copied in between.
+    // Unchecked because of the pointer: the memory is written in init, wiped in deinit, and only copied in between.
     private let schedule: UnsafeMutablePointer<gatehouse_HMAC_SHA256>
 
     /// Takes a key of 16 bytes or more; the caller wipes its own copy.
@@ -19,7 +19,7 @@ public final class HMACKey: @unchecked Sendable {
         guard key.count >= 16 else {
             throw OpenSSLError(.invalidConfiguration, context: "HMAC key of \(key.count) bytes; 16 are the least")
         }
-        // RFC 2104 section 2: of a key longer than a block its hash is the key.
+        // RFC 2104 section 2: a key longer than a block is replaced by its hash.
         var short = key.count > 64 ? try Digest.sha256(key).bytes : unsafe key.withUnsafeBufferPointer(Array.init)
         defer { for index in short.indices { short[index] = 0 } }
         unsafe schedule = .allocate(capacity: 1)
@@ -32,7 +32,7 @@ public final class HMACKey: @unchecked Sendable {
         unsafe schedule.deallocate()
     }
 
-    /// A message on its way to its tag.
+    /// A message whose tag is computed.
     @safe
     public struct Message: ~Copyable {
         fileprivate var state: gatehouse_HMAC_SHA256
@@ -52,7 +52,7 @@ public final class HMACKey: @unchecked Sendable {
 
         /// Adds a field: its length, then its bytes.
         ///
-        /// No two lists of fields are the same bytes then (CVE-2026-71326).
+        /// So different lists of fields never have the same bytes (CVE-2026-71326).
         public mutating func append(field bytes: Span<UInt8>) {
             append(UInt64(bytes.count))
             append(bytes)
@@ -72,7 +72,7 @@ public final class HMACKey: @unchecked Sendable {
         try tag { $0.append(message) }
     }
 
-    /// Computes the tag of a message that is put together from pieces, none of which is copied.
+    /// Computes the tag of a message of several pieces, none of which is copied.
     ///
     /// - Throws: ``OpenSSLError`` with code `libraryFailure`.
     public func tag(of fill: (inout Message) -> Void) throws(OpenSSLError) -> Digest {

@@ -3,7 +3,7 @@
 
 internal import COpenSSL
 
-/// A hash function, the broken ones among them: stored passwords were made with all of these.
+/// A hash function, broken ones included: stored passwords use all of these.
 public enum HashFunction: String, Sendable, Hashable, CaseIterable {
     /// MD5, RFC 1321; broken.
     case md5 = "MD5"
@@ -16,7 +16,7 @@ public enum HashFunction: String, Sendable, Hashable, CaseIterable {
     /// SHA-512, FIPS 180-4.
     case sha512 = "SHA512"
 
-    /// How many bytes a digest has.
+    /// The number of bytes of a digest.
     public var byteCount: Int {
         switch self {
         case .md5: 16
@@ -39,7 +39,7 @@ public enum HashFunction: String, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// A message on its way to its digest; OpenSSL wipes the state when it goes.
+/// A message whose digest is computed; OpenSSL wipes the state afterwards.
 @safe
 public struct Hashing: ~Copyable {
     private let function: HashFunction
@@ -52,7 +52,7 @@ public struct Hashing: ~Copyable {
     public init(_ function: HashFunction) throws(OpenSSLError) {
         ErrorQueue.clear()
         let context = unsafe EVP_MD_CTX_new()
-        guard let context = unsafe context, unsafe Self.begin(function, context) else {
+        guard let context = unsafe context, unsafe Self.begin(function, context: context) else {
             unsafe EVP_MD_CTX_free(context)
             throw .draining(.libraryFailure, context: function.rawValue)
         }
@@ -62,7 +62,7 @@ public struct Hashing: ~Copyable {
 
     deinit { unsafe EVP_MD_CTX_free(context) }
 
-    private static func begin(_ function: HashFunction, _ context: OpaquePointer) -> Bool {
+    private static func begin(_ function: HashFunction, context: OpaquePointer) -> Bool {
         guard let algorithm = unsafe function.algorithm else { return false }
         return unsafe EVP_DigestInit_ex2(context, algorithm, nil) == 1
     }
@@ -87,7 +87,7 @@ public struct Hashing: ~Copyable {
         let done = unsafe digest.withUnsafeMutableBufferPointer { bytes in
             unsafe EVP_DigestFinal_ex(context, bytes.baseAddress, nil)
         }
-        guard done == 1, unsafe Self.begin(function, context) else {
+        guard done == 1, unsafe Self.begin(function, context: context) else {
             throw .draining(.libraryFailure, context: function.rawValue)
         }
     }

@@ -18,7 +18,7 @@ struct MemoryBIO: ~Copyable {
 
     deinit { _ = unsafe BIO_free(pointer) }
 
-    /// Lends the bytes collected up to now.
+    /// Calls `body` with the bytes collected up to now.
     func withBytes<R>(_ body: (Span<UInt8>) throws(OpenSSLError) -> R) throws(OpenSSLError) -> R {
         var start: UnsafeMutablePointer<CChar>?
         let count = unsafe gatehouse_BIO_get_mem_data(pointer, &start)
@@ -26,7 +26,7 @@ struct MemoryBIO: ~Copyable {
         return try body(unsafe Span(_unsafeBytes: raw))
     }
 
-    /// Copies the bytes collected up to now into a string, repairing what is not UTF-8.
+    /// Copies the bytes collected up to now into a string, replacing bytes that are not UTF-8 by U+FFFD.
     func string() throws(OpenSSLError) -> String {
         try withBytes { bytes throws(OpenSSLError) in
             unsafe bytes.withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
@@ -34,7 +34,7 @@ struct MemoryBIO: ~Copyable {
     }
 }
 
-/// Lends OpenSSL a read-only BIO over bytes that stay where they are, so that a key is not copied once more.
+/// Calls `body` with a read-only BIO over bytes, which are not copied: they may be a key.
 func withReadBIO<R>(
     over bytes: Span<UInt8>,
     context: String,

@@ -3,7 +3,7 @@
 
 internal import COpenSSL
 
-/// Keys derived from passwords, at a cost.
+/// Functions that derive keys from passwords, at a chosen cost.
 public enum PasswordDerivation {
     /// Derives a key by PBKDF2 with HMAC, RFC 8018 section 5.2.
     ///
@@ -11,8 +11,8 @@ public enum PasswordDerivation {
     ///   - password: The password; any number of bytes.
     ///   - salt: The salt; any number of bytes.
     ///   - function: The hash function of the HMAC.
-    ///   - iterations: How often it is applied, 1 or more.
-    ///   - key: Is overwritten with the key, of as many bytes as it has.
+    ///   - iterations: The number of iterations, 1 or more.
+    ///   - key: Is overwritten with the key; its length decides the key's length.
     /// - Throws: ``OpenSSLError``: `invalidConfiguration` for numbers out of bounds, `libraryFailure`.
     public static func pbkdf2(
         _ password: Span<UInt8>,
@@ -57,8 +57,8 @@ public enum PasswordDerivation {
     ///   - n: The cost N, a power of two greater than 1.
     ///   - r: The block size.
     ///   - p: The number of lanes, computed one after the other.
-    ///   - maximumMemory: How many bytes it may take; more are refused.
-    ///   - key: Is overwritten with the key, of as many bytes as it has.
+    ///   - maximumMemory: The most bytes of memory; parameters that need more are rejected.
+    ///   - key: Is overwritten with the key; its length decides the key's length.
     /// - Throws: ``OpenSSLError`` with code `libraryFailure`: parameters that RFC 7914 forbids, too much memory.
     public static func scrypt(
         _ password: Span<UInt8>,
@@ -91,7 +91,9 @@ public enum PasswordDerivation {
         guard done == 1 else { throw .draining(.libraryFailure, context: "scrypt") }
     }
 
-    /// Lends bytes as characters; an empty text as one that is there, which OpenSSL does not take for "none given".
+    /// Calls `body` with bytes as characters.
+    ///
+    /// For an empty text the pointer is not null, which OpenSSL would take for a missing text.
     private static func withCharacters(_ bytes: Span<UInt8>, _ body: (UnsafePointer<CChar>?) -> Int32) -> Int32 {
         unsafe bytes.withUnsafeBufferPointer { bytes in
             guard let start = bytes.baseAddress, !bytes.isEmpty else { return unsafe "".withCString(body) }

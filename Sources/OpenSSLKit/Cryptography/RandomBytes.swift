@@ -3,7 +3,7 @@
 
 internal import COpenSSL
 
-/// Bytes nobody can guess, from OpenSSL's generator (RAND_bytes(3)).
+/// Random bytes for keys, from OpenSSL's generator (RAND_bytes(3)).
 public enum RandomBytes {
     /// Makes `count` random bytes.
     ///
@@ -21,7 +21,7 @@ public enum RandomBytes {
     }
 }
 
-/// Says whether two byte strings are equal, in a time that depends on their lengths only.
+/// Returns whether two byte strings are equal, in a time that depends on their lengths only.
 public func constantTimeEqual(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
     guard left.count == right.count else { return false }
     return unsafe left.withUnsafeBufferPointer { left in
@@ -31,7 +31,7 @@ public func constantTimeEqual(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool
     }
 }
 
-/// Says whether two byte strings are equal, in a time that depends on their lengths only.
+/// Returns whether two byte strings are equal, in a time that depends on their lengths only.
 public func constantTimeEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool {
     constantTimeEqual(left.span, right.span)
 }

@@ -5,8 +5,8 @@ internal import COpenSSL
 
 /// The calling thread's OpenSSL error queue.
 ///
-/// OpenSSL reports through it what a return code cannot say. It is cleared before a call whose result is read from
-/// it, because SSL_get_error(3) looks at it too, and drained where a call has failed.
+/// OpenSSL reports in it the details that a return code does not have. It is cleared before a call, because
+/// SSL_get_error(3) reads it too, and drained after a call that has failed.
 enum ErrorQueue {
     struct Entry {
         let library: Int32
@@ -18,13 +18,13 @@ enum ErrorQueue {
         ERR_clear_error()
     }
 
-    /// Clears it where most often nothing is in it: looking costs less.
+    /// Clears it if it is not empty: the test costs less than clearing.
     @inline(__always)
     static func clearIfNeeded() {
         if ERR_peek_error() != 0 { ERR_clear_error() }
     }
 
-    /// Takes all entries out, oldest first.
+    /// Removes and returns all entries, oldest first.
     static func drain() -> [Entry] {
         var entries: [Entry] = []
         while true {

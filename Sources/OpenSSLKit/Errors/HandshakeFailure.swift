@@ -3,7 +3,7 @@
 
 internal import COpenSSL
 
-/// Tells from OpenSSL's error queue why a connection has failed.
+/// The mapping of OpenSSL's error queue to the reason why a connection has failed.
 enum HandshakeFailure {
     /// Drains the queue into an error.
     static func error(of ssl: OpaquePointer, context: String) -> OpenSSLError {

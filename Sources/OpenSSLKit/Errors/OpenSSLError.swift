@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// A fault in a key, a certificate, a TLS connection or the OpenSSL library.
+/// An error of a key, a certificate, a TLS connection or the OpenSSL library.
 ///
-/// Two errors are equal if their ``code`` is equal. The text is for the log and for administrators; it never holds
-/// key material, but ``reasons`` may name what a peer sent and is not for the peer's eyes.
+/// Two errors are equal if their ``code`` is equal. The text is for the log and for administrators; it never contains
+/// key material, but ``reasons`` may quote the peer's data and must not be sent to the peer.
 public struct OpenSSLError: Error, Sendable {
-    /// What kind of fault it was: what a program may act on.
+    /// The kind of error, for programs.
     public enum Code: String, Sendable, Hashable, CaseIterable {
         /// The text holds no PEM certificate.
         case noCertificate
@@ -16,7 +16,7 @@ public struct OpenSSLError: Error, Sendable {
         case noPrivateKey
         /// A PEM private key cannot be read.
         case malformedPrivateKey
-        /// The private key is protected by a pass phrase; this library asks nobody for it.
+        /// The private key is protected by a pass phrase; this library does not prompt for it.
         case encryptedPrivateKey
         /// The private key is not the one the certificate was made for.
         case keyMismatch
@@ -26,21 +26,21 @@ public struct OpenSSLError: Error, Sendable {
         case malformedRevocationList
         /// An OCSP response cannot be read.
         case malformedOCSPResponse
-        /// An OCSP response is of another certificate, or does not say that it is good.
+        /// An OCSP response is about another certificate, or does not report it as good.
         case unfitOCSPResponse
-        /// The certificate's end of validity has passed.
+        /// The certificate has expired.
         case certificateExpired
-        /// The certificate's begin of validity has not come.
+        /// The certificate is not valid yet.
         case certificateNotYetValid
-        /// A DNS name or IP address is not one.
+        /// A DNS name or IP address is malformed.
         case invalidName
-        /// A TLS setting is refused: an unknown protocol name, a key too weak, an empty list.
+        /// A TLS setting is rejected: an unknown protocol name, a key too weak, an empty list.
         case invalidConfiguration
         /// The peer speaks plain HTTP instead of TLS.
         case plainHTTP
         /// The peer does not speak TLS.
         case notTLS
-        /// The peer offers only versions of TLS that are refused.
+        /// The peer offers only versions of TLS that are not accepted.
         case unsupportedVersion
         /// The two sides have no cipher suite, group or signature algorithm in common.
         case noSharedParameters
@@ -50,29 +50,29 @@ public struct OpenSSLError: Error, Sendable {
         case certificateRejected
         /// The peer ended the connection by an alert.
         case alertReceived
-        /// The peer broke the protocol: a record forged, out of order, too long.
+        /// The peer violated the protocol: a record is forged, out of order or too long.
         case protocolViolation
-        /// OpenSSL could not do what it always can: no memory, no randomness, a provider missing.
+        /// OpenSSL failed: no memory, no randomness, a missing provider.
         case libraryFailure
     }
 
-    /// The kind of fault.
+    /// The kind of error.
     public let code: Code
 
-    /// What was being done and to what: "certificate chain cert.pem".
+    /// The operation and its object: "certificate chain cert.pem".
     public let context: String
 
-    /// What OpenSSL put in its error queue, oldest first; emptied from there at the point of failure.
+    /// The entries of OpenSSL's error queue, oldest first, removed from it at the point of failure.
     public let reasons: [String]
 
-    /// Makes an error out of its parts.
+    /// Creates an error.
     public init(_ code: Code, context: String, reasons: [String] = []) {
         self.code = code
         self.context = context
         self.reasons = reasons
     }
 
-    /// Makes an error that takes along everything in this thread's OpenSSL error queue, leaving it empty.
+    /// Creates an error with all entries of this thread's OpenSSL error queue, which is empty afterwards.
     static func draining(_ code: Code, context: String) -> OpenSSLError {
         OpenSSLError(code, context: context, reasons: ErrorQueue.drain().map(\.text))
     }
@@ -84,7 +84,7 @@ extension OpenSSLError: Equatable {
 }
 
 extension OpenSSLError: CustomStringConvertible {
-    /// One line: what was done, what went wrong, what to do about it, OpenSSL's own reasons.
+    /// One line: the operation, the error, a remedy, OpenSSL's own reasons.
     public var description: String {
         let details = reasons.isEmpty ? "" : " (\(reasons.joined(separator: "; ")))"
         return "\(context): \(code.explanation)\(details)"
@@ -103,11 +103,11 @@ extension OpenSSLError.Code {
         case .noRevocationList: "no revocation list in it; expected a PEM block \"BEGIN X509 CRL\""
         case .malformedRevocationList: "the revocation list cannot be read"
         case .malformedOCSPResponse: "the response cannot be read; expected DER, as openssl ocsp -respout writes it"
-        case .unfitOCSPResponse: "it cannot be handed to clients"
+        case .unfitOCSPResponse: "it cannot be sent to clients"
         case .certificateExpired: "the certificate has expired"
         case .certificateNotYetValid: "the certificate is not valid yet; check the clock"
         case .invalidName: "not a DNS name or IP address"
-        case .invalidConfiguration: "refused"
+        case .invalidConfiguration: "rejected"
         case .plainHTTP: "the peer speaks plain HTTP, not TLS"
         case .notTLS: "the peer does not speak TLS"
         case .unsupportedVersion: "the peer offers no accepted version of TLS"
@@ -115,7 +115,7 @@ extension OpenSSLError.Code {
         case .noApplicationProtocol: "no application protocol in common with the peer"
         case .certificateRejected: "the peer's certificate is not accepted"
         case .alertReceived: "the peer ended the connection by an alert"
-        case .protocolViolation: "the peer broke the TLS protocol"
+        case .protocolViolation: "the peer violated the TLS protocol"
         case .libraryFailure: "OpenSSL failed"
         }
     }

@@ -5,7 +5,7 @@ internal import CArgon2
 
 /// Argon2, RFC 9106, by libargon2.
 struct Argon2: PasswordDerivative {
-    /// Which of the three it is.
+    /// The variant of Argon2.
     enum Kind: String, Sendable, CaseIterable {
         case argon2d, argon2i, argon2id
 
@@ -18,14 +18,14 @@ struct Argon2: PasswordDerivative {
         }
     }
 
-    /// What a check costs.
+    /// The parameters that decide the cost.
     struct Parameters: Sendable, Hashable {
         /// In KiB.
         let memory: Int
         let passes: Int
         let lanes: Int
 
-        /// As much as a PHC string's first recommendation of RFC 9106 section 4 takes, in KiB.
+        /// The memory of the first recommendation of RFC 9106 section 4, in KiB.
         static let mostMemory = 2 << 20
         static let mostPasses = 64
         static let mostLanes = 64
@@ -33,7 +33,7 @@ struct Argon2: PasswordDerivative {
         static let mostWork = 16 << 20
     }
 
-    /// Of 0x10, the first draft's, or 0x13.
+    /// 0x10, the version of the first draft, or 0x13.
     let version: UInt32
     let kind: Kind
     let parameters: Parameters
@@ -49,7 +49,7 @@ struct Argon2: PasswordDerivative {
         return HashCost(format: kind.rawValue, parameters: "\(version)m=\(m),t=\(t),p=\(p)", memory: m << 10)
     }
 
-    var scheme: HashPolicy.Scheme? {
+    var scheme: HashScheme? {
         guard kind == .argon2id, version == 0x13, salt.count >= 16, expected.count >= 32 else { return nil }
         return .argon2id(memory: parameters.memory, passes: parameters.passes, lanes: parameters.lanes)
     }
@@ -61,7 +61,7 @@ struct Argon2: PasswordDerivative {
                     var context = unsafe argon2_context()
                     unsafe context.out = bytes.baseAddress
                     unsafe context.outlen = UInt32(clamping: bytes.count)
-                    // Neither is written: the flags that would have them wiped are not set.
+                    // libargon2 writes to neither: the flags that make it wipe them are not set.
                     unsafe context.pwd = UnsafeMutablePointer(mutating: password.baseAddress)
                     unsafe context.pwdlen = UInt32(clamping: password.count)
                     unsafe context.salt = UnsafeMutablePointer(mutating: salt.baseAddress)
@@ -69,7 +69,7 @@ struct Argon2: PasswordDerivative {
                     unsafe context.t_cost = UInt32(clamping: parameters.passes)
                     unsafe context.m_cost = UInt32(clamping: parameters.memory)
                     unsafe context.lanes = UInt32(clamping: parameters.lanes)
-                    // The caller's thread alone, whatever the lanes: the result is the same.
+                    // One thread for any number of lanes: the result is the same.
                     unsafe context.threads = 1
                     unsafe context.version = version
                     return unsafe argon2_ctx(&context, kind.type)

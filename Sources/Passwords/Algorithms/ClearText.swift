@@ -3,7 +3,9 @@
 
 internal import OpenSSLKit
 
-/// A password that is stored as it is; here only its SHA-256 is kept, for a comparison that tells nothing of its length.
+/// A password stored in clear text.
+///
+/// Only its SHA-256 is kept in memory, so that the comparison does not depend on its length.
 struct ClearText: PasswordDerivative {
     let expected: [UInt8]
 

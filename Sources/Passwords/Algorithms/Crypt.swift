@@ -3,16 +3,18 @@
 
 internal import OpenSSLKit
 
-/// A hash of crypt(3): computed anew with the stored text as its setting, and compared as a whole.
+/// A hash of crypt(3).
+///
+/// A check computes it again with the stored text as the setting and compares the whole text.
 struct Crypt: PasswordAlgorithm {
-    /// A method of crypt(3), by what it can take.
+    /// A method of crypt(3).
     enum Method: String, Sendable {
         case bcrypt, bsdicrypt, descrypt, md5crypt, nt, sha1crypt, sha256crypt, sha512crypt, sunmd5, yescrypt
         case gostYescrypt = "gost-yescrypt"
-        /// `$7$`; not ``Scrypt``, which another library computes in another time.
+        /// `$7$`; another library than that of ``Scrypt`` computes it, so its cost differs.
         case scrypt7
 
-        /// The longest password it takes as a whole; crypt(3) would cut the others without a word.
+        /// The longest password that the method takes as a whole; crypt(3) truncates longer ones silently.
         var mostBytes: Int {
             switch self {
             case .bcrypt: 72
@@ -23,45 +25,45 @@ struct Crypt: PasswordAlgorithm {
             }
         }
 
-        /// Whether it drops the eighth bit of every byte.
+        /// Whether the method ignores the eighth bit of every byte.
         var isSevenBit: Bool { self == .descrypt || self == .bsdicrypt }
     }
 
     let method: Method
     /// The stored text, checked by ``CryptFormat``.
     let stored: String
-    /// What the method's cost is, as in `cost=12`.
+    /// The parameters that decide the cost, as in `cost=12`.
     var parameters = ""
-    /// What it takes in bytes.
+    /// The memory that a check takes, in bytes.
     var memory = 0
-    var scheme: HashPolicy.Scheme?
+    var scheme: HashScheme?
 
     var cost: HashCost { HashCost(format: method.rawValue, parameters: parameters, memory: memory) }
 
     func isDerived(from password: Span<UInt8>) throws(HashFault) -> Bool {
         try Self.check(password, for: method)
         let stored = Array(stored.utf8)
-        return try CryptLibrary.hash(password, self.stored) { constantTimeEqual($0, stored.span) }
+        return try CryptLibrary.hash(password, setting: self.stored) { constantTimeEqual($0, stored.span) }
     }
 
-    /// Refuses a password that the method would take in part only.
+    /// Rejects a password of which the method would use only a part.
     ///
     /// - Throws: ``HashFault`` with code `unusable`.
     static func check(_ password: Span<UInt8>, for method: Method) throws(HashFault) {
         guard password.count <= method.mostBytes else {
             throw HashFault(
                 .unusable,
-                "the password has \(password.count) bytes; \(method.rawValue) takes \(method.mostBytes) at most"
+                "the password has \(password.count) bytes; \(method.rawValue) takes at most \(method.mostBytes)"
             )
         }
         for index in password.indices {
             guard password[index] != 0 else {
-                throw HashFault(.unusable, "the password has a NUL, at which \(method.rawValue) would stop")
+                throw HashFault(.unusable, "the password contains a NUL byte, where \(method.rawValue) stops")
             }
             guard password[index] < 0x80 || !method.isSevenBit else {
                 throw HashFault(
                     .unusable,
-                    "the password is not of ASCII, of which alone \(method.rawValue) takes all bits"
+                    "the password is not ASCII, and \(method.rawValue) ignores the eighth bit of each byte"
                 )
             }
         }

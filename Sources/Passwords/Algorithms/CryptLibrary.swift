@@ -4,20 +4,24 @@
 internal import CCrypt
 internal import OpenSSLKit
 
-/// crypt(3) of libxcrypt, with memory of its own for every call.
+/// crypt(3) of libxcrypt, with separate memory for every call.
 enum CryptLibrary {
-    /// The longest password it takes.
+    /// The longest password that it takes, in bytes.
     static let mostBytes = Int(gatehouse_crypt_max_passphrase)
 
-    /// Hashes a password as a setting says, and lends the result.
+    /// Hashes a password with a setting.
     ///
     /// - Parameters:
     ///   - password: Without a NUL, of ``mostBytes`` at most.
-    ///   - setting: Method, cost and salt: a hash as it is stored, or what ``setting(_:cost:)`` makes.
-    ///   - body: Reads the hash.
-    /// - Returns: What `body` returns.
-    /// - Throws: ``HashFault`` with code `failed`: the setting is none, no memory.
-    static func hash<R>(_ password: Span<UInt8>, _ setting: String, _ body: (Span<UInt8>) -> R) throws(HashFault) -> R {
+    ///   - setting: Method, cost and salt: a stored hash, or the result of ``setting(_:cost:)``.
+    ///   - body: Reads the hash, which is wiped afterwards.
+    /// - Returns: The result of `body`.
+    /// - Throws: ``HashFault`` with code `failed`: the setting is not valid, or there is no memory.
+    static func hash<R>(
+        _ password: Span<UInt8>,
+        setting: String,
+        reading body: (Span<UInt8>) -> R
+    ) throws(HashFault) -> R {
         let phrase = WipedBytes(terminating: password)
         let data = WipedBytes(count: Int(gatehouse_crypt_data_size))
         let result: R? = unsafe phrase.withPointer { phrase in
@@ -25,7 +29,7 @@ enum CryptLibrary {
                 unsafe setting.withCString { setting in
                     guard let phrase = unsafe phrase?.assumingMemoryBound(to: CChar.self),
                         let output = unsafe crypt_rn(phrase, setting, data, gatehouse_crypt_data_size),
-                        // Its tokens of failure begin so.
+                        // Its results for failures begin with an asterisk.
                         unsafe output.pointee != CChar(bitPattern: UInt8(ascii: "*"))
                     else { return nil }
                     var count = 0
@@ -49,7 +53,7 @@ enum CryptLibrary {
     ///   - prefix: The method, as in `$2b$`.
     ///   - cost: The method's cost.
     /// - Returns: The setting.
-    /// - Throws: ``HashFault`` with code `failed`: the cost is out of bounds, no randomness.
+    /// - Throws: ``HashFault`` with code `failed`: the cost is out of bounds, or there is no randomness.
     static func setting(_ prefix: String, cost: Int) throws(HashFault) -> String {
         let random: [UInt8]
         do {
@@ -67,7 +71,7 @@ enum CryptLibrary {
             &output,
             CRYPT_GENSALT_OUTPUT_SIZE
         )
-        guard unsafe made != nil else { throw HashFault(.failed, "crypt(3) does not take a cost of \(cost)") }
+        guard unsafe made != nil else { throw HashFault(.failed, "crypt(3) does not accept a cost of \(cost)") }
         return String(decoding: output.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 }

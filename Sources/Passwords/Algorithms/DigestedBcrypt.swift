@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Bytes
 internal import OpenSSLKit
 
-/// bcrypt of a digest of the password, which so may have more than 72 bytes: Django's and passlib's ways.
+/// bcrypt of a digest of the password, as Django and passlib compute it: the password may have more than 72 bytes.
 struct DigestedBcrypt: PasswordAlgorithm {
-    /// What is made of the password before bcrypt.
+    /// The digest of the password that bcrypt hashes.
     enum Preparation: String, Sendable {
         /// Django: the 64 hexadecimal digits of the SHA-256.
         case hexadecimal = "sha256-hex"
@@ -50,7 +51,7 @@ struct DigestedBcrypt: PasswordAlgorithm {
             try hashing.append(password)
             try digest.withMutableBytes { digest throws(OpenSSLError) in try hashing.finish(into: &digest) }
         case .keyed:
-            // RFC 2104; the key is shorter than a block, and no secret.
+            // HMAC as in RFC 2104; the key is shorter than a block, and not secret.
             let block = salt + [UInt8](repeating: 0, count: 64 - salt.count)
             let (inner, outer) = (block.map { $0 ^ 0x36 }, block.map { $0 ^ 0x5c })
             try digest.withMutableBytes { digest throws(OpenSSLError) in

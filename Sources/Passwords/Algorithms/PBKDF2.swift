@@ -10,17 +10,17 @@ struct PBKDF2: PasswordDerivative {
     let salt: [UInt8]
     let expected: [UInt8]
 
-    /// Three seconds with SHA-256, thirteen with SHA-512.
+    /// The most iterations: three seconds with SHA-256, thirteen with SHA-512.
     static let mostIterations = 10_000_000
 
     var cost: HashCost {
-        // Every block of the key is computed by itself.
+        // Every block of the key costs the iterations once more.
         let blocks = (expected.count + function.byteCount - 1) / function.byteCount
         let parameters = "i=\(iterations)" + (blocks > 1 ? ",blocks=\(blocks)" : "")
         return HashCost(format: "pbkdf2-\(function.name)", parameters: parameters)
     }
 
-    var scheme: HashPolicy.Scheme? {
+    var scheme: HashScheme? {
         guard salt.count >= 16, expected.count >= 32 else { return nil }
         return switch function {
         case .sha256: .pbkdf2SHA256(iterations: iterations)
@@ -30,7 +30,7 @@ struct PBKDF2: PasswordDerivative {
     }
 
     func derive(_ password: Span<UInt8>, into bytes: inout MutableSpan<UInt8>) throws(HashFault) {
-        try HashFault.checkEnd(of: password, "PBKDF2")
+        try HashFault.checkEnd(of: password, format: "PBKDF2")
         do {
             try PasswordDerivation.pbkdf2(
                 password,

@@ -4,34 +4,35 @@
 internal import OpenSSLKit
 internal import RealmKit
 
-/// A stored password with all that it takes to compute it anew: what a format makes of a text.
+/// An algorithm with the salt, parameters and hash of one stored password, as a format reads them from a text.
 ///
-/// Two texts of different formats, as `{CRYPT}$6$...` and `$6$...`, come to the same algorithm.
+/// Texts of different formats, as `{CRYPT}$6$...` and `$6$...`, may be read as the same algorithm.
 protocol PasswordAlgorithm: Sendable {
-    /// What one check costs.
+    /// The cost of one check.
     var cost: HashCost { get }
 
-    /// The scheme and the parameters, if a policy can ask for them; nil if the hash is of none, or is short of one.
-    var scheme: HashPolicy.Scheme? { get }
+    /// The scheme and parameters of the policy that makes such hashes; nil if no policy does, or if salt or key are
+    /// shorter than a policy makes them.
+    var scheme: HashScheme? { get }
 
-    /// Whether a password is the one that is stored: computed in full, compared in constant time.
+    /// Checks a password: the hash is computed in full and compared in constant time.
     ///
     /// - Parameter password: 1 to ``PasswordBounds/most`` bytes.
-    /// - Returns: Whether it is.
+    /// - Returns: Whether it is the stored password.
     /// - Throws: ``HashFault``.
     func isDerived(from password: Span<UInt8>) throws(HashFault) -> Bool
 }
 
 extension PasswordAlgorithm {
-    var scheme: HashPolicy.Scheme? { nil }
+    var scheme: HashScheme? { nil }
 }
 
-/// An algorithm that makes bytes of a password, which are then compared.
+/// An algorithm that derives bytes from a password and compares them with stored ones.
 protocol PasswordDerivative: PasswordAlgorithm {
-    /// The bytes that are stored.
+    /// The stored bytes.
     var expected: [UInt8] { get }
 
-    /// Makes them of a password.
+    /// Derives the bytes from a password.
     ///
     /// - Parameters:
     ///   - password: The password.
@@ -48,23 +49,32 @@ extension PasswordDerivative {
     }
 }
 
-/// How long a password may be, in whatever format.
+/// A derivative whose text a policy can store.
+protocol WritableDerivative: PasswordDerivative {
+    /// Returns the text to store, with this salt and cost and another key.
+    ///
+    /// - Parameter key: The bytes derived from the password.
+    /// - Returns: The text.
+    func text(_ key: [UInt8]) -> String
+}
+
+/// The bounds of passwords, the same for all formats.
 enum PasswordBounds {
-    /// More than anybody types, and little enough to hash in no time.
+    /// The most bytes: longer than any real password, short enough to hash at once.
     static let most = 1024
 
-    /// Refuses a password that is too long.
+    /// Rejects a password that is too long.
     static func check(_ password: Secret) throws(HashFault) {
         if password.count > most {
-            throw HashFault(.unusable, "the password has \(password.count) bytes; \(most) are the most")
+            throw HashFault(.unusable, "the password has \(password.count) bytes; at most \(most) are allowed")
         }
     }
 }
 
-/// The only ``PasswordHash`` there is: an algorithm behind the rules that hold for all of them.
+/// The only ``PasswordHash``: an algorithm behind the rules that all formats share.
 struct StoredHash: PasswordHash {
     let algorithm: any PasswordAlgorithm
-    /// A decoy does the work of the hash it was made from and always says no.
+    /// Whether it is a decoy: it costs as much as the hash that it was made from, and no password matches.
     var isDecoy = false
 
     var cost: HashCost { algorithm.cost }
@@ -73,7 +83,7 @@ struct StoredHash: PasswordHash {
 
     func matches(_ password: Secret) throws(HashFault) -> Bool {
         try PasswordBounds.check(password)
-        // Nobody has an empty password: many directories take one for an anonymous sign-in.
+        // An empty password never matches: many directories take one for an anonymous login.
         if password.isEmpty { return false }
         let isRight = try password.withBytes { bytes throws(HashFault) in try algorithm.isDerived(from: bytes) }
         return isRight && !isDecoy
@@ -81,15 +91,17 @@ struct StoredHash: PasswordHash {
 }
 
 extension HashFault {
-    /// Refuses a password that HMAC takes for a shorter one: it fills up its key with NULs, RFC 2104 section 2, and PBKDF2
-    /// and scrypt have the password for a key.
-    static func checkEnd(of password: Span<UInt8>, _ format: String) throws(HashFault) {
+    /// Rejects a password that ends in NUL.
+    ///
+    /// HMAC pads its key with NULs (RFC 2104 section 2) and the password is the key in PBKDF2 and scrypt, so it would
+    /// match a shorter password.
+    static func checkEnd(of password: Span<UInt8>, format: String) throws(HashFault) {
         if !password.isEmpty, password[password.count - 1] == 0 {
-            throw HashFault(.unusable, "the password ends in a NUL, which \(format) would not see")
+            throw HashFault(.unusable, "the password ends in a NUL byte, which \(format) ignores")
         }
     }
 
-    /// A fault of a library.
+    /// Wraps an error of OpenSSL.
     init(_ error: OpenSSLError) {
         self.init(.failed, error.description)
     }

@@ -3,10 +3,10 @@
 
 internal import OpenSSLKit
 
-/// A hash function over password and salt, once or a few times: all of them weak.
+/// A hash function over password and salt, applied once or a few times: a weak hash.
 struct SaltedDigest: PasswordDerivative {
     let function: HashFunction
-    /// How often the function is applied in all: the first time to password and salt, then to its own result.
+    /// The number of times the function is applied: first to password and salt, then to its own result.
     var rounds = 1
     /// Whether the salt stands before the password.
     var saltFirst = false

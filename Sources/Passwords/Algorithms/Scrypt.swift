@@ -5,7 +5,7 @@ internal import OpenSSLKit
 
 /// scrypt, RFC 7914.
 struct Scrypt: PasswordDerivative {
-    /// What a check costs.
+    /// The parameters that decide the cost.
     struct Parameters: Sendable, Hashable {
         /// The binary logarithm of N.
         let logN: Int
@@ -13,13 +13,13 @@ struct Scrypt: PasswordDerivative {
         let p: Int
 
         static let mostMemory = 2 << 30
-        /// The memory times p: about ten seconds.
+        /// The most memory times p, in bytes: about ten seconds.
         static let mostWork = 8 << 30
 
-        /// The bytes of V, the part of the memory that counts.
+        /// The bytes of V, which is most of the memory.
         var memory: Int { 128 * r << logN }
 
-        /// Parameters within bounds; nil if they are not.
+        /// Creates parameters; nil if they are out of bounds.
         init?(logN: Int, r: Int, p: Int) {
             guard (1...24).contains(logN), (1...256).contains(r), (1...256).contains(p),
                 128 * r << logN <= Self.mostMemory, 128 * r * p << logN <= Self.mostWork,
@@ -44,13 +44,13 @@ struct Scrypt: PasswordDerivative {
         )
     }
 
-    var scheme: HashPolicy.Scheme? {
+    var scheme: HashScheme? {
         guard salt.count >= 16, expected.count >= 32 else { return nil }
         return .scrypt(logN: parameters.logN, r: parameters.r, p: parameters.p)
     }
 
     func derive(_ password: Span<UInt8>, into bytes: inout MutableSpan<UInt8>) throws(HashFault) {
-        try HashFault.checkEnd(of: password, "scrypt")
+        try HashFault.checkEnd(of: password, format: "scrypt")
         do {
             try PasswordDerivation.scrypt(
                 password,

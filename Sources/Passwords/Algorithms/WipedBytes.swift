@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-#if canImport(Glibc)
 internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#endif
 
-/// Working memory for what is made of a password: zero at first, never moved, wiped at the end of its scope.
+/// Working memory for data derived from a password: zero at first, never moved, wiped at the end of its scope.
 @safe
 struct WipedBytes: ~Copyable {
     private let storage: UnsafeMutableBufferPointer<UInt8>
 
-    /// So many zeros.
+    /// Allocates a number of zeros.
     ///
     /// - Parameter count: 1 or more.
     init(count: Int) {
@@ -20,7 +16,7 @@ struct WipedBytes: ~Copyable {
         unsafe storage.initialize(repeating: 0)
     }
 
-    /// A copy of bytes with a NUL behind them, as C wants its strings.
+    /// Copies bytes and appends a NUL, as C strings have.
     init(terminating bytes: Span<UInt8>) {
         self.init(count: bytes.count + 1)
         withMutableBytes { own in
@@ -33,15 +29,15 @@ struct WipedBytes: ~Copyable {
         unsafe storage.deallocate()
     }
 
-    /// How many bytes there are.
+    /// The number of bytes.
     var count: Int { unsafe storage.count }
 
-    /// Lends the bytes.
+    /// Calls `body` with the bytes.
     func withBytes<R, Failure: Error>(_ body: (Span<UInt8>) throws(Failure) -> R) throws(Failure) -> R {
         try body(unsafe UnsafeBufferPointer(storage).span)
     }
 
-    /// Lends the bytes, to be written.
+    /// Calls `body` with the bytes for writing.
     mutating func withMutableBytes<R, Failure: Error>(
         _ body: (inout MutableSpan<UInt8>) throws(Failure) -> R
     ) throws(Failure) -> R {
@@ -49,7 +45,7 @@ struct WipedBytes: ~Copyable {
         return try body(&span)
     }
 
-    /// Lends the address.
+    /// Calls `body` with the address.
     func withPointer<R>(_ body: (UnsafeMutableRawPointer?) -> R) -> R {
         unsafe body(UnsafeMutableRawPointer(storage.baseAddress))
     }

@@ -5,17 +5,20 @@
 enum ApacheFormat: PasswordFormat {
     static let names = ["apr1"]
 
-    static func read(_ stored: String, _ options: FormatOptions) throws(BadHash) -> (any PasswordAlgorithm)? {
+    static func read(_ stored: String, options: FormatOptions) throws(BadHash) -> (any PasswordAlgorithm)? {
         guard stored.hasPrefix("$apr1$") else { return nil }
         let fields = try HashFields(stored.dropFirst(6), of: "apr1", counts: 2...2)
-        guard CryptText.isSalt(fields[0], 1...8) else { throw fields.fault("the salt is not of 1 to 8 characters") }
-        guard CryptText.isCommon(fields[1], 22), let digest = digest(fields[1]) else {
-            throw fields.fault("the hash is not of 22 characters")
+        guard CryptText.isSalt(fields[0], lengths: 1...8) else {
+            throw fields.fault("the salt does not have 1 to 8 characters")
+        }
+        guard CryptText.isCommon(fields[1], length: 22), let digest = digest(fields[1]) else {
+            throw fields.fault("the hash does not have 22 characters")
         }
         return ApacheMD5(salt: Array(fields[0].utf8), expected: digest)
     }
 
-    /// Which bytes of the digest four characters stand for, the most significant first; the last two for byte 11.
+    /// The bytes of the digest that each four characters encode, the most significant first; the last two characters
+    /// encode byte 11.
     private static let order = [[0, 6, 12], [1, 7, 13], [2, 8, 14], [3, 9, 15], [4, 10, 5], [11]]
 
     private static func digest(_ text: Substring) -> [UInt8]? {

@@ -1,29 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Bytes
+
 /// Argon2's PHC strings, as in `$argon2id$v=19$m=19456,t=2,p=1$salt$hash`.
 ///
 /// A string without `v=` is of version 0x10, as the reference implementation reads it.
 enum Argon2Format: PasswordFormat {
     static let names = Argon2.Kind.allCases.map(\.rawValue)
 
-    static func read(_ stored: String, _ options: FormatOptions) throws(BadHash) -> (any PasswordAlgorithm)? {
+    static func read(_ stored: String, options: FormatOptions) throws(BadHash) -> (any PasswordAlgorithm)? {
         guard let kind = Argon2.Kind.allCases.first(where: { stored.hasPrefix("$\($0.rawValue)$") }) else { return nil }
         let all = try HashFields(stored.dropFirst(kind.rawValue.count + 2), of: kind.rawValue, counts: 3...4)
         var version = 0x10
         if all.fields.count == 4 {
             guard all[0].hasPrefix("v=") else { throw all.fault("the first field is not v=") }
-            version = try all.number(all[0].dropFirst(2), "v", in: 0...255)
+            version = try all.number(all[0].dropFirst(2), named: "v", in: 0...255)
             guard Argon2.versions.contains(version) else { throw all.fault("version \(version) is neither 16 nor 19") }
         }
         let fields = all.fields.suffix(3)
         let first = fields.startIndex
         if fields[first].contains("keyid=") || fields[first].contains("data=") {
-            throw all.fault("keyid and data are not known here")
+            throw all.fault("keyid and data are not supported")
         }
         let numbers = try all.numbers(
             fields[first],
-            [
+            named: [
                 ("m", 8...Argon2.Parameters.mostMemory), ("t", 1...Argon2.Parameters.mostPasses),
                 ("p", 1...Argon2.Parameters.mostLanes),
             ]
@@ -37,8 +39,8 @@ enum Argon2Format: PasswordFormat {
             version: UInt32(version),
             kind: kind,
             parameters: parameters,
-            salt: try all.bytes(fields[first + 1], "salt", .bare, in: 8...64),
-            expected: try all.bytes(fields[first + 2], "hash", .bare, in: 12...64)
+            salt: try all.bytes(fields[first + 1], named: "salt", base64: .unpadded, in: 8...64),
+            expected: try all.bytes(fields[first + 2], named: "hash", base64: .unpadded, in: 12...64)
         )
     }
 }
@@ -47,6 +49,6 @@ extension Argon2: WritableDerivative {
     func text(_ key: [UInt8]) -> String {
         let (m, t, p) = (parameters.memory, parameters.passes, parameters.lanes)
         return "$\(kind.rawValue)$v=\(version)$m=\(m),t=\(t),p=\(p)"
-            + "$\(Base64.bare.encode(salt))$\(Base64.bare.encode(key))"
+            + "$\(Base64.unpadded.encode(salt.span))$\(Base64.unpadded.encode(key.span))"
     }
 }

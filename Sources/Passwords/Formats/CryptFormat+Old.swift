@@ -1,61 +1,69 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// The methods nobody should use any more.
+internal import Bytes
+
+/// The obsolete methods.
 extension CryptFormat {
     /// sha1-crypt: `$sha1$iterations$salt$hash`.
-    static func sha1(_ stored: String, _ rest: Substring) throws(BadHash) -> Crypt {
+    static func sha1(_ stored: String, rest: Substring) throws(BadHash) -> Crypt {
         let fields = try HashFields(rest, of: "sha1crypt", counts: 3...3)
-        let rounds = try fields.number(fields[0], "the number of iterations", in: 1...HashBounds.mostSHA1Rounds)
-        guard CryptText.isSalt(fields[1], 1...64), fields[1].utf8.allSatisfy(CryptText.common.contains) else {
-            throw fields.fault("the salt is not of 1 to 64 characters")
+        let rounds = try fields.number(fields[0], named: "the number of iterations", in: 1...HashBounds.mostSHA1Rounds)
+        guard CryptText.isSalt(fields[1], lengths: 1...64), fields[1].utf8.allSatisfy(CryptText.common.contains) else {
+            throw fields.fault("the salt does not have 1 to 64 characters")
         }
-        guard CryptText.isCommon(fields[2], 28) else { throw fields.fault("the hash is not of 28 characters") }
+        guard CryptText.isCommon(fields[2], length: 28) else {
+            throw fields.fault("the hash does not have 28 characters")
+        }
         return Crypt(method: .sha1crypt, stored: stored, parameters: "rounds=\(rounds)")
     }
 
     /// sunmd5: `$md5$salt$hash`, `$md5,rounds=N$salt$hash`, and both with another `$` before the hash.
-    static func sunMD5(_ stored: String, _ rest: Substring) throws(BadHash) -> Crypt {
+    static func sunMD5(_ stored: String, rest: Substring) throws(BadHash) -> Crypt {
         let fields = try HashFields(rest, of: "sunmd5", counts: 3...4)
         var rounds = 0
         if !fields[0].isEmpty {
             guard fields[0].hasPrefix(",rounds=") else { throw fields.fault("neither $md5$ nor $md5,rounds=") }
-            rounds = try fields.number(fields[0].dropFirst(8), "rounds", in: 1...HashBounds.mostSunRounds)
+            rounds = try fields.number(fields[0].dropFirst(8), named: "rounds", in: 1...HashBounds.mostSunRounds)
         }
-        guard CryptText.isSalt(fields[1], 1...16), fields[1].utf8.allSatisfy(CryptText.common.contains),
+        guard CryptText.isSalt(fields[1], lengths: 1...16), fields[1].utf8.allSatisfy(CryptText.common.contains),
             fields.fields.count == 3 || fields[2].isEmpty
-        else { throw fields.fault("the salt is not of 1 to 16 characters") }
-        guard CryptText.isCommon(fields.fields.last ?? "", 22) else {
-            throw fields.fault("the hash is not of 22 characters")
+        else { throw fields.fault("the salt does not have 1 to 16 characters") }
+        guard CryptText.isCommon(fields.fields.last ?? "", length: 22) else {
+            throw fields.fault("the hash does not have 22 characters")
         }
-        // The method has 4096 rounds more than the text says.
+        // The method adds 4096 rounds to the number in the text.
         return Crypt(method: .sunmd5, stored: stored, parameters: "rounds=\(rounds + 4096)")
     }
 
     /// md5-crypt: `$1$salt$hash`.
-    static func md5(_ stored: String, _ rest: Substring) throws(BadHash) -> Crypt {
+    static func md5(_ stored: String, rest: Substring) throws(BadHash) -> Crypt {
         let fields = try HashFields(rest, of: "md5crypt", counts: 2...2)
-        guard CryptText.isSalt(fields[0], 1...8) else { throw fields.fault("the salt is not of 1 to 8 characters") }
-        guard CryptText.isCommon(fields[1], 22) else { throw fields.fault("the hash is not of 22 characters") }
+        guard CryptText.isSalt(fields[0], lengths: 1...8) else {
+            throw fields.fault("the salt does not have 1 to 8 characters")
+        }
+        guard CryptText.isCommon(fields[1], length: 22) else {
+            throw fields.fault("the hash does not have 22 characters")
+        }
         return Crypt(method: .md5crypt, stored: stored)
     }
 
     /// The NT hash: `$3$$hash`.
-    static func nt(_ stored: String, _ rest: Substring) throws(BadHash) -> Crypt {
-        guard rest.first == "$", Hexadecimal.decode(rest.dropFirst())?.count == 16 else {
-            throw BadHash("nt: not $3$$ and 32 hexadecimal digits in lower case")
+    static func nt(_ stored: String, rest: Substring) throws(BadHash) -> Crypt {
+        guard rest.first == "$", Hexadecimal.decodeLowercase(rest.dropFirst())?.count == 16 else {
+            throw BadHash("nt: not $3$$ followed by 32 hexadecimal digits in lower case")
         }
         return Crypt(method: .nt, stored: stored)
     }
 
     /// BSDI's extended DES: `_`, four characters of rounds, four of salt, eleven of hash.
-    static func bsdi(_ stored: String, _ rest: Substring) throws(BadHash) -> Crypt {
-        guard CryptText.isCommon(rest, 19), isShort(stored) else {
-            throw BadHash("bsdicrypt: not _ and 19 characters of the alphabet")
+    static func bsdi(_ stored: String, rest: Substring) throws(BadHash) -> Crypt {
+        guard CryptText.isCommon(rest, length: 19), isShort(stored) else {
+            throw BadHash("bsdicrypt: not _ followed by 19 characters of the alphabet")
         }
         // 24 bits, the least significant character first.
         let rounds = rest.utf8.prefix(4).reversed().reduce(0) { $0 << 6 | (CryptText.value($1) ?? 0) }
-        guard rounds > 0 else { throw BadHash("bsdicrypt: no rounds at all") }
+        guard rounds > 0 else { throw BadHash("bsdicrypt: the number of rounds is 0") }
         return Crypt(method: .bsdicrypt, stored: stored, parameters: "rounds=\(rounds)")
     }
 }

@@ -3,7 +3,7 @@
 
 extension CryptFormat {
     /// yescrypt's and gost-yescrypt's: `params$salt$hash`.
-    static func yescrypt(_ stored: String, _ rest: Substring, _ method: Crypt.Method) throws(BadHash) -> Crypt {
+    static func yescrypt(_ stored: String, rest: Substring, method: Crypt.Method) throws(BadHash) -> Crypt {
         let fields = try HashFields(rest, of: method.rawValue, counts: 3...3)
         var reader = YescryptNumbers(fields[0])
         guard let flavor = reader.next(from: 0), let logN = reader.next(from: 1), let r = reader.next(from: 1) else {
@@ -11,9 +11,9 @@ extension CryptFormat {
         }
         var (p, t) = (1, 0)
         if !reader.isAtEnd {
-            // Bits say which of p, t, g and the size of a ROM follow; nobody here has a ROM, and g must be 0.
+            // The bits mark which of p, t, g and the size of a ROM follow. A ROM is not supported, and g must be 0.
             guard let have = reader.next(from: 1), have & ~3 == 0 else {
-                throw fields.fault("g and NROM are not known here")
+                throw fields.fault("g and NROM are not supported")
             }
             if have & 1 != 0 { p = reader.next(from: 2) ?? 0 }
             if have & 2 != 0 { t = reader.next(from: 1) ?? 0 }
@@ -22,17 +22,21 @@ extension CryptFormat {
             }
         }
         guard Self.flavors.contains(flavor), t == 0 || flavor > 0, flavor < 2 || 1 << min(logN, 24) > p else {
-            throw fields.fault("the flavour is not known here")
+            throw fields.fault("the flavour is not supported")
         }
         guard (1...24).contains(logN), (1...256).contains(r), (1...64).contains(p), (0...64).contains(t),
             128 * r << logN <= Scrypt.Parameters.mostMemory,
             (128 * r * p * max(1, t)) << logN <= Scrypt.Parameters.mostWork
         else { throw fields.fault("the cost is out of bounds") }
-        try checkSalt(fields, fields[1])
-        // Groups of 3 bytes in 4 characters; of a group that is cut, the bits that are left are zero.
+        try checkSalt(fields, salt: fields[1])
+        // Groups of 3 bytes in 4 characters; in an incomplete group the unused bits are zero.
         let (cut, last) = (fields[1].utf8.count % 4, fields[1].utf8.last.flatMap(CryptText.value) ?? 0)
-        guard cut == 0 || cut == 2 && last < 4 || cut == 3 && last < 16 else { throw fields.fault("the salt is cut") }
-        guard CryptText.isCommon(fields[2], 43) else { throw fields.fault("the hash is not of 43 characters") }
+        guard cut == 0 || cut == 2 && last < 4 || cut == 3 && last < 16 else {
+            throw fields.fault("the salt is truncated")
+        }
+        guard CryptText.isCommon(fields[2], length: 43) else {
+            throw fields.fault("the hash does not have 43 characters")
+        }
         let others =
             (flavor == 47 ? "" : ",flavor=\(flavor)") + (p == 1 ? "" : ",p=\(p)") + (t == 0 ? "" : ",t=\(t)")
         return Crypt(
@@ -41,15 +45,16 @@ extension CryptFormat {
             parameters: "ln=\(logN),r=\(r)\(others)",
             memory: 128 * r << logN,
             scheme: method == .yescrypt && others.isEmpty && fields[1].utf8.count >= 22
-                ? HashPolicy.Scheme.yescryptCost(logN: logN, r: r).map { .yescrypt(cost: $0) } : nil
+                ? HashScheme.yescryptCost(logN: logN, r: r).map { .yescrypt(cost: $0) } : nil
         )
     }
 
-    /// Those that libxcrypt can do: scrypt's, which has no t, scrypt's with t, and yescrypt's own, `j`, which all use.
+    /// The flavours that libxcrypt computes: scrypt's without t, scrypt's with t, and yescrypt's own, `j`, the usual
+    /// one.
     private static let flavors = [0, 1, 47]
 
     /// `$7$`: N in one character, r and p in five each, the salt, the hash.
-    static func scrypt(_ stored: String, _ rest: Substring) throws(BadHash) -> Crypt {
+    static func scrypt(_ stored: String, rest: Substring) throws(BadHash) -> Crypt {
         let fields = try HashFields(rest, of: "scrypt7", counts: 2...2)
         let values = fields[0].utf8.prefix(11).compactMap(CryptText.value)
         guard values.count == 11 else { throw fields.fault("the parameters cannot be read") }
@@ -58,8 +63,10 @@ extension CryptFormat {
         guard let parameters = Scrypt.Parameters(logN: values[0], r: r, p: p) else {
             throw fields.fault("the cost is out of bounds")
         }
-        try checkSalt(fields, fields[0].dropFirst(11))
-        guard CryptText.isCommon(fields[1], 43) else { throw fields.fault("the hash is not of 43 characters") }
+        try checkSalt(fields, salt: fields[0].dropFirst(11))
+        guard CryptText.isCommon(fields[1], length: 43) else {
+            throw fields.fault("the hash does not have 43 characters")
+        }
         return Crypt(
             method: .scrypt7,
             stored: stored,
@@ -68,9 +75,9 @@ extension CryptFormat {
         )
     }
 
-    private static func checkSalt(_ fields: HashFields, _ salt: Substring) throws(BadHash) {
+    private static func checkSalt(_ fields: HashFields, salt: Substring) throws(BadHash) {
         guard (1...86).contains(salt.utf8.count), salt.utf8.allSatisfy(CryptText.common.contains) else {
-            throw fields.fault("the salt is not of 1 to 86 characters of the alphabet")
+            throw fields.fault("the salt does not have 1 to 86 characters of the alphabet")
         }
     }
 }
@@ -87,10 +94,10 @@ struct YescryptNumbers {
 
     /// Takes the next number.
     ///
-    /// The first character says how many follow: those of up to 47 stand for themselves, the next 8 for numbers of two
-    /// characters, the next 4 for three, and so on.
+    /// The first character decides how many follow: values up to 47 are numbers of one character, the next 8 begin
+    /// numbers of two characters, the next 4 of three, and so on.
     ///
-    /// - Parameter least: What the lowest encoding stands for.
+    /// - Parameter least: The number that the lowest encoding stands for.
     /// - Returns: The number; nil if there is none, or one of more than 30 bits.
     mutating func next(from least: Int) -> Int? {
         guard let first = characters.popFirst().flatMap(CryptText.value) else { return nil }

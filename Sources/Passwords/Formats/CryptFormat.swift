@@ -8,7 +8,7 @@ enum CryptFormat: PasswordFormat {
         "md5crypt", "nt", "bsdicrypt", "descrypt",
     ]
 
-    static func read(_ stored: String, _ options: FormatOptions) throws(BadHash) -> (any PasswordAlgorithm)? {
+    static func read(_ stored: String, options: FormatOptions) throws(BadHash) -> (any PasswordAlgorithm)? {
         try crypt(stored)
     }
 
@@ -18,43 +18,43 @@ enum CryptFormat: PasswordFormat {
             return try read(stored, stored.dropFirst(prefix.count))
         }
         // Without a prefix: 13 characters of the alphabet, the last with 4 bits of the hash and two zeros.
-        guard CryptText.isCommon(stored, 13), isShort(stored) else { return nil }
+        guard CryptText.isCommon(stored, length: 13), isShort(stored) else { return nil }
         return Crypt(method: .descrypt, stored: stored)
     }
 
     private typealias Reader = @Sendable (_ stored: String, _ rest: Substring) throws(BadHash) -> Crypt
 
     private static let readers: [(String, Reader)] = [
-        ("$y$", { stored, rest throws(BadHash) in try yescrypt(stored, rest, .yescrypt) }),
-        ("$gy$", { stored, rest throws(BadHash) in try yescrypt(stored, rest, .gostYescrypt) }),
-        ("$7$", { stored, rest throws(BadHash) in try scrypt(stored, rest) }),
-        ("$2", { stored, rest throws(BadHash) in try bcrypt(stored, rest) }),
-        ("$6$", { stored, rest throws(BadHash) in try sha(stored, rest, .sha512crypt, 86) }),
-        ("$5$", { stored, rest throws(BadHash) in try sha(stored, rest, .sha256crypt, 43) }),
-        ("$sha1$", { stored, rest throws(BadHash) in try sha1(stored, rest) }),
-        ("$md5", { stored, rest throws(BadHash) in try sunMD5(stored, rest) }),
-        ("$1$", { stored, rest throws(BadHash) in try md5(stored, rest) }),
-        ("$3$", { stored, rest throws(BadHash) in try nt(stored, rest) }),
-        ("_", { stored, rest throws(BadHash) in try bsdi(stored, rest) }),
+        ("$y$", { stored, rest throws(BadHash) in try yescrypt(stored, rest: rest, method: .yescrypt) }),
+        ("$gy$", { stored, rest throws(BadHash) in try yescrypt(stored, rest: rest, method: .gostYescrypt) }),
+        ("$7$", { stored, rest throws(BadHash) in try scrypt(stored, rest: rest) }),
+        ("$2", { stored, rest throws(BadHash) in try bcrypt(stored, rest: rest) }),
+        ("$6$", { stored, rest throws(BadHash) in try sha(stored, rest: rest, method: .sha512crypt, digits: 86) }),
+        ("$5$", { stored, rest throws(BadHash) in try sha(stored, rest: rest, method: .sha256crypt, digits: 43) }),
+        ("$sha1$", { stored, rest throws(BadHash) in try sha1(stored, rest: rest) }),
+        ("$md5", { stored, rest throws(BadHash) in try sunMD5(stored, rest: rest) }),
+        ("$1$", { stored, rest throws(BadHash) in try md5(stored, rest: rest) }),
+        ("$3$", { stored, rest throws(BadHash) in try nt(stored, rest: rest) }),
+        ("_", { stored, rest throws(BadHash) in try bsdi(stored, rest: rest) }),
     ]
 
-    private static func bcrypt(_ stored: String, _ rest: Substring) throws(BadHash) -> Crypt {
+    private static func bcrypt(_ stored: String, rest: Substring) throws(BadHash) -> Crypt {
         let fields = try HashFields(rest, of: "bcrypt", counts: 3...3)
         guard fields[0] != "x" else {
             throw BadHash(
-                "bcrypt: $2x$ marks hashes of a broken implementation, which many passwords match; set it anew"
+                "bcrypt: $2x$ marks hashes of a broken implementation, which many passwords match; set a new password"
             )
         }
         guard ["a", "b", "y"].contains(fields[0]) else { throw BadHash("bcrypt: the prefix is not $2a$, $2b$ or $2y$") }
         let digits = fields[1].utf8.count == 2 && fields[1].first == "0" ? fields[1].dropFirst() : fields[1]
-        guard fields[1].utf8.count == 2 else { throw fields.fault("the cost is not of two digits") }
-        let cost = try fields.number(digits, "the cost", in: HashBounds.bcrypt)
+        guard fields[1].utf8.count == 2 else { throw fields.fault("the cost does not have two digits") }
+        let cost = try fields.number(digits, named: "the cost", in: HashBounds.bcrypt)
         let text = Array(fields[2].utf8)
         let values = text.compactMap { CryptText.bcrypt.firstIndex(of: $0) }
         guard text.count == 53, values.count == 53 else { throw fields.fault("not 53 characters of salt and hash") }
-        // 16 bytes of salt in 22 characters, 23 of hash in 31: the bits that are left are zero.
+        // 16 bytes of salt in 22 characters, 23 of hash in 31: the unused bits are zero.
         guard values[21] % 16 == 0, values[52] % 4 == 0 else {
-            throw fields.fault("salt or hash end in bits that no implementation writes")
+            throw fields.fault("the unused bits at the end of salt or hash are not zero")
         }
         return Crypt(
             method: .bcrypt,
@@ -67,22 +67,24 @@ enum CryptFormat: PasswordFormat {
 
     private static func sha(
         _ stored: String,
-        _ rest: Substring,
-        _ method: Crypt.Method,
-        _ count: Int
+        rest: Substring,
+        method: Crypt.Method,
+        digits count: Int
     ) throws(BadHash) -> Crypt {
         let fields = try HashFields(rest, of: method.rawValue, counts: 2...3)
         var rounds = 5000
         if fields.fields.count == 3 {
             guard fields[0].hasPrefix("rounds=") else { throw fields.fault("the first of three fields is not rounds=") }
-            rounds = try fields.number(fields[0].dropFirst(7), "rounds", in: HashBounds.shaRounds)
+            rounds = try fields.number(fields[0].dropFirst(7), named: "rounds", in: HashBounds.shaRounds)
         }
         let salt = fields.fields.suffix(2).first ?? ""
-        guard CryptText.isSalt(salt, 1...16) else { throw fields.fault("the salt is not of 1 to 16 characters") }
-        guard CryptText.isCommon(fields.fields.last ?? "", count) else {
-            throw fields.fault("the hash is not of \(count) characters")
+        guard CryptText.isSalt(salt, lengths: 1...16) else {
+            throw fields.fault("the salt does not have 1 to 16 characters")
         }
-        // The rounds written out cost the same as the rounds left out.
+        guard CryptText.isCommon(fields.fields.last ?? "", length: count) else {
+            throw fields.fault("the hash does not have \(count) characters")
+        }
+        // The default number of rounds costs the same whether it is written out or left out.
         return Crypt(
             method: method,
             stored: stored,
@@ -91,7 +93,7 @@ enum CryptFormat: PasswordFormat {
         )
     }
 
-    /// Whether the last of 11 characters ends in the two zero bits that the 64 bits of a DES block leave over.
+    /// Whether the last of 11 characters ends in the two zero bits that the 64 bits of a DES block leave unused.
     static func isShort(_ stored: String) -> Bool {
         stored.utf8.last.flatMap(CryptText.value).map { $0 % 4 == 0 } ?? false
     }

@@ -5,7 +5,7 @@
 enum DigestedBcryptFormat: PasswordFormat {
     static let names = ["bcrypt-sha256"]
 
-    static func read(_ stored: String, _ options: FormatOptions) throws(BadHash) -> (any PasswordAlgorithm)? {
+    static func read(_ stored: String, options: FormatOptions) throws(BadHash) -> (any PasswordAlgorithm)? {
         guard stored.hasPrefix("$bcrypt-sha256$") else { return nil }
         let fields = try HashFields(stored.dropFirst(15), of: "bcrypt-sha256", counts: 3...3)
         let parameters = fields[0].split(separator: ",", omittingEmptySubsequences: false)
@@ -21,19 +21,19 @@ enum DigestedBcryptFormat: PasswordFormat {
         case _: throw fields.fault("the parameters cannot be read")
         }
         guard ["2a", "2b", "2y"].contains(kind) else { throw fields.fault("the kind is not 2a, 2b or 2y") }
-        let rounds = try fields.number(cost, "the cost", in: HashBounds.bcrypt)
-        guard fields[1].utf8.count == 22 else { throw fields.fault("the salt is not of 22 characters") }
+        let rounds = try fields.number(cost, named: "the cost", in: HashBounds.bcrypt)
+        guard fields[1].utf8.count == 22 else { throw fields.fault("the salt does not have 22 characters") }
         let bcrypt = "$\(kind)$\(rounds < 10 ? "0" : "")\(rounds)$\(fields[1])\(fields[2])"
-        return try algorithm(bcrypt, isKeyed ? .keyed : .base64)
+        return try algorithm(bcrypt, preparation: isKeyed ? .keyed : .base64)
     }
 
     /// Reads the bcrypt hash of what is made of the password.
     static func algorithm(
         _ bcrypt: String,
-        _ preparation: DigestedBcrypt.Preparation
+        preparation: DigestedBcrypt.Preparation
     ) throws(BadHash) -> DigestedBcrypt {
         guard bcrypt.hasPrefix("$2"), var crypt = try CryptFormat.crypt(bcrypt) else {
-            throw BadHash("bcrypt-sha256: no hash of bcrypt")
+            throw BadHash("bcrypt-sha256: not a bcrypt hash")
         }
         crypt.scheme = nil
         return DigestedBcrypt(preparation: preparation, bcrypt: crypt, salt: Array(bcrypt.utf8.dropFirst(7).prefix(22)))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Bytes
 internal import OpenSSLKit
 
 /// Django's hashes: the algorithm's name, without a dollar sign before it.
@@ -9,36 +10,41 @@ enum DjangoFormat: PasswordFormat {
         "django \($0)"
     }
 
-    static func read(_ stored: String, _ options: FormatOptions) throws(BadHash) -> (any PasswordAlgorithm)? {
+    static func read(_ stored: String, options: FormatOptions) throws(BadHash) -> (any PasswordAlgorithm)? {
         guard let end = stored.firstIndex(of: "$") else { return nil }
         let rest = stored[stored.index(after: end)...]
         switch stored[..<end] {
-        case "pbkdf2_sha256": return try pbkdf2(rest, .sha256)
-        case "pbkdf2_sha1": return try pbkdf2(rest, .sha1)
+        case "pbkdf2_sha256": return try pbkdf2(rest, function: .sha256)
+        case "pbkdf2_sha1": return try pbkdf2(rest, function: .sha1)
         case "scrypt": return try scrypt(rest)
         case "argon2":
-            guard let argon2 = try Argon2Format.read("$" + rest, options) else {
-                throw BadHash("argon2: no PHC string of Argon2")
+            guard let argon2 = try Argon2Format.read("$" + rest, options: options) else {
+                throw BadHash("argon2: not a PHC string of Argon2")
             }
             return argon2
         case "bcrypt":
             guard rest.hasPrefix("$2"), let crypt = try CryptFormat.crypt(String(rest)) else {
-                throw BadHash("bcrypt: no hash of bcrypt")
+                throw BadHash("bcrypt: not a bcrypt hash")
             }
             return crypt
-        case "bcrypt_sha256": return try DigestedBcryptFormat.algorithm(String(rest), .hexadecimal)
+        case "bcrypt_sha256": return try DigestedBcryptFormat.algorithm(String(rest), preparation: .hexadecimal)
         case _: return nil
         }
     }
 
-    private static func pbkdf2(_ rest: Substring, _ function: HashFunction) throws(BadHash) -> PBKDF2 {
+    private static func pbkdf2(_ rest: Substring, function: HashFunction) throws(BadHash) -> PBKDF2 {
         let fields = try HashFields(rest, of: "pbkdf2_\(function.name)", counts: 3...3)
         return PBKDF2(
             function: function,
-            iterations: try fields.number(fields[0], "the number of iterations", in: 1...PBKDF2.mostIterations),
+            iterations: try fields.number(fields[0], named: "the number of iterations", in: 1...PBKDF2.mostIterations),
             // The salt is the text itself.
-            salt: try fields.checked(Array(fields[1].utf8), "salt", in: 1...128),
-            expected: try fields.bytes(fields[2], "hash", .padded, in: function.byteCount...function.byteCount)
+            salt: try fields.checked(Array(fields[1].utf8), named: "salt", in: 1...128),
+            expected: try fields.bytes(
+                fields[2],
+                named: "hash",
+                base64: .padded,
+                in: function.byteCount...function.byteCount
+            )
         )
     }
 
@@ -47,12 +53,12 @@ enum DjangoFormat: PasswordFormat {
         return Scrypt(
             parameters: try ScryptFormat.parameters(
                 fields,
-                logN: ScryptFormat.logarithm(fields, fields[0]),
-                r: fields.number(fields[2], "r", in: 1...256),
-                p: fields.number(fields[3], "p", in: 1...256)
+                logN: ScryptFormat.logarithm(fields, of: fields[0]),
+                r: fields.number(fields[2], named: "r", in: 1...256),
+                p: fields.number(fields[3], named: "p", in: 1...256)
             ),
-            salt: try fields.checked(Array(fields[1].utf8), "salt", in: 1...128),
-            expected: try fields.bytes(fields[4], "hash", .padded, in: 64...64)
+            salt: try fields.checked(Array(fields[1].utf8), named: "salt", in: 1...128),
+            expected: try fields.bytes(fields[4], named: "hash", base64: .padded, in: 64...64)
         )
     }
 }

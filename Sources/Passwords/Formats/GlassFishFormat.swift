@@ -3,24 +3,28 @@
 
 internal import OpenSSLKit
 
-/// GlassFish's `{SSHA256}`, which is not LDAP's: SHA-256 of password and salt, hashed a hundred times in all.
+/// GlassFish's `{SSHA256}`: SHA-256 of password and salt, hashed a hundred times in all.
 ///
-/// It is read under GlassFish's name where the place says so, and everywhere as `{GF-SSHA256}`. Its `{SSHA}` is LDAP's.
+/// LDAP's `{SSHA256}` is another format.
+///
+/// `{GF-SSHA256}` is read everywhere, `{SSHA256}` only with ``FormatOptions/isGlassFish``. GlassFish's `{SSHA}` is the
+/// same as LDAP's.
 enum GlassFishFormat: PasswordFormat {
     static let names = ["{GF-SSHA256}"]
 
     private static let rounds = 100
 
-    static func read(_ stored: String, _ options: FormatOptions) throws(BadHash) -> (any PasswordAlgorithm)? {
+    static func read(_ stored: String, options: FormatOptions) throws(BadHash) -> (any PasswordAlgorithm)? {
         guard let text = SchemeText(stored),
             text.folded == "GF-SSHA256" || options.isGlassFish && text.folded == "SSHA256"
         else { return nil }
         let fields = try HashFields(text.rest, of: "{\(text.folded)}", counts: 1...1)
-        return try LDAPFormat.digest(fields, .sha256, isSalted: true, rounds: rounds)
+        return try LDAPFormat.digest(fields, function: .sha256, isSalted: true, rounds: rounds)
     }
 }
 
-/// Passwords on their way from GlassFish's key files and back: one name means two things in the two places.
+/// Conversion of stored passwords between GlassFish's key files, where `{SSHA256}` is GlassFish's format, and other
+/// places, where it is LDAP's.
 public enum GlassFishPassword {
     private static let inKeyFile = "{SSHA256}"
     private static let elsewhere = "{GF-SSHA256}"
@@ -28,7 +32,7 @@ public enum GlassFishPassword {
     /// Rewrites a stored text of a key file so that it means the same without ``FormatOptions/isGlassFish``.
     ///
     /// - Parameter stored: The text as it stands in the key file.
-    /// - Returns: The text with `{GF-SSHA256}` for `{SSHA256}`; any other as it is.
+    /// - Returns: The text with `{GF-SSHA256}` for `{SSHA256}`; any other text unchanged.
     public static func portable(_ stored: String) -> String {
         guard SchemeText(stored)?.folded == "SSHA256" else { return stored }
         return elsewhere + stored.dropFirst(inKeyFile.count)
@@ -37,8 +41,8 @@ public enum GlassFishPassword {
     /// Rewrites a stored text so that it means the same in a key file.
     ///
     /// - Parameter stored: The text as it stands elsewhere.
-    /// - Returns: The text with `{SSHA256}` for `{GF-SSHA256}`, any other as it is; nil for LDAP's `{SSHA256}`, which a key
-    ///   file cannot hold.
+    /// - Returns: The text with `{SSHA256}` for `{GF-SSHA256}`, any other text unchanged; nil for LDAP's `{SSHA256}`,
+    ///   which a key file cannot hold.
     public static func inKeyFile(_ stored: String) -> String? {
         switch SchemeText(stored)?.folded {
         case "GF-SSHA256": inKeyFile + stored.dropFirst(elsewhere.count)

@@ -1,32 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Bytes
 internal import OpenSSLKit
 
-/// What directories keep in userPassword, RFC 2307 section 5.3 and OpenLDAP's modules: the scheme in braces, in any case.
+/// The formats of userPassword in directories (RFC 2307 section 5.3, OpenLDAP's modules): the scheme in braces, in
+/// upper or lower case.
 enum LDAPFormat: PasswordFormat {
     static let names =
         digests.keys.sorted().map { "{\($0)}" } + derivations.keys.sorted().map { "{\($0)}" } + ["{ARGON2}", "{CRYPT}"]
 
-    static func read(_ stored: String, _ options: FormatOptions) throws(BadHash) -> (any PasswordAlgorithm)? {
+    static func read(_ stored: String, options: FormatOptions) throws(BadHash) -> (any PasswordAlgorithm)? {
         guard let text = SchemeText(stored) else { return nil }
         if let (function, isSalted) = digests[text.folded] {
             let fields = try HashFields(text.rest, of: "{\(text.folded)}", counts: 1...1)
-            return try digest(fields, function, isSalted: isSalted)
+            return try digest(fields, function: function, isSalted: isSalted)
         }
         if let function = derivations[text.folded] {
             let fields = try HashFields(text.rest, of: "{\(text.folded)}", counts: 3...3)
-            return try PBKDF2Format.pbkdf2(fields, function, .dotted)
+            return try PBKDF2Format.pbkdf2(fields, function: function, base64: .dotted)
         }
         switch text.folded {
         case "CRYPT":
             guard let crypt = try CryptFormat.crypt(String(text.rest)) else {
-                throw BadHash("{CRYPT}: no hash of a method of crypt(3) that is known here")
+                throw BadHash("{CRYPT}: not a hash of a supported method of crypt(3)")
             }
             return crypt
         case "ARGON2":
-            guard let argon2 = try Argon2Format.read(String(text.rest), options) else {
-                throw BadHash("{ARGON2}: no PHC string of Argon2")
+            guard let argon2 = try Argon2Format.read(String(text.rest), options: options) else {
+                throw BadHash("{ARGON2}: not a PHC string of Argon2")
             }
             return argon2
         case _: return nil
@@ -44,20 +46,20 @@ enum LDAPFormat: PasswordFormat {
         "PBKDF2": .sha1, "PBKDF2-SHA1": .sha1, "PBKDF2-SHA256": .sha256, "PBKDF2-SHA512": .sha512,
     ]
 
-    /// Reads a digest with the salt behind it.
+    /// Reads a digest followed by its salt.
     static func digest(
         _ fields: HashFields,
-        _ function: HashFunction,
+        function: HashFunction,
         isSalted: Bool,
         rounds: Int = 1
     ) throws(BadHash) -> SaltedDigest {
-        guard let bytes = Base64.padded.decode(fields[0]) else { throw fields.fault("not in Base64") }
+        guard let bytes = Base64.padded.decode(fields[0]) else { throw fields.fault("not valid Base64") }
         let count = function.byteCount
         guard bytes.count >= count else { throw fields.fault("the digest has fewer than \(count) bytes") }
         return SaltedDigest(
             function: function,
             rounds: rounds,
-            salt: try fields.checked(Array(bytes[count...]), "salt", in: isSalted ? 1...128 : 0...0),
+            salt: try fields.checked(Array(bytes[count...]), named: "salt", in: isSalted ? 1...128 : 0...0),
             expected: Array(bytes[..<count])
         )
     }

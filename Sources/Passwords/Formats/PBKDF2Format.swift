@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Bytes
 internal import OpenSSLKit
 
 /// passlib's PBKDF2, as in `$pbkdf2-sha256$29000$salt$hash`, its Base64 with a dot for the plus sign.
@@ -12,24 +13,33 @@ enum PBKDF2Format: PasswordFormat {
         ("pbkdf2-sha512", .sha512),
     ]
 
-    static func read(_ stored: String, _ options: FormatOptions) throws(BadHash) -> (any PasswordAlgorithm)? {
+    static func read(_ stored: String, options: FormatOptions) throws(BadHash) -> (any PasswordAlgorithm)? {
         guard let (name, function) = functions.first(where: { stored.hasPrefix("$\($0.name)$") }) else { return nil }
-        return try pbkdf2(HashFields(stored.dropFirst(name.count + 2), of: name, counts: 3...3), function, .dotted)
+        return try pbkdf2(
+            HashFields(stored.dropFirst(name.count + 2), of: name, counts: 3...3),
+            function: function,
+            base64: .dotted
+        )
     }
 
     /// Reads iterations, salt and hash; the hash has the length of the function's.
-    static func pbkdf2(_ fields: HashFields, _ function: HashFunction, _ base64: Base64) throws(BadHash) -> PBKDF2 {
+    static func pbkdf2(_ fields: HashFields, function: HashFunction, base64: Base64) throws(BadHash) -> PBKDF2 {
         PBKDF2(
             function: function,
-            iterations: try fields.number(fields[0], "the number of iterations", in: 1...PBKDF2.mostIterations),
-            salt: try fields.bytes(fields[1], "salt", base64, in: 1...128),
-            expected: try fields.bytes(fields[2], "hash", base64, in: function.byteCount...function.byteCount)
+            iterations: try fields.number(fields[0], named: "the number of iterations", in: 1...PBKDF2.mostIterations),
+            salt: try fields.bytes(fields[1], named: "salt", base64: base64, in: 1...128),
+            expected: try fields.bytes(
+                fields[2],
+                named: "hash",
+                base64: base64,
+                in: function.byteCount...function.byteCount
+            )
         )
     }
 }
 
 extension PBKDF2: WritableDerivative {
     func text(_ key: [UInt8]) -> String {
-        "$pbkdf2-\(function.name)$\(iterations)$\(Base64.dotted.encode(salt))$\(Base64.dotted.encode(key))"
+        "$pbkdf2-\(function.name)$\(iterations)$\(Base64.dotted.encode(salt.span))$\(Base64.dotted.encode(key.span))"
     }
 }

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// One way of writing down a password's hash.
+/// A format of stored password hashes.
 protocol PasswordFormat: Sendable {
-    /// The names of hashes it reads, as in `argon2id`.
+    /// The names of the hashes that it reads, as in `argon2id`.
     static var names: [String] { get }
 
-    /// Reads a stored text; nil if it is of another format.
+    /// Reads a stored text.
     ///
     /// - Parameters:
     ///   - stored: The text, without blanks at its ends.
-    ///   - options: What the place it comes from allows.
-    /// - Returns: What computes it.
-    /// - Throws: ``BadHash`` for one of this format that is broken, or whose cost is out of bounds.
-    static func read(_ stored: String, _ options: FormatOptions) throws(BadHash) -> (any PasswordAlgorithm)?
+    ///   - options: The rules of the place that stores it.
+    /// - Returns: The algorithm with its parameters; nil if the text is of another format.
+    /// - Throws: ``BadHash`` if a text of this format is malformed, or its cost is out of bounds.
+    static func read(_ stored: String, options: FormatOptions) throws(BadHash) -> (any PasswordAlgorithm)?
 }
 
-/// What the place a stored text comes from says about it.
+/// The rules for reading stored passwords of one place: the format of an ambiguous name, and whether clear text is
+/// allowed.
 public struct FormatOptions: Sendable, Hashable {
     /// Whether `{SSHA256}` is GlassFish's of 100 rounds, as in its key files, rather than LDAP's of one.
     public var isGlassFish = false
@@ -27,15 +28,15 @@ public struct FormatOptions: Sendable, Hashable {
     public init() {}
 }
 
-/// All formats of password hashes known here.
+/// All formats of password hashes that this library reads.
 public enum PasswordFormats {
     private static let all: [any PasswordFormat.Type] = [
         Argon2Format.self, CryptFormat.self, ScryptFormat.self, PBKDF2Format.self, DigestedBcryptFormat.self,
-        // The names of the first three mean several things, and each looks whether it is its own.
+        // Some names of the first three stand for several formats; each of the three tests whether a text is its own.
         GlassFishFormat.self, SpringFormat.self, LDAPFormat.self, ClearFormat.self,
         DjangoFormat.self, WerkzeugFormat.self, ApacheFormat.self,
     ]
-    /// The longest text that is looked at.
+    /// The longest text that is read, in bytes.
     private static let mostBytes = 2048
 
     /// The names of all formats, as in `argon2id`.
@@ -45,17 +46,17 @@ public enum PasswordFormats {
     ///
     /// - Parameters:
     ///   - stored: The stored text.
-    ///   - options: What the place it comes from says about it.
+    ///   - options: The rules of the place that stores it.
     /// - Returns: The hash.
-    /// - Throws: ``BadHash`` if it is of no known format, broken, or so costly that no check should be tried.
-    public static func read(_ stored: String, _ options: FormatOptions = .init()) throws(BadHash) -> any PasswordHash {
+    /// - Throws: ``BadHash`` if the format is unknown, the text is malformed, or a check would be too costly.
+    public static func read(_ stored: String, options: FormatOptions = .init()) throws(BadHash) -> any PasswordHash {
         guard stored.utf8.count <= mostBytes, stored.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f }) else {
             throw BadHash("the password is longer than \(mostBytes) bytes, or has control characters")
         }
         for format in all {
-            if let algorithm = try format.read(stored, options) { return StoredHash(algorithm: algorithm) }
+            if let algorithm = try format.read(stored, options: options) { return StoredHash(algorithm: algorithm) }
         }
-        if let name = SchemeText(stored)?.name { throw BadHash("the scheme {\(name)} is not known here") }
-        throw BadHash("the password is in no format known here")
+        if let name = SchemeText(stored)?.name { throw BadHash("the scheme {\(name)} is not supported") }
+        throw BadHash("the format of the password is not supported")
     }
 }

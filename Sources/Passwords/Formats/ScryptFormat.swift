@@ -1,33 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Bytes
+
 /// passlib's scrypt, as in `$scrypt$ln=17,r=8,p=1$salt$hash`, in Base64 without padding.
 enum ScryptFormat: PasswordFormat {
     static let names = ["scrypt"]
 
-    static func read(_ stored: String, _ options: FormatOptions) throws(BadHash) -> (any PasswordAlgorithm)? {
+    static func read(_ stored: String, options: FormatOptions) throws(BadHash) -> (any PasswordAlgorithm)? {
         guard stored.hasPrefix("$scrypt$") else { return nil }
         let fields = try HashFields(stored.dropFirst(8), of: "scrypt", counts: 3...3)
-        let numbers = try fields.numbers(fields[0], [("ln", 1...24), ("r", 1...256), ("p", 1...256)])
+        let numbers = try fields.numbers(fields[0], named: [("ln", 1...24), ("r", 1...256), ("p", 1...256)])
         return Scrypt(
             parameters: try parameters(fields, logN: numbers[0], r: numbers[1], p: numbers[2]),
-            salt: try fields.bytes(fields[1], "salt", .bare, in: 1...128),
-            expected: try key(fields, fields[2], .bare)
+            salt: try fields.bytes(fields[1], named: "salt", base64: .unpadded, in: 1...128),
+            expected: try key(fields, of: fields[2], base64: .unpadded)
         )
     }
 
-    /// A key of 32 or 64 bytes: of scrypt's keys every beginning is one, so that a text that was cut would still match.
+    /// Reads a key of exactly 32 or 64 bytes: a shorter key of scrypt is the beginning of a longer one, so a truncated
+    /// text would still match.
     ///
     /// - Throws: ``BadHash`` if it is of another length.
-    static func key(_ fields: HashFields, _ text: some StringProtocol, _ base64: Base64) throws(BadHash) -> [UInt8] {
-        let key = try fields.bytes(text, "hash", base64, in: 32...64)
+    static func key(_ fields: HashFields, of text: some StringProtocol, base64: Base64) throws(BadHash) -> [UInt8] {
+        let key = try fields.bytes(text, named: "hash", base64: base64, in: 32...64)
         guard key.count == 32 || key.count == 64 else {
-            throw fields.fault("the hash is neither of 32 nor of 64 bytes")
+            throw fields.fault("the hash has neither 32 nor 64 bytes")
         }
         return key
     }
 
-    /// Parameters within bounds.
+    /// Returns parameters within bounds.
     ///
     /// - Throws: ``BadHash`` if they are not.
     static func parameters(_ fields: HashFields, logN: Int, r: Int, p: Int) throws(BadHash) -> Scrypt.Parameters {
@@ -37,12 +40,12 @@ enum ScryptFormat: PasswordFormat {
         return parameters
     }
 
-    /// The binary logarithm of a cost N that is written out.
+    /// Returns the binary logarithm of the cost N.
     ///
-    /// - Throws: ``BadHash`` if it is no power of two.
-    static func logarithm(_ fields: HashFields, _ text: some StringProtocol) throws(BadHash) -> Int {
-        let n = try fields.number(text, "N", in: 2...(1 << 24))
-        guard n.nonzeroBitCount == 1 else { throw fields.fault("N is no power of two") }
+    /// - Throws: ``BadHash`` if N is not a power of two.
+    static func logarithm(_ fields: HashFields, of text: some StringProtocol) throws(BadHash) -> Int {
+        let n = try fields.number(text, named: "N", in: 2...(1 << 24))
+        guard n.nonzeroBitCount == 1 else { throw fields.fault("N is not a power of two") }
         return n.trailingZeroBitCount
     }
 }
@@ -50,6 +53,6 @@ enum ScryptFormat: PasswordFormat {
 extension Scrypt: WritableDerivative {
     func text(_ key: [UInt8]) -> String {
         "$scrypt$ln=\(parameters.logN),r=\(parameters.r),p=\(parameters.p)"
-            + "$\(Base64.bare.encode(salt))$\(Base64.bare.encode(key))"
+            + "$\(Base64.unpadded.encode(salt.span))$\(Base64.unpadded.encode(key.span))"
     }
 }

@@ -1,56 +1,62 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Bytes
 internal import OpenSSLKit
 
-/// What Spring Security's DelegatingPasswordEncoder stores: the encoder's name in braces.
+/// The formats of Spring Security's DelegatingPasswordEncoder: the encoder's name in braces, then its text.
 ///
-/// The encoders are those of PasswordEncoderFactories. Where a name is LDAP's as well, the text behind it says whose it is.
+/// The encoders are those of PasswordEncoderFactories. Where LDAP uses the same name, the text behind the name decides
+/// between the two.
 enum SpringFormat: PasswordFormat {
     static let names = [
         "{bcrypt}", "{argon2}", "{argon2@SpringSecurity_v5_8}", "{pbkdf2}", "{pbkdf2@SpringSecurity_v5_8}", "{scrypt}",
         "{scrypt@SpringSecurity_v5_8}", "{sha256}", "{SHA-1}", "{SHA-256}", "{ldap}",
     ]
 
-    static func read(_ stored: String, _ options: FormatOptions) throws(BadHash) -> (any PasswordAlgorithm)? {
+    static func read(_ stored: String, options: FormatOptions) throws(BadHash) -> (any PasswordAlgorithm)? {
         guard let text = SchemeText(stored) else { return nil }
         switch text.name {
         case "bcrypt":
             guard text.rest.hasPrefix("$2"), let crypt = try CryptFormat.crypt(String(text.rest)) else {
-                throw BadHash("{bcrypt}: no hash of bcrypt")
+                throw BadHash("{bcrypt}: not a bcrypt hash")
             }
             return crypt
-        case "argon2@SpringSecurity_v5_8": return try LDAPFormat.read("{ARGON2}" + text.rest, options)
+        case "argon2@SpringSecurity_v5_8": return try LDAPFormat.read("{ARGON2}" + text.rest, options: options)
         case "scrypt", "scrypt@SpringSecurity_v5_8": return try scrypt(text)
-        // OpenLDAP's has dollar signs.
-        case "pbkdf2" where !text.rest.contains("$"): return try pbkdf2(text, .sha1, iterations: 185_000, salt: 8)
-        case "pbkdf2@SpringSecurity_v5_8": return try pbkdf2(text, .sha256, iterations: 310_000, salt: 16)
-        // LDAP's is in Base64, of which 44 characters are a digest.
+        // OpenLDAP's text has dollar signs.
+        case "pbkdf2" where !text.rest.contains("$"):
+            return try pbkdf2(text, function: .sha1, iterations: 185_000, salt: 8)
+        case "pbkdf2@SpringSecurity_v5_8": return try pbkdf2(text, function: .sha256, iterations: 310_000, salt: 16)
+        // LDAP's text is Base64, where a digest has 44 characters.
         case "sha256" where text.rest.utf8.count == 80: return try standard(text)
-        case "MD5" where text.rest.hasPrefix("{") || text.rest.utf8.count == 32: return try digest(text, .md5)
-        case "SHA-1": return try digest(text, .sha1)
-        case "SHA-256": return try digest(text, .sha256)
+        case "MD5" where text.rest.hasPrefix("{") || text.rest.utf8.count == 32: return try digest(text, function: .md5)
+        case "SHA-1": return try digest(text, function: .sha1)
+        case "SHA-256": return try digest(text, function: .sha256)
         case "ldap":
-            guard let algorithm = try LDAPFormat.read(String(text.rest), options) else {
-                throw BadHash("{ldap}: no password as a directory keeps it")
+            guard let algorithm = try LDAPFormat.read(String(text.rest), options: options) else {
+                throw BadHash("{ldap}: not a password of an LDAP directory")
             }
             return algorithm
-        case "MD4": throw BadHash("{MD4}: not known here; set the password anew")
+        case "MD4": throw BadHash("{MD4}: not supported; set a new password")
         case _: return nil
         }
     }
 
-    /// Pbkdf2PasswordEncoder with no secret of the application's: salt and hash in hexadecimal digits; the number of
-    /// iterations is the version's default and stands nowhere.
+    /// Pbkdf2PasswordEncoder without a secret of the application: salt and hash in hexadecimal digits.
+    ///
+    /// The text does not contain the number of iterations; it is the default of the encoder's version.
     private static func pbkdf2(
         _ text: SchemeText,
-        _ function: HashFunction,
+        function: HashFunction,
         iterations: Int,
         salt: Int
     ) throws(BadHash) -> PBKDF2 {
         let fields = try HashFields(text.rest, of: "{\(text.name)}", counts: 1...1)
-        guard let bytes = Hexadecimal.decode(fields[0]) else { throw fields.fault("not in hexadecimal digits") }
-        let checked = try fields.checked(bytes, "salt with the hash", in: (salt + 32)...(salt + 32))
+        guard let bytes = Hexadecimal.decodeLowercase(fields[0]) else {
+            throw fields.fault("not in hexadecimal digits")
+        }
+        let checked = try fields.checked(bytes, named: "salt with the hash", in: (salt + 32)...(salt + 32))
         return PBKDF2(
             function: function,
             iterations: iterations,
@@ -72,14 +78,14 @@ enum SpringFormat: PasswordFormat {
                 r: number >> 8 & 255,
                 p: number & 255
             ),
-            salt: try fields.bytes(fields[2], "salt", .padded, in: 1...128),
-            expected: try ScryptFormat.key(fields, fields[3], .padded)
+            salt: try fields.bytes(fields[2], named: "salt", base64: .padded, in: 1...128),
+            expected: try ScryptFormat.key(fields, of: fields[3], base64: .padded)
         )
     }
 
     /// StandardPasswordEncoder: 8 bytes of salt, then the SHA-256 of salt and password, hashed 1024 times in all.
     private static func standard(_ text: SchemeText) throws(BadHash) -> SaltedDigest {
-        guard let bytes = Hexadecimal.decode(text.rest), bytes.count == 40 else {
+        guard let bytes = Hexadecimal.decodeLowercase(text.rest), bytes.count == 40 else {
             throw BadHash("{sha256}: not in hexadecimal digits")
         }
         return SaltedDigest(
@@ -91,19 +97,19 @@ enum SpringFormat: PasswordFormat {
         )
     }
 
-    /// MessageDigestPasswordEncoder: the salt in braces, which belong to it, then the digest of password and salt.
-    private static func digest(_ text: SchemeText, _ function: HashFunction) throws(BadHash) -> SaltedDigest {
+    /// MessageDigestPasswordEncoder: the salt with its braces, then the digest of password and salt.
+    private static func digest(_ text: SchemeText, function: HashFunction) throws(BadHash) -> SaltedDigest {
         let fields = try HashFields(text.rest, of: "{\(text.name)}", counts: 1...1)
         var (salt, hash): (Substring, Substring) = ("", fields[0])
         if hash.hasPrefix("{") {
-            guard let end = hash.firstIndex(of: "}") else { throw fields.fault("the salt does not end") }
+            guard let end = hash.firstIndex(of: "}") else { throw fields.fault("the salt has no closing brace") }
             (salt, hash) = (hash[...end], hash[hash.index(after: end)...])
         }
-        guard let bytes = Hexadecimal.decode(hash) else { throw fields.fault("not in hexadecimal digits") }
+        guard let bytes = Hexadecimal.decodeLowercase(hash) else { throw fields.fault("not in hexadecimal digits") }
         return SaltedDigest(
             function: function,
-            salt: try fields.checked(Array(salt.utf8), "salt", in: 0...128),
-            expected: try fields.checked(bytes, "digest", in: function.byteCount...function.byteCount)
+            salt: try fields.checked(Array(salt.utf8), named: "salt", in: 0...128),
+            expected: try fields.checked(bytes, named: "digest", in: function.byteCount...function.byteCount)
         )
     }
 }

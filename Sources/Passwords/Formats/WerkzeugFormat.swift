@@ -1,38 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Bytes
 internal import OpenSSLKit
 
 /// Flask's hashes, made by werkzeug: `scrypt:32768:8:1$salt$hex` and `pbkdf2:sha256:600000$salt$hex`.
 enum WerkzeugFormat: PasswordFormat {
     static let names = ["werkzeug scrypt", "werkzeug pbkdf2"]
 
-    static func read(_ stored: String, _ options: FormatOptions) throws(BadHash) -> (any PasswordAlgorithm)? {
+    static func read(_ stored: String, options: FormatOptions) throws(BadHash) -> (any PasswordAlgorithm)? {
         guard stored.hasPrefix("scrypt:") || stored.hasPrefix("pbkdf2:") else { return nil }
         let fields = try HashFields(stored, of: String(stored.prefix { $0 != ":" }), counts: 3...3)
         let method = fields[0].split(separator: ":", omittingEmptySubsequences: false)
         // The salt is the text itself.
-        let salt = try fields.checked(Array(fields[1].utf8), "salt", in: 1...128)
-        guard let hash = Hexadecimal.decode(fields[2]) else {
+        let salt = try fields.checked(Array(fields[1].utf8), named: "salt", in: 1...128)
+        guard let hash = Hexadecimal.decodeLowercase(fields[2]) else {
             throw fields.fault("the hash is not in hexadecimal digits")
         }
         if method[0] == "scrypt", method.count == 4 {
             let parameters = try ScryptFormat.parameters(
                 fields,
-                logN: ScryptFormat.logarithm(fields, method[1]),
-                r: fields.number(method[2], "r", in: 1...256),
-                p: fields.number(method[3], "p", in: 1...256)
+                logN: ScryptFormat.logarithm(fields, of: method[1]),
+                r: fields.number(method[2], named: "r", in: 1...256),
+                p: fields.number(method[3], named: "p", in: 1...256)
             )
-            return Scrypt(parameters: parameters, salt: salt, expected: try fields.checked(hash, "hash", in: 64...64))
+            return Scrypt(
+                parameters: parameters,
+                salt: salt,
+                expected: try fields.checked(hash, named: "hash", in: 64...64)
+            )
         }
         guard method[0] == "pbkdf2", method.count == 3,
             let function = HashFunction.allCases.first(where: { $0.name == method[1] && $0 != .md5 })
         else { throw fields.fault("the method cannot be read") }
         return PBKDF2(
             function: function,
-            iterations: try fields.number(method[2], "the number of iterations", in: 1...PBKDF2.mostIterations),
+            iterations: try fields.number(method[2], named: "the number of iterations", in: 1...PBKDF2.mostIterations),
             salt: salt,
-            expected: try fields.checked(hash, "hash", in: function.byteCount...function.byteCount)
+            expected: try fields.checked(hash, named: "hash", in: function.byteCount...function.byteCount)
         )
     }
 }

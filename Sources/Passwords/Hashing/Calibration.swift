@@ -3,16 +3,16 @@
 
 internal import RealmKit
 
-/// Finds the policy whose hash takes about as long on this machine as one is willing to wait.
+/// Finds the policy whose hash takes about a given time on this machine.
 ///
-/// It hashes, a few times and on the thread that asks, so it takes several times as long as its target. Run it where
-/// nothing else is running.
+/// It computes several hashes on the calling thread, so it takes several times as long as its target. Run it while the
+/// machine is otherwise idle.
 public struct Calibration: Sendable {
-    /// What was found.
+    /// A policy and the time of its hash.
     public struct Result: Sendable, Hashable {
         /// The policy.
         public let policy: HashPolicy
-        /// What one hash of it took.
+        /// The time of one hash.
         public let time: Duration
     }
 
@@ -20,18 +20,19 @@ public struct Calibration: Sendable {
     private let now: @Sendable () -> Duration
     private let work: @Sendable (HashPolicy) throws(HashFault) -> Void
 
-    /// A calibration.
+    /// Creates a calibration.
     ///
     /// - Parameters:
-    ///   - target: How long a hash is to take; a tenth of a second is much for whoever signs in and little for the server.
-    ///   - now: The time since any one moment, of a clock that only goes forward.
+    ///   - target: The time that a hash is to take. A tenth of a second is noticeable for a user, and allows a server
+    ///     few logins a second.
+    ///   - now: The time of a monotonic clock, counted from any moment.
     public init(target: Duration, now: @escaping @Sendable () -> Duration) {
         self.init(target: target, now: now) { policy throws(HashFault) in
             _ = try policy.hash(Secret(utf8: "correct horse battery staple"))
         }
     }
 
-    /// A calibration of some other work, for tests.
+    /// Creates a calibration that measures other work, for tests.
     init(
         target: Duration,
         now: @escaping @Sendable () -> Duration,
@@ -42,22 +43,23 @@ public struct Calibration: Sendable {
         self.work = work
     }
 
-    /// Looks for Argon2id with one lane: as much memory as the target allows, up to the budget, then as many passes.
+    /// Finds a policy of Argon2id with one lane: as much memory as the target allows, up to the budget, then as many
+    /// passes.
     ///
-    /// It does not go below OWASP's least of 19 MiB and 2 passes, unless the budget is smaller, so that it may take longer
-    /// than the target on a slow machine.
+    /// The result is never below OWASP's minimum of 19 MiB and 2 passes, unless the budget is smaller, so the hash may
+    /// take longer than the target on a slow machine.
     ///
-    /// - Parameter budget: The budget in bytes; that of one hash, of which several may run.
-    /// - Returns: The policy, and what a hash of it took.
-    /// - Throws: ``HashFault`` if it cannot be measured.
+    /// - Parameter budget: The most memory of one hash, in bytes; several hashes may be computed at the same time.
+    /// - Returns: The policy and the time of its hash.
+    /// - Throws: ``HashFault`` if a hash cannot be computed.
     public func argon2id(memory budget: Int) throws(HashFault) -> Result {
         let most = min(max(64, budget >> 10), Argon2.Parameters.mostMemory)
         let least = min(19 << 10, most)
         var (memory, passes) = (least, 2)
         var best = try measure(.argon2id(memory: memory, passes: passes, lanes: 1))
-        // The time is in proportion to memory times passes, but for the caches: three guesses come near enough.
+        // Apart from caches, the time is proportional to memory times passes: three guesses are near enough.
         for _ in 0..<3 where best.time < target && memory < most {
-            // In steps of a MiB, so that it can be read.
+            // In steps of a MiB, which are easy to read.
             let guess = Int(Double(memory) * (target / best.time)) & ~1023
             let next = min(max(guess, least), most)
             guard next > memory else { break }
@@ -77,10 +79,10 @@ public struct Calibration: Sendable {
         return best
     }
 
-    /// Looks for the highest cost of bcrypt that stays within the target, 10 at the least.
+    /// Finds the highest cost of bcrypt within the target, at least 10.
     ///
-    /// - Returns: The policy, and what a hash of it took.
-    /// - Throws: ``HashFault`` if it cannot be measured.
+    /// - Returns: The policy and the time of its hash.
+    /// - Throws: ``HashFault`` if a hash cannot be computed.
     public func bcrypt() throws(HashFault) -> Result {
         var best = try measure(.bcrypt(cost: 10))
         for cost in 11...HashBounds.bcrypt.upperBound {
@@ -90,8 +92,8 @@ public struct Calibration: Sendable {
         return best
     }
 
-    /// The better of two runs: what disturbs a run makes it longer, never shorter.
-    private func measure(_ scheme: HashPolicy.Scheme) throws(HashFault) -> Result {
+    /// The shorter of two runs: a disturbance makes a run longer, never shorter.
+    private func measure(_ scheme: HashScheme) throws(HashFault) -> Result {
         let policy = HashPolicy(scheme)
         var best = Duration.seconds(86_400)
         for _ in 0..<2 {

@@ -6,9 +6,9 @@ public import RealmKit
 extension HashPolicy {
     /// Reads a policy from the words of a configuration, as in `argon2id memory=19MiB passes=2 lanes=1`.
     ///
-    /// What is left out is as in the scheme's default: argon2id `memory=19MiB passes=2 lanes=1`, yescrypt `cost=5`, bcrypt
-    /// `cost=12`, sha512crypt `rounds=500000`, scrypt `ln=17 r=8 p=1`, pbkdf2-sha256 `iterations=600000`, pbkdf2-sha512
-    /// `iterations=210000`.
+    /// A parameter that is left out has the scheme's default: argon2id `memory=19MiB passes=2 lanes=1`, yescrypt
+    /// `cost=5`, bcrypt `cost=12`, sha512crypt `rounds=500000`, scrypt `ln=17 r=8 p=1`, pbkdf2-sha256
+    /// `iterations=600000`, pbkdf2-sha512 `iterations=210000`.
     ///
     /// - Parameter words: The scheme's name and its parameters, in any order.
     /// - Throws: ``BadValue`` for another scheme, another parameter, one given twice or out of bounds.
@@ -25,7 +25,7 @@ extension HashPolicy {
                 throw BadValue("takes \(names) with \(name), not \(word)")
             }
             guard seen.insert(parts[0]).inserted else { throw BadValue("has \(parts[0])= twice") }
-            scheme.set(parts[0], try Self.value(parts[1], of: parts[0]))
+            scheme.set(parts[0], to: try Self.value(parts[1], of: parts[0]))
         }
         if let fault = scheme.fault { throw BadValue("\(fault) (\(name))") }
         self.init(scheme)
@@ -34,21 +34,21 @@ extension HashPolicy {
     private static func value(_ text: String, of name: String) throws(BadValue) -> Int {
         if name == "memory" {
             guard let size = MemorySize.kibibytes(text) else {
-                throw BadValue("has a memory such as 512KiB, 19MiB or 1GiB, not \(text)")
+                throw BadValue("needs a size of memory such as 512KiB, 19MiB or 1GiB, not \(text)")
             }
             return size
         }
-        guard let number = Decimal.read(text) else { throw BadValue("has a whole number for \(name), not \(text)") }
+        guard let number = Decimal.read(text) else { throw BadValue("needs a whole number for \(name), not \(text)") }
         return number
     }
 
-    private static let standards: [Scheme] = [
+    private static let standards: [HashScheme] = [
         standard.scheme, .yescrypt(cost: 5), .bcrypt(cost: 12), .sha512crypt(rounds: 500_000),
         .scrypt(logN: 17, r: 8, p: 1), .pbkdf2SHA256(iterations: 600_000), .pbkdf2SHA512(iterations: 210_000),
     ]
 }
 
-extension HashPolicy.Scheme {
+extension HashScheme {
     fileprivate var parameters: [String] {
         switch self {
         case .argon2id: ["memory", "passes", "lanes"]
@@ -60,7 +60,7 @@ extension HashPolicy.Scheme {
     }
 
     /// Sets one of the parameters.
-    fileprivate mutating func set(_ name: String, _ value: Int) {
+    fileprivate mutating func set(_ name: String, to value: Int) {
         switch self {
         case .argon2id(let memory, let passes, let lanes):
             self = .argon2id(
@@ -80,7 +80,7 @@ extension HashPolicy.Scheme {
 }
 
 extension HashPolicy: CustomStringConvertible {
-    /// The words that make it, as in `argon2id memory=19MiB passes=2 lanes=1`.
+    /// The words of the policy, as in `argon2id memory=19MiB passes=2 lanes=1`.
     public var description: String {
         switch scheme {
         case .argon2id(let memory, let passes, let lanes):
@@ -90,24 +90,5 @@ extension HashPolicy: CustomStringConvertible {
         case .scrypt(let logN, let r, let p): "scrypt ln=\(logN) r=\(r) p=\(p)"
         case .pbkdf2SHA256(let iterations), .pbkdf2SHA512(let iterations): "\(scheme.name) iterations=\(iterations)"
         }
-    }
-}
-
-/// Sizes of memory as they stand in configurations.
-enum MemorySize {
-    private static let units = [("GiB", 1 << 20), ("MiB", 1 << 10), ("KiB", 1)]
-
-    /// Reads a size such as `19MiB`; nil if it is none.
-    static func kibibytes(_ text: String) -> Int? {
-        for (unit, factor) in units where text.hasSuffix(unit) {
-            return Decimal.read(text.dropLast(unit.count)).map { $0 * factor }
-        }
-        return nil
-    }
-
-    /// Writes a size in the largest unit that divides it.
-    static func text(kibibytes: Int) -> String {
-        for (unit, factor) in units where kibibytes % factor == 0 { return "\(kibibytes / factor)\(unit)" }
-        return "\(kibibytes)KiB"
     }
 }

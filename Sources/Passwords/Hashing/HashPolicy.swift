@@ -4,36 +4,18 @@
 internal import OpenSSLKit
 public import RealmKit
 
-/// How new passwords are hashed.
+/// The rule by which new passwords are hashed.
 public struct HashPolicy: Sendable, Hashable {
-    /// What passwords are hashed with, and at what cost.
-    public enum Scheme: Sendable, Hashable {
-        /// Argon2id, RFC 9106: memory in KiB, passes over it, lanes.
-        case argon2id(memory: Int, passes: Int, lanes: Int)
-        /// yescrypt of crypt(3): 5 takes 16 MiB, each step doubles it.
-        case yescrypt(cost: Int)
-        /// bcrypt, for passwords of up to 72 bytes: each step doubles the time.
-        case bcrypt(cost: Int)
-        /// SHA-512 crypt of crypt(3).
-        case sha512crypt(rounds: Int)
-        /// scrypt, RFC 7914: the binary logarithm of N, the block size, the number of lanes.
-        case scrypt(logN: Int, r: Int, p: Int)
-        /// PBKDF2 with HMAC-SHA-256.
-        case pbkdf2SHA256(iterations: Int)
-        /// PBKDF2 with HMAC-SHA-512.
-        case pbkdf2SHA512(iterations: Int)
-    }
-
-    /// OWASP's least for Argon2id: 19 MiB, 2 passes, 1 lane; about 25 ms of one core.
+    /// OWASP's minimum for Argon2id: 19 MiB, 2 passes, 1 lane; about 25 ms of one core.
     public static let standard = HashPolicy(.argon2id(memory: 19456, passes: 2, lanes: 1))
 
-    /// What passwords are hashed with.
-    public let scheme: Scheme
+    /// The algorithm and the cost.
+    public let scheme: HashScheme
 
-    /// A policy; numbers out of bounds make ``hash(_:)`` fail.
+    /// Creates a policy; with parameters out of bounds ``hash(_:)`` throws.
     ///
-    /// - Parameter scheme: What passwords are hashed with.
-    public init(_ scheme: Scheme) {
+    /// - Parameter scheme: The algorithm and the cost.
+    public init(_ scheme: HashScheme) {
         self.scheme = scheme
     }
 
@@ -41,8 +23,8 @@ public struct HashPolicy: Sendable, Hashable {
     ///
     /// - Parameter password: The password.
     /// - Returns: The text to store, which ``PasswordFormats/read(_:_:)`` reads.
-    /// - Throws: ``HashFault``: `unusable` for an empty password, one of more than 1024 bytes, or one that the scheme cannot
-    ///   take as a whole; `failed` if the library cannot do it, or the numbers are out of bounds.
+    /// - Throws: ``HashFault``: `unusable` for an empty password, one of more than 1024 bytes, or one that the scheme
+    ///   cannot take as a whole; `failed` if the library cannot compute the hash, or the parameters are out of bounds.
     public func hash(_ password: Secret) throws(HashFault) -> String {
         try PasswordBounds.check(password)
         guard !password.isEmpty else { throw HashFault(.unusable, "the password is empty") }
@@ -53,34 +35,34 @@ public struct HashPolicy: Sendable, Hashable {
     private func text(of password: Span<UInt8>) throws(HashFault) -> String {
         if let (method, setting) = try cryptSetting() {
             try Crypt.check(password, for: method)
-            return try CryptLibrary.hash(password, setting) { hash in
+            return try CryptLibrary.hash(password, setting: setting) { hash in
                 unsafe hash.withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
             }
         }
-        guard let blank = try blank() else { throw HashFault(.failed, "\(scheme.name) is not known here") }
-        // What is stored is no secret of the password's any more than every stored hash is.
+        guard let blank = try blank() else { throw HashFault(.failed, "\(scheme.name) is not supported") }
+        // It is not wiped: the key is part of the stored text.
         var key = [UInt8](repeating: 0, count: blank.expected.count)
         var span = key.mutableSpan
         try blank.derive(password, into: &span)
         return blank.text(key)
     }
 
-    /// A hash of this policy's cost that no known password has.
+    /// Creates a hash of this policy's cost that no password matches.
     ///
-    /// - Returns: The decoy; it costs nothing to make.
-    /// - Throws: ``HashFault`` with code `failed`: no randomness, or numbers out of bounds.
+    /// - Returns: The decoy; no hash is computed to make it.
+    /// - Throws: ``HashFault`` with code `failed`: no randomness, or parameters out of bounds.
     public func decoy() throws(HashFault) -> any PasswordHash {
         if let fault = scheme.fault { throw HashFault(.failed, "\(scheme.name) \(fault)") }
         let stored: String?
         if let (method, setting) = try cryptSetting() {
-            // Dots are zeros, which end every hash as it has to end.
+            // A dot stands for zero bits, so the unused bits at the end are zero, as the format requires.
             let digits = [.bcrypt: 31, .yescrypt: 43, .sha512crypt: 86][method] ?? 0
             let separator = method == .bcrypt || setting.hasSuffix("$") ? "" : "$"
             stored = setting + separator + String(repeating: ".", count: digits)
         } else {
             stored = try blank().map { $0.text($0.expected) }
         }
-        guard let stored else { throw HashFault(.failed, "\(scheme.name) is not known here") }
+        guard let stored else { throw HashFault(.failed, "\(scheme.name) is not supported") }
         do {
             return try PasswordFormats.read(stored).decoy
         } catch {
@@ -92,7 +74,7 @@ public struct HashPolicy: Sendable, Hashable {
 extension HashPolicy {
     private static let saltBytes = 16
 
-    /// The method and a new setting, if crypt(3) does it.
+    /// The method and a new setting, if crypt(3) computes the scheme.
     private func cryptSetting() throws(HashFault) -> (Crypt.Method, String)? {
         switch scheme {
         case .yescrypt(let cost): (.yescrypt, try CryptLibrary.setting("$y$", cost: cost))
@@ -102,7 +84,7 @@ extension HashPolicy {
         }
     }
 
-    /// A hash with a new salt and zeros for a key, if crypt(3) does not do it.
+    /// A hash with a new salt and a key of zeros, if crypt(3) does not compute the scheme.
     private func blank() throws(HashFault) -> (any WritableDerivative)? {
         let salt: [UInt8]
         do {
@@ -126,11 +108,17 @@ extension HashPolicy {
     }
 }
 
-/// A derivative with a text that a policy may store.
-protocol WritableDerivative: PasswordDerivative {
-    /// The text of the same salt and cost with a key.
+extension HashPolicy {
+    /// Returns whether a stored hash should be replaced: it is weaker than this policy, or of another scheme.
     ///
-    /// - Parameter key: What was derived of the password.
-    /// - Returns: The text.
-    func text(_ key: [UInt8]) -> String
+    /// A hash is weaker if it has less memory, fewer passes, rounds or iterations, a short salt or key, or an old
+    /// version. A stronger hash of the same scheme is kept.
+    ///
+    /// - Parameter hash: The stored hash.
+    /// - Returns: Whether it should be replaced; false for a decoy, which belongs to no user.
+    public func wantsRehash(of hash: any PasswordHash) -> Bool {
+        guard let stored = hash as? StoredHash else { return true }
+        if stored.isDecoy { return false }
+        return stored.algorithm.scheme?.isWeaker(than: scheme) ?? true
+    }
 }

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// The fields of a stored text, and the name of its format for the messages about what is wrong with them.
+internal import Bytes
+
+/// The fields of a stored text, with the name of its format for error messages.
 struct HashFields {
     /// The format's name.
     let format: String
-    /// The fields, in order; empty ones too.
+    /// The fields in order, empty ones included.
     let fields: [Substring]
 
     /// Splits a text at its dollar signs.
     ///
     /// - Parameters:
-    ///   - text: The text behind the format's own prefix.
+    ///   - text: The text behind the format's prefix.
     ///   - format: The format's name.
-    ///   - counts: How many fields there may be.
+    ///   - counts: The allowed numbers of fields.
     /// - Throws: ``BadHash`` if there are more or fewer.
     init(_ text: some StringProtocol, of format: String, counts: ClosedRange<Int>) throws(BadHash) {
         self.format = format
@@ -22,16 +24,16 @@ struct HashFields {
         guard counts.contains(fields.count) else { throw BadHash("\(format): the number of $ is wrong") }
     }
 
-    /// One of the fields.
+    /// A field.
     subscript(index: Int) -> Substring { fields[index] }
 
-    /// A fault of a text of this format.
+    /// Creates an error for a text of this format.
     func fault(_ what: String) -> BadHash { BadHash("\(format): \(what)") }
 
-    /// A field as a whole number without leading zeros.
+    /// Reads a whole number without leading zeros.
     ///
-    /// - Throws: ``BadHash`` if it is none, or out of bounds.
-    func number(_ text: some StringProtocol, _ what: String, in bounds: ClosedRange<Int>) throws(BadHash) -> Int {
+    /// - Throws: ``BadHash`` if it is not one, or is out of bounds.
+    func number(_ text: some StringProtocol, named what: String, in bounds: ClosedRange<Int>) throws(BadHash) -> Int {
         guard let number = Decimal.read(text) else { throw fault("\(what) is not a whole number") }
         guard bounds.contains(number) else {
             throw fault("\(what) is \(number), and not from \(bounds.lowerBound) to \(bounds.upperBound)")
@@ -39,38 +41,38 @@ struct HashFields {
         return number
     }
 
-    /// A field of the form `name=number,name=number`, with exactly these names in this order.
+    /// Reads a field of the form `name=number,name=number`, with exactly these names in this order.
     ///
     /// - Throws: ``BadHash`` if it is of another form, or a number is out of bounds.
-    func numbers(_ field: Substring, _ names: [(name: String, bounds: ClosedRange<Int>)]) throws(BadHash) -> [Int] {
+    func numbers(_ field: Substring, named names: [(name: String, bounds: ClosedRange<Int>)]) throws(BadHash) -> [Int] {
         let parts = field.split(separator: ",", omittingEmptySubsequences: false)
         let expected = names.map { "\($0.name)=" }.joined(separator: ",")
         guard parts.count == names.count else { throw fault("the parameters are not \(expected)") }
         var numbers: [Int] = []
         for (part, name) in zip(parts, names) {
             guard part.hasPrefix(name.name + "=") else { throw fault("the parameters are not \(expected)") }
-            numbers.append(try number(part.dropFirst(name.name.count + 1), name.name, in: name.bounds))
+            numbers.append(try number(part.dropFirst(name.name.count + 1), named: name.name, in: name.bounds))
         }
         return numbers
     }
 
-    /// A field of Base64.
+    /// Reads a field of Base64.
     ///
-    /// - Throws: ``BadHash`` if it is none, or of a number of bytes out of bounds.
+    /// - Throws: ``BadHash`` if it is not Base64, or the number of bytes is out of bounds.
     func bytes(
         _ text: some StringProtocol,
-        _ what: String,
-        _ base64: Base64,
+        named what: String,
+        base64: Base64,
         in bounds: ClosedRange<Int>
     ) throws(BadHash) -> [UInt8] {
-        guard let bytes = base64.decode(text) else { throw fault("the \(what) is not in its Base64") }
-        return try checked(bytes, what, in: bounds)
+        guard let bytes = base64.decode(text) else { throw fault("the \(what) is not valid Base64") }
+        return try checked(bytes, named: what, in: bounds)
     }
 
-    /// Bytes whose number is checked.
+    /// Checks a number of bytes.
     ///
     /// - Throws: ``BadHash`` if it is out of bounds.
-    func checked(_ bytes: [UInt8], _ what: String, in bounds: ClosedRange<Int>) throws(BadHash) -> [UInt8] {
+    func checked(_ bytes: [UInt8], named what: String, in bounds: ClosedRange<Int>) throws(BadHash) -> [UInt8] {
         guard bounds.contains(bytes.count) else {
             throw fault(
                 bounds.lowerBound == bounds.upperBound
@@ -82,9 +84,9 @@ struct HashFields {
     }
 }
 
-/// Whole numbers as they stand in stored texts.
+/// Whole numbers as they are written in stored texts.
 enum Decimal {
-    /// Reads a number without sign or leading zeros, of 10 digits at most.
+    /// Reads a number of at most 10 digits without sign or leading zeros; nil for anything else.
     static func read(_ text: some StringProtocol) -> Int? {
         let digits = Array(text.utf8)
         guard (1...10).contains(digits.count), digits.count == 1 || digits[0] != UInt8(ascii: "0"),

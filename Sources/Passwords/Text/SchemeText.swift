@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// A stored text that says its scheme in braces, as in `{SSHA}...`.
+/// A stored text that begins with the name of its scheme in braces, as in `{SSHA}...`.
 struct SchemeText {
-    /// The name as it is written.
+    /// The name as written.
     let name: Substring
-    /// What follows the braces.
+    /// The text behind the braces.
     let rest: Substring
 
     /// The name in capitals: LDAP takes it in any case, RFC 3112 section 2.

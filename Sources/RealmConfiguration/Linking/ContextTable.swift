@@ -17,33 +17,37 @@ struct ContextTable {
         var place: String { text.place(of: nameRange) }
     }
 
-    private let linker: Linker
+    private let builder: ConfigurationBuilder
     private(set) var entries: [Entry] = []
     private var names = LoginNames()
     private(set) var files: [String] = []
     /// Whether every file could be read and parsed.
     private(set) var isComplete = true
 
-    init(files statements: [Statement], inline: [Statement], in linker: Linker) {
-        self.linker = linker
+    init(files statements: [Statement], inline: [Statement], in builder: ConfigurationBuilder) {
+        self.builder = builder
         for statement in statements {
-            for word in linker.words(statement) { addFile(word) }
+            for word in builder.words(statement) { addFile(word) }
         }
         for statement in inline { addInline(statement) }
     }
 
     private mutating func addFile(_ word: Word) {
-        guard let name = linker.expanded(word) else { return }
-        let path = FilePath.resolve(name, beside: linker.text.name)
-        switch linker.loader.files.read(path) {
+        guard let name = builder.expanded(word) else { return }
+        let path = FilePath.resolve(name, beside: builder.text.name)
+        switch builder.loader.files.read(path) {
         case .failure(let fault):
-            linker.error(word.range, "\(path) cannot be read: \(fault.reason)")
+            builder.error(at: word.range, "\(path) cannot be read: \(fault.reason)")
             isComplete = false
         case .success(let contents):
             let text = SourceText(name: path, bytes: contents.bytes)
-            if contents.isWritableByAll { linker.log.warnWritable(text) }
-            let parsed = LoginConf.parse(text, expansion: linker.loader.expansion(for: linker.text.name), names: &names)
-            linker.log.add(parsed.diagnostics)
+            if contents.isWritableByAll { builder.log.warnWritable(text) }
+            let parsed = LoginConf.parse(
+                text,
+                expansion: builder.loader.expansion(for: builder.text.name),
+                names: &names
+            )
+            builder.log.add(parsed.diagnostics)
             if parsed.hasErrors { isComplete = false }
             files.append(path)
             entries += parsed.partial.entries.map { entry in
@@ -54,7 +58,7 @@ struct ContextTable {
 
     private mutating func addInline(_ statement: Statement) {
         if case .block = statement.body {
-            // Not read as modules, because the `;` before it is missing, which has been said.
+            // It was not read as modules, because the `;` before it is missing, which has been reported.
             isComplete = false
             return
         }
@@ -62,35 +66,37 @@ struct ContextTable {
             statement.arguments.count == 1
         else {
             let hint = "as in: login myContext { StartWithLoginModule required; }"
-            linker.error(statement.keyword.range, "login takes a name and a block of modules", hint: hint)
+            builder.error(at: statement.keyword.range, "login takes a name and a block of modules", hint: hint)
             return
         }
-        if let duplicate = names.add(word.text, at: word.range, in: linker.text) { linker.log.add(duplicate) }
+        if let duplicate = names.add(word.text, at: word.range, in: builder.text) { builder.log.add(duplicate) }
         entries.append(
-            Entry(name: word.text, nameRange: word.range, modules: modules, text: linker.text, isInline: true)
+            Entry(name: word.text, nameRange: word.range, modules: modules, text: builder.text, isInline: true)
         )
     }
 
-    /// The entry of that name, else the one called `other`, as in JAAS.
+    /// Returns the entry of that name, else the entry `other`, as in JAAS.
     func entry(_ name: String) -> Entry? {
-        // Byte by byte, as names are told apart when they are read.
+        // Byte by byte, as names are compared when they are read.
         entries.first { $0.name.utf8.elementsEqual(name.utf8) } ?? entries.first { $0.name == "other" }
     }
 
-    /// Why there is no entry of that name.
+    /// Returns a hint for a name without an entry.
     func hint(_ name: String) -> String {
         let read = files.isEmpty ? "no login-config file is named" : "read: \(files.joined(separator: ", "))"
         guard !entries.isEmpty else { return "there are no login contexts; \(read)" }
-        return [Linker.hint(name, among: entries.map(\.name)), read].compactMap(\.self).joined(separator: "; ")
+        return [ConfigurationBuilder.hint(name, among: entries.map(\.name)), read].compactMap(\.self).joined(
+            separator: "; "
+        )
     }
 
-    /// A file may hold entries for other programs; their modules need not be known here.
+    /// Warns about unknown modules in unused entries: a file may contain entries for other programs.
     func warnAboutUnknownModules(known kinds: [RealmKind], unlessUsedBy realms: [BoundRealm]) {
         let known = Set(kinds.flatMap(\.modules).flatMap(\.names))
         for entry in entries where !realms.contains(where: { $0.stack.name == entry.name }) {
             for module in entry.modules where !known.contains(module.className) {
                 let message = "there is no login module \(module.className); no realm uses this entry"
-                linker.log.add(entry.text.warning(at: module.classRange, message))
+                builder.log.add(entry.text.warning(at: module.classRange, message))
             }
         }
     }

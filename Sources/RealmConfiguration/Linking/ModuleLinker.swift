@@ -4,35 +4,35 @@
 internal import LoginConf
 internal import RealmKit
 
-/// Makes the modules of one entry of login.conf for one realm.
+/// Links one entry of login.conf for one realm: finds, checks and makes its modules.
 struct ModuleLinker {
-    let linker: Linker
+    let builder: ConfigurationBuilder
     let realm: any Realm
     let realmName: String
     let services: RealmServices
 
-    /// An option every module has: how long the engine waits for its answer.
+    /// The option that every module has: the longest time it may take.
     static let deadline = Property("deadline", .duration)
 
     func stack(_ entry: ContextTable.Entry) -> LoginStack? {
         guard entry.modules.count <= LoginStack.maximumEntries else {
             let message = "an entry has at most \(LoginStack.maximumEntries) modules"
-            linker.log.add(entry.text.error(at: entry.nameRange, message))
+            builder.log.add(entry.text.error(at: entry.nameRange, message))
             return nil
         }
         let entries = entry.modules.compactMap { link($0, in: entry) }
         guard entries.count == entry.modules.count else { return nil }
-        return LoginStack(name: entry.name, entries, clock: linker.loader.clock)
+        return LoginStack(name: entry.name, entries, clock: builder.loader.clock)
     }
 
     private func link(_ module: ModuleEntry, in entry: ContextTable.Entry) -> LoginStack.Entry? {
-        let kinds = linker.loader.kinds.flatMap(\.modules)
+        let kinds = builder.loader.kinds.flatMap(\.modules)
         guard let kind = kinds.first(where: { $0.names.contains(module.className) }) else {
-            let hint = Linker.hint(module.className, among: kinds.flatMap(\.names))
-            report(entry, module.classRange, "there is no login module \(module.className)", hint: hint)
+            let hint = ConfigurationBuilder.hint(module.className, among: kinds.flatMap(\.names))
+            report("there is no login module \(module.className)", at: module.classRange, in: entry, hint: hint)
             return nil
         }
-        guard let (values, deadline) = values(module, kind, entry) else { return nil }
+        guard let (values, deadline) = values(of: module, kind: kind, in: entry) else { return nil }
         do throws(BadModule) {
             let options = try ModuleOptions(
                 values,
@@ -52,16 +52,16 @@ struct ModuleLinker {
         } catch {
             let option = error.setting.flatMap { name in module.options.last { $0.key == name } }
             let message = "\(module.className) for realm \(realmName): \(error)"
-            report(entry, option?.valueRange ?? module.classRange, message)
+            report(message, at: option?.valueRange ?? module.classRange, in: entry)
             return nil
         }
     }
 
-    /// The options by name, checked against what the module knows, and the deadline.
+    /// Returns the options by name, checked against the module's schema, and the deadline.
     private func values(
-        _ module: ModuleEntry,
-        _ kind: ModuleKind,
-        _ entry: ContextTable.Entry
+        of module: ModuleEntry,
+        kind: ModuleKind,
+        in entry: ContextTable.Entry
     ) -> (values: [String: PropertyValue], deadline: Duration?)? {
         var values: [String: PropertyValue] = [:]
         var deadline: Duration?
@@ -69,18 +69,23 @@ struct ModuleLinker {
         for option in module.options {
             guard let property = kind.options[option.key] ?? (option.key == "deadline" ? Self.deadline : nil) else {
                 let known = kind.options.properties.map(\.name) + [Self.deadline.name]
-                let hint = Linker.hint(option.key, among: known)
-                report(entry, option.keyRange, "\(module.className) has no option \(option.key)", hint: hint)
+                let hint = ConfigurationBuilder.hint(option.key, among: known)
+                report("\(module.className) has no option \(option.key)", at: option.keyRange, in: entry, hint: hint)
                 isComplete = false
                 continue
             }
-            guard let value = value(option, property, entry) else {
+            guard let value = value(of: option, property: property, in: entry) else {
                 isComplete = false
                 continue
             }
             if kind.options[option.key] == nil, case .duration(let time) = value {
                 if time <= .zero {
-                    report(entry, option.valueRange, "deadline is longer than 0", hint: "as in 250ms, 30s or 5m")
+                    report(
+                        "deadline is longer than 0",
+                        at: option.valueRange,
+                        in: entry,
+                        hint: "as in 250ms, 30s or 5m"
+                    )
                     isComplete = false
                 }
                 deadline = time
@@ -91,11 +96,15 @@ struct ModuleLinker {
         return isComplete ? (values, deadline) : nil
     }
 
-    private func value(_ option: ModuleOption, _ property: Property, _ entry: ContextTable.Entry) -> PropertyValue? {
+    private func value(
+        of option: ModuleOption,
+        property: Property,
+        in entry: ContextTable.Entry
+    ) -> PropertyValue? {
         do throws(Diagnostic) {
             let bytes =
                 entry.isInline
-                ? try option.expandedBytes(by: linker.expansion, in: entry.text) : Array(option.value.utf8)
+                ? try option.expandedBytes(by: builder.expansion, in: entry.text) : Array(option.value.utf8)
             if case .secret = property.kind { return .secret(Secret(bytes)) }
             let text = String(decoding: bytes, as: UTF8.self)
             let words = property.kind == .list ? Self.words(of: text) : [text]
@@ -106,11 +115,11 @@ struct ModuleLinker {
                 }
                 return value
             } catch {
-                report(entry, option.valueRange, "\(option.key) \(error)")
+                report("\(option.key) \(error)", at: option.valueRange, in: entry)
                 return nil
             }
         } catch {
-            linker.log.add(error)
+            builder.log.add(error)
             return nil
         }
     }
@@ -120,7 +129,7 @@ struct ModuleLinker {
         text.split { $0 == "," || $0.isWhitespace }.map(String.init)
     }
 
-    private func report(_ entry: ContextTable.Entry, _ range: SourceRange, _ message: String, hint: String? = nil) {
-        linker.log.add(entry.text.error(at: range, message, hint: hint))
+    private func report(_ message: String, at range: SourceRange, in entry: ContextTable.Entry, hint: String? = nil) {
+        builder.log.add(entry.text.error(at: range, message, hint: hint))
     }
 }

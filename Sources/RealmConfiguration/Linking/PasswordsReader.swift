@@ -7,7 +7,7 @@ internal import RealmKit
 
 /// Reads the `passwords` block.
 struct PasswordsReader {
-    let linker: Linker
+    let builder: ConfigurationBuilder
 
     private static let keywords = [
         "hash", "minimum-length", "workers", "memory", "queue", "wait", "when-full", "niceness",
@@ -16,9 +16,9 @@ struct PasswordsReader {
     func read(_ statement: Statement?) -> PasswordSettings {
         var settings = PasswordSettings()
         let hint = "as in: passwords { hash argon2id memory=19MiB passes=2; }"
-        guard let statement, let statements = linker.block(statement, hint: hint) else { return settings }
-        let block = Block(statements, of: "passwords", Self.keywords, in: linker)
-        let scalars = ScalarReader(linker: linker, block: block)
+        guard let statement, let statements = builder.block(statement, hint: hint) else { return settings }
+        let block = Block(statements, of: "passwords", Self.keywords, in: builder)
+        let scalars = ScalarReader(linker: builder, block: block)
         if let hash = block.once("hash") { read(hash, into: &settings.policy) }
         scalars.integer("minimum-length", 1...64, into: &settings.minimumLength)
         scalars.integer("workers", 1...1024, into: &settings.slots.workers)
@@ -27,21 +27,23 @@ struct PasswordsReader {
         scalars.duration("wait", .milliseconds(100) ... .seconds(300), into: &settings.slots.wait)
         scalars.choice("when-full", into: &settings.slots.whenFull)
         scalars.integer("niceness", 0...19, into: &settings.slots.niceness)
-        check(&settings, block)
+        check(&settings, in: block)
         return settings
     }
 
     private func read(_ statement: Statement, into policy: inout HashPolicy) {
-        let words = linker.words(statement)
-        let texts = words.compactMap(linker.expanded)
+        let words = builder.words(statement)
+        let texts = words.compactMap(builder.expanded)
         guard let first = words.first, texts.count == words.count else { return }
         do throws(BadValue) {
             policy = try HashPolicy(words: texts)
-            if let warning = policy.warning { linker.log.add(linker.text.warning(at: first.range, "hash: \(warning)")) }
+            if let warning = policy.warning {
+                builder.log.add(builder.text.warning(at: first.range, "hash: \(warning)"))
+            }
         } catch {
-            // The first word that leads to it is the one that is wrong.
+            // The error is at the first word with which it occurs.
             let place = words.indices.first { Self.fault(texts[...$0]) == error.description } ?? 0
-            linker.error(words[place].range, "hash \(error)")
+            builder.error(at: words[place].range, "hash \(error)")
         }
     }
 
@@ -54,18 +56,18 @@ struct PasswordsReader {
         }
     }
 
-    /// That there is memory for one check at least.
-    private func check(_ settings: inout PasswordSettings, _ block: Block) {
+    /// Checks that there is memory for at least one hash.
+    private func check(_ settings: inout PasswordSettings, in block: Block) {
         let needed: Int
         do throws(HashFault) { needed = try settings.policy.decoy().cost.memory } catch { return }
         guard needed > settings.slots.memory, let statement = block.once("hash") ?? block.once("memory") else { return }
         let (one, all) = (ScalarReader.text(bytes: needed), ScalarReader.text(bytes: settings.slots.memory))
-        linker.error(
-            (statement.arguments.first ?? statement.keyword).range,
+        builder.error(
+            at: (statement.arguments.first ?? statement.keyword).range,
             "one hash takes \(one) of memory, and all checks together may take \(all)",
             hint: "memory \(one); is the least for this hash"
         )
-        // Said once is enough.
+        // Reported once is enough.
         settings.slots.memory = needed
     }
 }

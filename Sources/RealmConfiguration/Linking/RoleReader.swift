@@ -5,86 +5,89 @@ internal import LoginConf
 
 /// Reads the `role` blocks.
 struct RoleReader {
-    let linker: Linker
+    let builder: ConfigurationBuilder
     let realms: [String]
 
     func read(_ statements: [Statement]) -> [Role] {
         var roles: [Role] = []
         var places: [String: SourceRange] = [:]
         for statement in statements {
-            guard let (word, block) = linker.named(statement), let name = linker.expanded(word) else { continue }
+            guard let (word, block) = builder.named(statement), let name = builder.expanded(word) else { continue }
             if let earlier = places[name] {
-                let hint = "the first one is at \(linker.text.place(of: earlier))"
-                linker.error(word.range, "a second role \(name)", hint: hint)
+                let hint = "the first one is at \(builder.text.place(of: earlier))"
+                builder.error(at: word.range, "a second role \(name)", hint: hint)
                 continue
             }
             places[name] = word.range
-            roles.append(role(name, word, block))
+            roles.append(role(name, at: word, statements: block))
         }
         return roles
     }
 
-    private func role(_ name: String, _ word: Word, _ statements: [Statement]) -> Role {
+    private func role(_ name: String, at word: Word, statements: [Statement]) -> Role {
         let block = Block(
             statements,
             of: "role",
             ["group", "user", "realm"],
             repeated: ["group", "user"],
-            in: linker
+            in: builder
         )
         if block.all("group").isEmpty, block.all("user").isEmpty {
             let hint = "as in: group Admins;  or: user ann;"
-            linker.error(word.range, "the role \(name) does not say who has it", hint: hint)
+            builder.error(at: word.range, "the role \(name) has no group or user", hint: hint)
         }
         return Role(
             name: name,
-            realms: block.once("realm").map { linker.realms($0, among: realms) } ?? [],
-            groups: block.all("group").flatMap { linker.userNames(linker.words($0)[...]) },
-            users: block.all("user").flatMap { linker.userNames(linker.words($0)[...]) }
+            realms: block.once("realm").map { builder.realms($0, among: realms) } ?? [],
+            groups: block.all("group").flatMap { builder.userNames(builder.words($0)[...]) },
+            users: block.all("user").flatMap { builder.userNames(builder.words($0)[...]) }
         )
     }
 
-    /// A role that no rule asks for is a rule that somebody has forgotten, or a name that is misspelled.
+    /// Warns about roles that no rule requires: a rule is missing, or the role's name is misspelled.
     func warnAboutUnused(_ roles: [Statement], in rules: [Statement]) {
         var used: Set<String> = []
         for case .block(let statements) in rules.map(\.body) {
             for statement in statements where statement.keyword.text == "require" {
-                used.formUnion(statement.arguments.dropFirst().compactMap(linker.expanded))
+                used.formUnion(statement.arguments.dropFirst().compactMap(builder.expanded))
             }
         }
         for word in roles.compactMap(\.arguments.first) {
-            guard let name = linker.expanded(word), !used.contains(name) else { continue }
-            linker.log.add(linker.text.warning(at: word.range, "no rule requires the role \(name)"))
+            guard let name = builder.expanded(word), !used.contains(name) else { continue }
+            builder.log.add(builder.text.warning(at: word.range, "no rule requires the role \(name)"))
         }
     }
 }
 
-extension Linker {
-    /// The names of realms that a statement lists, each once.
+extension ConfigurationBuilder {
+    /// Reads a statement's list of realms, each of which may occur once.
     func realms(_ statement: Statement, among known: [String]) -> [String] {
         var names: [String] = []
         for word in words(statement) {
-            guard let name = self.known(word, "realm", among: known) else { continue }
-            if names.contains(name) { error(word.range, "\(name) stands twice in \(statement.keyword.text)") }
+            guard let name = self.known(word, as: "realm", among: known) else { continue }
+            if names.contains(name) { error(at: word.range, "\(name) occurs twice in \(statement.keyword.text)") }
             names.append(name)
         }
         return names
     }
 
-    /// Names of users or groups.
+    /// Reads names of users or groups.
     func userNames(_ words: ArraySlice<Word>) -> [String] {
         words.compactMap { word in
             guard let name = expanded(word) else { return nil }
             if name.isEmpty {
-                error(word.range, "nobody has an empty name")
+                error(at: word.range, "a name must not be empty")
+            } else if !word.isQuoted, name.utf8.contains(where: { "*?".utf8.contains($0) }) {
+                let hint = "require any; is for every user of the realms; quote the word if it is a name"
+                error(at: word.range, "\(name) is a pattern, and patterns are not supported", hint: hint)
             } else if !word.isQuoted, name.contains(",") || Self.suspicious.contains(name) {
                 let hint = "names are separated by blanks, statements end with ; (quote the word if it is a name)"
-                log.add(text.warning(at: word.range, "\(name) is taken for a name", hint: hint))
+                log.add(text.warning(at: word.range, "\(name) is read as a name", hint: hint))
             }
             return name
         }
     }
 
-    /// Keywords that stand within a statement where the `;` of the one before is missing, rather than as names.
+    /// Keywords that are probably not names: a `;` is missing before them.
     private static let suspicious: Set<String> = ["realm", "auth", "require", "methods", "networks"]
 }

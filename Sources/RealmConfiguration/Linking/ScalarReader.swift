@@ -4,23 +4,23 @@
 internal import LoginConf
 internal import RealmKit
 
-/// Reads single values of the `server` block and of blocks in it, each within its bounds.
+/// Reads single values of a block, each within its bounds.
 struct ScalarReader {
-    let linker: Linker
+    let linker: ConfigurationBuilder
     let block: Block
 
-    /// A whole number; what `value` holds already if the keyword is not there or its value is wrong.
+    /// Reads a whole number; without the keyword, or with an error, `value` stays.
     func integer(_ keyword: String, _ bounds: ClosedRange<Int>, into value: inout Int) {
         guard case (_, .integer(let number))? = read(keyword, as: .integer(bounds)) else { return }
         value = number
     }
 
-    /// A time.
+    /// Reads a time.
     func duration(_ keyword: String, _ bounds: ClosedRange<Duration>, into value: inout Duration) {
         guard let (word, read) = read(keyword, as: .duration), case .duration(let time) = read else { return }
         guard bounds.contains(time) else {
             linker.error(
-                word.range,
+                at: word.range,
                 "\(keyword) is a time from \(Self.text(bounds.lowerBound)) to \(Self.text(bounds.upperBound))"
             )
             return
@@ -28,7 +28,7 @@ struct ScalarReader {
         value = time
     }
 
-    /// A number of bytes, as in `19MiB`.
+    /// Reads a number of bytes, as in `19MiB`.
     func size(_ keyword: String, _ bounds: ClosedRange<Int>, into value: inout Int) {
         guard let word = block.word(keyword), let text = linker.expanded(word) else { return }
         let digits = text.prefix { $0.isASCII && $0.isNumber }
@@ -38,20 +38,20 @@ struct ScalarReader {
             bounds.contains(bytes)
         else {
             let (least, most) = (Self.text(bytes: bounds.lowerBound), Self.text(bytes: bounds.upperBound))
-            linker.error(word.range, "\(keyword) is a size from \(least) to \(most), as in 256MiB, not \(text)")
+            linker.error(at: word.range, "\(keyword) is a size from \(least) to \(most), as in 256MiB, not \(text)")
             return
         }
         value = bytes
     }
 
-    /// One of a few words.
+    /// Reads one of a few words.
     func choice<Choice: RawRepresentable & CaseIterable>(_ keyword: String, into value: inout Choice)
     where Choice.RawValue == String {
         guard let word = block.word(keyword), let text = linker.expanded(word) else { return }
         guard let choice = Choice(rawValue: text) else {
             let words = Choice.allCases.map(\.rawValue)
             linker.error(
-                word.range,
+                at: word.range,
                 "\(keyword) is one of \(words.joined(separator: ", ")), not \(text)",
                 hint: NearestName.suggest(text, among: words).map { "did you mean \($0)?" }
             )
@@ -60,13 +60,13 @@ struct ScalarReader {
         value = choice
     }
 
-    /// `on` or `off`.
+    /// Reads `on` or `off`.
     func flag(_ keyword: String, into value: inout Bool) {
         guard let word = block.word(keyword), let text = linker.expanded(word) else { return }
         switch text {
         case "on": value = true
         case "off": value = false
-        default: linker.error(word.range, "\(keyword) is on or off, not \(text)")
+        default: linker.error(at: word.range, "\(keyword) is on or off, not \(text)")
         }
     }
 
@@ -75,12 +75,12 @@ struct ScalarReader {
         do throws(BadValue) {
             return (word, try PropertyValue([text], as: kind))
         } catch {
-            linker.error(word.range, "\(keyword) \(error)")
+            linker.error(at: word.range, "\(keyword) \(error)")
             return nil
         }
     }
 
-    /// A size in the largest unit that says it whole.
+    /// Returns a size in the largest unit that divides it.
     static func text(bytes: Int) -> String {
         for (unit, size) in [("GiB", 1 << 30), ("MiB", 1 << 20)] where bytes % size == 0 {
             return "\(bytes / size)\(unit)"

@@ -6,7 +6,7 @@ internal import Sessions
 
 /// Reads the `sessions` block of the `server` block.
 struct SessionsReader {
-    let linker: Linker
+    let builder: ConfigurationBuilder
 
     private static let keywords = [
         "idle", "absolute", "warning", "per-user", "total", "streams-per-session", "streams",
@@ -14,17 +14,17 @@ struct SessionsReader {
 
     func read(_ statement: Statement) -> SessionSettings {
         var settings = SessionSettings()
-        guard let statements = linker.block(statement, hint: "as in: sessions { idle 30m; absolute 12h; }") else {
+        guard let statements = builder.block(statement, hint: "as in: sessions { idle 30m; absolute 12h; }") else {
             return settings
         }
-        let block = Block(statements, of: "sessions", Self.keywords, in: linker)
-        let scalars = ScalarReader(linker: linker, block: block)
+        let block = Block(statements, of: "sessions", Self.keywords, in: builder)
+        let scalars = ScalarReader(linker: builder, block: block)
         let day = 86_400
         scalars.duration("idle", .seconds(10) ... .seconds(7 * day), into: &settings.idle)
         // Browsers keep no cookie for longer than 400 days (RFC 6265bis section 5.5).
         scalars.duration("absolute", .seconds(60) ... .seconds(400 * day), into: &settings.absolute)
         if block.once("warning") == nil {
-            // Whoever asks for a short session need not think of what is announced.
+            // With a short idle time the warning need not be set.
             settings.warning = min(settings.warning, settings.idle / 2)
         } else {
             scalars.duration("warning", .zero ... .seconds(day), into: &settings.warning)
@@ -33,18 +33,18 @@ struct SessionsReader {
         scalars.integer("total", 1...10_000_000, into: &settings.total)
         scalars.integer("streams-per-session", 0...1000, into: &settings.streamsPerSession)
         scalars.integer("streams", 0...1_000_000, into: &settings.streams)
-        if settings.absolute < settings.idle, let place = place(block, "absolute", "idle") {
+        if settings.absolute < settings.idle, let place = place(of: "absolute", or: "idle", in: block) {
             let hint = "the default of idle is 30m, and of absolute 12h"
-            linker.error(place, "absolute is shorter than idle", hint: hint)
+            builder.error(at: place, "absolute is shorter than idle", hint: hint)
         }
-        if settings.warning >= settings.idle, let place = place(block, "warning", "idle") {
-            linker.error(place, "warning is not shorter than idle", hint: "the default of idle is 30m")
+        if settings.warning >= settings.idle, let place = place(of: "warning", or: "idle", in: block) {
+            builder.error(at: place, "warning is not shorter than idle", hint: "the default of idle is 30m")
         }
         return settings
     }
 
-    /// Where the first of two settings stands that is there.
-    private func place(_ block: Block, _ first: String, _ second: String) -> SourceRange? {
+    /// Returns the place of the first of two settings that is set.
+    private func place(of first: String, or second: String, in block: Block) -> SourceRange? {
         guard let statement = block.once(first) ?? block.once(second) else { return nil }
         return (statement.arguments.first ?? statement.keyword).range
     }

@@ -5,21 +5,21 @@ internal import LoginConf
 
 /// Reads the `sign-in` block of the `server` block.
 struct SignInReader {
-    let linker: Linker
+    let builder: ConfigurationBuilder
     /// The names of all realms.
     let realms: [String]
 
     func read(_ statement: Statement) -> SignInSettings {
         var settings = SignInSettings()
-        guard let statements = linker.block(statement, hint: "as in: sign-in { prefix /gatehouse; }") else {
+        guard let statements = builder.block(statement, hint: "as in: sign-in { prefix /gatehouse; }") else {
             return settings
         }
-        let block = Block(statements, of: "sign-in", ["prefix", "realm", "time", "waiting", "return-to"], in: linker)
-        if let word = block.word("prefix"), let text = linker.expanded(word), let path = linker.path(text, word) {
+        let block = Block(statements, of: "sign-in", ["prefix", "realm", "time", "waiting", "return-to"], in: builder)
+        if let word = block.word("prefix"), let text = builder.expanded(word), let path = builder.path(text, at: word) {
             settings.prefix = path == "/" ? "" : path
         }
-        if let statement = block.once("realm") { settings.realms = linker.realms(statement, among: realms) }
-        let scalars = ScalarReader(linker: linker, block: block)
+        if let statement = block.once("realm") { settings.realms = builder.realms(statement, among: realms) }
+        let scalars = ScalarReader(linker: builder, block: block)
         scalars.duration("time", .seconds(10) ... .seconds(86_400), into: &settings.time)
         scalars.integer("waiting", 1...1_000_000, into: &settings.waiting)
         if let statement = block.once("return-to") { settings.returnTo = origins(statement) }
@@ -28,14 +28,14 @@ struct SignInReader {
 
     private func origins(_ statement: Statement) -> [SignInSettings.Origin] {
         var origins: [SignInSettings.Origin] = []
-        for word in linker.words(statement) {
-            guard let text = linker.expanded(word) else { continue }
+        for word in builder.words(statement) {
+            guard let text = builder.expanded(word) else { continue }
             guard let origin = origin(text) else {
                 let hint = "as in https://app.example.com or https://app.example.com:8443: no path, no user, not http"
-                linker.error(word.range, "\(text) is not an origin that can be gone back to", hint: hint)
+                builder.error(at: word.range, "\(text) is not an origin", hint: hint)
                 continue
             }
-            if origins.contains(origin) { linker.error(word.range, "\(origin) stands twice in return-to") }
+            if origins.contains(origin) { builder.error(at: word.range, "\(origin) occurs twice in return-to") }
             origins.append(origin)
         }
         return origins
@@ -44,7 +44,7 @@ struct SignInReader {
     private func origin(_ text: String) -> SignInSettings.Origin? {
         guard text.hasPrefix("https://") else { return nil }
         let parts = text.dropFirst(8).split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-        guard let host = parts.first.flatMap(linker.hostName) else { return nil }
+        guard let host = parts.first.flatMap(builder.hostName) else { return nil }
         guard parts.count == 2 else { return SignInSettings.Origin(host: host, port: 443) }
         guard let port = UInt16(parts[1]), port > 0, parts[1].utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
             return nil

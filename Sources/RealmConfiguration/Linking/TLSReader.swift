@@ -5,7 +5,7 @@ internal import LoginConf
 
 /// Reads the `tls` block.
 struct TLSReader {
-    let linker: Linker
+    let builder: ConfigurationBuilder
 
     private static let certificateKeywords = ["certificate", "key", "ocsp-response"]
     private static let keywords =
@@ -16,30 +16,30 @@ struct TLSReader {
 
     func read(_ statement: Statement) -> TLSSettings {
         var settings = TLSSettings()
-        guard let statements = linker.block(statement) else { return settings }
+        guard let statements = builder.block(statement) else { return settings }
         let block = Block(
             statements,
             of: "tls",
             Self.keywords,
             repeated: ["host", "ticket-key", "client-crl"],
-            in: linker
+            in: builder
         )
-        settings.files = certificateFiles(block, statement)
+        settings.files = certificateFiles(block, of: statement)
         settings.hosts = hosts(block)
-        if let word = block.word("minimum-version"), let text = linker.expanded(word) {
+        if let word = block.word("minimum-version"), let text = builder.expanded(word) {
             if let version = TLSSettings.Version(rawValue: text) {
                 settings.minimumVersion = version
             } else {
-                linker.error(word.range, "minimum-version is 1.2 or 1.3, not \(text)")
+                builder.error(at: word.range, "minimum-version is 1.2 or 1.3, not \(text)")
             }
         }
-        settings.ciphers = names(block, "ciphers")
-        settings.ciphersuites = names(block, "ciphersuites")
-        settings.groups = names(block, "groups")
+        settings.ciphers = names(in: block, of: "ciphers")
+        settings.ciphersuites = names(in: block, of: "ciphersuites")
+        settings.groups = names(in: block, of: "groups")
         if settings.minimumVersion == .tls13, let ciphers = block.once("ciphers") {
             let hint = "those of TLS 1.3 are named by ciphersuites"
-            linker.error(
-                ciphers.keyword.range,
+            builder.error(
+                at: ciphers.keyword.range,
                 "ciphers is about TLS 1.2, which minimum-version 1.3 excludes",
                 hint: hint
             )
@@ -49,15 +49,15 @@ struct TLSReader {
         return settings
     }
 
-    private func certificateFiles(_ block: Block, _ statement: Statement) -> TLSSettings.CertificateFiles? {
+    private func certificateFiles(_ block: Block, of statement: Statement) -> TLSSettings.CertificateFiles? {
         let certificate = block.file("certificate")
         let key = block.file("key")
         let ocsp = block.file("ocsp-response")
         if (block.once("certificate") == nil) != (block.once("key") == nil) {
-            linker.error(statement.keyword.range, "certificate and key go together", hint: "name both, or neither")
+            builder.error(at: statement.keyword.range, "certificate and key go together", hint: "name both, or neither")
         } else if block.once("certificate") == nil, let response = block.once("ocsp-response") {
-            linker.error(
-                response.keyword.range,
+            builder.error(
+                at: response.keyword.range,
                 "ocsp-response without a certificate",
                 hint: "certificate FILE; key FILE;"
             )
@@ -71,15 +71,15 @@ struct TLSReader {
         return block.all("host").compactMap { statement in
             guard case .block(let statements) = statement.body, !statement.arguments.isEmpty else {
                 let hint = "as in: host example.org *.example.org { certificate FILE; key FILE; }"
-                linker.error(statement.keyword.range, "host takes names and a block", hint: hint)
+                builder.error(at: statement.keyword.range, "host takes names and a block", hint: hint)
                 return nil
             }
-            let names = statement.arguments.compactMap { hostName($0, &places) }
-            let inner = Block(statements, of: "host", Self.certificateKeywords, in: linker)
-            let files = certificateFiles(inner, statement)
+            let names = statement.arguments.compactMap { hostName($0, places: &places) }
+            let inner = Block(statements, of: "host", Self.certificateKeywords, in: builder)
+            let files = certificateFiles(inner, of: statement)
             if inner.once("certificate") == nil, inner.once("key") == nil {
-                linker.error(
-                    statement.keyword.range,
+                builder.error(
+                    at: statement.keyword.range,
                     "the host has no certificate",
                     hint: "certificate FILE; key FILE;"
                 )
@@ -88,57 +88,64 @@ struct TLSReader {
         }
     }
 
-    private func hostName(_ word: Word, _ places: inout [String: SourceRange]) -> Placed<String>? {
-        guard let text = linker.expanded(word) else { return nil }
+    private func hostName(_ word: Word, places: inout [String: SourceRange]) -> Located<String>? {
+        guard let text = builder.expanded(word) else { return nil }
         var name = text.lowercased()
         if name.hasSuffix(".") { name.removeLast() }
         if let earlier = places[name] {
-            let hint = "the first one is at \(linker.text.place(of: earlier))"
-            linker.error(word.range, "a second host \(name)", hint: hint)
+            let hint = "the first one is at \(builder.text.place(of: earlier))"
+            builder.error(at: word.range, "a second host \(name)", hint: hint)
         }
         places[name] = word.range
-        return Placed(name, in: linker.text, at: word.range)
+        return Located(name, in: builder.text, at: word.range)
     }
 
-    private func names(_ block: Block, _ keyword: String) -> [Placed<String>]? {
+    private func names(in block: Block, of keyword: String) -> [Located<String>]? {
         guard let statement = block.once(keyword) else { return nil }
-        return linker.words(statement).compactMap { word in
-            linker.expanded(word).map { Placed($0, in: linker.text, at: word.range) }
+        return builder.words(statement).compactMap { word in
+            builder.expanded(word).map { Located($0, in: builder.text, at: word.range) }
         }
     }
 
     private func readTickets(_ block: Block, into settings: inout TLSSettings) {
-        ScalarReader(linker: linker, block: block).flag("session-tickets", into: &settings.sessionTickets)
+        ScalarReader(linker: builder, block: block).flag("session-tickets", into: &settings.sessionTickets)
         settings.ticketKeyFiles = block.files("ticket-key")
         if !settings.sessionTickets, let key = block.once("ticket-key") {
-            linker.error(key.keyword.range, "ticket-key without tickets", hint: "take out session-tickets off")
+            builder.error(at: key.keyword.range, "ticket-key without tickets", hint: "remove session-tickets off")
         }
     }
 
     private func readClients(_ block: Block, into settings: inout TLSSettings) {
-        if let word = block.word("client-certificates"), let text = linker.expanded(word) {
+        if let word = block.word("client-certificates"), let text = builder.expanded(word) {
             guard let mode = TLSSettings.ClientCertificates(rawValue: text) else {
-                let hint = Linker.hint(text, among: TLSSettings.ClientCertificates.allCases.map(\.rawValue))
-                linker.error(word.range, "client-certificates is none, optional or required, not \(text)", hint: hint)
+                let hint = ConfigurationBuilder.hint(
+                    text,
+                    among: TLSSettings.ClientCertificates.allCases.map(\.rawValue)
+                )
+                builder.error(
+                    at: word.range,
+                    "client-certificates is none, optional or required, not \(text)",
+                    hint: hint
+                )
                 return
             }
             settings.clientCertificates = mode
         }
         settings.clientAuthorityFile = block.file("client-ca")
         settings.clientRevocationFiles = block.files("client-crl")
-        if let word = block.word("client-depth"), let text = linker.expanded(word) {
+        if let word = block.word("client-depth"), let text = builder.expanded(word) {
             if let depth = Int(text), (0...20).contains(depth) {
                 settings.clientDepth = depth
             } else {
                 let hint = "the most intermediates between a client's certificate and its authority's"
-                linker.error(word.range, "client-depth is a number from 0 to 20, not \(text)", hint: hint)
+                builder.error(at: word.range, "client-depth is a number from 0 to 20, not \(text)", hint: hint)
             }
         }
         guard settings.clientCertificates == .none else {
             if block.once("client-ca") == nil, let statement = block.once("client-certificates") {
                 let mode = settings.clientCertificates.rawValue
-                linker.error(
-                    statement.keyword.range,
+                builder.error(
+                    at: statement.keyword.range,
                     "client-certificates \(mode) without client-ca",
                     hint: "client-ca FILE;"
                 )
@@ -148,7 +155,11 @@ struct TLSReader {
         for keyword in ["client-ca", "client-crl", "client-depth"] {
             guard let statement = block.once(keyword) else { continue }
             let hint = "client-certificates optional;  or: client-certificates required;"
-            linker.error(statement.keyword.range, "\(keyword) while no client certificates are asked for", hint: hint)
+            builder.error(
+                at: statement.keyword.range,
+                "\(keyword) while no client certificates are asked for",
+                hint: hint
+            )
         }
     }
 }

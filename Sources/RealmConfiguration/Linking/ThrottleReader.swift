@@ -7,7 +7,7 @@ internal import Throttle
 
 /// Reads the `throttle` block of the `server` block.
 struct ThrottleReader {
-    let linker: Linker
+    let builder: ConfigurationBuilder
 
     private static let keywords = [
         "failures", "window", "lock", "delay", "longest-delay", "source-failures", "source-window", "source-lock",
@@ -16,14 +16,14 @@ struct ThrottleReader {
 
     func read(_ statement: Statement) -> ThrottleSettings {
         var settings = ThrottleSettings()
-        guard let statements = linker.block(statement, hint: "as in: throttle { failures 10; }") else {
+        guard let statements = builder.block(statement, hint: "as in: throttle { failures 10; }") else {
             return settings
         }
-        let block = Block(statements, of: "throttle", Self.keywords, in: linker)
-        let scalars = ScalarReader(linker: linker, block: block)
+        let block = Block(statements, of: "throttle", Self.keywords, in: builder)
+        let scalars = ScalarReader(linker: builder, block: block)
         scalars.integer("failures", 0...10_000, into: &settings.failures)
         scalars.integer("source-failures", 0...60_000, into: &settings.sourceFailures)
-        // Shorter than a second would be no limit, and days lock people out for a holiday.
+        // Less than a second is no limit, and more than a week locks users out for too long.
         let times = Duration.seconds(1)...Duration.seconds(7 * 86_400)
         scalars.duration("window", times, into: &settings.window)
         scalars.duration("lock", times, into: &settings.lock)
@@ -36,10 +36,10 @@ struct ThrottleReader {
         scalars.integer("accounts", 1000...10_000_000, into: &settings.accounts)
         scalars.integer("sources", 1000...10_000_000, into: &settings.sources)
         if let exempt = block.once("exempt") {
-            settings.exempt = linker.words(exempt).compactMap { linker.addressBlock($0, of: "exempt") }
+            settings.exempt = builder.words(exempt).compactMap { builder.addressBlock($0, of: "exempt") }
         }
         if let word = block.word("longest-delay"), settings.longestDelay < settings.delay {
-            linker.error(word.range, "longest-delay is shorter than delay", hint: "delay 0s turns delays off")
+            builder.error(at: word.range, "longest-delay is shorter than delay", hint: "delay 0s turns delays off")
         }
         return settings
     }

@@ -1,30 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Glibc
 public import LoginConf
 
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
-
-/// Where a configuration's files and variables come from.
+/// The source of a configuration's files and environment variables.
 public struct ConfigurationFiles: Sendable {
-    /// What a file holds, and who may change it.
+    /// The contents of a file, and whether all users can change it.
     public struct Contents: Sendable {
-        /// All of it.
+        /// The bytes of the whole file.
         public let bytes: [UInt8]
-        /// Whether anybody on the machine may write to it.
+        /// Whether all users of the machine can write to it.
         public let isWritableByAll: Bool
 
         /// A file's contents.
         ///
         /// - Parameters:
-        ///   - bytes: All of it.
-        ///   - isWritableByAll: Whether anybody on the machine may write to it.
+        ///   - bytes: The bytes of the whole file.
+        ///   - isWritableByAll: Whether all users of the machine can write to it.
         public init(bytes: [UInt8], isWritableByAll: Bool = false) {
             self.bytes = bytes
             self.isWritableByAll = isWritableByAll
@@ -39,7 +32,7 @@ public struct ConfigurationFiles: Sendable {
     /// Looks up an environment variable.
     public let environment: @Sendable (_ name: String) -> String?
 
-    /// Files and variables from anywhere.
+    /// A source of files and variables.
     ///
     /// - Parameters:
     ///   - read: Reads a whole file.
@@ -52,7 +45,7 @@ public struct ConfigurationFiles: Sendable {
         self.environment = environment
     }
 
-    /// The system's.
+    /// The files and variables of the system.
     public static let system = ConfigurationFiles(
         read: { path in
             do throws(Expansion.UnreadableFile) {
@@ -70,10 +63,10 @@ private enum SystemFile {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
         guard descriptor >= 0 else { throw fault() }
         defer { close(descriptor) }
-        // Looked at on the open descriptor, so that the file cannot be exchanged in between.
+        // Checked on the open descriptor, so that the file cannot be replaced in between.
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0 else { throw fault() }
-        // What can come in pieces, such as a pipe, might be taken for whole before it is.
+        // Of a pipe, a part could be read as if it were all.
         guard status.st_mode & S_IFMT == S_IFREG else {
             let isFolder = status.st_mode & S_IFMT == S_IFDIR
             throw Expansion.UnreadableFile(isFolder ? "it is a directory" : "it is not a regular file")

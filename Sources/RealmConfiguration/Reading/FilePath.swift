@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// Paths as configuration files name them: a relative one is beside the file that names it.
+/// Paths in configuration files: a relative path is relative to the folder of the file that names it.
 enum FilePath {
     static func folder(of path: String) -> String {
         guard let slash = path.lastIndex(of: "/") else { return "." }

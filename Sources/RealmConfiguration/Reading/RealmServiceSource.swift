@@ -3,17 +3,17 @@
 
 public import RealmKit
 
-/// Makes what realms are lent, of what a configuration says.
+/// A source of the services that realms are provided with.
 ///
 /// A program has one for as long as it runs: a configuration that is read again gets the same threads and the same store
-/// as the one before, as far as it says the same about them.
+/// as before, as far as their settings are the same.
 public protocol RealmServiceSource: Sendable {
-    /// What realms are lent.
+    /// Returns the services for a configuration.
     ///
     /// - Parameters:
-    ///   - passwords: How passwords are hashed and checked.
-    ///   - stateFolder: The folder for what the program keeps.
-    /// - Returns: The services; what takes something of the system takes it when it is first used.
+    ///   - passwords: The settings for hashing and checking passwords.
+    ///   - stateFolder: The folder for the program's state.
+    /// - Returns: The services, which take resources of the system when they are first used.
     /// - Throws: ``RealmServiceFault`` when the settings cannot be met.
     func services(
         for passwords: PasswordSettings,
@@ -21,12 +21,12 @@ public protocol RealmServiceSource: Sendable {
     ) throws(RealmServiceFault) -> RealmServices
 }
 
-/// Lends nothing: a realm that needs a service cannot be loaded.
+/// Provides no services: a realm that needs one cannot be loaded.
 public struct NoRealmServices: RealmServiceSource {
-    /// A source of nothing.
+    /// A source without services.
     public init() {}
 
-    /// Nothing.
+    /// Returns no services.
     public func services(
         for passwords: PasswordSettings,
         stateFolder: String
@@ -35,9 +35,9 @@ public struct NoRealmServices: RealmServiceSource {
     }
 }
 
-/// What realms are to be lent cannot be had.
+/// An error of a service that realms need.
 public struct RealmServiceFault: Error, Sendable, Hashable {
-    /// Which part of realms.conf is about it.
+    /// The part of realms.conf that it is about.
     public enum Cause: Sendable, Hashable {
         /// The `passwords` block.
         case passwords
@@ -45,16 +45,16 @@ public struct RealmServiceFault: Error, Sendable, Hashable {
         case state
     }
 
-    /// Which part of realms.conf is about it.
+    /// The part of realms.conf that it is about.
     public let cause: Cause
-    /// What is wrong, for the administrator.
+    /// The message for the administrator.
     public let message: String
 
-    /// A fault.
+    /// An error.
     ///
     /// - Parameters:
-    ///   - cause: Which part of realms.conf is about it.
-    ///   - message: What is wrong, for the administrator.
+    ///   - cause: The part of realms.conf that it is about.
+    ///   - message: The message for the administrator.
     public init(_ cause: Cause, _ message: String) {
         self.cause = cause
         self.message = message

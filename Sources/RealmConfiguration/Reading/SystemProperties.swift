@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-#if canImport(Glibc)
 internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
 
-/// What `${name}` stands for in login.conf without anybody's saying so, under the names Java has for it.
+/// The predefined values of `${name}` in login.conf, under the names that Java has for them.
 public enum SystemProperties {
-    /// `user.name`, `user.home`, `user.dir`; what the system does not tell is left out.
+    /// `user.name`, `user.home`, `user.dir`; unknown ones are left out.
     public static var all: [String: String] {
         var properties: [String: String] = [:]
         if let entry = unsafe getpwuid(geteuid()) {
@@ -23,13 +17,5 @@ public enum SystemProperties {
             unsafe free(folder)
         }
         return properties
-    }
-}
-
-/// Where a configuration is looked for when nobody names one.
-public enum ConfigurationPath {
-    /// `realms.conf` in the current folder if it is there, else `/etc/gatehouse/realms.conf`.
-    public static var standard: String {
-        unsafe access("realms.conf", F_OK) == 0 ? "realms.conf" : "/etc/gatehouse/realms.conf"
     }
 }

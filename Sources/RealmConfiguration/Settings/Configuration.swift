@@ -4,15 +4,15 @@
 public import LoginConf
 public import RealmKit
 
-/// Everything a realms.conf and the files it names come to: read, checked as a whole, linked, immutable.
+/// The configuration of a realms.conf and the files it names: checked as a whole, linked, immutable.
 ///
-/// There is no half of a configuration: one error anywhere, and there is none.
+/// With an error anywhere there is no configuration.
 public struct Configuration: Sendable {
     /// One entry of login.conf, linked or not.
     public struct Context: Sendable, Hashable {
         /// The entry's name.
         public let name: String
-        /// Where it stands, as in `login.conf:3:1`.
+        /// The place of the entry, as in `login.conf:3:1`.
         public let place: String
         /// Module and control of each place, in order.
         public let modules: [Module]
@@ -30,24 +30,24 @@ public struct Configuration: Sendable {
 
     /// The file it was read from.
     public let file: String
-    /// The realm that is asked where none is named.
+    /// The realm that is used where none is named.
     public let defaultRealm: String?
     /// The realms, in the order of the file.
     public let realms: [BoundRealm]
     /// All entries of login.conf, in the order of the files.
     public let contexts: [Context]
-    /// What the server does.
+    /// The settings of the server.
     public let server: ServerSettings
-    /// How passwords are hashed and checked.
+    /// The settings for hashing and checking passwords.
     public let passwords: PasswordSettings
-    /// What the realms have been lent.
+    /// The services that realms are provided with.
     public let services: RealmServices
     /// The roles, in the order of the file.
     public let roles: [Role]
-    /// Which paths are protected, in the order of the file.
+    /// The `protect` rules, in the order of the file.
     public let rules: [ProtectRule]
-    /// What is doubtful, though not wrong.
+    /// The warnings.
     public let warnings: [Diagnostic]
-    /// The way in, without a throttle: `authenticator.throttled(by:)` is the way in of a server.
+    /// The authenticator, without a throttle; a server uses `authenticator.throttled(by:)`.
     public let authenticator: Authenticator
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// How a host's name is compared: in lower case and without the dot at its end.
+/// The form in which host names are compared: in lower case and without a dot at the end.
 ///
 /// Source: RFC 1034 section 3.1, RFC 1123 section 2.1; CVE-2026-77560, CVE-2026-48794.
 package enum HostName {
     /// The longest name, in bytes: RFC 1035 section 2.3.4 less the byte that ends it.
     package static let maximumBytes = 253
 
-    /// A name or an IPv4 address in the form in which it is compared; nil for what is neither.
+    /// Returns a name or an IPv4 address in the form in which it is compared; nil if it is neither.
     ///
     /// Letters and digits of ASCII, `-` and `_` within labels of 1 to 63 bytes that do not begin or end with `-`.
     package static func canonical(_ text: Substring) -> String? {
@@ -32,7 +32,7 @@ package enum HostName {
             guard length <= 63 else { return nil }
         }
         guard length > 0, last != UInt8(ascii: "-") else { return nil }
-        // What is in lower case already is not copied.
+        // A name in lower case is not converted again.
         return isLower ? String(text) : text.lowercased()
     }
 }

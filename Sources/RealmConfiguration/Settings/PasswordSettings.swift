@@ -4,28 +4,28 @@
 public import Passwords
 public import RealmKit
 
-/// What the `passwords` block of realms.conf says.
+/// The settings of the `passwords` block of realms.conf.
 public struct PasswordSettings: Sendable, Hashable {
-    /// How new passwords are hashed.
+    /// The algorithm and cost for new passwords.
     public var policy = HashPolicy.standard
-    /// How much of the machine checks may take; 0 workers stand for one per processor.
+    /// The resources for password checks; 0 workers stand for one per processor.
     public var slots = HashingSettings(workers: 0)
 
-    /// How many characters a new password has at the least.
+    /// The least number of characters of a new password.
     ///
-    /// The default is 8, the least of NIST SP 800-63B and of ASVS 6.2.1; nothing else is asked of it, as they say.
+    /// The default is 8, the minimum of NIST SP 800-63B and ASVS 6.2.1. As these advise, there is no other rule.
     public var minimumLength = 8
 
     /// The defaults.
     public init() {}
 
-    /// Whether a text may be a new password.
+    /// Checks that a text may be a new password.
     ///
     /// - Parameter password: The text.
-    /// - Throws: ``HashFault`` of code `unusable`, which says what is missing.
+    /// - Throws: ``HashFault`` of code `unusable`, with the rule that is not met.
     public func check(_ password: Secret) throws(HashFault) {
         let length = password.withBytes { bytes in
-            // Bytes that do not continue a character begin one.
+            // Each character begins with a byte that is not a continuation byte.
             bytes.indices.count { bytes[$0] & 0xC0 != 0x80 }
         }
         guard length >= max(1, minimumLength) else {

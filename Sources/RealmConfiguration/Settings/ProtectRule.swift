@@ -3,9 +3,9 @@
 
 public import RealmKit
 
-/// One `protect` block: a place, the realms that are asked, and who may come in.
+/// A `protect` block: a place, the realms that authenticate, and the users who have access.
 public struct ProtectRule: Sendable, Hashable {
-    /// Which hosts a rule is about.
+    /// The hosts of a rule.
     public enum Host: Sendable, Hashable, CustomStringConvertible {
         /// All.
         case any
@@ -32,7 +32,7 @@ public struct ProtectRule: Sendable, Hashable {
         case form
     }
 
-    /// Who may come in.
+    /// A requirement for access.
     public enum Requirement: Sendable, Hashable, CustomStringConvertible {
         /// Every user of the realms.
         case any
@@ -54,44 +54,44 @@ public struct ProtectRule: Sendable, Hashable {
         }
     }
 
-    /// What a rule does.
+    /// The access that a rule gives.
     public enum Access: Sendable, Hashable {
-        /// Lets everybody in, signed in or not.
+        /// Allows every request, signed in or not.
         case open
-        /// Lets nobody in.
+        /// Denies every request.
         case nobody
-        /// Lets those in whom one of the realms has accepted and who meet a requirement.
+        /// Allows users whom one of the realms accepts and who meet a requirement.
         case users
     }
 
     /// The hosts.
     public var host = Host.any
-    /// The path, without a `/` at its end unless it is all there is.
+    /// The path, without a `/` at its end unless it is `/`.
     public var path: String
-    /// Whether the rule is about this path only, and not about what is below it.
+    /// Whether the rule is for this path only, without the paths below it.
     public var isExact = false
-    /// The methods the rule is about, as in `GET`; empty for all.
+    /// The methods of the rule, as in `GET`; empty for all.
     public var methods: [String] = []
-    /// Where requests may come from; empty for everywhere.
-    public var networks: [AddressBlock] = []
-    /// What the rule does.
+    /// The networks from which access is allowed; empty for all.
+    public var networks: [CIDRBlock] = []
+    /// The access that the rule gives.
     public var access = Access.users
-    /// The names of the realms that are asked, in order; empty if nobody is asked.
+    /// The names of the realms that authenticate, in order; empty if there is no sign-in.
     public var realms: [String]
-    /// The schemes offered, in order; empty if nobody is asked.
+    /// The authentication schemes offered, in order; empty if there is no sign-in.
     public var schemes: [Scheme]
-    /// Who may come in: whoever meets one of these.
+    /// The requirements, one of which a user has to meet.
     public var requirements: [Requirement]
-    /// Where the rule stands, as in `realms.conf:3:9`; empty if it was not read from a file.
+    /// The place of the rule in the file, as in `realms.conf:3:9`; empty if it was not read from a file.
     public var place = ""
 
     /// A rule for all hosts, methods and networks.
     ///
     /// - Parameters:
     ///   - path: The path.
-    ///   - realms: The names of the realms that are asked, in order.
+    ///   - realms: The names of the realms that authenticate, in order.
     ///   - schemes: The schemes offered, in order.
-    ///   - requirements: Who may come in: whoever meets one of these; at least one.
+    ///   - requirements: The requirements, one of which a user has to meet; at least one.
     public init(path: String, realms: [String], schemes: [Scheme], requirements: [Requirement]) {
         self.path = path
         self.realms = realms
@@ -99,17 +99,17 @@ public struct ProtectRule: Sendable, Hashable {
         self.requirements = requirements
     }
 
-    /// What the rule is for, as realms.conf spells it: `/a`, `= /a`, `app.example.com/a`.
+    /// The place that the rule is for, as realms.conf spells it: `/a`, `= /a`, `app.example.com/a`.
     public var target: String { (isExact ? "= " : "") + host.description + path }
 }
 
-/// A name for what some users may do, whatever groups a realm knows: one `role` block.
+/// A `role` block: a name for groups and users, independent of the groups of a realm.
 ///
 /// Source: `security-role-mapping` of GlassFish's sun-web.xml.
 public struct Role: Sendable, Hashable {
     /// The role's name.
     public let name: String
-    /// The realms whose users and groups are meant; empty for all.
+    /// The realms whose users and groups have the role; empty for all.
     public let realms: [String]
     /// The groups whose members have the role.
     public let groups: [String]
@@ -120,7 +120,7 @@ public struct Role: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - name: The role's name.
-    ///   - realms: The realms whose users and groups are meant; empty for all.
+    ///   - realms: The realms whose users and groups have the role; empty for all.
     ///   - groups: The groups whose members have the role.
     ///   - users: The users who have the role.
     public init(name: String, realms: [String] = [], groups: [String] = [], users: [String] = []) {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+public import HTTPLimits
 public import RealmKit
 public import Sessions
 public import Throttle
 
-/// What the `server` block of realms.conf says.
+/// The settings of the `server` block of realms.conf.
 public struct ServerSettings: Sendable {
     /// An address to listen on.
     public struct Address: Sendable, Hashable, CustomStringConvertible {
@@ -28,43 +29,47 @@ public struct ServerSettings: Sendable {
         public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
     }
 
-    /// Where to listen.
+    /// The addresses to listen on.
     ///
     /// The default is `127.0.0.1:8443`.
-    public var listen: [Placed<Address>]
-    /// The folder for what the server keeps.
+    public var listen: [Located<Address>]
+    /// The folder for the server's state.
     ///
     /// The default is `var` beside realms.conf.
-    public var stateFolder: Placed<String>
-    /// What the `tls` block says.
+    public var stateFolder: Located<String>
+    /// The settings of the `tls` block.
     public var tls = TLSSettings()
-    /// How many event loops serve; nil for one per processor.
+    /// The number of event loops; nil for one per processor.
     public var threads: Int?
-    /// Whether a line is written for every request.
+    /// Whether each request is logged.
     public var hasAccessLog = true
-    /// Whether HTTP/2 is spoken to clients that choose it.
+    /// Whether HTTP/2 is offered.
     public var hasHTTP2 = true
-    /// For how long credentials that a realm has accepted are not checked again; zero for checking every time.
+    /// The time for which accepted credentials are cached; zero to check them with every request.
     ///
     /// The default is 30 seconds.
     public var credentialCache = Duration.seconds(30)
-    /// How much clients may send, how long they may take, and how many may be there.
-    public var limits = Limits()
-    /// How many failed logins there may be, and what follows from them.
+    /// How much clients may send, how long they may take, and how many may be connected.
+    public var limits = HTTPLimits()
+    /// The limits of failed logins, and their consequences.
     public var throttle = ThrottleSettings()
-    /// How long sessions live and how many there may be.
+    /// The life time of sessions, and how many there may be.
     public var sessions = SessionSettings()
-    /// What people sign in with.
+    /// The settings of the sign-in pages.
     public var signIn = SignInSettings()
-    /// The proxies whose word is taken for where a request came from; none, unless they are named.
-    public var trustedProxies: [AddressBlock] = []
+    /// The proxies whose forwarded headers are trusted; none by default.
+    public var trustedProxies: [CIDRBlock] = []
+    /// Whether X-Forwarded-Host of a trusted proxy sets the host of a request.
+    ///
+    /// The default is no: a proxy that does not set the field passes on what the client has written.
+    public var trustsForwardedHost = false
 
     /// The defaults.
     ///
     /// - Parameters:
-    ///   - listen: Where to listen.
-    ///   - stateFolder: The folder for what the server keeps.
-    public init(listen: [Placed<Address>], stateFolder: Placed<String>) {
+    ///   - listen: The addresses to listen on.
+    ///   - stateFolder: The folder for the server's state.
+    public init(listen: [Located<Address>], stateFolder: Located<String>) {
         self.listen = listen
         self.stateFolder = stateFolder
     }

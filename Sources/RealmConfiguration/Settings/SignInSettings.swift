@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// What the `sign-in` block of the `server` block says: the pages a person meets.
+/// The settings of the `sign-in` block in the `server` block: the pages of the sign-in.
 public struct SignInSettings: Sendable, Hashable {
-    /// An origin that may be gone back to after a sign-in or sign-out: scheme `https`, host, port.
+    /// An origin to which a browser may return after a sign-in or sign-out: scheme `https`, host, port.
     public struct Origin: Sendable, Hashable, CustomStringConvertible {
         /// The host, in lower case and without a dot at its end.
         public let host: String
@@ -24,24 +24,30 @@ public struct SignInSettings: Sendable, Hashable {
         public var description: String { port == 443 ? "https://\(host)" : "https://\(host):\(port)" }
     }
 
-    /// The first segments, behind the prefix, of all paths that pages and the session API are at; no rule decides about them.
-    public static let pages = [
-        "sign-in", "sign-out", "account", "session", "sessions", "style.css", "session.js",
-    ]
+    /// The first segments, after the prefix, of the paths of the pages and the session API; rules do not apply to them.
+    package enum Segment: String, Sendable, CaseIterable {
+        case signIn = "sign-in"
+        case signOut = "sign-out"
+        case account
+        case session
+        case sessions
+        case style = "style.css"
+        case script = "session.js"
+    }
 
-    /// What all paths of the pages begin with: empty, or as in `/gatehouse`.
+    /// The prefix of the paths of all pages: empty, or as in `/gatehouse`.
     public var prefix = ""
-    /// The realms that are asked where the place somebody wants to go to does not say; empty for the default realm.
+    /// The realms of a sign-in that no rule led to; empty for the default realm.
     public var realms: [String] = []
-    /// How long a person may take for a page.
+    /// The time that a user has for a page.
     ///
     /// The default is 10 minutes.
     public var time = Duration.seconds(600)
-    /// How many sign-ins may wait for a second answer; one more ends the oldest.
+    /// The most sign-ins that may wait for a second step; one more ends the oldest.
     ///
     /// The default is 1,000.
     public var waiting = 1000
-    /// The other origins that may be gone back to.
+    /// The other origins to which a browser may return.
     public var returnTo: [Origin] = []
 
     /// The defaults.

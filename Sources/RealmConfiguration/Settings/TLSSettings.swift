@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// What the `tls` block of realms.conf says.
+/// The settings of the `tls` block of realms.conf.
 ///
-/// Files are named and not read here; names of suites and groups, and of hosts, are checked by who knows TLS.
+/// Files are named and not read here. Names of cipher suites, groups and hosts are checked when the server starts.
 public struct TLSSettings: Sendable {
-    /// The oldest version of TLS that is spoken.
+    /// The oldest version of TLS that is accepted.
     public enum Version: String, Sendable, Hashable, CaseIterable {
         /// TLS 1.2.
         case tls12 = "1.2"
@@ -13,42 +13,42 @@ public struct TLSSettings: Sendable {
         case tls13 = "1.3"
     }
 
-    /// Whether clients show certificates.
+    /// The use of client certificates.
     public enum ClientCertificates: String, Sendable, Hashable, CaseIterable {
-        /// They are not asked.
+        /// Clients are not asked for a certificate.
         case none
-        /// They are asked and may show none.
+        /// Clients may present a certificate.
         case optional
-        /// Without one there is no connection.
+        /// Clients have to present a certificate.
         case required
     }
 
     /// The files of a certificate.
     public struct CertificateFiles: Sendable {
         /// The certificate chain in PEM, the leaf first.
-        public var certificate: Placed<String>
+        public var certificate: Located<String>
         /// The private key in PEM.
-        public var key: Placed<String>
+        public var key: Located<String>
         /// The OCSP response in DER; nil for none.
-        public var ocspResponse: Placed<String>?
+        public var ocspResponse: Located<String>?
 
         /// The files of a certificate.
-        public init(certificate: Placed<String>, key: Placed<String>, ocspResponse: Placed<String>? = nil) {
+        public init(certificate: Located<String>, key: Located<String>, ocspResponse: Located<String>? = nil) {
             self.certificate = certificate
             self.key = key
             self.ocspResponse = ocspResponse
         }
     }
 
-    /// A certificate of its own for clients that ask for certain names.
+    /// A certificate of its own for certain host names.
     public struct Host: Sendable {
         /// Host names, `*.` in front allowed; one or more.
-        public var names: [Placed<String>]
-        /// The certificate shown to clients that ask for one of them.
+        public var names: [Located<String>]
+        /// The certificate for these names.
         public var files: CertificateFiles
 
         /// A host.
-        public init(names: [Placed<String>], files: CertificateFiles) {
+        public init(names: [Located<String>], files: CertificateFiles) {
             self.names = names
             self.files = files
         }
@@ -56,33 +56,33 @@ public struct TLSSettings: Sendable {
 
     /// The certificate of the server; nil for a development certificate of its own.
     public var files: CertificateFiles?
-    /// Certificates for certain names.
+    /// The certificates for certain host names.
     public var hosts: [Host] = []
-    /// The oldest version of TLS that is spoken.
+    /// The oldest version of TLS that is accepted.
     ///
     /// The default is 1.2.
     public var minimumVersion = Version.tls12
     /// Cipher suites of TLS 1.2 by OpenSSL's names; nil for the default.
-    public var ciphers: [Placed<String>]?
+    public var ciphers: [Located<String>]?
     /// Cipher suites of TLS 1.3 by OpenSSL's names; nil for the default.
-    public var ciphersuites: [Placed<String>]?
+    public var ciphersuites: [Located<String>]?
     /// Groups of the key exchange by OpenSSL's names; nil for the default.
-    public var groups: [Placed<String>]?
-    /// Whether sessions can be resumed by tickets.
+    public var groups: [Located<String>]?
+    /// Whether TLS sessions can be resumed with tickets.
     ///
     /// The default is yes.
     public var sessionTickets = true
-    /// Files with ticket keys that machines share, the one that makes tickets first; none for keys of its own.
-    public var ticketKeyFiles: [Placed<String>] = []
-    /// Whether clients show certificates.
+    /// The files with ticket keys that several machines share, the one for new tickets first; empty for random keys.
+    public var ticketKeyFiles: [Located<String>] = []
+    /// The use of client certificates.
     ///
     /// The default is none.
     public var clientCertificates = ClientCertificates.none
-    /// The file with the authorities of client certificates in PEM; nil exactly when no certificates are asked for.
-    public var clientAuthorityFile: Placed<String>?
+    /// The file with the authorities of client certificates in PEM; nil exactly when clients are not asked for one.
+    public var clientAuthorityFile: Located<String>?
     /// Files with revocation lists in PEM.
-    public var clientRevocationFiles: [Placed<String>] = []
-    /// How many intermediates there may be between a client's certificate and its authority's.
+    public var clientRevocationFiles: [Located<String>] = []
+    /// The most intermediates between a client's certificate and its authority's.
     ///
     /// The default is 1.
     public var clientDepth = 1

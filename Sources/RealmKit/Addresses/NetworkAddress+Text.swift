@@ -2,13 +2,13 @@
 // Gatehouse
 
 extension NetworkAddress: CustomStringConvertible {
-    /// The one text of the address: `192.0.2.1`, or as RFC 5952 section 4 has it.
+    /// The canonical text of the address: `192.0.2.1`, or RFC 5952 section 4.
     package var description: String {
         guard isMapped else { return version6Text }
         return [24, 16, 8, 0].map { "\(UInt8(truncatingIfNeeded: bits >> $0))" }.joined(separator: ".")
     }
 
-    /// The address in the notation of IPv6, one of IPv4 too.
+    /// The address in IPv6 notation, also for an IPv4 address.
     package var version6Text: String {
         let groups = (0..<8).map { UInt16(truncatingIfNeeded: bits >> (112 - 16 * $0)) }
         let gap = Self.longestZeros(groups)
@@ -18,7 +18,7 @@ extension NetworkAddress: CustomStringConvertible {
             + texts[gap.upperBound...].joined(separator: ":")
     }
 
-    /// The first of the longest runs of zeros; empty where none has two groups.
+    /// Returns the first of the longest runs of zero groups; empty if no run has two groups.
     private static func longestZeros(_ groups: [UInt16]) -> Range<Int> {
         var best = 0..<0
         var start = 0

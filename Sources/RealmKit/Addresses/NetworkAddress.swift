@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// An address of IPv6, or one of IPv4 as the IPv6 address that maps it (RFC 4291 section 2.5.5.2).
+/// An IPv6 address, or an IPv4 address as the IPv6 address it is mapped to (RFC 4291 section 2.5.5.2).
 package struct NetworkAddress: Sendable, Hashable {
     static let mapped: UInt128 = 0xFFFF_0000_0000
 
@@ -9,9 +9,12 @@ package struct NetworkAddress: Sendable, Hashable {
 
     package var isMapped: Bool { bits >> 32 == Self.mapped >> 32 }
 
-    /// Reads an address as RFC 4291 section 2.2 has it, or four numbers; a zone behind `%` is passed over.
+    /// Reads an address in the notation of RFC 4291 section 2.2, or four numbers; a zone after `%` is ignored.
     package init?(_ text: Substring) {
-        let address = text.utf8.contains(UInt8(ascii: "%")) ? text.prefix { $0 != "%" } : text
+        let zone = text.utf8.firstIndex(of: UInt8(ascii: "%"))
+        let address = zone.map { text[..<$0] } ?? text
+        // An address is ASCII and at most this long; other input is rejected before it is parsed.
+        guard address.utf8.count <= 45, address.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
         if address.utf8.contains(UInt8(ascii: ":")) {
             guard let bits = Self.version6(address) else { return nil }
             self.bits = bits
@@ -23,7 +26,7 @@ package struct NetworkAddress: Sendable, Hashable {
 
     init(bits: UInt128) { self.bits = bits }
 
-    /// The first bits of it, the rest zero.
+    /// Returns the first bits, and zeros after them.
     package func prefix(_ length: Int) -> UInt128 {
         length <= 0 ? 0 : bits & (UInt128.max << UInt128(128 - min(length, 128)))
     }
@@ -39,7 +42,7 @@ package struct NetworkAddress: Sendable, Hashable {
                 parts += 1
                 part = nil
             case (0x30...0x39, nil): part = UInt32(byte - 0x30)
-            // Leading zeros mean octal to some, so they mean nothing here.
+            // A leading zero means octal to some programs, so it is rejected.
             case (0x30...0x39, let begun?) where begun > 0:
                 let value = begun * 10 + UInt32(byte - 0x30)
                 guard value <= 255 else { return nil }

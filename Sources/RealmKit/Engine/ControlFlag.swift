@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// How much a module counts in its stack, as JAAS and PAM name it.
+/// The weight of a module in its stack, under the names of JAAS and PAM.
 ///
-/// Over every stack of up to four of these, OpenJDK's LoginContext and Linux-PAM give the same verdict and call the
-/// same modules in the same order. What each flag does with an outcome is its ``ActionTable``.
+/// For every stack of up to four of these, OpenJDK's LoginContext and Linux-PAM give the same verdict and call the same
+/// modules in the same order. The ``ActionTable`` of a flag defines its effect on each outcome.
 ///
 /// Source: `javax.security.auth.login.Configuration` (OpenJDK 17), pam.conf(5).
 public enum ControlFlag: String, Sendable, Hashable, CaseIterable {
-    /// Must succeed; whether it does or not, the modules after it are asked too.
+    /// The module must succeed; the following modules are called in either case.
     case required
-    /// Must succeed; a failure ends the walk at once.
+    /// The module must succeed; a failure ends the evaluation at once.
     case requisite
-    /// Need not succeed; a success ends the walk at once, unless a required module has failed before.
+    /// The module need not succeed; a success ends the evaluation at once, unless a required module has failed before.
     case sufficient
-    /// Need not succeed; the walk goes on either way.
+    /// The module need not succeed; the evaluation continues in either case.
     case optional
 }

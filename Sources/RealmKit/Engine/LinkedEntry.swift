@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// An entry as the engine uses it: fetching it from the stack costs one reference count, whatever it holds.
+/// A stack's entry in the form that the engine uses: fetching it costs one reference count, whatever it holds.
 final class LinkedEntry: Sendable {
     let entry: LoginStack.Entry
     let table: ActionTable
     let level: Int
-    // Calls a module that never waits. A closure, so that the module need not be copied out of its box for each call.
+    // Calls an immediate module. A closure, so that the module need not be copied out of its box for each call.
     private let immediate: (@Sendable (ModuleCall, LoginRecord) -> ModuleAnswer)?
 
-    /// What can be said of a call without waiting.
+    /// The result of a call without waiting.
     enum Result {
         case answered(ModuleAnswer)
         case nothingToDo
@@ -27,7 +27,7 @@ final class LinkedEntry: Sendable {
     var control: String { entry.control }
 
     @inline(__always)
-    func perform(_ call: ModuleCall, _ record: LoginRecord) -> Result {
+    func perform(_ call: ModuleCall, record: LoginRecord) -> Result {
         if let immediate { return .answered(immediate(call, record)) }
         switch entry.kind {
         case .broken(let fault): return .answered(ModuleAnswer(fault))
@@ -39,6 +39,6 @@ final class LinkedEntry: Sendable {
     private static func caller(
         of module: some ImmediateLoginModule
     ) -> @Sendable (ModuleCall, LoginRecord) -> ModuleAnswer {
-        { call, record in call.perform(on: module, record) }
+        { call, record in call.perform(on: module, record: record) }
     }
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// One subject that logs in and out through one stack, any number of times, as a JAAS LoginContext does.
+/// A subject that logs in and out through one stack, any number of times, like a LoginContext of JAAS.
 ///
-/// A server needs ``LoginStack/login(_:)`` only. A context is for programs that keep a subject over several logins. It is
-/// for one task at a time.
+/// It is for programs that keep a subject over several logins; a server needs ``LoginStack/login(_:asking:)`` only. One
+/// task at a time may use it.
 ///
-/// Source: `javax.security.auth.login.LoginContext`; docs/jaas.md lists what differs on purpose.
+/// Source: `javax.security.auth.login.LoginContext`; docs/jaas.md lists the intended differences.
 public final class LoginContext {
     private let stack: LoginStack
     private let isGiven: Bool
@@ -14,29 +14,30 @@ public final class LoginContext {
     private var isAuthenticated = false
     private var last: LoginRecord?
 
-    /// A context on a stack.
+    /// Creates a context.
     ///
     /// - Parameters:
-    ///   - stack: The stack.
-    ///   - subject: A subject to add to; without one the context makes its own at the first success.
+    ///   - stack: The stack that decides.
+    ///   - subject: The subject to add principals to; without one the context creates its own at the first success.
     public init(_ stack: LoginStack, subject: Subject? = nil) {
         self.stack = stack
         isGiven = subject != nil
         current = subject ?? Subject()
     }
 
-    /// The subject: the given one with what logins added to it; without a given one, nil until a login has succeeded, and
-    /// after one that failed.
+    /// The subject, with the principals that logins added to it.
+    ///
+    /// If none was given, it is nil until a login has succeeded, and after a login that failed.
     public var subject: Subject? { isAuthenticated || isGiven ? current : nil }
 
     /// Logs in.
     ///
-    /// On success the subject has the new principals, on refusal none of this or an earlier login's.
+    /// After a success the subject has the new principals; after a refusal it has none of this or an earlier login.
     ///
     /// - Parameters:
-    ///   - request: Who wants in, and where.
-    ///   - conversation: The other end, to be asked for whatever a module needs.
-    /// - Returns: The decision and how it came about.
+    ///   - request: The realm, the user name, the service and the client's address.
+    ///   - conversation: The connection to the user, for the callbacks of the modules.
+    /// - Returns: The decision and the steps that led to it.
     public func login(_ request: LoginRequest, asking conversation: any Conversation) async -> LoginReport {
         let report = await stack.login(request, asking: conversation)
         isAuthenticated = report.identity != nil
@@ -46,11 +47,11 @@ public final class LoginContext {
         return report
     }
 
-    /// Logs out: asks every module that the last login reached.
+    /// Logs out: calls every module that the last login reached.
     ///
-    /// Their principals go, but for those of modules that threw.
+    /// The subject loses their principals, except those of modules that threw.
     ///
-    /// - Returns: How it went; nil if there has not been a login.
+    /// - Returns: The steps of the logout; nil if there has been no login.
     public func logout() async -> LogoutReport? {
         guard let last else { return nil }
         let report = await stack.logout(last.request, after: last)

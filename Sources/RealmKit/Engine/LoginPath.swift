@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// What is kept of a step; names are looked up when somebody reads.
+/// The stored form of a step; its names are looked up when a report is read.
 struct StepRecord: Sendable {
     var nanoseconds: UInt64 = 0
     var entry: UInt16 = 0
@@ -11,9 +11,9 @@ struct StepRecord: Sendable {
     var state = LoginStep.State.undecided
 }
 
-/// The steps a login took.
+/// The steps of a login.
 ///
-/// Four fit without an allocation: a stack of two modules, login and commit.
+/// Four need no allocation: a stack of two modules, login and commit.
 struct LoginPath: ~Copyable, Sendable {
     private static let inlineCount = 4
     private var inline = InlineArray<4, StepRecord>(repeating: StepRecord())
@@ -21,14 +21,18 @@ struct LoginPath: ~Copyable, Sendable {
     private var faults: [(step: Int, fault: LoginFault)] = []
     private var count16: UInt16 = 0
     private var reached16: UInt16 = 0
-    /// Whether the login was granted: said once, where the commit walk grants, and never assumed.
+    /// Whether the login was granted; set in one place, where the commit phase grants.
     var isGranted = false
-    /// Why it was refused, if it was.
+    /// The reason for which the login was refused; nil if it was not.
     var refusal: Refusal?
+    /// The entry at which a cancellation ended the login phase; nil if none did.
+    var givenUpAt: Int?
+    /// The effect of outages on the refusal.
+    var outage: Outage?
 
     var count: Int { Int(count16) }
 
-    /// How many steps the login phase took: those modules are committed, aborted and logged out, in that order.
+    /// The number of steps of the login phase: their modules are committed, aborted and logged out, in that order.
     var reachedCount: Int {
         get { Int(reached16) }
         set { reached16 = UInt16(truncatingIfNeeded: newValue) }
@@ -38,7 +42,7 @@ struct LoginPath: ~Copyable, Sendable {
         step < Self.inlineCount ? inline[step] : more[step - Self.inlineCount]
     }
 
-    mutating func append(_ step: StepRecord, _ fault: LoginFault?) {
+    mutating func append(_ step: StepRecord, fault: LoginFault?) {
         if let fault { faults.append((count, fault)) }
         if count < Self.inlineCount {
             inline[count] = step
@@ -49,7 +53,7 @@ struct LoginPath: ~Copyable, Sendable {
         count16 += 1
     }
 
-    /// Whether the round a contribution was made in succeeded, and the module's commit did too.
+    /// Returns whether the call of a contribution succeeded, and its module's commit too.
     func counts(_ contribution: Contribution) -> Bool {
         guard isGranted, contribution.round < count, self[contribution.round].outcome == .success else {
             return false
@@ -62,7 +66,7 @@ struct LoginPath: ~Copyable, Sendable {
         }
     }
 
-    /// All steps, and what was thrown in them.
+    /// All steps, each with the fault thrown in it.
     var all: [(step: StepRecord, fault: LoginFault?)] {
         var all: [(StepRecord, LoginFault?)] = []
         for position in 0..<count {
@@ -71,15 +75,15 @@ struct LoginPath: ~Copyable, Sendable {
         return all
     }
 
-    /// Whether a contribution was made by a module that succeeded in the login phase.
+    /// Returns whether a contribution is from a module that succeeded in the login phase.
     func succeeded(_ contribution: Contribution) -> Bool {
         guard contribution.round < count else { return false }
         return self[contribution.round].phase == .login && self[contribution.round].outcome == .success
     }
 
-    /// Whether a module's commit was called and was done.
+    /// Returns whether a module's commit was called and returned `done`.
     ///
-    /// The commit phase may pass over modules, so it is looked for.
+    /// The commit phase may skip modules, so the step is searched for.
     private func commitSucceeded(of entry: UInt16) -> Bool {
         var step = reachedCount
         while step < count, self[step].phase == .commit {

@@ -1,44 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Bytes
 internal import Synchronization
 
-/// The memory of one login: who asked, what the modules have committed and share, and, once it is decided, how it went.
+/// The state of one login: the request, the principals that modules have committed, the shared state and, once it is
+/// decided, the steps.
 ///
-/// Every call of a module is a round with a number of its own, and whatever a module commits bears that number. When the
-/// engine has taken an answer the round is closed, so nothing the module does later can count. When the login is decided
-/// the conversation and what the modules share are let go: a report that is kept keeps no secret.
-final class LoginRecord: Sendable {
+/// Every call of a module is a round with its own number, and every contribution carries that number. When the engine
+/// has taken the module's answer the round is closed, so later contributions do not count. When the login is decided,
+/// the conversation and the shared state are released: a report holds no secret.
+final class LoginRecord: OngoingLogin {
     let request: LoginRequest
     let stack: LoginStack
 
-    /// How long a round has been waiting for the other end of the conversation.
-    struct Asking {
+    /// The time that a round has waited for the conversation.
+    struct ConversationTime {
         var total: UInt64 = 0
         var since: UInt64?
-        /// How many questions are open: a module may ask several at the same time.
-        var questions = 0
+        /// The number of open requests: a module may make several at the same time.
+        var openQuestions = 0
     }
 
     private struct State: ~Copyable {
         var conversation: (any Conversation)?
-        // Most logins are one contribution and share nothing; for them this is all there is.
+        // Most logins have one contribution and share nothing; the rest costs them nothing.
         var first: Contribution?
         var more: [Contribution] = []
         var path = LoginPath()
-        // An array of none or one, so that a record is cheap to make and drop.
-        private var box: [Rare] = []
+        /// Whether the client presented a secret.
+        var presentedSecret = false
+        // An array of none or one, so that a record is cheap to create and destroy.
+        private var box: [RareState] = []
 
-        var rare: Rare {
-            get { box.first ?? Rare() }
+        var rare: RareState {
+            get { box.first ?? RareState() }
             _modify {
-                if box.isEmpty { box.append(Rare()) }
+                if box.isEmpty { box.append(RareState()) }
                 yield &box[0]
             }
         }
 
         init(_ conversation: any Conversation) {
             self.conversation = conversation
+        }
+
+        mutating func forgetNotes() {
+            guard !box.isEmpty else { return }
+            box[0].notes = []
         }
 
         mutating func forgetShared() {
@@ -48,20 +57,30 @@ final class LoginRecord: Sendable {
         }
     }
 
-    /// What few logins have.
-    private struct Rare {
+    /// The state that only few logins have.
+    private struct RareState {
         var shared = SharedState()
-        /// What was shared before a round changed it.
+        /// The shared state before a round changed it.
         var before: (round: Int, shared: SharedState)?
-        var asked: [Int: Asking] = [:]
+        var conversations: [Int: ConversationTime] = [:]
         var notes: [LoginNote] = []
+        /// The rounds that have read or changed the shared state.
+        var sharing: [Int] = []
+        /// Whether the conversation gave a secret to a module.
+        var gaveSecret = false
     }
 
     private let state: Mutex<State>
-    /// The round that is going on; what belongs to an earlier one comes too late.
+    /// The number of the current round; earlier rounds are closed.
     private let openRound = Atomic(0)
+    private let isLoggedOut = Atomic(false)
 
-    init(_ request: consuming LoginRequest, _ conversation: any Conversation, _ stack: LoginStack) {
+    var username: Username { request.username }
+    var realm: String { request.realm }
+    var service: String { request.service }
+    var peer: String? { request.peer }
+
+    init(_ request: consuming LoginRequest, conversation: any Conversation, stack: LoginStack) {
         self.request = consume request
         self.stack = stack
         state = Mutex(State(conversation))
@@ -84,7 +103,7 @@ final class LoginRecord: Sendable {
         }
     }
 
-    /// Notes which of the successes a module has made it has returned; what came with the others is void.
+    /// Marks the success that a module returned; the other successes it made in the round become void.
     func accept(_ number: Int, of round: Int) {
         state.withLock { state in
             guard !state.more.isEmpty else { return }
@@ -95,28 +114,29 @@ final class LoginRecord: Sendable {
         }
     }
 
-    /// Whether a module that succeeded has said who this is, and nothing of the kind counts in the end.
+    /// Returns whether a module named the user and succeeded, but none that did so counts in the end.
     ///
-    /// The name that was typed must not stand for one that a module knows better and could not complete.
-    func hasLostItsName(_ path: borrowing LoginPath) -> Bool {
+    /// The name in the request must not take the place of a name that a module knows better but could not commit.
+    func lacksUser(_ path: borrowing LoginPath) -> Bool {
         let all = state.withLock { state in (state.first.map { [$0] } ?? []) + state.more }
         var isNamed = false
-        for contribution in all where !contribution.isVoid && contribution.saysWho && path.succeeded(contribution) {
+        for contribution in all where !contribution.isVoid && contribution.namesUser && path.succeeded(contribution) {
             if path.counts(contribution) { return false }
             isNamed = true
         }
         return isNamed
     }
 
-    /// Notes that a round has had its answer.
+    /// Closes a round, when its answer has been taken.
     func close(round: Int) {
         openRound.store(round + 1, ordering: .releasing)
     }
 
-    /// Reads and changes what modules share; what a closed round changes is lost.
-    func withShared<Result: Sendable>(_ round: Int, _ body: (inout SharedState) -> Result) -> Result {
+    /// Reads and changes the shared state; the changes of a closed round are dropped.
+    func withShared<Result: Sendable>(round: Int, _ body: (inout SharedState) -> Result) -> Result {
         state.withLock { state in
             if round == openRound.load(ordering: .acquiring) {
+                if state.rare.sharing.last != round { state.rare.sharing.append(round) }
                 if state.rare.before?.round != round { state.rare.before = (round, state.rare.shared) }
                 return body(&state.rare.shared)
             }
@@ -125,14 +145,19 @@ final class LoginRecord: Sendable {
         }
     }
 
-    /// Takes back what a round has shared: its yes was not heard, so the next module must find what it finds after a no.
+    /// The rounds that have read or changed the shared state: their outcomes may depend on those of other modules.
+    var roundsThatShared: [Int] { state.withLock { $0.rare.sharing } }
+
+    /// Restores the shared state from before a round.
+    ///
+    /// The success of that round does not count, so the next module must find the same state as after a failure.
     func takeBackShared(_ round: Int) {
         state.withLock { state in
             if let before = state.rare.before, before.round == round { state.rare.shared = before.shared }
         }
     }
 
-    /// Keeps what a module notes about a call, unless the call is over or has noted more than enough.
+    /// Keeps a note of a module, unless its round is closed or there are 100 notes.
     func note(_ text: String, module: Int, round: Int) {
         state.withLock { state in
             guard round == openRound.load(ordering: .acquiring), state.rare.notes.count < 100 else { return }
@@ -140,57 +165,88 @@ final class LoginRecord: Sendable {
         }
     }
 
-    /// What modules have noted.
+    /// Marks the login as logged out.
+    ///
+    /// - Returns: False if it was marked before.
+    func beginLogout() -> Bool { !isLoggedOut.exchange(true, ordering: .acquiringAndReleasing) }
+
+    /// Drops the notes of the modules.
+    func forgetNotes() { state.withLock { $0.forgetNotes() } }
+
+    /// The notes of the modules.
     var notes: [LoginNote] { state.withLock { $0.rare.notes } }
 
     // MARK: The conversation
 
-    func conversation() throws(LoginFault) -> any Conversation {
+    func ask(_ callbacks: [Callback], round: Int) async throws(LoginFault) -> [Answer] {
+        beginConversation(round: round)
+        defer { endConversation(round: round) }
+        let answers = try await conversation().answer(callbacks)
+        guard answers.count == callbacks.count else {
+            throw .internalError("the conversation gave \(answers.count) answers to \(callbacks.count) callbacks")
+        }
+        if answers.contains(where: \.isSecret) { state.withLock { $0.rare.gaveSecret = true } }
+        return answers
+    }
+
+    private func conversation() throws(LoginFault) -> any Conversation {
         guard let conversation = state.withLock({ $0.conversation }) else {
-            throw .internalError("a module asked something after the login was decided")
+            throw .internalError("a module used the conversation after the login was decided")
         }
         return conversation
     }
 
-    func beginAsking(round: Int) {
+    func beginConversation(round: Int) {
         let now = stack.clock.now
         state.withLock { state in
-            state.rare.asked[round, default: Asking()].questions += 1
-            if state.rare.asked[round]?.questions == 1 { state.rare.asked[round]?.since = now }
+            state.rare.conversations[round, default: ConversationTime()].openQuestions += 1
+            if state.rare.conversations[round]?.openQuestions == 1 { state.rare.conversations[round]?.since = now }
         }
     }
 
-    func endAsking(round: Int) {
+    func endConversation(round: Int) {
         let now = stack.clock.now
         state.withLock { state in
-            state.rare.asked[round]?.questions -= 1
-            guard let asking = state.rare.asked[round], asking.questions == 0, let since = asking.since else { return }
-            // Another thread may have looked at the clock after this one, and been here before.
-            state.rare.asked[round]?.total += now &- min(since, now)
-            state.rare.asked[round]?.since = nil
+            state.rare.conversations[round]?.openQuestions -= 1
+            guard let time = state.rare.conversations[round], time.openQuestions == 0, let since = time.since else {
+                return
+            }
+            // Another thread may have read the clock later, but have been here earlier.
+            state.rare.conversations[round]?.total += now &- min(since, now)
+            state.rare.conversations[round]?.since = nil
         }
     }
 
-    /// How long a round has waited for its conversation up to now, and whether it still does.
-    func asking(round: Int, now: UInt64) -> Asking {
-        var asking = state.withLock { $0.rare.asked[round] } ?? Asking()
-        if let since = asking.since { asking.total += now &- min(since, now) }
-        return asking
+    /// Returns the time that a round has waited for the conversation until now, and whether it still waits.
+    func conversationTime(round: Int, now: UInt64) -> ConversationTime {
+        var time = state.withLock { $0.rare.conversations[round] } ?? ConversationTime()
+        if let since = time.since { time.total += now &- min(since, now) }
+        return time
     }
 
     // MARK: The end
 
-    /// Notes how it went and lets go of what only the login needed.
+    /// Stores the steps and releases the conversation and the shared state.
     func seal(_ path: inout LoginPath) {
+        // Read outside the lock: a conversation has a lock of its own.
+        let conversation = path.isGranted ? nil : state.withLock { $0.conversation }
+        let presentsSecret = conversation?.presentsSecret ?? false
         state.withLock { state in
             swap(&state.path, &path)
+            if !state.path.isGranted { state.presentedSecret = presentsSecret || state.rare.gaveSecret }
             state.conversation = nil
             state.forgetShared()
         }
     }
 
-    /// Why it was refused, if it was.
+    /// The reason for which the login was refused; nil if it was not.
     var refusal: Refusal? { state.withLock { $0.path.refusal } }
+
+    /// The effect of outages on the refusal.
+    var outage: Outage? { state.withLock { $0.path.outage } }
+
+    /// Whether a secret was presented in a refused login.
+    var presentedSecret: Bool { state.withLock { $0.presentedSecret } }
 
     /// Every call of a module, in order; none until the login is decided.
     var steps: [LoginStep] {
@@ -210,17 +266,17 @@ final class LoginRecord: Sendable {
         }
     }
 
-    /// The steps of the login phase: the modules reached, in order.
+    /// The steps of the login phase, one for each module reached, in order.
     var reached: [StepRecord] {
         state.withLock { $0.path.all }.map(\.step).filter { $0.phase == .login }
     }
 
-    /// The user as the first module that counts and names one spells it, else the name that was given.
+    /// The user, as spelled by the first module that counts and names one; otherwise the name in the request.
     var establishedName: Username {
         counting.lazy.compactMap { $0.user(given: self.request.username) }.first ?? request.username
     }
 
-    /// What counts of all that modules have committed.
+    /// The principals of all contributions that count.
     var subject: Subject {
         var subject = Subject()
         for contribution in counting {

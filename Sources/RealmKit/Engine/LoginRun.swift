@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// One login on its way through a stack: which call comes next, and what it all amounts to.
+/// The evaluation of one login: the next module to call, and the decision.
 ///
-/// The phases are those of JAAS: login; if it grants, commit of every module reached, under the same tables; if either
-/// refuses, abort of every module reached. Modules that never wait are called here; for the others the run stops and is
-/// told the answer.
+/// The phases are those of JAAS: login; if it succeeds, commit of every module reached, under the same tables; if
+/// either fails, abort of every module reached. The run calls immediate modules itself. For the others it stops, and
+/// the caller passes the answer to ``settle(_:with:isTimed:)``.
 struct LoginRun: ~Copyable {
     let stack: LoginStack
     let record: LoginRecord
-    /// Whether the answer may be yes; if not, every yes of a module is heard as wrong credentials.
+    /// Whether the login may be granted; if not, every success of a module counts as wrong credentials.
     private let mayGrant: Bool
 
     private var phase: LoginPhase
@@ -19,42 +19,42 @@ struct LoginRun: ~Copyable {
     private var hasEnded = false
     private var path = LoginPath()
     private var lastInstant: UInt64
-    // The modules to ask in a logout.
+    // The modules to call in a logout.
     private let reached: [StepRecord]
 
-    /// A run that logs in.
+    /// Creates the run of a login.
     init(
         _ stack: LoginStack,
-        _ request: consuming LoginRequest,
-        _ conversation: any Conversation,
+        request: consuming LoginRequest,
+        conversation: any Conversation,
         mayGrant: Bool = true
     ) {
         self.stack = stack
         self.mayGrant = mayGrant
-        record = LoginRecord(consume request, conversation, stack)
+        record = LoginRecord(consume request, conversation: conversation, stack: stack)
         phase = .login
         reached = []
         lastInstant = stack.clock.now
     }
 
-    /// A run that ends a login.
-    init(_ stack: LoginStack, _ request: consuming LoginRequest, undoing login: LoginRecord) {
+    /// Creates the run of a logout.
+    init(_ stack: LoginStack, request: consuming LoginRequest, undoing login: LoginRecord) {
         self.stack = stack
         mayGrant = false
-        record = LoginRecord(consume request, PreparedConversation.silent, stack)
+        record = LoginRecord(consume request, conversation: PreparedConversation.silent, stack: stack)
         phase = .logout
         reached = login.reached
         lastInstant = stack.clock.now
     }
 
-    /// Calls modules until one has to be waited for, or all is done.
+    /// Calls modules until one has to be awaited, or the run has ended.
     ///
-    /// - Returns: The call to make and to ``settle(_:_:)``; nil at the end.
+    /// - Returns: The call to make and to pass to ``settle(_:with:isTimed:)``; nil at the end.
     mutating func advance() -> ModuleCall? {
         while let call = nextCall() {
-            switch stack.entries[call.entry].perform(call, record) {
+            switch stack.entries[call.entry].perform(call, record: record) {
             // Timing what an immediate module does after the login would cost more than doing it.
-            case .answered(let answer): settle(call, answer, isTimed: call.phase == .login)
+            case .answered(let answer): settle(call, with: answer, isTimed: call.phase == .login)
             case .nothingToDo: position += 1
             case .mustWait: return call
             }
@@ -92,7 +92,7 @@ struct LoginRun: ~Copyable {
         return ModuleCall(entry: position, phase: .login, round: path.count, succeeded: false)
     }
 
-    /// The next module to commit; sub-stacks are entered as they were in the login.
+    /// Returns the commit of the next module; sub-stacks are entered as in the login phase.
     private mutating func commitNext() -> ModuleCall {
         let step = path[position]
         if !stack.isFlat {
@@ -124,11 +124,11 @@ struct LoginRun: ~Copyable {
     private mutating func grant() {
         path.isGranted = true
         hasEnded = true
-        // Where every module that was reached has completed, no name can have been lost.
-        if isEverythingCommitted || !record.hasLostItsName(path) { return }
+        // If every module that was reached has committed, no name can be missing.
+        if isEverythingCommitted || !record.lacksUser(path) { return }
         path.isGranted = false
         hasEnded = false
-        path.refusal = .nobodyNamed
+        path.refusal = .noUserEstablished
         begin(.abort)
     }
 
@@ -140,7 +140,7 @@ struct LoginRun: ~Copyable {
 
     private mutating func refuse(_ phase: LoginPhase) {
         let reason = reason(phase)
-        // That somebody cannot be asked is no secret, and holds for those who are not locked too.
+        // An unavailable module is no secret, and the refusal is the same for an account that is not locked.
         path.refusal = mayGrant || reason.failure == .unavailable ? reason : .locked
         begin(.abort)
     }
@@ -148,30 +148,30 @@ struct LoginRun: ~Copyable {
     private func reason(_ phase: LoginPhase) -> Refusal {
         if stack.entries.isEmpty { return .emptyStack }
         guard let cause = walk.failure else { return .allIgnored }
-        // A table that counts a yes or an ignored as a no has no failure of its own to show.
+        // A table that counts a success or an ignored login as a failure has no failure of its own to report.
         let failure = cause.outcome.failure ?? .permissionDenied
         return .module(index: cause.entry, phase: phase, failure: failure)
     }
 
-    /// Takes the answer to a call and moves on.
+    /// Takes the answer to a call and advances.
     @inline(__always)
-    mutating func settle(_ call: ModuleCall, _ answer: ModuleAnswer, isTimed: Bool = true) {
+    mutating func settle(_ call: ModuleCall, with answer: ModuleAnswer, isTimed: Bool = true) {
         let action: Action
         let next: StackWalk.Next
         switch call.phase {
         case .login:
             let entry = stack.entries[call.entry]
-            // The walk goes where it goes for somebody who knows nothing: neither the answer nor the time must tell whether
-            // a guess was right.
-            let isHeard = mayGrant || answer.outcome != .success
-            let outcome = isHeard ? answer.outcome : .failure(.wrongCredentials)
-            if !isHeard { record.takeBackShared(call.round) }
+            // A locked login takes the path of a wrong password: neither the response nor the time may reveal a right
+            // guess.
+            let isCounted = mayGrant || answer.outcome != .success
+            let outcome = isCounted ? answer.outcome : .failure(.wrongCredentials)
+            if !isCounted { record.takeBackShared(call.round) }
             action = entry.table[outcome]
             next = walk.count(outcome, of: call.entry, as: action, level: entry.level)
             proceed(next)
         case .commit:
             let entry = stack.entries[call.entry]
-            // A module that did not succeed and has nothing to complete steers the walk as it did in the login.
+            // A module that did not succeed and has nothing to commit affects the evaluation as in the login phase.
             let isAsBefore = answer.outcome == .ignored && !call.succeeded
             action = isAsBefore ? path[position].action.withoutJumping : entry.actionInCommit(answer.outcome)
             let counts = isAsBefore && action != .ignore
@@ -188,20 +188,23 @@ struct LoginRun: ~Copyable {
             position += 1
         }
         record.close(round: call.round)
-        note(call, answer, action, isTimed)
+        note(call, answer: answer, action: action, isTimed: isTimed)
     }
 
-    /// Passes over what is left of a sub-stack, or of the stack, in the commit phase.
+    /// Skips the rest of a sub-stack, or of the stack, in the commit phase.
     private mutating func leaveCommit(of entry: Int, level left: Int) {
         let next = stack.entries[(entry + 1)...].firstIndex { $0.level < left } ?? stack.entries.count
         while position < path.reachedCount, Int(path[position].entry) < next { position += 1 }
     }
 
-    /// Refuses because nobody waits for the answer any more.
+    /// Refuses a login that was cancelled.
     ///
-    /// - Parameter call: The call that was made last, or would have been next.
+    /// - Parameter call: The last call, or the next one if none was made.
     mutating func cancel(at call: ModuleCall) {
-        if call.phase == .login { path.reachedCount = path.count }
+        if call.phase == .login {
+            path.reachedCount = path.count
+            path.givenUpAt = call.entry
+        }
         path.refusal = .module(index: call.entry, phase: call.phase, failure: .unavailable)
         begin(.abort)
     }
@@ -221,7 +224,7 @@ struct LoginRun: ~Copyable {
         }
     }
 
-    /// Passes over one entry, a sub-stack with all that is in it counting as one.
+    /// Skips one entry; a sub-stack with all its entries counts as one.
     private mutating func skipOne(at level: Int) -> Bool {
         guard position < stack.entries.count, stack.entries[position].level >= level else { return false }
         position += 1
@@ -230,7 +233,7 @@ struct LoginRun: ~Copyable {
     }
 
     @inline(__always)
-    private mutating func note(_ call: ModuleCall, _ answer: ModuleAnswer, _ action: Action, _ isTimed: Bool) {
+    private mutating func note(_ call: ModuleCall, answer: ModuleAnswer, action: Action, isTimed: Bool) {
         let step = StepRecord(
             nanoseconds: isTimed ? elapsed() : 0,
             entry: UInt16(truncatingIfNeeded: call.entry),
@@ -239,7 +242,7 @@ struct LoginRun: ~Copyable {
             action: action,
             state: call.phase == .abort ? .refusing : LoginStep.State(walk.impression)
         )
-        path.append(step, answer.fault)
+        path.append(step, fault: answer.fault)
     }
 
     private mutating func elapsed() -> UInt64 {
@@ -252,8 +255,9 @@ struct LoginRun: ~Copyable {
 
     mutating func report() -> LoginReport {
         let refusal = path.isGranted ? nil : path.refusal ?? .allIgnored
+        if let refusal { path.outage = Outage(of: stack, path: path, refusal: refusal) { record.roundsThatShared } }
         record.seal(&path)
-        return LoginReport(record, refusal)
+        return LoginReport(record, refusal: refusal)
     }
 
     mutating func logoutReport() -> LogoutReport {
@@ -263,25 +267,27 @@ struct LoginRun: ~Copyable {
 }
 
 extension LinkedEntry {
-    /// What an outcome of a second walk does: a module that had nothing to do is not counted, whatever its table says of
-    /// one that had nothing to say.
+    /// Returns the action for an outcome in the commit or logout phase: a module that had nothing to do is not counted,
+    /// whatever its table prescribes for one that ignored the login.
     func actionInCommit(_ outcome: Outcome) -> Action {
         outcome == .ignored ? .ignore : table[outcome].withoutJump
     }
 }
 
 extension Action {
-    /// In a second walk the path is already chosen, so the jump of a module counts as the yes that chose it.
+    /// The action in a phase after the login, where the path is fixed: the jump of a module that succeeded counts as a
+    /// success.
     var withoutJump: Action {
         if case .jump = self { .ok } else { self }
     }
 
-    /// In a second walk the path is already chosen, so a jump of a module that did not succeed does nothing.
+    /// The action in a phase after the login, where the path is fixed: the jump of a module that did not succeed does
+    /// nothing.
     var withoutJumping: Action {
         if case .jump = self { .ignore } else { self }
     }
 
-    /// Every module is asked, so nothing leaves.
+    /// The action in a logout, which calls every module, so that none leaves the stack.
     var withoutLeaving: Action {
         switch self {
         case .done: .ok

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// Modules in order, each with a table that says what its outcome does: one linked entry of login.conf.
+/// Modules in order, each with a table of actions: one entry of login.conf, ready to be evaluated.
 ///
-/// A stack is made when the configuration is loaded, is immutable, and serves any number of logins at the same time.
+/// A stack is created when the configuration is loaded, is immutable, and serves any number of logins at the same time
+/// on any thread.
 public final class LoginStack: Sendable {
     /// One place in a stack.
     public struct Entry: Sendable {
@@ -14,25 +15,25 @@ public final class LoginStack: Sendable {
             case marker
         }
 
-        /// The module's name, as the configuration spells it.
+        /// The module's name in the configuration.
         public let name: String
-        /// The control, as the configuration spells it.
+        /// The control flag or table in the configuration.
         public let control: String
-        /// What to do with an outcome.
+        /// The action for each outcome.
         public let table: ActionTable
-        /// How deep in sub-stacks the entry is; 0 is the stack itself.
+        /// The depth of the sub-stack that contains the entry; 0 for the stack itself.
         public let level: Int
-        /// What the configuration says of the module besides, secrets left out.
+        /// The module's options in the configuration, without secrets.
         package var settings: [String] = []
         let kind: Kind
 
-        /// A module under a control flag.
+        /// Creates an entry with a control flag.
         ///
         /// - Parameters:
         ///   - module: The module.
-        ///   - flag: How much it counts.
-        ///   - name: Its name in reports; the default is its preferred name.
-        ///   - deadline: How long the engine waits for one answer; a module that decides at once is not timed.
+        ///   - flag: The weight of the module in the stack.
+        ///   - name: The module's name in reports; the default is its preferred name.
+        ///   - deadline: The time limit for one call; it does not apply to an ``ImmediateLoginModule``.
         public init(
             _ module: any LoginModule,
             _ flag: ControlFlag,
@@ -48,15 +49,15 @@ public final class LoginStack: Sendable {
             )
         }
 
-        /// A module under a table of its own.
+        /// Creates an entry with a table of actions.
         ///
         /// - Parameters:
         ///   - module: The module.
-        ///   - table: What to do with its outcomes.
-        ///   - control: The control in reports.
+        ///   - table: The action for each outcome.
+        ///   - control: The text of the table in reports.
         ///   - name: The module's name in reports.
-        ///   - level: How deep in sub-stacks the entry is.
-        ///   - deadline: How long the engine waits for one answer.
+        ///   - level: The depth of the sub-stack that contains the entry.
+        ///   - deadline: The time limit for one call; it does not apply to an ``ImmediateLoginModule``.
         public init(
             _ module: any LoginModule,
             _ table: ActionTable,
@@ -84,23 +85,23 @@ public final class LoginStack: Sendable {
             self.kind = kind
         }
 
-        /// A place whose module cannot be had: it fails whenever it is reached.
+        /// Returns an entry whose module could not be created: it fails in every login that reaches it.
         ///
         /// - Parameters:
         ///   - name: The module's name.
-        ///   - flag: How much the failure counts.
-        ///   - fault: Why it cannot be had.
-        /// - Returns: The place.
+        ///   - flag: The weight of the failure.
+        ///   - fault: The reason.
+        /// - Returns: The entry.
         public static func broken(_ name: String, _ flag: ControlFlag, fault: LoginFault) -> Entry {
             Entry(name: name, control: flag.rawValue, table: ActionTable(flag), level: 0, kind: .broken(fault))
         }
 
-        /// The place where a sub-stack begins, whose entries follow one level deeper.
+        /// Returns the entry that begins a sub-stack, whose entries follow one level deeper.
         ///
         /// - Parameters:
         ///   - name: The sub-stack's name.
-        ///   - level: The level of the marker itself.
-        /// - Returns: The marker.
+        ///   - level: The level of this entry.
+        /// - Returns: The entry.
         public static func substack(_ name: String, level: Int = 0) -> Entry {
             Entry(
                 name: name,
@@ -112,31 +113,31 @@ public final class LoginStack: Sendable {
         }
     }
 
-    /// How long the engine waits for one answer of one module when nobody says otherwise: 30 seconds.
+    /// The default time limit for one call of a module: 30 seconds.
     public static let defaultDeadline = Duration.seconds(30)
 
-    /// The most entries a stack may have.
+    /// The largest number of entries of a stack.
     public static let maximumEntries = 1000
 
-    /// The entry's name in login.conf.
+    /// The name of the entry in login.conf.
     public let name: String
     let entries: ContiguousArray<LinkedEntry>
     let clock: any LoginClock
     let watch: DeadlineWatch
-    /// Whether there are no sub-stacks.
+    /// Whether the stack has no sub-stacks.
     let isFlat: Bool
 
-    /// Whether no module of the stack ever waits, so that ``loginNow(_:)`` answers.
+    /// Whether all modules are immediate, so that ``loginNow(_:)`` gives a report.
     public let isImmediate: Bool
-    /// All that the configuration says of the modules, secrets left out.
+    /// The text of the configuration of all modules, without secrets, for comparing two configurations.
     package let definition: [String]
 
-    /// A stack of these entries.
+    /// Creates a stack.
     ///
     /// - Parameters:
-    ///   - name: The entry's name in login.conf.
-    ///   - entries: The modules in order, at most ``maximumEntries``; a stack without any refuses everybody.
-    ///   - clock: The time.
+    ///   - name: The name of the entry in login.conf.
+    ///   - entries: The modules in order, at most ``maximumEntries``; a stack without modules refuses every login.
+    ///   - clock: The clock for durations and deadlines.
     public init(name: String, _ entries: [Entry], clock: any LoginClock) {
         precondition(entries.count <= Self.maximumEntries, "the linker bounds the number of entries")
         self.name = name
@@ -150,67 +151,62 @@ public final class LoginStack: Sendable {
         }
     }
 
-    /// Names and controls of all places, in order.
-    public var outline: [(module: String, control: String)] {
-        entries.map { ($0.name, $0.control) }
-    }
-
-    /// Walks the stack for one login.
+    /// Evaluates the stack for one login.
     ///
-    /// It returns also when the task is cancelled and when a module never answers (its deadline makes that a failure of
-    /// the module). A cancellation is noticed wherever the login waits: it is then refused as unavailable whatever the
-    /// flags say, no module that has not been reached is called, and those that have been are aborted.
+    /// It returns even if the task is cancelled or a module never returns: a module that exceeds its deadline has
+    /// failed. A cancellation is noticed wherever the login waits. The login is then refused as unavailable whatever
+    /// the flags are; no further module is called, and those reached are aborted.
     ///
     /// - Parameters:
-    ///   - request: Who wants in, and where.
-    ///   - conversation: The other end, to be asked for whatever a module needs.
-    /// - Returns: The decision and how it came about.
+    ///   - request: The realm, the user name, the service and the client's address.
+    ///   - conversation: The connection to the user, for the callbacks of the modules.
+    /// - Returns: The decision and the steps that led to it.
     public func login(_ request: consuming LoginRequest, asking conversation: any Conversation) async -> LoginReport {
         await login(consume request, asking: conversation, mayGrant: true)
     }
 
-    /// Walks the stack for one login whose answer may be settled already.
+    /// Evaluates the stack for one login that may be locked.
     ///
     /// - Parameters:
-    ///   - request: Who wants in, and where.
-    ///   - conversation: The other end, to be asked for whatever a module needs.
-    ///   - mayGrant: Whether the answer may be yes. If not, every yes of a module is heard as wrong credentials, the walk is
-    ///     aborted, and the refusal is ``Refusal/locked``, unless it is that somebody is unavailable.
-    /// - Returns: The decision and how it came about.
+    ///   - request: The realm, the user name, the service and the client's address.
+    ///   - conversation: The connection to the user, for the callbacks of the modules.
+    ///   - mayGrant: Whether the login may be granted. If not, every success of a module counts as wrong credentials,
+    ///     the login is aborted, and the refusal is ``Refusal/locked`` unless a module was unavailable.
+    /// - Returns: The decision and the steps that led to it.
     func login(
         _ request: consuming LoginRequest,
         asking conversation: any Conversation,
         mayGrant: Bool
     ) async -> LoginReport {
-        var run = LoginRun(self, consume request, conversation, mayGrant: mayGrant)
+        var run = LoginRun(self, request: consume request, conversation: conversation, mayGrant: mayGrant)
         while let call = run.advance() {
-            // Before a call nobody is left to wait for, and after one that ended because nobody is.
+            // Cancelled before the call, or during it.
             if call.phase.decides, Task.isCancelled {
                 run.cancel(at: call)
                 continue
             }
-            let answer = await perform(call, run.record)
-            run.settle(call, answer)
+            let answer = await perform(call, record: run.record)
+            run.settle(call, with: answer)
             if call.phase.decides, Task.isCancelled { run.cancel(at: call) }
         }
         return run.report()
     }
 
-    /// Walks the stack for one login without ever waiting.
+    /// Evaluates the stack for one login without waiting.
     ///
-    /// - Parameter request: Who wants in, and where.
-    /// - Returns: The decision and how it came about; nil if a module of the stack may have to wait.
+    /// - Parameter request: The realm, the user name, the service and the client's address.
+    /// - Returns: The decision and the steps that led to it; nil if a module of the stack may have to wait.
     public func loginNow(_ request: consuming LoginRequest) -> LoginReport? {
         guard isImmediate else { return nil }
-        var run = LoginRun(self, consume request, PreparedConversation.silent)
+        var run = LoginRun(self, request: consume request, conversation: PreparedConversation.silent)
         guard run.advance() == nil else { return nil }
         return run.report()
     }
 
-    /// Ends a login: every module that was reached in it is asked to undo what it did, in order.
+    /// Ends a login: calls ``LoginModule/logout(_:)`` of every module that it reached, in order.
     ///
-    /// - Parameter identity: What the login gave.
-    /// - Returns: How it went. A module's failure does not keep the others from being asked.
+    /// - Parameter identity: The user to log out.
+    /// - Returns: The steps of the logout. A module that fails does not keep the others from being called.
     public func logout(_ identity: AuthenticatedIdentity) async -> LogoutReport {
         let request = LoginRequest(
             realm: identity.realm,
@@ -221,17 +217,17 @@ public final class LoginStack: Sendable {
     }
 
     func logout(_ request: LoginRequest, after login: LoginRecord) async -> LogoutReport {
-        var run = LoginRun(self, consume request, undoing: login)
+        var run = LoginRun(self, request: consume request, undoing: login)
         while let call = run.advance() {
-            let answer = await perform(call, run.record)
-            run.settle(call, answer)
+            let answer = await perform(call, record: run.record)
+            run.settle(call, with: answer)
         }
         return run.logoutReport()
     }
 
-    private func perform(_ call: ModuleCall, _ record: LoginRecord) async -> ModuleAnswer {
+    private func perform(_ call: ModuleCall, record: LoginRecord) async -> ModuleAnswer {
         guard case .waiting(let module, let deadline) = entries[call.entry].entry.kind else {
-            return ModuleAnswer(.internalError("the engine asked a module to wait that never does"))
+            return ModuleAnswer(.internalError("the engine waited for an immediate module"))
         }
         return await DeadlineRace.run(call, of: module, record: record, within: deadline)
     }

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// One call of one module that the engine is about to make.
+/// A call of a module that the engine is about to make.
 struct ModuleCall: Sendable {
     let entry: Int
     let phase: LoginPhase
-    /// The number of this call in its login; whatever the module commits bears it.
+    /// The number of this call in its login; all contributions of the call carry it.
     let round: Int
     /// Whether the module has succeeded in the login phase.
     let succeeded: Bool
 
-    func attempt(_ record: LoginRecord) -> LoginAttempt {
-        LoginAttempt(record: record, module: entry, round: round, succeeded: succeeded)
+    func attempt(of record: LoginRecord) -> LoginAttempt {
+        LoginAttempt(login: record, module: entry, round: round, succeeded: succeeded)
     }
 }
 
-/// What came of a call.
+/// The answer of a module to a call.
 struct ModuleAnswer: Sendable {
     let outcome: Outcome
     let fault: LoginFault?
@@ -34,12 +34,12 @@ struct ModuleAnswer: Sendable {
         self.init(completion == .done ? Outcome.success : .ignored)
     }
 
-    /// A success counts only with the token of this very call.
+    /// Checks the proof of a success: it must belong to this very call.
     @inline(__always)
     init(_ verdict: Verdict, to call: ModuleCall, record: LoginRecord) {
         switch verdict {
         case .success(let token):
-            guard token.record === record, token.round == call.round, token.number >= 0 else {
+            guard token.login === record, token.round == call.round, token.number >= 0 else {
                 self.init(
                     LoginFault.internalError("the module returned a success that it did not commit in this login")
                 )
@@ -56,10 +56,10 @@ struct ModuleAnswer: Sendable {
 }
 
 extension ModuleCall {
-    /// Makes the call, here and now.
+    /// Calls an immediate module.
     @inline(__always)
-    func perform(on module: some ImmediateLoginModule, _ record: LoginRecord) -> ModuleAnswer {
-        let attempt = attempt(record)
+    func perform(on module: some ImmediateLoginModule, record: LoginRecord) -> ModuleAnswer {
+        let attempt = attempt(of: record)
         do throws(LoginFault) {
             switch phase {
             case .login: return ModuleAnswer(try module.authenticateUser(attempt), to: self, record: record)
@@ -72,9 +72,9 @@ extension ModuleCall {
         }
     }
 
-    /// Makes the call and waits for the answer, however long it takes.
-    func perform(on module: any LoginModule, _ record: LoginRecord) async -> ModuleAnswer {
-        let attempt = attempt(record)
+    /// Calls a module and waits for its answer, without a time limit.
+    func perform(on module: any LoginModule, record: LoginRecord) async -> ModuleAnswer {
+        let attempt = attempt(of: record)
         do throws(LoginFault) {
             switch phase {
             case .login: return ModuleAnswer(try await module.authenticateUser(attempt), to: self, record: record)

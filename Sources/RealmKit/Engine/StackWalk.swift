@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// The dispatcher: what a stack makes of its modules' outcomes, one after the other.
+/// The decision of a stack: it counts the outcomes of the modules, one after the other.
 ///
-/// This is the whole decision of a login and nothing else: it calls no module and knows no flag by name. One walk decides
-/// the login phase, another the commit phase, a third a logout.
+/// It calls no module and knows no flag by name. One walk decides the login phase, another the commit phase, a third a
+/// logout.
 ///
-/// Source: `_pam_dispatch_aux` of Linux-PAM for actions, levels, jumps and the guard at the end; `LoginContext.invoke` of
-/// the JDK for which failure is reported (the first that counted, else the first that did not).
+/// Source: `_pam_dispatch_aux` of Linux-PAM for actions, levels, jumps and the check at the end; `LoginContext.invoke`
+/// of the JDK for the failure to report (the first that counted, otherwise the first that did not).
 struct StackWalk {
-    /// What the outcomes so far amount to.
+    /// The impression of the outcomes so far, a term of Linux-PAM.
     enum Impression: UInt8, Sendable {
         /// Nothing has counted yet.
         case undecided
-        /// There has been a yes and no no.
+        /// A success has counted, and no failure.
         case good
-        /// There has been a no.
+        /// A failure has counted.
         case bad
     }
 
-    /// An outcome and whose it was.
+    /// The outcome that decides, and the entry of its module.
     struct Cause {
         let outcome: Outcome
         let entry: Int
     }
 
-    /// Where the walk goes next.
+    /// The next entry of the walk.
     enum Next {
         case on
         case leave(level: Int)
@@ -35,10 +35,10 @@ struct StackWalk {
     private(set) var impression = Impression.undecided
     private var cause: Cause?
     private var passedOver: Cause?
-    // What to return to by `reset`, by level, from level 1; level 0 returns to the beginning.
+    // The impressions that `reset` restores, by level, from level 1; level 0 is reset to the beginning.
     private var saved: [(impression: Impression, cause: Cause?)] = []
 
-    /// Notes that a sub-stack begins.
+    /// Enters a sub-stack.
     mutating func enter(level: Int) {
         while saved.count < level { saved.append((impression, cause)) }
         saved[level - 1] = (impression, cause)
@@ -62,32 +62,32 @@ struct StackWalk {
             }
             if action == .die { return .leave(level: level) }
         case .ignore:
-            notePassedOver(outcome, entry)
+            notePassedOver(outcome, of: entry)
         case .reset:
             (impression, cause) = level == 0 || saved.count < level ? (.undecided, nil) : saved[level - 1]
         case .jump(let count):
-            notePassedOver(outcome, entry)
+            notePassedOver(outcome, of: entry)
             return .skip(Int(count))
         }
         return .on
     }
 
-    /// Counts a jump past the end as a no.
+    /// Counts a jump past the end as a failure.
     mutating func countBadJump(of entry: Int) {
         impression = .bad
         cause = Cause(outcome: .failure(.permissionDenied), entry: entry)
     }
 
-    private mutating func notePassedOver(_ outcome: Outcome, _ entry: Int) {
+    private mutating func notePassedOver(_ outcome: Outcome, of entry: Int) {
         if outcome.failure != nil, passedOver == nil { passedOver = Cause(outcome: outcome, entry: entry) }
     }
 
-    /// Whether the walk has ended in a yes: something counted, nothing was a no, and what counted was a success.
+    /// Whether the walk grants: an outcome has counted, it was a success, and no failure has counted.
     ///
-    /// Anything else refuses, an empty walk and one in which all were ignored included.
+    /// Anything else refuses, also a walk without modules, and one in which all modules ignored the login.
     var grants: Bool { impression == .good && cause?.outcome == .success }
 
-    /// Which failure to report when the walk does not grant; nil if no module failed.
+    /// The failure to report when the walk does not grant; nil if no module failed.
     var failure: Cause? {
         if let cause, cause.outcome.failure != nil { return cause }
         return impression == .bad ? cause : passedOver

@@ -1,43 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// One module's view of one login: who wants in, whom to ask, what the stack shares, and the way to say yes.
+/// One call of a module within a login: the request, the conversation with the user, the state that modules share, and
+/// the only way to succeed.
 ///
-/// An attempt is good for the one call it is handed to. What a module commits after it has thrown, timed out or answered
-/// counts for nothing. It may be used from any thread.
+/// An attempt is valid during the call it was passed to. A commit after the module has thrown, timed out or returned
+/// has no effect. It may be used from any thread.
 public struct LoginAttempt: Sendable {
-    let record: LoginRecord
+    let login: any OngoingLogin
     let module: Int
     let round: Int
 
     /// Whether this module has succeeded in this login; meaningful in commit, abort and logout.
     public let succeeded: Bool
 
-    /// Who somebody wants to be.
-    public var username: Username { record.request.username }
+    /// The user name in the request.
+    public var username: Username { login.username }
 
-    /// The name of the realm that is asked.
-    public var realm: String { record.request.realm }
+    /// The name of the realm that authenticates the user.
+    public var realm: String { login.realm }
 
-    /// What is signed in to, as in `https` or `authcheck`.
-    public var service: String { record.request.service }
+    /// The service that the user signs in to, as in `https` or `authcheck`.
+    public var service: String { login.service }
 
-    /// The network address the request came from, if it came over one.
-    public var peer: String? { record.request.peer }
+    /// The network address of the client; nil if the login did not come over a network.
+    public var peer: String? { login.peer }
 
-    /// Says yes: the user is who they say, and belongs to these groups.
+    /// Makes a success: the user is authenticated and is a member of these groups.
     ///
-    /// - Parameter groups: The user's groups as this module knows them.
+    /// - Parameter groups: The user's groups, as far as this module knows them.
     /// - Returns: The verdict to return.
     public func commit(groups: [String] = []) -> Verdict {
         success(Contribution(module: module, round: round, name: .asGiven, isCommit: true, groups: groups))
     }
 
-    /// Says yes: this is the user, under the name the realm uses.
+    /// Makes a success for a user whose name the realm spells in another way.
     ///
     /// - Parameters:
-    ///   - user: The user's name as the realm spells it, which may differ from what was typed.
-    ///   - groups: The user's groups as this module knows them.
+    ///   - user: The user's name as the realm spells it, which may differ from the one in the request.
+    ///   - groups: The user's groups, as far as this module knows them.
     ///   - others: Further principals.
     /// - Returns: The verdict to return.
     public func commit(as user: Username, groups: [String] = [], others: [Principal] = []) -> Verdict {
@@ -53,70 +54,66 @@ public struct LoginAttempt: Sendable {
         )
     }
 
-    /// Says yes without saying who: for a module that checks something else, such as a one-time code or the hour.
+    /// Makes a success that names no user: for a module that checks something else, such as a one-time code or the time
+    /// of day.
     ///
-    /// A stack in which no other module names the user grants the name that was given.
+    /// If no module of the stack names the user, the login is granted for the name in the request.
     ///
-    /// - Parameter principals: Principals to add.
+    /// - Parameter principals: The principals to add.
     /// - Returns: The verdict to return.
     public func commit(only principals: [Principal]) -> Verdict {
-        success(Contribution(module: module, round: round, name: .unsaid, isCommit: true, others: principals))
+        success(Contribution(module: module, round: round, name: .unspecified, isCommit: true, others: principals))
     }
 
     private func success(_ contribution: Contribution) -> Verdict {
-        .success(Verdict.Success(record: record, round: round, number: record.add(contribution)))
+        .success(Verdict.Success(login: login, round: round, number: login.add(contribution)))
     }
 
-    /// Adds principals, which count if the call this attempt was handed to ends well.
+    /// Adds principals, which count if the current call succeeds.
     ///
-    /// That is: ``LoginModule/authenticateUser(_:)`` with a success, or ``LoginModule/commit(_:)`` with done. While a login
-    /// is aborted or undone it has no effect.
+    /// The call succeeds if ``LoginModule/authenticateUser(_:)`` returns a success or ``LoginModule/commit(_:)``
+    /// returns `done`. In an abort or a logout it has no effect.
     ///
     /// - Parameter principals: The principals to add.
     public func add(_ principals: [Principal]) {
-        record.add(Contribution(module: module, round: round, name: .unsaid, others: principals))
+        login.add(Contribution(module: module, round: round, name: .unspecified, others: principals))
     }
 
-    /// Notes something about this call for the administrator, as `authcheck --trace` shows it.
+    /// Adds a note about this call for the administrator; `authcheck --trace` shows it.
     ///
-    /// - Parameter text: How something was done, as in "argon2id, 25 ms"; without secrets.
+    /// - Parameter text: How the module decided, as in "argon2id, 25 ms"; without secrets. After 100 notes of a login
+    ///   the rest is dropped.
     public func note(_ text: String) {
-        record.note(text, module: module, round: round)
+        login.note(text, module: module, round: round)
     }
 
-    /// What the modules of this login share; reading gives a copy.
-    public var shared: SharedState { record.withShared(round) { $0 } }
+    /// A copy of the state that the modules of this login share.
+    public var shared: SharedState { login.withShared(round: round) { $0 } }
 
-    /// Reads and changes what the modules of this login share, in one step.
+    /// Reads and changes the state that the modules of this login share, in one step.
     ///
-    /// - Parameter body: Does the reading and changing; it must not call back into this attempt.
-    /// - Returns: What `body` returns.
+    /// - Parameter body: Reads and changes the state; it must not call this attempt.
+    /// - Returns: The result of `body`.
     public func updateShared<Result: Sendable>(_ body: (inout SharedState) -> Result) -> Result {
-        record.withShared(round, body)
+        login.withShared(round: round, body)
     }
 
-    /// Asks the other end.
+    /// Passes callbacks to the conversation.
     ///
-    /// The time it takes does not count against this module's deadline.
+    /// The time until the answers does not count against this module's deadline.
     ///
-    /// - Parameter callbacks: What is asked, at once.
+    /// - Parameter callbacks: The callbacks.
     /// - Returns: As many answers, in their order.
-    /// - Throws: ``LoginFault`` when the other end is gone, or does not answer as it must.
+    /// - Throws: ``LoginFault`` if the client is gone, or the conversation breaks its contract.
     public func ask(_ callbacks: [Callback]) async throws(LoginFault) -> [Answer] {
-        record.beginAsking(round: round)
-        defer { record.endAsking(round: round) }
-        let answers = try await record.conversation().answer(callbacks)
-        guard answers.count == callbacks.count else {
-            throw .internalError("the conversation gave \(answers.count) answers to \(callbacks.count) callbacks")
-        }
-        return answers
+        try await login.ask(callbacks, round: round)
     }
 
-    /// Asks for the password.
+    /// Requests the password from the user.
     ///
-    /// - Parameter prompt: What to show where a person is asked.
+    /// - Parameter prompt: The label to show to a person.
     /// - Returns: The password; it may be empty.
-    /// - Throws: ``LoginFault`` of kind `missingCredential` when there is none.
+    /// - Throws: ``LoginFault`` of kind `missingCredential` if the user gave none.
     public func password(prompt: String = "Password") async throws(LoginFault) -> Secret {
         guard case .secret(let secret) = try await ask([.password(prompt: prompt)])[0] else {
             throw LoginFault(.missingCredential, log: "no password was given")
@@ -124,11 +121,11 @@ public struct LoginAttempt: Sendable {
         return secret
     }
 
-    /// Asks for a code that is good once.
+    /// Requests a one-time code from the user.
     ///
-    /// - Parameter prompt: What to show where a person is asked.
+    /// - Parameter prompt: The label to show to a person.
     /// - Returns: The code; it may be empty.
-    /// - Throws: ``LoginFault`` of kind `missingCredential` when there is none.
+    /// - Throws: ``LoginFault`` of kind `missingCredential` if the user gave none.
     public func oneTimeCode(prompt: String = "One-time code") async throws(LoginFault) -> Secret {
         guard case .secret(let secret) = try await ask([.oneTimeCode(prompt: prompt)])[0] else {
             throw LoginFault(.missingCredential, log: "no one-time code was given")

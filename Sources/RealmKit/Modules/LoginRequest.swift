@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// What a login begins with, the other end of its conversation aside.
+/// The start of a login: the realm, the user name, the service and the client's address.
 public struct LoginRequest: Sendable, Hashable {
-    /// The name of the realm that is asked.
+    /// The name of the realm that authenticates the user.
     public let realm: String
-    /// Who somebody wants to be.
+    /// The user name as the client sent it.
     public let username: Username
-    /// What is signed in to, as in `https` or `authcheck`; the service of PAM.
+    /// The service that the user signs in to, as in `https` or `authcheck`; the service name of PAM.
     public let service: String
-    /// The network address the request came from, if it came over one.
+    /// The network address of the client; nil if the login did not come over a network.
     public let peer: String?
 
-    /// A request.
+    /// Creates a request.
     ///
     /// - Parameters:
-    ///   - realm: The name of the realm that is asked.
-    ///   - username: Who somebody wants to be.
-    ///   - service: What is signed in to.
-    ///   - peer: The network address the request came from, if it came over one.
+    ///   - realm: The name of the realm that authenticates the user.
+    ///   - username: The user name as the client sent it.
+    ///   - service: The service that the user signs in to.
+    ///   - peer: The network address of the client, if the login came over a network.
     public init(realm: String, username: Username, service: String = "login", peer: String? = nil) {
         self.realm = realm
         self.username = username

@@ -1,60 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// What the modules of one login tell each other; it ends with the login.
+/// The values that the modules of one login share; they are dropped when the login is decided.
 ///
-/// Reading gives a copy: a ``Secret`` cannot be changed, so no module can spoil what the next one reads. In the JDK a
+/// A module reads a copy, and a ``Secret`` is immutable, so no module can damage what the next one reads. In the JDK a
 /// failing LdapLoginModule blanks the password for every module after it.
 ///
 /// Source: the shared state of `LoginModule.initialize`, PAM items.
 public struct SharedState: Sendable {
-    /// A name for a value, the same for all modules that mean the same thing.
+    /// The name of a value, the same for all modules that share the value.
     public struct Key: Sendable, Hashable {
         /// The name, as in `javax.security.auth.login.name`.
         public let name: String
 
-        /// A key.
+        /// Creates a key.
         ///
-        /// - Parameter name: The name; put something of your own in front.
+        /// - Parameter name: The name; begin it with a prefix of your own.
         public init(_ name: String) {
             self.name = name
         }
 
-        /// The user name that a module has found to be right.
+        /// The user name that a module has authenticated.
         public static let name = Key("javax.security.auth.login.name")
-        /// The password that a module has asked for.
+        /// The password that a module has received.
         public static let password = Key("javax.security.auth.login.password")
     }
 
-    /// A value to share.
+    /// A value.
     public enum Value: Sendable {
         /// A text.
         case text(String)
-        /// Bytes nobody may see.
+        /// Confidential bytes.
         case secret(Secret)
     }
 
     private var values: [Key: Value] = [:]
 
-    /// The value under a key, if there is one.
+    /// The value of a key; nil if there is none.
     public subscript(key: Key) -> Value? {
         get { values[key] }
         set { values[key] = newValue }
     }
 
-    /// The secret under a key, if there is one.
+    /// Returns the secret of a key.
     ///
     /// - Parameter key: The key.
-    /// - Returns: The secret; nil if there is none under the key.
+    /// - Returns: The secret; nil if the key has no value, or a text.
     public func secret(_ key: Key) -> Secret? {
         guard case .secret(let secret) = values[key] else { return nil }
         return secret
     }
 
-    /// The text under a key, if there is one.
+    /// Returns the text of a key.
     ///
     /// - Parameter key: The key.
-    /// - Returns: The text; nil if there is none under the key.
+    /// - Returns: The text; nil if the key has no value, or a secret.
     public func text(_ key: Key) -> String? {
         guard case .text(let text) = values[key] else { return nil }
         return text

@@ -1,34 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// What a module says of a login: yes, "ask the others", or no.
+/// The decision of one module about a login: success, ignored or failed.
 ///
-/// Source: `LoginModule.login` of JAAS, which answers true, false or an exception; PAM_SUCCESS, PAM_IGNORE and the rest.
+/// Source: `LoginModule.login` of JAAS, which returns true or false or throws; PAM_SUCCESS, PAM_IGNORE and the other
+/// codes.
 public enum Verdict: Sendable {
-    /// Yes. Only ``LoginAttempt/commit(groups:)`` and its siblings can make the token that is needed here.
+    /// The module accepts the user. Only ``LoginAttempt/commit(groups:)`` and its variants make the proof that is
+    /// needed here.
     case success(Success)
-    /// This module has nothing to say about this login. A stack in which all say so refuses.
+    /// The module does not apply to this login. If all modules ignore a login, it is refused.
     case ignored
-    /// No, and why.
+    /// The module refuses the user.
     case failed(LoginFailure)
 
-    /// Proof that a module has committed principals for the login at hand.
+    /// Proof that a module has committed principals for the current login.
     ///
-    /// There is no public way to make one, and one made for another login or another module's turn counts as a failure.
+    /// It has no public initializer. A proof from another login, or from an earlier call, counts as a failure.
     public struct Success: Sendable {
-        let record: LoginRecord
+        let login: any AnyObject & Sendable
         let round: Int
-        /// Which of the record's contributions it came with.
+        /// The number of the contribution that belongs to the proof.
         let number: Int
     }
 }
 
-/// What a module says when a login is committed, aborted or undone.
+/// The result of a commit, an abort or a logout of one module.
 ///
 /// Source: the boolean that `commit`, `abort` and `logout` of a JAAS LoginModule return.
 public enum Completion: Sendable, Hashable {
-    /// The module did what was asked; JAAS true.
+    /// The module completed the call; JAAS true.
     case done
-    /// There was nothing for this module to do; JAAS false.
+    /// The module had nothing to do; JAAS false.
     case ignored
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// A place where users live.
+/// A set of users with a common way to authenticate them.
 ///
-/// A realm has properties, set in realms.conf and checked against ``properties`` before ``init(_:)`` sees them, and names
-/// the entry of login.conf whose modules check its users. It is made once per configuration and is immutable.
+/// A realm has properties, set in realms.conf and checked against ``properties`` before ``init(_:)`` is called, and
+/// names the entry of login.conf whose modules authenticate its users. It is created once per configuration, is
+/// immutable, and may be used from any thread.
 ///
 /// ```swift
 /// public struct GuestRealm: Realm {
@@ -23,59 +24,60 @@
 /// The contract is tested by `RealmConformance` in RealmTesting. Source: `com.sun.enterprise.security.auth.realm.Realm`
 /// of GlassFish.
 public protocol Realm: Sendable {
-    /// The names that stand for this realm in realms.conf, the preferred one first. The default is the type's own name.
+    /// The names of this realm in realms.conf, the preferred one first. The default is the name of the type.
     static var classNames: [String] { get }
 
-    /// The properties this realm reads; any other is an error when the configuration is loaded.
+    /// The properties of this realm. A configuration that sets any other property does not load.
     ///
     /// `assign-groups` and `group-mapping` belong to every realm and are not listed.
     static var properties: PropertySchema { get }
 
-    /// Makes the realm.
+    /// Creates the realm.
     ///
-    /// - Parameter properties: What realms.conf says, checked against ``properties``.
-    /// - Throws: ``BadRealm`` when the properties do not make sense together.
+    /// - Parameter properties: The properties set in realms.conf, checked against ``properties``.
+    /// - Throws: ``BadRealm`` if the properties contradict each other or cannot be used.
     init(_ properties: RealmProperties) throws(BadRealm)
 
-    /// The entry of login.conf whose modules check this realm's users.
+    /// The entry of login.conf whose modules authenticate this realm's users.
     var jaasContext: String { get }
 
-    /// A few words on how users are checked here, as in `X-TECH MyRealm`.
+    /// A short description of how users are authenticated, as in `X-TECH MyRealm`.
     var authType: String { get }
 
-    /// The groups a user belongs to, asked without a login.
+    /// Returns the groups of a user, without a login.
     ///
-    /// The default refuses: many realms know groups only at login.
+    /// The default throws `invalidOperation`: many realms learn the groups only at login.
     ///
-    /// - Parameter user: Whose groups.
+    /// - Parameter user: The user's name.
     /// - Returns: The names of the groups, each once.
     /// - Throws: ``RealmError`` of code `noSuchUser`, `invalidOperation` or `unavailable`.
     func groupNames(of user: Username) async throws(RealmError) -> [String]
 
-    /// The name on which failed logins of a user are counted.
+    /// Returns the key under which failed logins of a user are counted.
     ///
-    /// Names that the realm takes for the same user must give the same key: a spelling with a key of its own has a
-    /// counter, and so as many guesses, of its own (CVE-2026-47203, CVE-2025-24806). Keys are compared as `String` does,
-    /// which takes an accent written in two ways for the same. It must not depend on whether there is such a user, and
-    /// must neither wait nor fail; `RealmConformance` compares the keys of spellings it is told of.
+    /// All spellings that the realm accepts for one user must have the same key: a spelling with a key of its own would
+    /// have a counter, and thus a number of guesses, of its own (CVE-2026-47203, CVE-2025-24806). Keys are compared as
+    /// `String` compares them, which treats canonically equivalent spellings as equal. The key must not depend on
+    /// whether the user exists, and the call must neither wait nor fail. `RealmConformance` compares the keys of the
+    /// spellings it is given.
     ///
-    /// The default folds case in every script. Folding too much does little harm: users whose names differ in case
-    /// only share a counter.
+    /// The default makes upper and lower case the same in every script. Treating too many names as one does little
+    /// harm: their users share a counter.
     ///
-    /// - Parameter user: The name, as it was typed.
+    /// - Parameter user: The name as it was typed.
     /// - Returns: The key.
     func accountKey(of user: Username) -> String
 }
 
 extension Realm {
-    /// The type's own name.
+    /// The name of the type.
     public static var classNames: [String] { ["\(Self.self)"] }
 
-    /// Refuses: this realm knows groups only at login.
+    /// Throws `invalidOperation`: by default a realm knows groups only at login.
     public func groupNames(of user: Username) async throws(RealmError) -> [String] {
         throw .invalidOperation("a realm of type \(authType) knows groups only at login")
     }
 
-    /// The name with its case folded.
+    /// The name with upper and lower case made the same.
     public func accountKey(of user: Username) -> String { user.caseFolded }
 }

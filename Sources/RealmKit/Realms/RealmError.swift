@@ -1,99 +1,79 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// A realm cannot be made of the properties it was given.
-///
-/// Source: `BadRealmException` of GlassFish, whose server disables such a realm and goes on; here nothing starts.
-public struct BadRealm: SettingsFault, Hashable {
-    /// The property at fault, if it is one.
-    public let setting: String?
-    /// What is wrong, for the administrator.
-    public let message: String
-
-    /// A fault with a message, and the property it is about.
-    ///
-    /// - Parameters:
-    ///   - message: What is wrong, for the administrator.
-    ///   - setting: The property at fault, if it is one.
-    public init(_ message: String, setting: String? = nil) {
-        self.message = message
-        self.setting = setting
-    }
-}
-
-/// Something that was asked of a realm, or of the set of realms, cannot be answered.
+/// A fault of a call to a realm, or of a look-up of a realm.
 ///
 /// Two are equal when their codes are. Source: `NoSuchRealmException`, `NoSuchUserException` and
 /// `InvalidOperationException` of GlassFish.
 public struct RealmError: Error, Sendable, CustomStringConvertible {
-    /// What kind of thing is wrong.
+    /// The kinds of faults.
     public enum Code: Sendable, Hashable {
-        /// There is no realm of that name. It is never replaced by another.
+        /// There is no realm of that name. Another realm never takes its place.
         case noSuchRealm
         /// The realm has no such user.
         case noSuchUser
-        /// The realm has a user of that name already.
+        /// The realm already has a user of that name.
         case userExists
-        /// The realm does not do such a thing.
+        /// The realm does not support the operation.
         case invalidOperation
-        /// Whoever knows could not be asked.
+        /// The realm's backend could not be reached.
         case unavailable
     }
 
-    /// What kind of thing is wrong.
+    /// The kind of the fault.
     public let code: Code
-    /// What is wrong, for the administrator.
+    /// The problem, for the administrator.
     public let message: String
 
-    /// A fault of some kind.
+    /// Creates a fault.
     ///
     /// - Parameters:
-    ///   - code: What kind of thing is wrong.
-    ///   - message: What is wrong, for the administrator.
+    ///   - code: The kind of the fault.
+    ///   - message: The problem, for the administrator.
     public init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message
     }
 
-    /// There is no realm of that name.
+    /// A fault for a name that no realm has.
     ///
     /// - Parameters:
-    ///   - name: The name asked for.
-    ///   - known: The names there are.
-    /// - Returns: The fault.
+    ///   - name: The name that was looked up.
+    ///   - known: The names of the existing realms.
+    /// - Returns: A fault of code `noSuchRealm`.
     public static func noSuchRealm(_ name: String, known: [String]) -> RealmError {
         let there = known.isEmpty ? "there are none" : "there are \(known.sorted().joined(separator: ", "))"
         return RealmError(.noSuchRealm, "no realm is called \(name); \(there)")
     }
 
-    /// The realm has no such user.
+    /// A fault for a user that the realm does not have.
     ///
-    /// - Parameter user: The name asked for.
-    /// - Returns: The fault.
+    /// - Parameter user: The user's name.
+    /// - Returns: A fault of code `noSuchUser`.
     public static func noSuchUser(_ user: Username) -> RealmError {
         RealmError(.noSuchUser, "there is no user \(user)")
     }
 
-    /// The realm has a user of that name already.
+    /// A fault for a user name that is taken.
     ///
-    /// - Parameter user: The name.
-    /// - Returns: The fault.
+    /// - Parameter user: The user's name.
+    /// - Returns: A fault of code `userExists`.
     public static func userExists(_ user: Username) -> RealmError {
         RealmError(.userExists, "there is a user \(user) already")
     }
 
-    /// The realm does not do such a thing.
+    /// A fault for an operation that the realm does not support.
     ///
-    /// - Parameter message: What it does not do, and why.
-    /// - Returns: The fault.
+    /// - Parameter message: The operation, and the reason.
+    /// - Returns: A fault of code `invalidOperation`.
     public static func invalidOperation(_ message: String) -> RealmError {
         RealmError(.invalidOperation, message)
     }
 
-    /// Whoever knows could not be asked.
+    /// A fault of the realm's backend.
     ///
-    /// - Parameter message: What happened.
-    /// - Returns: The fault.
+    /// - Parameter message: The event, for the administrator.
+    /// - Returns: A fault of code `unavailable`.
     public static func unavailable(_ message: String) -> RealmError {
         RealmError(.unavailable, message)
     }
@@ -103,7 +83,7 @@ public struct RealmError: Error, Sendable, CustomStringConvertible {
 }
 
 extension RealmError: Hashable {
-    /// Whether the codes are the same.
+    /// Compares the codes.
     public static func == (left: RealmError, right: RealmError) -> Bool { left.code == right.code }
 
     /// Hashes the code.

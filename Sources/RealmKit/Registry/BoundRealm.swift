@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// A realm as a configuration names it, bound to its stack.
+/// A realm of a configuration with its name, its stack and its groups.
 public struct BoundRealm: Sendable {
     /// The name in realms.conf.
     public let name: String
-    /// The name of its class, as realms.conf spells it.
+    /// The name of its class in realms.conf.
     public let className: String
     /// The realm.
     public let realm: any Realm
-    /// The modules that check its users.
+    /// The modules that authenticate its users.
     public let stack: LoginStack
-    /// Groups that every user of the realm belongs to.
+    /// The groups of every user of the realm.
     public let assignedGroups: [String]
-    /// Groups that follow from other groups.
+    /// The groups that follow from other groups.
     public let groupMapping: GroupMapping
-    /// The realm's properties, secrets left out.
+    /// The realm's properties in the configuration, without secrets.
     package var settings: [String] = []
 
-    /// Binds a realm.
+    /// Creates a realm of a configuration.
     ///
     /// - Parameters:
     ///   - name: The name in realms.conf.
     ///   - className: The name of its class.
     ///   - realm: The realm.
-    ///   - stack: The modules that check its users.
-    ///   - assignedGroups: Groups that every user of the realm belongs to.
-    ///   - groupMapping: Groups that follow from other groups.
+    ///   - stack: The modules that authenticate its users.
+    ///   - assignedGroups: The groups of every user of the realm.
+    ///   - groupMapping: The groups that follow from other groups.
     public init(
         name: String,
         className: String,
@@ -43,19 +43,19 @@ public struct BoundRealm: Sendable {
         self.groupMapping = groupMapping
     }
 
-    /// What the configuration says of the realm, its name and secrets left out.
+    /// The text of the realm's configuration, without its name and without secrets.
     ///
-    /// Somebody who was accepted when it said something else has to be accepted anew.
-    package var rulebook: [String] {
+    /// A user who was accepted under another fingerprint has to be authenticated again.
+    package var fingerprint: [String] {
         [className, "settings"] + settings + ["groups"] + assignedGroups + ["mapping"] + groupMapping.rules + ["stack"]
             + stack.definition
     }
 
-    /// Adds the groups that follow from being a user of this realm.
+    /// Adds the groups that every user of this realm has, and those that follow from others.
     func enrich(_ report: inout LoginReport) {
         guard !assignedGroups.isEmpty || !groupMapping.isEmpty, report.refusal == nil else { return }
-        report.following = assignedGroups
+        report.derivedGroups = assignedGroups
         guard !groupMapping.isEmpty, let groups = report.identity?.groups else { return }
-        report.following += groupMapping.following(from: groups)
+        report.derivedGroups += groupMapping.derivedGroups(from: groups)
     }
 }

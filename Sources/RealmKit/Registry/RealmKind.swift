@@ -1,69 +1,73 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// A type of realm that an executable brings, with the modules that come with it.
+/// A type of realm that an executable provides, with its modules.
 ///
-/// This is all there is to registration: a value in an array that the executable hands to the commands.
+/// A realm is registered by adding such a value to the array that the executable passes to the commands.
 public struct RealmKind: Sendable {
-    /// The names that stand for it in realms.conf, the preferred one first.
+    /// The type of the realm.
+    public let type: any Realm.Type
+    /// The names of the class in realms.conf, the preferred one first.
     public let classNames: [String]
-    /// The properties it reads.
+    /// The properties of such a realm.
     public let properties: PropertySchema
-    /// The modules that come with it; any realm's stack may name them.
+    /// The modules that come with it; the stack of any realm may use them.
     public let modules: [ModuleKind]
     private let make: @Sendable (RealmProperties) throws(BadRealm) -> any Realm
 
-    /// A type of realm and the modules that come with it.
+    /// Creates the entry of a type of realm.
     ///
     /// - Parameters:
-    ///   - type: The realm's type.
-    ///   - modules: The modules' types.
+    ///   - type: The type of the realm.
+    ///   - modules: The types of its modules.
     public init<R: Realm>(_ type: R.Type, modules: any LoginModule.Type...) {
+        self.type = type
         classNames = R.classNames
         properties = R.properties
         self.modules = modules.map { ModuleKind($0) }
         make = { (properties: RealmProperties) throws(BadRealm) -> any Realm in try R(properties) }
     }
 
-    /// Makes a realm.
+    /// Creates a realm.
     ///
     /// - Parameter properties: Its properties, checked against ``properties``.
     /// - Returns: The realm.
-    /// - Throws: ``BadRealm`` when they do not make sense together.
+    /// - Throws: ``BadRealm`` if the properties contradict each other or cannot be used.
     public func makeRealm(_ properties: RealmProperties) throws(BadRealm) -> any Realm {
         try make(properties)
     }
 }
 
-/// A type of login module that an executable brings.
+/// A type of login module that an executable provides.
 public struct ModuleKind: Sendable {
-    /// The names that stand for it in login.conf, the preferred one first.
+    /// The names of the class in login.conf, the preferred one first.
     public let names: [String]
-    /// The options it reads.
+    /// The options of such a module.
     public let options: PropertySchema
     private let make: @Sendable (any Realm, ModuleOptions) throws(BadModule) -> any LoginModule
 
-    /// A type of module.
+    /// Creates the entry of a type of module.
     ///
-    /// - Parameter type: The module's type.
+    /// - Parameter type: The type of the module.
     public init<M: LoginModule>(_ type: M.Type) {
         names = M.moduleNames
         options = M.options
         make = { (realm: any Realm, options: ModuleOptions) throws(BadModule) -> any LoginModule in
             guard let own = realm as? M.RealmType else {
-                throw BadModule("works with \(M.RealmType.self) only, and the realm is a \(Swift.type(of: realm))")
+                throw BadModule("works with a \(M.RealmType.self) only, not with a \(Swift.type(of: realm))")
             }
             return try M(realm: own, options: options)
         }
     }
 
-    /// Makes a module for one place in a stack of one realm.
+    /// Creates a module for one place in the stack of one realm.
     ///
     /// - Parameters:
-    ///   - realm: The realm whose stack it is.
+    ///   - realm: The realm of the stack.
     ///   - options: Its options, checked against ``options``.
     /// - Returns: The module.
-    /// - Throws: ``BadModule`` when it does not work with such a realm, or the options do not make sense together.
+    /// - Throws: ``BadModule`` if the module does not work with a realm of this type, or the options contradict each
+    ///   other or cannot be used.
     public func makeModule(realm: any Realm, options: ModuleOptions) throws(BadModule) -> any LoginModule {
         try make(realm, options)
     }

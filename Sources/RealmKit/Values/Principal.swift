@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// One name that somebody is known by after a login: as a user, as a member of a group, in a role.
+/// A name that identifies a subject after a login: a user, a group or a role.
 ///
-/// Two principals are the same when kind and name are. Source: `java.security.Principal` and the user, group and role
+/// Two principals are equal when kind and name are. Source: `java.security.Principal` and the user, group and role
 /// principals that GlassFish and Tomcat derive from it.
 public struct Principal: Sendable, Hashable, CustomStringConvertible {
-    /// What a principal's name names.
+    /// The kinds of names.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
-        /// The person or program itself.
+        /// A user: a person or a program.
         case user
         /// A group of the realm.
         case group
@@ -16,50 +16,50 @@ public struct Principal: Sendable, Hashable, CustomStringConvertible {
         case role
     }
 
-    /// What the name names.
+    /// The kind of the name.
     public let kind: Kind
     /// The name, as the realm spells it.
     public let name: String
 
-    /// A principal of some kind.
+    /// Creates a principal.
     ///
     /// - Parameters:
-    ///   - kind: What the name names.
+    ///   - kind: The kind of the name.
     ///   - name: The name, as the realm spells it.
     public init(_ kind: Kind, _ name: String) {
         self.kind = kind
         self.name = name
     }
 
-    /// A user principal.
+    /// Returns a user principal.
     ///
-    /// - Parameter name: The name, as the realm spells it.
+    /// - Parameter name: The user's name, as the realm spells it.
     /// - Returns: The principal.
     public static func user(_ name: String) -> Principal { Principal(.user, name) }
 
-    /// A group principal.
+    /// Returns a group principal.
     ///
-    /// - Parameter name: The name, as the realm spells it.
+    /// - Parameter name: The group's name, as the realm spells it.
     /// - Returns: The principal.
     public static func group(_ name: String) -> Principal { Principal(.group, name) }
 
-    /// A role principal.
+    /// Returns a role principal.
     ///
-    /// - Parameter name: The name, as the application spells it.
+    /// - Parameter name: The role's name, as the application spells it.
     /// - Returns: The principal.
     public static func role(_ name: String) -> Principal { Principal(.role, name) }
 
-    /// Whether kind and name are the same, byte by byte: two spellings that Unicode holds for the same are two names.
+    /// Compares kind and bytes: two names that are canonically equivalent in Unicode but differ in bytes are different.
     public static func == (left: Principal, right: Principal) -> Bool {
         left.kind == right.kind && left.name.utf8.elementsEqual(right.name.utf8)
     }
 
-    /// Hashes kind and bytes.
+    /// Hashes the kind and the bytes of the name.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(kind)
         for byte in name.utf8 { hasher.combine(byte) }
     }
 
-    /// Kind and name, as in `group User`.
+    /// The kind and the name, as in `group User`.
     public var description: String { "\(kind.rawValue) \(name)" }
 }

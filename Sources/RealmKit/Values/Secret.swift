@@ -1,29 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-#if canImport(Glibc)
 internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
 
-/// Bytes that must not be seen: a password, a one-time code, a key.
+/// Bytes to be kept confidential: a password, a one-time code, a key.
 ///
-/// The bytes live in one allocation that is never grown, cannot be changed and is wiped, its whole capacity, when the
-/// last reference goes. A secret prints as `<secret>` everywhere, cannot be encoded and is compared only by
-/// ``isEqual(to:)``. As nothing can change it, handing on the reference is as good as handing on a copy: no module can
-/// blank another's password.
+/// The bytes live in one allocation that never grows or changes; its whole capacity is wiped when the last reference is
+/// released. A secret prints as `<secret>` everywhere, cannot be encoded, and is compared only by ``isEqual(to:)``.
+/// Since it is immutable, modules can share one reference: no module can blank the password of another. It may be used
+/// from any thread.
 @safe public final class Secret: Sendable {
-    // Written in init only and freed in deinit only, so sharing it between threads is sharing a constant; the pointer
-    // leaves through withBytes only, whose span cannot outlive the call.
+    // Written in init and freed in deinit only, so threads share a constant; the pointer leaves through withBytes only,
+    // whose span cannot outlive the call.
     private nonisolated(unsafe) let storage: UnsafeMutableBufferPointer<UInt8>
     private let capacity: Int
 
-    /// Takes a copy of the bytes; wiping the original is the caller's part.
+    /// Copies bytes.
     ///
-    /// - Parameter bytes: Any number of bytes, none included.
+    /// The caller wipes the original.
+    ///
+    /// - Parameter bytes: Any number of bytes, including none.
     public init(_ bytes: some Collection<UInt8>) {
         let storage = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: bytes.count)
         _ = unsafe storage.initialize(from: bytes)
@@ -31,21 +27,21 @@ internal import Darwin
         capacity = storage.count
     }
 
-    /// Takes a copy of the bytes of a text, as UTF-8.
+    /// Copies the UTF-8 bytes of a text.
     ///
-    /// A `String` cannot be wiped: prefer bytes wherever they come from the outside.
+    /// A `String` cannot be wiped: pass bytes wherever they come from outside.
     ///
     /// - Parameter text: The text.
     public convenience init(utf8 text: String) {
         self.init(Array(text.utf8))
     }
 
-    /// Has the bytes written where they stay, so that there is no other copy of them.
+    /// Allocates the memory and writes the bytes into it, so that no other copy of them exists.
     ///
     /// - Parameters:
-    ///   - capacity: How many bytes there may be; 0 or more.
+    ///   - capacity: The most bytes there may be; 0 or more.
     ///   - fill: Writes the bytes.
-    /// - Throws: What `fill` throws; what it has written is wiped then.
+    /// - Throws: The error of `fill`; the bytes written so far are wiped.
     public init<Failure: Error>(
         capacity: Int,
         initializingWith fill: (inout OutputSpan<UInt8>) throws(Failure) -> Void
@@ -72,27 +68,27 @@ internal import Darwin
         unsafe storage.deallocate()
     }
 
-    /// How many bytes there are.
+    /// The number of bytes.
     public var count: Int { unsafe storage.count }
 
     /// Whether there are no bytes at all.
     public var isEmpty: Bool { count == 0 }
 
-    /// Lends the bytes for the time of a call.
+    /// Gives access to the bytes during a call.
     ///
     /// - Parameter body: Reads the bytes; it must not keep a copy that outlives its use.
-    /// - Returns: What `body` returns.
-    /// - Throws: What `body` throws.
+    /// - Returns: The result of `body`.
+    /// - Throws: The error of `body`.
     public func withBytes<Result: ~Copyable, Failure: Error>(
         _ body: (Span<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try body(unsafe UnsafeBufferPointer(storage).span)
     }
 
-    /// Whether two secrets hold the same bytes, in a time that depends on the length of `other` alone.
+    /// Compares the bytes with those of another secret, in a time that depends on the length of `other` only.
     ///
-    /// - Parameter other: The secret to compare with, usually the one that was sent.
-    /// - Returns: True if they are the same.
+    /// - Parameter other: The secret to compare with, usually the one that the client sent.
+    /// - Returns: True if the bytes are the same.
     public func isEqual(to other: Secret) -> Bool {
         withBytes { mine in
             other.withBytes { theirs in

@@ -1,38 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// Whom a login has established: the principals of every module that committed, and the groups its realm assigns.
+/// The result of a login: the principals of every module that committed, and the groups that the realm assigns.
 ///
-/// A subject remembers which module gave what, so that a logout can take back exactly that. Only the engine adds to one;
-/// an application may begin with a subject of its own principals.
+/// A subject records which module contributed which principals, so that a logout removes exactly those. Only the engine
+/// adds principals; an application may start with a subject of its own principals.
 ///
-/// Source: `javax.security.auth.Subject`; `assign-groups` and `group-mapping` are GlassFish's.
+/// Source: `javax.security.auth.Subject`; `assign-groups` and `group-mapping` of GlassFish.
 public struct Subject: Sendable {
     private var parts: [(module: Int?, principals: [Principal])]
 
-    /// A subject with nothing but these principals, which no logout removes.
+    /// Creates a subject with the given principals, which no logout removes.
     ///
-    /// - Parameter principals: What is known of somebody before a login.
+    /// - Parameter principals: The principals known before a login.
     public init(_ principals: [Principal] = []) {
         parts = [(nil, principals)]
     }
 
-    /// Every principal once, in the order in which they came: given ones, each module's, assigned groups.
+    /// All principals, each once: the given ones, those of each module in order, the assigned groups.
     public var principals: [Principal] {
         var seen: Set<Principal> = []
         return parts.flatMap(\.principals).filter { seen.insert($0).inserted }
     }
 
-    /// The names of all groups, each once.
+    /// The names of all groups, each once, in the order of ``principals``.
     public var groups: [String] { names(.group) }
 
-    /// The names of all users this subject is known as, each once.
+    /// The names of all user principals, each once, in the order of ``principals``.
     public var users: [String] { names(.user) }
 
-    /// Whether the subject is a member of a group.
+    /// Returns whether the subject is a member of a group.
     ///
-    /// - Parameter group: The group's name; upper and lower case differ.
-    /// - Returns: True if one of the principals is that group.
+    /// - Parameter group: The group's name, compared byte by byte.
+    /// - Returns: True if the group is one of the principals.
     public func isMember(of group: String) -> Bool {
         parts.contains { $0.principals.contains(.group(group)) }
     }

@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// A name somebody wants to sign in with, checked for what no realm should ever see.
+internal import Bytes
+
+/// A user name as a client sends it, checked against the rules for all realms.
 ///
-/// A `Username` is not empty, has at most ``maximumBytes`` bytes of UTF-8, holds no control characters (C0, DEL, C1,
-/// line and paragraph separators) and neither begins nor ends with white space. Nothing is changed on the way in: two
-/// names that differ in a byte are two names.
+/// It is not empty, has at most ``maximumBytes`` bytes of UTF-8, contains no control characters (C0, DEL, C1, line and
+/// paragraph separators) and neither begins nor ends with white space. The text is kept unchanged: two names that
+/// differ in a byte are two names.
 ///
-/// Source: RFC 7617 section 2 (control characters), GlassFish's rules for user names (blanks at the ends).
+/// Source: RFC 7617 section 2 (control characters), GlassFish's rules for user names (white space at the ends).
 public struct Username: Sendable, Hashable, CustomStringConvertible {
     /// The longest name accepted, in bytes of UTF-8.
     public static let maximumBytes = 1024
 
-    /// The name exactly as it was given.
+    /// The name, unchanged.
     public let text: String
 
-    /// Accepts a name, or says why not.
+    /// Checks a name.
     ///
     /// - Parameter text: The name as it was typed or sent.
-    /// - Throws: ``BadUsername`` when the text breaks one of the rules above.
+    /// - Throws: ``BadUsername`` if the text breaks one of the rules above.
     public init(_ text: String) throws(BadUsername) {
         guard !text.isEmpty else { throw .empty }
         guard text.utf8.count <= Self.maximumBytes else { throw .tooLong }
@@ -32,23 +34,23 @@ public struct Username: Sendable, Hashable, CustomStringConvertible {
     /// The name, unchanged.
     public var description: String { text }
 
-    /// Whether the names are the same, byte by byte; `String` would take an accent written in two ways for the same.
+    /// Compares the bytes; `String` treats canonically equivalent spellings as equal.
     public static func == (left: Username, right: Username) -> Bool {
-        left.text.utf8.elementsEqual(right.text.utf8)
+        left.text.hasBytes(of: right.text)
     }
 
     /// Hashes the bytes.
     public func hash(into hasher: inout Hasher) {
-        for byte in text.utf8 { hasher.combine(byte) }
+        text.hashBytes(into: &hasher)
     }
 
-    /// Whether the name begins with these very bytes.
+    /// Returns whether the name begins with the bytes of a text.
     ///
-    /// Bytes are compared, not characters: an accent written as two scalars does not match one written as one. That is
-    /// what `String.startsWith` does in Java.
+    /// Bytes are compared, not characters: an accent written as two scalars does not match one written as one.
+    /// `String.startsWith` in Java does the same.
     ///
-    /// - Parameter prefix: The text to look for; an empty one is the beginning of every name.
-    /// - Returns: True if the name has these bytes in front.
+    /// - Parameter prefix: The text to look for; every name begins with the empty text.
+    /// - Returns: True if the name begins with these bytes.
     public func starts(with prefix: String) -> Bool {
         let name = text.utf8Span.span
         let wanted = prefix.utf8Span.span
@@ -57,12 +59,12 @@ public struct Username: Sendable, Hashable, CustomStringConvertible {
         return true
     }
 
-    /// The name in one case, whichever it was typed in.
+    /// The name with upper and lower case made the same, in every script.
     ///
-    /// Letters are lowered, raised and lowered again: some that differ in lower case are the same in upper case (the two
-    /// small sigmas), and some have an upper case that is none of theirs (the dotless i).
+    /// Letters are lowered, raised and lowered again: some letters that differ in lower case have the same upper case
+    /// (the two small sigmas), and some have the upper case of another letter (the dotless i).
     public var caseFolded: String {
-        // Most names are ASCII, where once is enough.
+        // Most names are ASCII, where lowering once is enough.
         let lowered = text.lowercased()
         return text.utf8.allSatisfy({ $0 < 0x80 }) ? lowered : lowered.uppercased().lowercased()
     }
@@ -75,18 +77,18 @@ public struct Username: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// Why a text cannot be a ``Username``.
+/// The rule of ``Username`` that a text breaks.
 public enum BadUsername: Error, Sendable, Hashable, CustomStringConvertible {
-    /// There is no text.
+    /// The text is empty.
     case empty
-    /// There are more than ``Username/maximumBytes`` bytes.
+    /// The text has more than ``Username/maximumBytes`` bytes.
     case tooLong
-    /// There is a control character, a line or a paragraph separator.
+    /// The text contains a control character, a line or a paragraph separator.
     case controlCharacter
-    /// White space stands at the beginning or at the end.
+    /// The text begins or ends with white space.
     case blankAtAnEnd
 
-    /// A sentence for a person, without the name itself.
+    /// A message for the user, without the name itself.
     public var description: String {
         switch self {
         case .empty: "the user name is empty"

@@ -3,24 +3,24 @@
 
 public import RealmKit
 
-/// Checks a kind of conversation against the contract of `Conversation`.
+/// The conformance test of a kind of conversation: the contract of `Conversation`.
 ///
-/// Checked: as many answers as callbacks, in their order, each of the kind that was asked for or `none`; `none` for what
-/// is not there; a message needs no answer; an answer in which somebody would have to be waited for ends when the task is
-/// cancelled.
+/// It checks: there are as many answers as callbacks, in their order, each `none` or of the requested kind; a callback
+/// without an answer gets `none`; a message needs no answer; a conversation that waits for a user ends with a fault
+/// when the task is cancelled.
 public struct ConversationConformance: Sendable {
     private let make: @Sendable () -> any Conversation
     private let missing: [Callback]
     private let makeWaiting: (@Sendable () -> any Conversation)?
     private let patience: Duration
 
-    /// A check of one kind of conversation.
+    /// Creates a test of one kind of conversation.
     ///
     /// - Parameters:
-    ///   - missing: Callbacks that it has no answer to.
-    ///   - patience: How long an answer may take, in real time.
-    ///   - makeWaiting: Makes one whose other end never says anything, if its kind has to wait for one.
-    ///   - make: Makes one; called for every check.
+    ///   - missing: The callbacks that the conversation cannot answer.
+    ///   - patience: The longest time for an answer, in real time.
+    ///   - makeWaiting: Creates a conversation whose user never answers; nil if the kind never waits for a user.
+    ///   - make: Creates a conversation; called for every check.
     public init(
         missing: [Callback] = [],
         patience: Duration = .seconds(10),
@@ -38,9 +38,9 @@ public struct ConversationConformance: Sendable {
         .message("Hello"),
     ]
 
-    /// Checks everything.
+    /// Runs all checks.
     ///
-    /// - Returns: What is wrong, a sentence each; empty if nothing is.
+    /// - Returns: The violations, one sentence each; empty if there are none.
     public func violations() async -> [String] {
         let all = Self.everything
         var violations: [String] = []
@@ -53,15 +53,15 @@ public struct ConversationConformance: Sendable {
     }
 
     private static func violations(of conversation: any Conversation, asking callbacks: [Callback]) async -> [String] {
-        let question = "\(callbacks.map(word))"
+        let requested = "\(callbacks.map(word))"
         do throws(LoginFault) {
             let answers = try await conversation.answer(callbacks)
-            guard answers.count == callbacks.count else { return ["\(answers.count) answers to \(question)"] }
+            guard answers.count == callbacks.count else { return ["\(answers.count) answers to \(requested)"] }
             return zip(callbacks, answers).compactMap { callback, answer in
-                fits(answer, callback) ? nil : "in answer to \(question), \(word(callback)) got another kind of answer"
+                fits(answer, to: callback) ? nil : "\(word(callback)) in \(requested) has an answer of another kind"
             }
         } catch {
-            return ["asked for \(question) it throws: \(error)"]
+            return ["for \(requested) it throws: \(error)"]
         }
     }
 
@@ -70,11 +70,11 @@ public struct ConversationConformance: Sendable {
         for callback in missing {
             do throws(LoginFault) {
                 guard case .none? = try await make().answer([callback]).first else {
-                    violations.append("it has an answer to \(Self.word(callback)), which should be missing")
+                    violations.append("it answers \(Self.word(callback)), which should have no answer")
                     continue
                 }
             } catch {
-                violations.append("asked for \(Self.word(callback)), which it does not have, it throws: \(error)")
+                violations.append("for \(Self.word(callback)), which should have no answer, it throws: \(error)")
             }
         }
         return violations
@@ -92,12 +92,12 @@ public struct ConversationConformance: Sendable {
         }
         task.cancel()
         guard await Patience(patience).wait(until: { !ended.entries.isEmpty }) else {
-            return ["it goes on waiting after a cancellation"]
+            return ["it does not return when it is cancelled"]
         }
-        return ended.entries == [true] ? [] : ["after a cancellation it answers instead of throwing"]
+        return ended.entries == [true] ? [] : ["it answers after a cancellation instead of throwing"]
     }
 
-    private static func fits(_ answer: Answer, _ callback: Callback) -> Bool {
+    private static func fits(_ answer: Answer, to callback: Callback) -> Bool {
         switch (answer, callback) {
         case (.none, _), (.name, .name), (.secret, .password), (.secret, .oneTimeCode), (.certificate, .certificate):
             true

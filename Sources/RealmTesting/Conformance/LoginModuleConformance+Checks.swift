@@ -4,15 +4,15 @@
 internal import RealmKit
 
 extension LoginModuleConformance {
-    // MARK: Right and wrong
+    // MARK: Decisions
 
     func decisions() async -> [String] {
         var violations: [String] = []
         for credential in accepted {
-            guard let report = await login(credential, credential.conversation()) else { continue }
+            guard let report = await login(credential, conversation: credential.conversation()) else { continue }
             let name = credential.username
             guard let identity = report.identity else {
-                violations.append("\(name) should be accepted, and is refused: \(Self.reason(report))")
+                violations.append("\(name) should be accepted, but is refused: \(Self.reason(report))")
                 continue
             }
             guard report.steps.contains(where: { $0.phase == .commit && $0.outcome == .success }) else {
@@ -22,8 +22,8 @@ extension LoginModuleConformance {
             violations += await logout(identity)
         }
         for credential in refused {
-            guard let report = await login(credential, credential.conversation()) else { continue }
-            if report.identity != nil { violations.append("\(credential.username) should be refused, and is accepted") }
+            guard let report = await login(credential, conversation: credential.conversation()) else { continue }
+            if report.identity != nil { violations.append("\(credential.username) should be refused, but is accepted") }
         }
         return violations
     }
@@ -43,56 +43,58 @@ extension LoginModuleConformance {
         return report.refusal?.failure.code ?? "no reason"
     }
 
-    // MARK: Refusals that look the same
+    // MARK: Differences between refusals
 
-    /// What somebody outside can tell one refusal from another by, time aside.
-    private struct Look: Hashable {
-        let questions: [[Callback]]
+    /// The parts of a refusal that a client can see, except its duration.
+    private struct VisibleRefusal: Hashable {
+        let requests: [[Callback]]
         let isThrown: Bool
         let isUnavailable: Bool
     }
 
-    func sameness() async -> [String] {
-        var looks: [Look: String] = [:]
+    func visibleDifferences() async -> [String] {
+        var seen: [VisibleRefusal: String] = [:]
         for credential in refused {
             let conversation = credential.conversation()
-            guard let report = await login(credential, conversation), let refusal = report.refusal else { continue }
-            // That nothing was presented is known to whoever presents nothing.
-            guard refusal.failure != .missingCredential else { continue }
-            let look = Look(
-                questions: conversation.questions,
+            guard let report = await login(credential, conversation: conversation),
+                let reason = report.refusal?.failure
+            else { continue }
+            // The client knows that it presented nothing, so this refusal may look different.
+            guard reason != .missingCredential else { continue }
+            let refusal = VisibleRefusal(
+                requests: conversation.questions,
                 isThrown: report.steps.contains { $0.phase == .login && $0.fault != nil },
-                isUnavailable: refusal.failure == .unavailable
+                isUnavailable: reason == .unavailable
             )
-            if looks[look] == nil { looks[look] = credential.username }
+            if seen[refusal] == nil { seen[refusal] = credential.username }
         }
-        guard looks.count > 1 else { return [] }
-        return ["refusals can be told apart from outside: \(looks.values.sorted().joined(separator: ", "))"]
+        guard seen.count > 1 else { return [] }
+        return ["the client can distinguish refusals: \(seen.values.sorted().joined(separator: ", "))"]
     }
 
-    // MARK: Conversations that do not help
+    // MARK: Faulty conversations
 
     func conversations() async -> [String] {
         guard !isPasswordless, let credential = accepted.first else { return [] }
         let nonsense: [Answer] = [.certificate([0]), .certificate([0]), .certificate([0])]
-        let table: [(what: String, reply: RecordingConversation.Reply)] = [
-            ("that has no answers", .like(.silent)),
+        let table: [(fault: String, reply: RecordingConversation.Reply)] = [
+            ("that answers none", .like(.silent)),
             ("that fails", .fault(.unavailable("the other end is gone"))),
-            ("that gives no answers at all", .answers([])),
+            ("that gives no answers", .answers([])),
             ("that gives too many answers", .answers(nonsense)),
             ("that gives a certificate for everything", .answers([.certificate([0])])),
         ]
         var violations: [String] = []
-        for (what, reply) in table {
-            let report = await login(credential, RecordingConversation([reply]))
+        for (fault, reply) in table {
+            let report = await login(credential, conversation: RecordingConversation([reply]))
             if report?.identity != nil {
-                violations.append("\(credential.username) is accepted with a conversation \(what)")
+                violations.append("\(credential.username) is accepted with a conversation \(fault)")
             }
         }
         return violations
     }
 
-    // MARK: Many at once
+    // MARK: Concurrent logins
 
     func concurrency() async -> [String] {
         let credentials = accepted + refused
@@ -111,22 +113,22 @@ extension LoginModuleConformance {
                 if let name { names.insert(name) }
             }
         }
-        return mixed.sorted().map { "among two hundred logins at once, \($0) gets another answer than alone" }
+        return mixed.sorted().map { "among two hundred logins at once, \($0) gets another result than alone" }
     }
 
     // MARK: Cancellation
 
     func cancellation() async -> [String] {
-        // A module that asks nothing cannot be held here; the engine's own race is tested with the engine.
+        // A module that requests nothing cannot be held here; the engine's deadlines have tests of their own.
         guard let credential = accepted.first else { return [] }
         let usual = credential.conversation()
-        _ = await login(credential, usual)
+        _ = await login(credential, conversation: usual)
         guard !usual.questions.isEmpty else { return [] }
 
         let conversation = RecordingConversation([.never])
         let observed = ObservedModule(module)
         let later = FaultInjector()
-        let task = Task { await login(credential, conversation, through: observed, before: [later]) }
+        let task = Task { await login(credential, conversation: conversation, through: observed, before: [later]) }
         await conversation.untilAsked()
         task.cancel()
         var violations: [String] = []
@@ -140,7 +142,7 @@ extension LoginModuleConformance {
     }
 }
 
-/// A module that notes when the one it stands for has returned.
+/// A module that passes calls to another one, and notes when those have returned.
 private struct ObservedModule: LoginModule {
     private let module: any LoginModule
     let ended = Journal<LoginPhase>()
@@ -150,7 +152,7 @@ private struct ObservedModule: LoginModule {
     }
 
     init(realm: any Realm, options: ModuleOptions) throws(BadModule) {
-        throw BadModule("is made in code only")
+        throw BadModule("is created in code only")
     }
 
     func authenticateUser(_ attempt: LoginAttempt) async throws(LoginFault) -> Verdict {

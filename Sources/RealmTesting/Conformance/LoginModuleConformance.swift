@@ -3,7 +3,7 @@
 
 public import RealmKit
 
-/// Checks a login module against the contract of `LoginModule`.
+/// The conformance test of a login module: the contract of `LoginModule`.
 ///
 /// ```swift
 /// @Test func `the module keeps the contract`() async {
@@ -16,12 +16,12 @@ public import RealmKit
 /// }
 /// ```
 ///
-/// Checked: who must be accepted is and who must not is not; an accepted login commits, and can be undone; two hundred
-/// logins of different users at the same time get their own principals and no one else's; nobody comes in without a
-/// credential, or when the conversation fails or answers nonsense; all refused logins look the same from outside, the kind
-/// of failure aside; a cancelled login is refused, calls no later module, and the module returns.
+/// It checks: the users to accept are accepted, the others refused; an accepted login is committed and can be undone;
+/// two hundred logins of different users at the same time each get their own principals; no login succeeds without a
+/// credential, or if the conversation fails or gives wrong answers; all refusals look the same to the client, except
+/// for an unavailable module; a cancelled login is refused, calls no further module, and the module returns.
 public struct LoginModuleConformance: Sendable {
-    /// What somebody presents.
+    /// A user name with what the user presents.
     public struct Credential: Sendable {
         /// The user name.
         public let username: String
@@ -29,7 +29,7 @@ public struct LoginModuleConformance: Sendable {
         let code: String?
         let certificate: [UInt8]?
 
-        /// A credential; what is nil is not presented.
+        /// Creates a credential; a value that is nil is not presented.
         ///
         /// - Parameters:
         ///   - username: The user name.
@@ -54,14 +54,15 @@ public struct LoginModuleConformance: Sendable {
     let isPasswordless: Bool
     let patience: Duration
 
-    /// A check of one module.
+    /// Creates a test of one module.
     ///
     /// - Parameters:
-    ///   - module: The module, made as a configuration would make it.
-    ///   - accepts: Who must be accepted; the more users with different groups, the sharper the check for mixed-up logins.
-    ///   - refuses: Who must be refused: wrong passwords, empty ones, users there are not.
-    ///   - isPasswordless: Whether the module decides without asking anything.
-    ///   - patience: How long one login may take, in real time.
+    ///   - module: The module, created as a configuration would create it.
+    ///   - accepts: Credentials to accept, at least one. More users with different groups make the check for mixed-up
+    ///     logins stricter.
+    ///   - refuses: Credentials to refuse, at least one: wrong passwords, empty ones, unknown users.
+    ///   - isPasswordless: Whether the module decides without the conversation.
+    ///   - patience: The longest time for one login, in real time.
     public init(
         _ module: any LoginModule,
         accepts: [Credential],
@@ -76,20 +77,20 @@ public struct LoginModuleConformance: Sendable {
         self.patience = patience
     }
 
-    /// Checks everything.
+    /// Runs all checks.
     ///
-    /// - Returns: What is wrong, a sentence each; empty if nothing is.
+    /// - Returns: The violations, one sentence each; empty if there are none.
     public func violations() async -> [String] {
         guard !accepted.isEmpty, !refused.isEmpty else {
-            return ["nothing can be said without somebody to accept and somebody to refuse"]
+            return ["the test needs a credential to accept and one to refuse"]
         }
-        let badNames = (accepted + refused).filter { request($0) == nil }.map { "\($0.username) is no user name" }
-        guard badNames.isEmpty else { return badNames }
+        let invalid = (accepted + refused).filter { request($0) == nil }.map(\.username)
+        guard invalid.isEmpty else { return invalid.map { "\($0) is not a valid user name" } }
         let type = type(of: module)
-        var violations = NameRules.violations(of: type.moduleNames, "module name")
+        var violations = NameRules.violations(of: type.moduleNames, kind: "module name")
         violations += SchemaRules(type.options, reserved: []).violations()
         violations += await decisions()
-        violations += await sameness()
+        violations += await visibleDifferences()
         violations += await conversations()
         violations += await concurrency()
         violations += await cancellation()
@@ -110,10 +111,10 @@ public struct LoginModuleConformance: Sendable {
         }
     }
 
-    /// One login through a stack of this module alone, or with others behind it.
+    /// Runs a login through a stack of this module, with others after it if there are any.
     func login(
         _ credential: Credential,
-        _ conversation: any Conversation,
+        conversation: any Conversation,
         through module: (any LoginModule)? = nil,
         before others: [any LoginModule] = []
     ) async -> LoginReport? {
@@ -123,8 +124,8 @@ public struct LoginModuleConformance: Sendable {
         return await LoginStack(name: "conformance", entries, clock: RealClock()).login(request, asking: conversation)
     }
 
-    /// What somebody gets: principals, or nil.
+    /// Returns the principals of a login; nil if it was refused.
     func principals(_ credential: Credential) async -> Set<Principal>? {
-        await login(credential, credential.conversation())?.identity.map { Set($0.subject.principals) }
+        await login(credential, conversation: credential.conversation())?.identity.map { Set($0.subject.principals) }
     }
 }

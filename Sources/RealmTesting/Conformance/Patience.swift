@@ -3,7 +3,7 @@
 
 internal import RealmKit
 
-/// How long to wait in real time for something that must not take long; only what is broken ever takes it up.
+/// A time limit in real time, used up only by a test that fails.
 struct Patience: Sendable {
     let limit: Duration
 
@@ -11,7 +11,7 @@ struct Patience: Sendable {
         self.limit = limit
     }
 
-    /// Waits until a condition holds; false if it does not in time.
+    /// Waits until a condition holds; returns false if it does not in time.
     func wait(until isSo: @Sendable () -> Bool) async -> Bool {
         for _ in 0..<1000 {
             if isSo() { return true }
@@ -30,7 +30,7 @@ struct Patience: Sendable {
     }
 }
 
-/// The real time since it was made, for modules that work in real time.
+/// A clock of real time, for modules that work in real time.
 struct RealClock: LoginClock {
     private let begin = ContinuousClock.now
 

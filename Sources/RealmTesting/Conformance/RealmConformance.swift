@@ -3,52 +3,51 @@
 
 public import RealmKit
 
-/// Checks a type of realm against the contract of `Realm`.
+/// The conformance test of a type of realm: the contract of `Realm`.
 ///
 /// ```swift
 /// @Test func `the realm keeps the contract`() async {
-///     let conformance = RealmConformance(GuestRealm.self, properties: ["greeting": ["hello"]], strangers: ["nobody"])
+///     let conformance = RealmConformance(GuestRealm.self, properties: ["greeting": ["hello"]], unknownUsers: ["zed"])
 ///     #expect(await conformance.violations() == [])
 /// }
 /// ```
 ///
-/// Checked: names and schema make sense and every default can be read; the realm can be made from the properties given;
-/// unknown properties and missing required ones are refused; `jaasContext` and `authType` are not empty and hold no
-/// control characters; `jaas-context` has its effect; `groupNames(of:)` answers as documented; `accountKey(of:)` gives
-/// spellings of the same user the same key, each time.
+/// It checks: names and schema are valid and every default can be read; the realm can be created from the given
+/// properties; unknown properties and missing required ones are rejected; `jaasContext` and `authType` are not empty
+/// and contain no control characters; `jaas-context` takes effect; `groupNames(of:)` keeps its contract;
+/// `accountKey(of:)` returns the same key for all spellings of a user, each time.
 public struct RealmConformance<RealmType: Realm>: Sendable {
     private let properties: [String: [String]]
     private let members: [String: [String]]
-    private let strangers: [String]
+    private let unknownUsers: [String]
     private let spellings: [[String]]
 
-    /// A check of one type of realm.
+    /// Creates a test of one type of realm.
     ///
     /// - Parameters:
     ///   - type: The type.
-    ///   - properties: Properties a realm can be made of, as realms.conf would have them, each a list of words.
-    ///   - members: Users of that realm, and the groups that `groupNames(of:)` must give for them.
-    ///   - strangers: Names of nobody: `groupNames(of:)` must throw for them.
-    ///   - spellings: Names that the realm takes for the same user, a list for each: `accountKey(of:)` must give them the
-    ///     same key.
+    ///   - properties: The properties of a valid realm as in realms.conf, each with a list of words.
+    ///   - members: Users of that realm, with the groups that `groupNames(of:)` must return.
+    ///   - unknownUsers: Names of users that the realm does not have: `groupNames(of:)` must throw for them.
+    ///   - spellings: Lists of spellings of one user: `accountKey(of:)` must return the same key for each.
     public init(
         _ type: RealmType.Type,
         properties: [String: [String]] = [:],
         members: [String: [String]] = [:],
-        strangers: [String] = [],
+        unknownUsers: [String] = [],
         spellings: [[String]] = []
     ) {
         self.properties = properties
         self.members = members
-        self.strangers = strangers
+        self.unknownUsers = unknownUsers
         self.spellings = spellings
     }
 
-    /// Checks everything.
+    /// Runs all checks.
     ///
-    /// - Returns: What is wrong, a sentence each; empty if nothing is.
+    /// - Returns: The violations, one sentence each; empty if there are none.
     public func violations() async -> [String] {
-        var violations = NameRules.violations(of: RealmType.classNames, "class name")
+        var violations = NameRules.violations(of: RealmType.classNames, kind: "class name")
         violations += SchemaRules(RealmType.properties, reserved: ["class", "assign-groups", "group-mapping"])
             .violations()
         do throws(BadRealm) {
@@ -59,7 +58,7 @@ public struct RealmConformance<RealmType: Realm>: Sendable {
             violations += await groups(of: realm)
             violations += keys(of: realm)
         } catch {
-            violations.append("no realm can be made of the properties given: \(error)")
+            violations.append("the realm cannot be created from the given properties: \(error)")
         }
         return violations
     }
@@ -79,11 +78,11 @@ public struct RealmConformance<RealmType: Realm>: Sendable {
     private func refusals() -> [String] {
         var violations: [String] = []
         if accepts(properties.merging(["no-such-property": ["x"]]) { given, _ in given }) {
-            violations.append("a property that the schema does not declare is accepted")
+            violations.append("an undeclared property is accepted")
         }
         for property in RealmType.properties.properties where property.isRequired {
             if accepts(properties.filter { $0.key != property.name }) {
-                violations.append("\(property.name) is required, and the realm can be made without it")
+                violations.append("\(property.name) is required, but the realm can be created without it")
             }
         }
         return violations
@@ -99,19 +98,19 @@ public struct RealmConformance<RealmType: Realm>: Sendable {
     }
 
     private func texts(of realm: RealmType) -> [String] {
-        NameRules.violations(ofText: realm.jaasContext, "jaasContext")
-            + NameRules.violations(ofText: realm.authType, "authType")
+        NameRules.violations(ofText: realm.jaasContext, name: "jaasContext")
+            + NameRules.violations(ofText: realm.authType, name: "authType")
     }
 
     private func keys(of realm: RealmType) -> [String] {
         var violations: [String] = []
-        for names in spellings + (members.keys.sorted() + strangers).map({ [$0, $0] }) {
+        for names in spellings + (members.keys.sorted() + unknownUsers).map({ [$0, $0] }) {
             do throws(BadUsername) {
                 let keys = try names.map { (name) throws(BadUsername) in realm.accountKey(of: try Username(name)) }
                 if keys.contains("") { violations.append("accountKey(of:) is empty for one of \(names)") }
                 if Set(keys).count > 1 { violations.append("accountKey(of:) of \(names) is \(keys), not the same") }
             } catch {
-                violations.append("one of \(names) is no user name: \(error)")
+                violations.append("one of \(names) is not a valid user name: \(error)")
             }
         }
         return violations
@@ -121,9 +120,9 @@ public struct RealmConformance<RealmType: Realm>: Sendable {
         guard RealmType.properties["jaas-context"] != nil else { return [] }
         do throws(BadRealm) {
             let context = try make(properties.merging(["jaas-context": ["another"]]) { _, other in other }).jaasContext
-            return context == "another" ? [] : ["jaas-context is set to another, and jaasContext is \(context)"]
+            return context == "another" ? [] : ["jaas-context is set to another, but jaasContext is \(context)"]
         } catch {
-            return ["with jaas-context set to another no realm can be made: \(error)"]
+            return ["the realm cannot be created with another jaas-context: \(error)"]
         }
     }
 
@@ -137,14 +136,14 @@ public struct RealmConformance<RealmType: Realm>: Sendable {
                 violations.append("groupNames(of: \(name)) throws: \(error)")
             }
         }
-        for name in strangers {
+        for name in unknownUsers {
             do {
                 let given = try await realm.groupNames(of: try Username(name))
-                violations.append("groupNames(of: \(name)) gives \(given) for nobody")
+                violations.append("groupNames(of: \(name)) returns \(given) for an unknown user")
             } catch let error as RealmError {
                 if error.code == .noSuchRealm { violations.append("groupNames(of: \(name)) throws noSuchRealm") }
             } catch {
-                violations.append("\(name) is no user name: \(error)")
+                violations.append("\(name) is not a valid user name: \(error)")
             }
         }
         return violations

@@ -3,7 +3,7 @@
 
 internal import RealmKit
 
-/// What a schema has to be like, whether it is a realm's or a module's.
+/// The rules for a schema, of a realm or of a module.
 struct SchemaRules {
     let schema: PropertySchema
     let reserved: Set<String>
@@ -15,9 +15,9 @@ struct SchemaRules {
 
     func violations() -> [String] {
         let names = schema.properties.map(\.name)
-        var violations = names.flatMap { NameRules.violations(ofWord: $0, "property") }
+        var violations = names.flatMap { NameRules.violations(ofWord: $0, kind: "property") }
         for name in names where reserved.contains(name) {
-            violations.append("the property \(name) has a name that everything of its kind has already")
+            violations.append("the property name \(name) is reserved")
         }
         for (index, name) in names.enumerated() {
             let twin = names[..<index].first { $0.lowercased() == name.lowercased() }
@@ -34,33 +34,33 @@ struct SchemaRules {
             _ = try PropertyValue(words, as: property.kind)
             return []
         } catch {
-            return ["the default of \(property.name) cannot be: it \(error)"]
+            return ["the default of \(property.name) is invalid: it \(error)"]
         }
     }
 }
 
-/// What a name has to be like that stands in a configuration.
+/// The rules for a name in a configuration.
 enum NameRules {
-    static func violations(of names: [String], _ what: String) -> [String] {
-        var violations = names.flatMap { Self.violations(ofWord: $0, what) }
-        if names.isEmpty { violations.append("there is no \(what)") }
+    static func violations(of names: [String], kind: String) -> [String] {
+        var violations = names.flatMap { Self.violations(ofWord: $0, kind: kind) }
+        if names.isEmpty { violations.append("there is no \(kind)") }
         for (index, name) in names.enumerated() where names[..<index].contains(name) {
-            violations.append("the \(what) \(name) stands twice")
+            violations.append("the \(kind) \(name) is listed twice")
         }
         return violations
     }
 
-    static func violations(ofWord word: String, _ what: String) -> [String] {
-        guard !word.isEmpty else { return ["a \(what) is empty"] }
+    static func violations(ofWord word: String, kind: String) -> [String] {
+        guard !word.isEmpty else { return ["a \(kind) is empty"] }
         let isPlain = word.unicodeScalars.allSatisfy { scalar in
             (0x21...0x7E).contains(scalar.value) && !"\";{}#".unicodeScalars.contains(scalar)
         }
-        return isPlain ? [] : ["the \(what) \(word.debugDescription) cannot stand in a configuration without quotes"]
+        return isPlain ? [] : ["the \(kind) \(word.debugDescription) needs quotes in a configuration"]
     }
 
-    static func violations(ofText text: String, _ what: String) -> [String] {
-        if text.isEmpty { return ["\(what) is empty"] }
+    static func violations(ofText text: String, name: String) -> [String] {
+        if text.isEmpty { return ["\(name) is empty"] }
         let isPlain = text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
-        return isPlain ? [] : ["\(what) holds a control character"]
+        return isPlain ? [] : ["\(name) contains a control character"]
     }
 }

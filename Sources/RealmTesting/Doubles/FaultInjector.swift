@@ -4,67 +4,67 @@
 public import RealmKit
 internal import Synchronization
 
-/// A module that behaves as a test wants it to, well or badly, and remembers how it was called.
+/// A module with a given behaviour, correct or not, that records its calls.
 ///
-/// It is made in code, for stacks made in code. It may be used from any thread.
+/// It is created in code, for stacks created in code. It may be used from any thread.
 public struct FaultInjector: LoginModule {
-    /// What a login does.
+    /// The behaviour of a login.
     public enum Behavior: Sendable {
-        /// Says yes, with these groups.
+        /// Succeeds, with these groups.
         case accept(groups: [String] = [])
-        /// Has nothing to say.
+        /// Ignores the login.
         case ignore
-        /// Says no.
+        /// Refuses the login.
         case refuse(LoginFailure)
-        /// Throws.
+        /// Throws a fault.
         case fail(LoginFault)
-        /// Keeps the first success it has made, which it does not return, and returns it in every later login.
+        /// Keeps its first success without returning it, and returns it in every later login.
         case forge
-        /// Does not answer, nor listen to a cancellation, before ``FaultInjector/release()``; then says yes.
+        /// Waits for ``FaultInjector/release()``, even if cancelled, then succeeds.
         case hold(groups: [String] = [])
-        /// Does this.
+        /// Runs this closure.
         case run(@Sendable (LoginAttempt) async throws(LoginFault) -> Verdict)
     }
 
-    /// What a commit, an abort or a logout does.
+    /// The behaviour of a commit, an abort or a logout.
     public enum Ending: Sendable {
-        /// What modules do unless they say otherwise: done if the login was this module's success; a logout is done.
+        /// The default of `LoginModule`: done if this module succeeded; a logout is always done.
         case usual
-        /// Done.
+        /// Returns `done`.
         case done
-        /// Nothing to do.
+        /// Returns `ignored`.
         case ignore
-        /// Throws.
+        /// Throws a fault.
         case fail(LoginFault)
-        /// Does not answer, nor listen to a cancellation, before ``FaultInjector/release()``; then done.
+        /// Waits for ``FaultInjector/release()``, even if cancelled, then returns `done`.
         case hold
-        /// Does this.
+        /// Runs this closure.
         case run(@Sendable (LoginAttempt) async throws(LoginFault) -> Completion)
     }
 
-    /// One call of the module.
+    /// A call of the module.
     public struct Call: Sendable, Hashable {
-        /// What it was called for.
+        /// The phase of the call.
         public let phase: LoginPhase
-        /// Who signs in or out.
+        /// The user of the login.
         public let username: Username
-        /// Whether the task was cancelled when it was called.
+        /// Whether the task was cancelled before the call.
         public let isCancelled: Bool
     }
 
     private let login: Behavior
     private let commit, abort, logout: Ending
     private let journal = Journal<Call>()
-    private let gate = Gate()
+    private let latch = Latch()
     private let forgery = Forgery()
 
-    /// A module that behaves so.
+    /// Creates a module.
     ///
     /// - Parameters:
-    ///   - login: What a login does.
-    ///   - commit: What a commit does.
-    ///   - abort: What an abort does.
-    ///   - logout: What a logout does.
+    ///   - login: The behaviour of a login.
+    ///   - commit: The behaviour of a commit.
+    ///   - abort: The behaviour of an abort.
+    ///   - logout: The behaviour of a logout.
     public init(
         _ login: Behavior = .accept(),
         commit: Ending = .usual,
@@ -77,33 +77,33 @@ public struct FaultInjector: LoginModule {
         self.logout = logout
     }
 
-    /// A module that accepts everybody.
+    /// Creates a module that accepts every user.
     ///
     /// - Parameters:
     ///   - realm: Any realm.
-    ///   - options: None.
+    ///   - options: No options.
     /// - Throws: Nothing.
     public init(realm: any Realm, options: ModuleOptions) throws(BadModule) {
         self.init()
     }
 
-    /// How it was called so far, in order.
+    /// The calls so far, in order.
     public var calls: [Call] { journal.entries }
 
-    /// What it was called for so far, in order.
+    /// The phases of the calls so far, in order.
     public var phases: [LoginPhase] { calls.map(\.phase) }
 
-    /// Waits until it has been called so many times.
+    /// Waits until the module has been called a number of times.
     ///
-    /// - Parameter count: How many times, at least.
+    /// - Parameter count: The least number of calls.
     public func untilCalled(_ count: Int = 1) async { await journal.wait(for: count) }
 
-    /// Lets go of every call that is held, now or later.
-    public func release() { gate.open() }
+    /// Ends the wait of every call that is held, now or later.
+    public func release() { latch.open() }
 
-    /// Does what was asked for.
+    /// Behaves as given.
     public func authenticateUser(_ attempt: LoginAttempt) async throws(LoginFault) -> Verdict {
-        note(.login, attempt)
+        note(.login, of: attempt)
         switch login {
         case .accept(let groups): return attempt.commit(groups: groups)
         case .ignore: return .ignored
@@ -111,42 +111,42 @@ public struct FaultInjector: LoginModule {
         case .fail(let fault): throw fault
         case .forge: return forgery.exchange(attempt.commit()) ?? .failed(.permissionDenied)
         case .hold(let groups):
-            await gate.pass()
+            await latch.pass()
             return attempt.commit(groups: groups)
         case .run(let body): return try await body(attempt)
         }
     }
 
-    /// Does what was asked for.
+    /// Behaves as given.
     public func commit(_ attempt: LoginAttempt) async throws(LoginFault) -> Completion {
-        note(.commit, attempt)
-        return try await end(commit, attempt, usual: attempt.succeeded)
+        note(.commit, of: attempt)
+        return try await end(commit, of: attempt, usual: attempt.succeeded)
     }
 
-    /// Does what was asked for.
+    /// Behaves as given.
     public func abort(_ attempt: LoginAttempt) async throws(LoginFault) -> Completion {
-        note(.abort, attempt)
-        return try await end(abort, attempt, usual: attempt.succeeded)
+        note(.abort, of: attempt)
+        return try await end(abort, of: attempt, usual: attempt.succeeded)
     }
 
-    /// Does what was asked for.
+    /// Behaves as given.
     public func logout(_ attempt: LoginAttempt) async throws(LoginFault) -> Completion {
-        note(.logout, attempt)
-        return try await end(logout, attempt, usual: true)
+        note(.logout, of: attempt)
+        return try await end(logout, of: attempt, usual: true)
     }
 
-    private func note(_ phase: LoginPhase, _ attempt: LoginAttempt) {
+    private func note(_ phase: LoginPhase, of attempt: LoginAttempt) {
         journal.add(Call(phase: phase, username: attempt.username, isCancelled: Task.isCancelled))
     }
 
-    private func end(_ ending: Ending, _ attempt: LoginAttempt, usual: Bool) async throws(LoginFault) -> Completion {
+    private func end(_ ending: Ending, of attempt: LoginAttempt, usual: Bool) async throws(LoginFault) -> Completion {
         switch ending {
         case .usual: return usual ? .done : .ignored
         case .done: return .done
         case .ignore: return .ignored
         case .fail(let fault): throw fault
         case .hold:
-            await gate.pass()
+            await latch.pass()
             return .done
         case .run(let body): return try await body(attempt)
         }
@@ -157,7 +157,7 @@ public struct FaultInjector: LoginModule {
 private final class Forgery: Sendable {
     private let kept = Mutex<Verdict?>(nil)
 
-    /// What was kept; keeps this if nothing was.
+    /// Returns the verdict kept before; if there is none, keeps this one and returns nil.
     func exchange(_ verdict: Verdict) -> Verdict? {
         kept.withLock { kept in
             if kept == nil {

@@ -4,7 +4,7 @@
 public import RealmKit
 internal import Synchronization
 
-/// A clock that moves only when it is told to, so that a test of a deadline takes no time.
+/// A clock that moves only by ``advance(by:)``, so that a test of a deadline takes no time.
 ///
 /// ```swift
 /// let clock = ManualClock()
@@ -31,22 +31,22 @@ public final class ManualClock: LoginClock {
 
     private let state: Mutex<State>
 
-    /// A clock that stands still.
+    /// Creates a clock that stands still.
     ///
-    /// - Parameter now: The moment it shows, in nanoseconds.
+    /// - Parameter now: The time it shows, in nanoseconds.
     public init(now: UInt64 = 0) {
         state = Mutex(State(now: now))
     }
 
-    /// The moment it shows, in nanoseconds.
+    /// The time it shows, in nanoseconds.
     public var now: UInt64 { state.withLock { $0.now } }
 
-    /// How many tasks are asleep on it.
+    /// The number of tasks that sleep on it.
     public var sleepers: Int { state.withLock { $0.sleepers.count } }
 
-    /// Moves the clock on, and wakes those whose moment has come, the earliest first.
+    /// Advances the clock and wakes the tasks whose time has come, the earliest first.
     ///
-    /// - Parameter duration: How far; nothing happens for less than a nanosecond.
+    /// - Parameter duration: The time to advance by; fractions of a nanosecond are dropped.
     public func advance(by duration: Duration) {
         let woken: [Sleeper] = state.withLock { state in
             state.now += Self.nanoseconds(duration)
@@ -58,9 +58,9 @@ public final class ManualClock: LoginClock {
         woken.forEach { $0.continuation.resume(returning: true) }
     }
 
-    /// Waits until so many tasks are asleep on it.
+    /// Waits until a number of tasks sleep on it.
     ///
-    /// - Parameter count: How many, at least.
+    /// - Parameter count: The least number of tasks.
     public func untilAsleep(_ count: Int = 1) async {
         await withCheckedContinuation { continuation in
             let areAsleep = state.withLock { state in
@@ -72,10 +72,10 @@ public final class ManualClock: LoginClock {
         }
     }
 
-    /// Waits until the clock has been moved to a moment.
+    /// Waits until the clock has been advanced to a time.
     ///
-    /// - Parameter deadline: The moment; one that has passed returns at once.
-    /// - Throws: `CancellationError` when the task is cancelled.
+    /// - Parameter deadline: The time; one that has passed returns at once.
+    /// - Throws: `CancellationError` if the task is cancelled.
     public func sleep(until deadline: UInt64) async throws(CancellationError) {
         let id = state.withLock { state in
             state.lastID += 1

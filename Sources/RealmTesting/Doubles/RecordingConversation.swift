@@ -3,37 +3,38 @@
 
 public import RealmKit
 
-/// A conversation that answers from a script and remembers what it was asked.
+/// A conversation with prepared replies that records the callbacks.
 ///
 /// It may be used from any thread.
 public final class RecordingConversation: Conversation {
-    /// What to say to one question, however many callbacks it is made of.
+    /// The reply to one call, however many callbacks it has.
     public enum Reply: Sendable {
-        /// What this conversation would say.
+        /// The answers of this conversation.
         case like(PreparedConversation)
-        /// These answers as they stand, right in number and kind or not.
+        /// These answers, whether their number and kinds are right or not.
         case answers([Answer])
-        /// A fault: the other end is gone.
+        /// A fault, as from a client that is gone.
         case fault(LoginFault)
-        /// Nothing, until the task is cancelled; then a fault of kind `unavailable`.
+        /// No reply until the task is cancelled; then a fault of kind `unavailable`.
         case never
-        /// Nothing before ``RecordingConversation/release()``, cancelled or not; then what this conversation would say.
+        /// No reply before ``RecordingConversation/release()``, even if cancelled; then the answers of this
+        /// conversation.
         case held(PreparedConversation)
     }
 
     private let replies: [Reply]
     private let journal = Journal<[Callback]>()
-    private let gate = Gate()
+    private let latch = Latch()
 
-    /// A conversation with a script.
+    /// Creates a conversation with a reply for each call.
     ///
-    /// - Parameter replies: What to say to one question after the other; the last repeats. Without any, every callback is
-    ///   answered by ``Answer/none``.
+    /// - Parameter replies: The replies in order; the last is repeated. Without replies every callback is answered by
+    ///   ``Answer/none``.
     public init(_ replies: [Reply] = []) {
         self.replies = replies
     }
 
-    /// A conversation that always answers the same.
+    /// Creates a conversation that always gives the same answers.
     ///
     /// - Parameters:
     ///   - name: The user name.
@@ -55,18 +56,18 @@ public final class RecordingConversation: Conversation {
         self.init([.like(prepared)])
     }
 
-    /// What was asked so far, question by question.
+    /// The callbacks of each call so far, in order.
     public var questions: [[Callback]] { journal.entries }
 
-    /// Waits until so many questions have been asked.
+    /// Waits until a number of calls have been made.
     ///
-    /// - Parameter count: How many, at least.
+    /// - Parameter count: The least number of calls.
     public func untilAsked(_ count: Int = 1) async { await journal.wait(for: count) }
 
-    /// Lets go of every ``Reply/held(_:)``.
-    public func release() { gate.open() }
+    /// Ends the wait of every ``Reply/held(_:)``, now or later.
+    public func release() { latch.open() }
 
-    /// Answers as the script says.
+    /// Replies as prepared.
     public func answer(_ callbacks: [Callback]) async throws(LoginFault) -> [Answer] {
         let number = journal.add(callbacks)
         switch number < replies.count ? replies[number] : replies.last ?? .like(.silent) {
@@ -74,7 +75,7 @@ public final class RecordingConversation: Conversation {
         case .answers(let answers): return answers
         case .fault(let fault): throw fault
         case .held(let prepared):
-            await gate.pass()
+            await latch.pass()
             return try await prepared.answer(callbacks)
         case .never:
             do throws(CancellationError) {

@@ -4,28 +4,28 @@
 internal import Passwords
 public import RealmKit
 
-/// Checks name and password of a ``FileRealm``'s users.
+/// Checks the names and passwords of a ``FileRealm``'s users.
 ///
-/// Unknown, disabled and unusable users cost what any user costs: one check of every kind of hash in the file. An empty
-/// password is refused, after the same work. Once the whole stack has accepted a login, a hash that is weaker than the
-/// policy wants is made anew in the background. Options: those of `FirstPass`.
+/// Every login computes one check of every cost in the file, for unknown, disabled and unusable users too. An empty
+/// password is rejected after the same work. When the whole stack has accepted a login, a hash that is weaker than the
+/// policy is replaced in the background. Options: those of `FirstPass`.
 public struct FileLoginModule: PasswordLoginModule {
-    /// `FileLoginModule` and the name of the one in GlassFish.
+    /// `FileLoginModule` and the name of GlassFish's module.
     public static let moduleNames = ["FileLoginModule", "com.sun.enterprise.security.auth.login.FileLoginModule"]
 
-    /// How this module shares a password with its neighbours.
+    /// The sharing of a password with the other modules of the stack.
     public let firstPass: FirstPass
     private let realm: FileRealm
     private let passwords: PasswordService
     private let rehashPassword: SharedState.Key
     private let rehashStored: SharedState.Key
 
-    /// Makes the module for a realm.
+    /// Creates the module for a realm.
     ///
     /// - Parameters:
     ///   - realm: The realm whose users are checked.
     ///   - options: Those of `FirstPass`.
-    /// - Throws: ``BadModule`` when the program has no `PasswordService`.
+    /// - Throws: ``BadModule`` if the program provides no `PasswordService`.
     public init(realm: FileRealm, options: ModuleOptions) throws(BadModule) {
         firstPass = try FirstPass(options)
         self.realm = realm
@@ -37,16 +37,21 @@ public struct FileLoginModule: PasswordLoginModule {
         rehashStored = SharedState.Key("gatehouse.file.\(options.realmName).stored")
     }
 
-    /// Yes if the password is the one whose hash the file holds.
+    /// Succeeds if the password matches the hash in the file.
     public func authenticate(_ attempt: LoginAttempt, password: Secret) async throws(LoginFault) -> Verdict {
         await realm.files.look()
         let table = realm.files.table
         let user = table[attempt.username]
         let isRight: Bool
         do throws(LoginFault) {
-            isRight = try await passwords.check(password, against: user?.usablePassword, costs: table.costs, attempt)
+            isRight = try await passwords.check(
+                password,
+                against: user?.usablePassword,
+                costs: table.costs,
+                for: attempt
+            )
         } catch {
-            // That this user's format cannot take this password must not be seen from outside.
+            // A failure, not an error: a client must not see that this user's format cannot take the password.
             guard error.kind == .unusableCredential else { throw error }
             return .failed(.unusableCredential)
         }
@@ -62,12 +67,12 @@ public struct FileLoginModule: PasswordLoginModule {
         return attempt.commit(as: user.name, groups: user.groups)
     }
 
-    /// Done if this module succeeded; has the hash made anew if it should be.
+    /// Done if this module succeeded; starts to replace the hash if it is weaker than the policy.
     public func commit(_ attempt: LoginAttempt) async throws(LoginFault) -> Completion {
         let (password, stored) = cleanUp(attempt)
         guard attempt.succeeded else { return .ignored }
         if let password, let stored, let rehasher = realm.rehasher {
-            rehasher.begin(attempt.username, password, replacing: stored)
+            rehasher.begin(attempt.username, password: password, replacing: stored)
         }
         return .done
     }
@@ -78,7 +83,7 @@ public struct FileLoginModule: PasswordLoginModule {
         return attempt.succeeded ? .done : .ignored
     }
 
-    /// Takes out what was kept for the end of the login, and what `clearPass` says.
+    /// Removes the values kept for the end of the login, and the password if `clearPass` is set.
     private func cleanUp(_ attempt: LoginAttempt) -> (password: Secret?, stored: String?) {
         firstPass.cleanUp(attempt)
         return attempt.updateShared { shared in

@@ -14,7 +14,7 @@ extension FileRealm: ManagedRealm {
         return table.users.map(\.record)
     }
 
-    /// All users who stand on one line whose hash can be read, or who have none, in the order of the file.
+    /// All users with exactly one line whose hash can be read or is missing, in the order of the file.
     public func exportUsers() async throws(RealmError) -> [NewUser] {
         await files.look()
         let (table, fault) = files.state.withLock { ($0.version.table, $0.fault) }
@@ -30,7 +30,7 @@ extension FileRealm: ManagedRealm {
         try await files.make(.add(user, hash: hash))
     }
 
-    /// Changes the user's line; a `!` before the hash is what disables a user.
+    /// Changes the user's line; a `!` before the hash disables a user.
     public func change(_ user: Username, _ changes: UserChanges) async throws(RealmError) {
         try await files.make(.change(user, changes))
     }
@@ -38,5 +38,24 @@ extension FileRealm: ManagedRealm {
     /// Removes all lines of the user.
     public func remove(_ user: Username) async throws(RealmError) {
         try await files.make(.remove(user))
+    }
+}
+
+extension FileRealm: UserFileRealm {
+    /// `file`, and `group-file` if there is one.
+    public static func propertyValues(file: String, groupFile: String?) -> [String: PropertyValue] {
+        var values: [String: PropertyValue] = ["file": .string(file)]
+        if let groupFile { values["group-file"] = .string(groupFile) }
+        return values
+    }
+
+    /// Those of the ``warnings`` that are about single lines of the files.
+    public var lineWarnings: [String] { files.table.lineWarnings }
+
+    /// Those of the ``warnings`` that are about the files as a whole.
+    public var fileWarnings: [String] {
+        let table = files.table
+        let lines = Set(table.lineWarnings)
+        return table.warnings.filter { !lines.contains($0) }
     }
 }

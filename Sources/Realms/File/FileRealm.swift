@@ -5,18 +5,18 @@ internal import Passwords
 public import RealmKit
 internal import Synchronization
 
-/// A realm whose users stand in a file: a key file of GlassFish, or an htpasswd file of Apache.
+/// A realm whose users are in a file: a key file of GlassFish, or an htpasswd file of Apache.
 ///
-/// The file is read when the realm is made, and again whenever it has changed; a new state that cannot be used leaves the
-/// users there were. A bad line, and a name that stands twice, take nobody else down and let nobody in: see ``warnings``.
-/// Changes keep all other lines byte for byte, are there for good when their call returns, and are safe beside other
-/// programs that change the file in the same way; see docs/file-realm.md.
+/// The file is read when the realm is created, and again whenever it has changed. If a new version of the file cannot
+/// be used, the previous users stay. Users on a malformed line, or with a name that occurs twice, cannot sign in; other
+/// users are not affected: see ``warnings``. A change keeps all other lines byte for byte, is on the disk when the call
+/// returns, and is safe beside other programs that change the file in the same way; see docs/file-realm.md.
 ///
 /// Properties: `jaas-context` (`fileRealm`), `file`, `group-file`, `format` (`auto`, `glassfish`, `htpasswd`), `clear-text`
 /// (`false`), `rehash` (`false`). It may be used from any thread. Source: `FileRealm` of GlassFish, `mod_authn_file` and
 /// `mod_authz_groupfile` of Apache.
 public struct FileRealm: Realm {
-    /// `FileRealm` and the name of the one in GlassFish.
+    /// `FileRealm` and the name of GlassFish's realm.
     public static let classNames = ["FileRealm", "com.sun.enterprise.security.auth.realm.file.FileRealm"]
 
     /// The properties listed above.
@@ -33,7 +33,7 @@ public struct FileRealm: Realm {
     public let jaasContext: String
     let files: UserFiles
     let passwords: PasswordService?
-    /// Makes weak hashes anew; nil where that is switched off.
+    /// Replaces weak hashes; nil if `rehash` is off.
     let rehasher: Rehasher?
 
     /// `file`.
@@ -41,9 +41,9 @@ public struct FileRealm: Realm {
 
     /// Reads the files.
     ///
-    /// - Parameter properties: As the schema declares them. A `RealmLog` among the services gets the ``warnings``; a
-    ///   `PasswordService` is needed by the module only.
-    /// - Throws: ``BadRealm`` when the file cannot be read or trusted, or its form cannot be told.
+    /// - Parameter properties: The properties of the schema. A `RealmLog` among the services receives the ``warnings``;
+    ///   only the module needs a `PasswordService`.
+    /// - Throws: ``BadRealm`` if the file cannot be read or trusted, or its form cannot be detected.
     public init(_ properties: RealmProperties) throws(BadRealm) {
         try self.init(properties, now: FileStamp.systemNow)
     }
@@ -60,7 +60,7 @@ public struct FileRealm: Realm {
         let groupFile = properties.has("group-file") ? try properties.string("group-file") : nil
         guard groupFile == nil || rules.form != .glassfish else {
             throw BadRealm(
-                "is for htpasswd files only; a GlassFish key file holds the groups itself",
+                "is for htpasswd files only; a GlassFish key file contains the groups itself",
                 setting: "group-file"
             )
         }
@@ -70,24 +70,28 @@ public struct FileRealm: Realm {
         do throws(FileFault) {
             files = try UserFiles(paths, log: log, now: now)
         } catch {
-            throw Self.fault(error, paths)
+            throw Self.fault(error, paths: paths)
         }
-        rehasher = try properties.boolean("rehash") ? rules.passwords.map { Rehasher(files, $0, log) } : nil
+        rehasher =
+            try properties.boolean("rehash") ? rules.passwords.map { Rehasher(files, passwords: $0, log: log) } : nil
         (self.files, passwords) = (files, rules.passwords)
     }
 
-    private static func fault(_ fault: FileFault, _ paths: UserFilePaths) -> BadRealm {
+    private static func fault(_ fault: FileFault, paths: UserFilePaths) -> BadRealm {
         if let groupFile = paths.groupFile, FileStamp(of: paths.file) != nil, FileStamp(of: groupFile) == nil {
-            return BadRealm("\(fault); an empty one is made by: (umask 027; touch \(groupFile))", setting: "group-file")
+            return BadRealm(
+                "\(fault); create an empty one with: (umask 027; touch \(groupFile))",
+                setting: "group-file"
+            )
         }
         guard FileStamp(of: paths.file) == nil else { return BadRealm(fault.description, setting: "file") }
-        return BadRealm("\(fault); an empty one is made by: (umask 077; touch \(paths.file))", setting: "file")
+        return BadRealm("\(fault); create an empty one with: (umask 077; touch \(paths.file))", setting: "file")
     }
 
-    /// Lines of the file in use that were left out, and what else is not as it should be, each with file and line.
+    /// Warnings about lines that are ignored and other problems of the file in use, each with file and line.
     public var warnings: [String] { files.table.warnings }
 
-    /// The groups of a user of the file; none for one whose name stands twice.
+    /// Returns the groups of a user of the file; none if the name occurs twice.
     public func groupNames(of user: Username) async throws(RealmError) -> [String] {
         await files.look()
         guard let known = files.table[user] else { throw .noSuchUser(user) }
@@ -96,9 +100,10 @@ public struct FileRealm: Realm {
 }
 
 extension FileRealm: RefreshingRealm {
-    /// Looks whether the file has changed.
+    /// Checks whether the file has changed.
     ///
-    /// What has changed is told when the file has rested for a second, or has changed for five, as one that is written in
-    /// place may be without users for a moment. A hash that this realm has made anew at a login counts as no change.
+    /// Changes are reported when the file has not changed for one second, or has kept changing for five: a file that is
+    /// written in place may have no users for a moment. A hash that this realm has replaced after a login is not a
+    /// change.
     public func refresh() async -> ChangedUsers { await files.refresh() }
 }

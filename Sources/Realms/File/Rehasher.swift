@@ -5,10 +5,10 @@ internal import Passwords
 internal import RealmKit
 internal import Synchronization
 
-/// Makes weak hashes anew after logins, one at a time.
+/// Replaces weak hashes after logins, one at a time.
 ///
-/// A login never waits for it: while it is busy others go without, and have their turn at their next login. What it
-/// cannot do is logged, each reason once in a row.
+/// A login never waits for it: while it is busy, other hashes stay until their user's next login. A failure is logged,
+/// each reason once in a row.
 final class Rehasher: Sendable {
     private struct State {
         var task: Task<Void, Never>?
@@ -21,7 +21,7 @@ final class Rehasher: Sendable {
     private let log: RealmLog?
     private let state = Mutex(State())
 
-    init(_ files: UserFiles, _ passwords: PasswordService, _ log: RealmLog?) {
+    init(_ files: UserFiles, passwords: PasswordService, log: RealmLog?) {
         self.files = files
         self.passwords = passwords
         self.log = log
@@ -29,29 +29,35 @@ final class Rehasher: Sendable {
 
     deinit { state.withLock { $0.task?.cancel() } }
 
-    /// Whether a hash should be made anew, and can be.
+    /// Returns whether a hash is weaker than the policy, and the file can be replaced.
     func wants(_ hash: any PasswordHash) -> Bool {
         passwords.policy.wantsRehash(of: hash) && files.state.withLock { $0.version.isReplaceable }
     }
 
-    /// Begins, unless it is busy.
+    /// Starts to replace a hash, unless it is busy.
     ///
     /// - Parameters:
-    ///   - user: Whose hash.
-    ///   - password: The password, which is the right one.
-    ///   - stored: The hash it was held against: where there is another by now, that one stays.
-    func begin(_ user: Username, _ password: Secret, replacing stored: String) {
+    ///   - user: The user.
+    ///   - password: The password, which was found right.
+    ///   - stored: The hash that matched the password: if the file has another one now, that one stays.
+    func begin(_ user: Username, password: Secret, replacing stored: String) {
         state.withLock { state in
             guard !state.isBusy else { return }
             state.isBusy = true
             state.task = Task { [files, passwords, weak self] in
-                let fault = await Self.rehash(user, password, stored, files, passwords)
+                let fault = await Self.rehash(
+                    user,
+                    password: password,
+                    replacing: stored,
+                    files: files,
+                    passwords: passwords
+                )
                 self?.end(fault)
             }
         }
     }
 
-    /// Waits until it has nothing to do.
+    /// Waits until it is idle.
     func rest() async {
         await state.withLock { $0.task }?.value
     }
@@ -62,15 +68,15 @@ final class Rehasher: Sendable {
             return state.lastFault != fault
         }
         guard let fault, isNews else { return }
-        log?("a password could not be hashed anew: \(fault)", .notice)
+        log?("a weak password hash could not be replaced: \(fault)", .notice)
     }
 
     private static func rehash(
         _ user: Username,
-        _ password: Secret,
-        _ stored: String,
-        _ files: UserFiles,
-        _ passwords: PasswordService
+        password: Secret,
+        replacing stored: String,
+        files: UserFiles,
+        passwords: PasswordService
     ) async -> String? {
         do {
             var changes = UserChanges()

@@ -3,9 +3,9 @@
 
 public import RealmKit
 
-/// Accepts everybody.
+/// Accepts every user.
 ///
-/// For trying stacks, and for a stack that ends "and whoever got here may come in".
+/// For tests of stacks, and for the end of a stack that accepts all users that no module before has rejected.
 ///
 /// Options: `groups`, the groups to commit. Source: pam_permit(8).
 public struct PermitLoginModule: ImmediateLoginModule {
@@ -14,27 +14,27 @@ public struct PermitLoginModule: ImmediateLoginModule {
 
     private let groups: [String]
 
-    /// Makes the module.
+    /// Creates the module.
     ///
     /// - Parameters:
     ///   - realm: Any realm.
     ///   - options: `groups`.
-    /// - Throws: Nothing that its schema has not refused before.
+    /// - Throws: Nothing: the schema has checked the options.
     public init(realm: any Realm, options: ModuleOptions) throws(BadModule) {
         groups = try options.list("groups")
     }
 
-    /// Yes.
+    /// Succeeds.
     public func authenticateUser(_ attempt: LoginAttempt) throws(LoginFault) -> Verdict {
         attempt.commit(groups: groups)
     }
 }
 
-/// Refuses everybody: the end of a stack that lets in only those whom a sufficient module has let in before.
+/// Rejects every user: for the end of a stack that accepts only users whom a sufficient module has accepted.
 ///
 /// Source: pam_deny(8).
 public struct DenyLoginModule: ImmediateLoginModule {
-    /// Makes the module.
+    /// Creates the module.
     ///
     /// - Parameters:
     ///   - realm: Any realm.
@@ -42,7 +42,7 @@ public struct DenyLoginModule: ImmediateLoginModule {
     /// - Throws: Nothing.
     public init(realm: any Realm, options: ModuleOptions) throws(BadModule) {}
 
-    /// No: permission denied.
+    /// Fails with permission denied.
     public func authenticateUser(_ attempt: LoginAttempt) throws(LoginFault) -> Verdict {
         .failed(.permissionDenied)
     }

@@ -4,7 +4,7 @@
 internal import RealmKit
 internal import Synchronization
 
-/// Answers for successive calls, the last of which repeats.
+/// The results of successive calls of a module function; the last one repeats.
 final class Script: Sendable {
     enum Answer: Sendable {
         case auto
@@ -33,13 +33,13 @@ final class Script: Sendable {
     private let answers: [Answer]
     private let calls = Mutex(0)
 
-    init(_ options: ModuleOptions, _ name: String) throws(BadModule) {
+    init(_ options: ModuleOptions, setting name: String) throws(BadModule) {
         var answers: [Answer] = []
         for word in try options.string(name).split(separator: ",") {
             guard let answer = Answer(word) else {
                 let known = LoginFailure.allCases.map(\.code).joined(separator: ", ")
                 throw BadModule(
-                    "has no answer \(word); there are auto, success, ignored, forged, never and, bare or behind throw:, \(known)",
+                    "has no result \(word); the results are auto, success, ignored, forged, never and, alone or after throw:, \(known)",
                     setting: name
                 )
             }

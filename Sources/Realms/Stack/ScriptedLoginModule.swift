@@ -4,18 +4,18 @@
 public import RealmKit
 internal import Synchronization
 
-/// Answers what its options say, for trying what a stack does.
+/// Returns the results that its options list, for tests of stacks.
 ///
-/// Options: `login`, `commit`, `abort`, `logout`, each one answer or several separated by commas for one call after the
-/// other, the last of which repeats; `groups`, committed by a successful login; `principal`, a user principal added by a
-/// commit that is done; `delay`, how long a login takes; `password` and `code`, what the user has to give before anything
-/// else, asked for one after the other. An answer is
+/// Options: `login`, `commit`, `abort`, `logout`, each one result or several separated by commas, one for each call,
+/// the last of which repeats; `groups`, committed by a successful login; `principal`, a user principal added by a
+/// commit that is done; `delay`, the time that a login takes; `password` and `code`, which the user must enter first,
+/// one after the other. A result is
 ///
 /// * `auto`: as a well-behaved module would (login yes, commit and abort done if this login was, logout done);
 /// * `success` or `ignored`;
 /// * a failure's code such as `wrong-credentials` or `unavailable`;
 /// * `throw:` and such a code, for a module that throws;
-/// * `forged`, a success from another login, which must not count; `never`, no answer at all.
+/// * `forged`, a success of another login, which must be rejected; `never`, no result at all.
 ///
 /// Source: pam_debug(8).
 public struct ScriptedLoginModule: LoginModule {
@@ -39,17 +39,17 @@ public struct ScriptedLoginModule: LoginModule {
     private let password: Secret?
     private let code: Secret?
 
-    /// Makes the module.
+    /// Creates the module.
     ///
     /// - Parameters:
     ///   - realm: Any realm.
-    ///   - options: The answers, as above.
-    /// - Throws: ``BadModule`` when an answer is none of the above.
+    ///   - options: The results, as above.
+    /// - Throws: ``BadModule`` if a result is none of the above.
     public init(realm: any Realm, options: ModuleOptions) throws(BadModule) {
-        login = try Script(options, "login")
-        commit = try Script(options, "commit")
-        abort = try Script(options, "abort")
-        logout = try Script(options, "logout")
+        login = try Script(options, setting: "login")
+        commit = try Script(options, setting: "commit")
+        abort = try Script(options, setting: "abort")
+        logout = try Script(options, setting: "logout")
         groups = try options.list("groups")
         principals = options.has("principal") ? [.user(try options.string("principal"))] : []
         delay = try options.duration("delay")
@@ -57,7 +57,7 @@ public struct ScriptedLoginModule: LoginModule {
         code = options.has("code") ? try options.secret("code") : nil
     }
 
-    /// What `login` says.
+    /// Returns the next result of `login`.
     public func authenticateUser(_ attempt: LoginAttempt) async throws(LoginFault) -> Verdict {
         if delay > .zero { try await pause(delay) }
         if let password {
@@ -76,19 +76,19 @@ public struct ScriptedLoginModule: LoginModule {
         }
     }
 
-    /// What `commit` says; if that is done, adds `principal`.
+    /// Returns the next result of `commit`; if it is done, adds `principal`.
     public func commit(_ attempt: LoginAttempt) async throws(LoginFault) -> Completion {
         let completion = try await complete(commit, auto: attempt.succeeded)
         if completion == .done { attempt.add(principals) }
         return completion
     }
 
-    /// What `abort` says.
+    /// Returns the next result of `abort`.
     public func abort(_ attempt: LoginAttempt) async throws(LoginFault) -> Completion {
         try await complete(abort, auto: attempt.succeeded)
     }
 
-    /// What `logout` says.
+    /// Returns the next result of `logout`.
     public func logout(_ attempt: LoginAttempt) async throws(LoginFault) -> Completion {
         try await complete(logout, auto: true)
     }
@@ -111,7 +111,7 @@ public struct ScriptedLoginModule: LoginModule {
         }
     }
 
-    /// Does not answer, and does not listen when it is told to stop.
+    /// Never returns, not even when the task is cancelled.
     private func never<Result>() async throws(LoginFault) -> Result {
         while true {
             await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in

@@ -3,7 +3,7 @@
 
 public import RealmKit
 
-/// A realm that is nothing but its stack: its users live wherever the modules of its login.conf entry look for them.
+/// A realm without users of its own: the modules of its login.conf entry authenticate users of other services.
 ///
 /// Properties: `jaas-context`, which must be set.
 public struct StackRealm: Realm {
@@ -16,10 +16,10 @@ public struct StackRealm: Realm {
     /// `Stack`.
     public var authType: String { "Stack" }
 
-    /// Makes the realm.
+    /// Creates the realm.
     ///
     /// - Parameter properties: `jaas-context`.
-    /// - Throws: ``BadRealm`` when it is not set.
+    /// - Throws: ``BadRealm`` if it is not set.
     public init(_ properties: RealmProperties) throws(BadRealm) {
         jaasContext = try properties.jaasContext
     }

@@ -5,27 +5,27 @@ internal import Passwords
 public import RealmKit
 internal import Store
 
-/// Checks a name and a password against the embedded store.
+/// Checks names and passwords against the embedded store.
 ///
-/// Whoever asks, and whoever is asked for, the store is asked the same questions and the same hashes are computed: unknown,
-/// disabled, expired and wrong cannot be told apart by time. Options: those of ``FirstPass``.
+/// Every login runs the same queries and computes the same hashes, so that its time does not reveal whether the user is
+/// unknown, disabled or expired, or the password is wrong. Options: those of ``FirstPass``.
 public struct StoreLoginModule: PasswordLoginModule {
-    /// How this module shares a password with its neighbours.
+    /// The sharing of a password with the other modules of the stack.
     public let firstPass: FirstPass
     private let realm: StoreRealm
 
-    /// Makes the module for a realm.
+    /// Creates the module for a realm.
     ///
     /// - Parameters:
-    ///   - realm: Whose users it checks.
+    ///   - realm: The realm whose users it checks.
     ///   - options: `tryFirstPass`, `useFirstPass`, `storePass`, `clearPass`.
-    /// - Throws: ``BadModule`` never in practice.
+    /// - Throws: ``BadModule`` for options that are not valid.
     public init(realm: StoreRealm, options: ModuleOptions) throws(BadModule) {
         self.realm = realm
         firstPass = try FirstPass(options)
     }
 
-    /// Yes if there is such a user, who may sign in, and whose password it is.
+    /// Succeeds if there is such a user, the user may sign in, and the password matches.
     public func authenticate(_ attempt: LoginAttempt, password: Secret) async throws(LoginFault) -> Verdict {
         let found: StoredLogin
         do throws(StoreFault) {
@@ -33,8 +33,8 @@ public struct StoreLoginModule: PasswordLoginModule {
         } catch {
             throw .unavailable(error.description)
         }
-        let (stored, costs) = read(found, attempt)
-        let isRight = try await realm.passwords.check(password, against: stored, costs: costs, attempt)
+        let (stored, costs) = read(found, for: attempt)
+        let isRight = try await realm.passwords.check(password, against: stored, costs: costs, for: attempt)
         guard let user = found.user else { return .failed(.unknownUser) }
         guard isRight, let stored else { return .failed(.wrongCredentials) }
         guard user.record.isEnabled else { return .failed(.disabled) }
@@ -49,10 +49,10 @@ public struct StoreLoginModule: PasswordLoginModule {
         return attempt.commit(as: user.record.name, groups: found.groups)
     }
 
-    /// Keeps the password in the format of new ones, if it is in a weaker one.
+    /// Hashes the password again if its stored hash is weaker than the policy.
     ///
-    /// Not sooner: where the stack as a whole refuses, as for an account that is locked, the time must not tell that the
-    /// password was right. That it could not be done is no reason to refuse anybody.
+    /// Not earlier: if the stack as a whole rejects the login, as for a locked account, the time must not reveal that
+    /// the password was right. A failure does not reject the login.
     public func commit(_ attempt: LoginAttempt) async throws(LoginFault) -> Completion {
         let shared = attempt.shared
         firstPass.cleanUp(attempt)
@@ -64,7 +64,10 @@ public struct StoreLoginModule: PasswordLoginModule {
             changes.replacing = old
             try await realm.change(attempt.username, changes)
         } catch {
-            realm.log("realm \(realm.name): the password of \(attempt.username) was not hashed anew: \(error)", .notice)
+            realm.log(
+                "realm \(realm.name): the weak password hash of \(attempt.username) was not replaced: \(error)",
+                .notice
+            )
         }
         return .done
     }
@@ -72,13 +75,13 @@ public struct StoreLoginModule: PasswordLoginModule {
     private var oldHash: SharedState.Key { SharedState.Key("gatehouse.store.\(realm.name).hash") }
     private var rightPassword: SharedState.Key { SharedState.Key("gatehouse.store.\(realm.name).password") }
 
-    /// The user's password, and a decoy of every cost.
+    /// Returns the user's password, and a decoy of every cost.
     ///
-    /// Of each cost one hash is read, the user's where it is theirs and anybody's where it is not: reading one takes some
-    /// hundredths of the time of a cheap check, which would tell who there is.
+    /// Of each cost one hash is read: the user's own, or another user's of that cost. Reading one takes some hundredths
+    /// of the time of a cheap check, so a different number would reveal which users exist.
     private func read(
         _ found: StoredLogin,
-        _ attempt: LoginAttempt
+        for attempt: LoginAttempt
     ) -> (stored: StoredPassword?, costs: [any PasswordHash]) {
         var own: StoredPassword?
         var costs: [any PasswordHash] = []
@@ -86,17 +89,17 @@ public struct StoreLoginModule: PasswordLoginModule {
         for (cost, hash) in found.costs {
             let isOwn = !isRead && cost == found.user?.record.format
             if isOwn { isRead = true }
-            let stored = read(isOwn ? found.user?.hash ?? hash : hash, isOwn ? attempt : nil)
+            let stored = read(isOwn ? found.user?.hash ?? hash : hash, for: isOwn ? attempt : nil)
             if isOwn { own = stored }
-            if let decoy = (stored ?? (isOwn ? read(hash, nil) : nil))?.hash.decoy { costs.append(decoy) }
+            if let decoy = (stored ?? (isOwn ? read(hash, for: nil) : nil))?.hash.decoy { costs.append(decoy) }
         }
-        // A cost that the store does not know of: somebody else has written there.
-        if !isRead, let hash = found.user?.hash { own = read(hash, attempt) }
+        // A cost that is not in the store's list: another program has written the hash.
+        if !isRead, let hash = found.user?.hash { own = read(hash, for: attempt) }
         return (own, costs)
     }
 
-    /// Reads a hash; that it cannot be read is told of when it is its user's turn.
-    private func read(_ hash: String, _ attempt: LoginAttempt?) -> StoredPassword? {
+    /// Reads a hash; a failure is logged only for the user of the login.
+    private func read(_ hash: String, for attempt: LoginAttempt?) -> StoredPassword? {
         do throws(BadHash) {
             return try StoredPassword(hash)
         } catch {

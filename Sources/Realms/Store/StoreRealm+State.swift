@@ -6,13 +6,15 @@ public import RealmKit
 internal import Store
 
 extension StoreRealm {
-    /// Whether the user may sign in, by a stamp over hash, groups and end; unknown while the store cannot be read.
+    /// Returns whether the user may sign in, with a stamp over hash, groups and expiry; unknown while the store cannot
+    /// be read.
     public func state(of user: Username) async -> UserState {
         let stored: StoredUser?
         do throws(StoreFault) {
             stored = try await store.user(user, in: name)
         } catch {
-            log("realm \(name): \(error)", .error)
+            // A cancelled request is not an error of the store.
+            if error.code != .cancelled { log("realm \(name): \(error)", .error) }
             return .unknown
         }
         guard let stored, let hash = stored.hash, stored.record.isEnabled, !stored.record.mustChangePassword,
@@ -20,9 +22,9 @@ extension StoreRealm {
         else { return .gone }
         let end = stored.record.expiry.map { "\($0)" } ?? ""
         do throws(OpenSSLError) {
-            // The class stands first: a realm of another one under this name is another realm.
+            // The stamp includes the class: a realm of another class with the same name is another realm.
             return .present(
-                UserStamp(
+                SecurityStamp(
                     try Digest.sha256(fields: ["StoreRealm", hash, end] + stored.record.groups).bytes,
                     expiry: stored.record.expiry
                 )

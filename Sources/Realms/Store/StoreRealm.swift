@@ -6,11 +6,11 @@ public import RealmKit
 internal import Store
 internal import Synchronization
 
-/// Users in the embedded store: with groups, a state, an end and a password that may have to be changed.
+/// A realm of users in the embedded store, with groups, a state, an expiry and a password that may have to be changed.
 ///
-/// The store is one SQLite file in the state folder; `gatehouse user` changes it while a server runs. Every realm of this
-/// class has users of its own, under the realm's name. Properties: `jaas-context` (`storeRealm`), `rehash` (true): whether
-/// a password that is kept in a weaker format than new ones is hashed anew when its user signs in.
+/// The store is one SQLite file in the state folder; `gatehouse user` changes it while a server runs. Every realm of
+/// this class has its own users, stored with the realm's name. Properties: `jaas-context` (`storeRealm`), `rehash`
+/// (true): whether a hash that is weaker than the policy is replaced when its user signs in.
 public final class StoreRealm: ManagedRealm, RefreshingRealm {
     /// `jaas-context`, `rehash`.
     public static let properties: PropertySchema = [
@@ -29,9 +29,9 @@ public final class StoreRealm: ManagedRealm, RefreshingRealm {
     let clock: WallClock
     private let looked = Mutex(Looked())
 
-    /// What came of the last look at the changes.
+    /// The result of the last check for changes.
     private struct Looked {
-        /// The last change that was told of; nil if none has been yet.
+        /// The number of the last change that was reported; nil before the first check.
         var number: Int64?
         var hasFailed = false
     }
@@ -39,15 +39,15 @@ public final class StoreRealm: ManagedRealm, RefreshingRealm {
     /// `embedded store`.
     public var authType: String { "embedded store" }
 
-    /// Makes the realm.
+    /// Creates the realm.
     ///
-    /// - Parameter properties: `jaas-context`, `rehash`; the services a store, password checks, the time.
-    /// - Throws: ``BadRealm`` when the program lends no store, or it cannot be opened.
+    /// - Parameter properties: `jaas-context`, `rehash`; the services: a store, password checks, the time.
+    /// - Throws: ``BadRealm`` if the program provides no store, or the store cannot be opened.
     public init(_ properties: RealmProperties) throws(BadRealm) {
         jaasContext = try properties.jaasContext
         rehashes = try properties.boolean("rehash")
         name = properties.realmName
-        guard let source = properties.services[StoreSource.self],
+        guard let source = properties.services[LazyStore.self],
             let passwords = properties.services[PasswordService.self],
             let clock = properties.services[WallClock.self]
         else {
@@ -59,11 +59,11 @@ public final class StoreRealm: ManagedRealm, RefreshingRealm {
         do throws(StoreFault) {
             store = try source.store()
         } catch {
-            throw BadRealm(error.description)
+            throw BadRealm(state: error.description)
         }
     }
 
-    /// The groups the store has of a user.
+    /// Returns the groups of a user in the store.
     public func groupNames(of user: Username) async throws(RealmError) -> [String] {
         let stored = try await asking { [store, name] () async throws(StoreFault) in
             try await store.user(user, in: name)
@@ -101,14 +101,14 @@ public final class StoreRealm: ManagedRealm, RefreshingRealm {
         try await asking { [store, name] () async throws(StoreFault) in try await store.add(checked, to: name) }
     }
 
-    /// Changes what is known of a user.
+    /// Changes a user.
     public func change(_ user: Username, _ changes: UserChanges) async throws(RealmError) {
         var changes = changes
         if let groups = changes.groups { changes.groups = try Self.checked(groups) }
         let cost = try cost(changes.hash)
         let checked = changes
         try await asking { [store, name] () async throws(StoreFault) in
-            try await store.change(user, in: name, checked, cost: cost)
+            try await store.change(user, in: name, changes: checked, cost: cost)
         }
     }
 
@@ -117,16 +117,18 @@ public final class StoreRealm: ManagedRealm, RefreshingRealm {
         try await asking { [store, name] () async throws(StoreFault) in try await store.remove(user, from: name) }
     }
 
-    /// Who has changed since the last look; everybody at the first one, and if the store cannot tell.
+    /// Returns the users that have changed since the last call; all users at the first call, and if the store cannot be
+    /// read.
     public func refresh() async -> ChangedUsers {
         let last = looked.withLock { $0.number }
         do throws(StoreFault) {
             let (number, users) = try await store.changes(in: name, after: last)
             looked.withLock { $0 = Looked(number: number) }
-            // What changed between the first login and the first look is not known.
+            // Changes between the first login and the first call are not known.
             return last == nil ? .all : users
         } catch {
-            // What was accepted before is not believed while nobody can say whether it still holds.
+            guard error.code != .cancelled else { return .all }
+            // While the store cannot be read, earlier logins must not be trusted: their users may have changed.
             let isNews = looked.withLock { looked in
                 defer { looked.hasFailed = true }
                 return !looked.hasFailed
@@ -145,12 +147,12 @@ public final class StoreRealm: ManagedRealm, RefreshingRealm {
             switch error.code {
             case .exists: throw RealmError(.userExists, error.description)
             case .missing: throw RealmError(.noSuchUser, error.description)
-            case .unavailable, .tooNew: throw .unavailable(error.description)
+            case .unavailable, .tooNew, .cancelled: throw .unavailable(error.description)
             }
         }
     }
 
-    /// What a check of a hash costs, as the store tells costs apart; a hash that could not be checked is not taken in.
+    /// Returns the cost of a hash as text, as the store compares costs; throws for a hash that could not be checked.
     private func cost(_ hash: String?) throws(RealmError) -> String? {
         guard let hash else { return nil }
         let cost: HashCost
@@ -160,7 +162,7 @@ public final class StoreRealm: ManagedRealm, RefreshingRealm {
             throw .invalidOperation(error.description)
         }
         guard passwords.affords(cost) else {
-            throw .invalidOperation("a check of \(cost) takes more memory than all checks may take")
+            throw .invalidOperation("a check of \(cost) takes more memory than the limit for all checks")
         }
         return cost.description
     }

@@ -3,10 +3,13 @@
 
 internal import Synchronization
 
-/// What one client is still to be told.
+/// The events that one client has still to receive.
+///
+/// Not an `AsyncStream`: its buffer cannot be looked at, so that a heartbeat would push an event out of a full one, and
+/// two tasks that read it at once end the process.
 final class EventStream: Sendable {
-    /// How many events wait for a slow reader; of more the oldest is lost.
-    static let bound = 32
+    /// The number of events that wait for a slow reader; beyond it the oldest is dropped.
+    static let capacity = 32
 
     private struct State {
         var waiting: [NumberedSessionEvent] = []
@@ -16,7 +19,7 @@ final class EventStream: Sendable {
 
     private let state = Mutex(State())
 
-    /// Has an event read, now or later.
+    /// Delivers an event to the reader, which may come later.
     ///
     /// - Parameters:
     ///   - event: The event.
@@ -26,16 +29,16 @@ final class EventStream: Sendable {
             guard !state.isOver else { return nil }
             state.isOver = isLast
             if let reader = state.reader.take() { return reader }
-            // Nothing is delivered after a last one, so that it is never the oldest of too many.
-            if state.waiting.count == Self.bound { state.waiting.removeFirst() }
+            // Nothing is delivered after a last event, so it is never the oldest one.
+            if state.waiting.count == Self.capacity { state.waiting.removeFirst() }
             state.waiting.append(event)
             return nil
         }
         reader?.resume(returning: event)
     }
 
-    /// Has a sign of life read, unless there is something to read already.
-    func beat() {
+    /// Delivers a heartbeat, unless an event waits already.
+    func deliverHeartbeat() {
         let reader = state.withLock { state in
             if !state.isOver, state.reader == nil, state.waiting.isEmpty {
                 state.waiting.append(NumberedSessionEvent(number: nil, event: .heartbeat))
@@ -45,7 +48,9 @@ final class EventStream: Sendable {
         reader?.resume(returning: NumberedSessionEvent(number: nil, event: .heartbeat))
     }
 
-    /// The next event, when there is one; nil when the stream is over, or nobody waits for it any more.
+    /// Waits for the next event.
+    ///
+    /// - Returns: The event; nil when the stream is over or the task is cancelled.
     func next() async -> NumberedSessionEvent? {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -53,7 +58,7 @@ final class EventStream: Sendable {
                     state -> (NumberedSessionEvent??, CheckedContinuation<NumberedSessionEvent?, Never>?) in
                     if !state.waiting.isEmpty { return (state.waiting.removeFirst(), nil) }
                     if state.isOver || Task.isCancelled { return (.some(nil), nil) }
-                    // A stream has one reader: one that still waits when another comes has been left behind.
+                    // A stream has one reader: for one that still waits when another comes, it is over.
                     let earlier = state.reader
                     state.reader = continuation
                     return (nil, earlier)
@@ -65,7 +70,4 @@ final class EventStream: Sendable {
             state.withLock { $0.reader.take() }?.resume(returning: nil)
         }
     }
-
-    /// Whether nothing can follow what waits.
-    var isOver: Bool { state.withLock { $0.isOver } }
 }

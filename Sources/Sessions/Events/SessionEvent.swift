@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// Something a session's clients are told.
+/// An event of a session, for its clients.
 public enum SessionEvent: Sendable, Hashable {
-    /// It ends in so many seconds unless somebody uses it; told once, and again after it was ``extended(idleExpiry:)``.
+    /// The session ends after so many seconds without a request; sent once, and again after ``extended(idleExpiry:)``.
     case expiring(seconds: Int)
-    /// After it was said to expire, it goes on until then at least, in seconds since 1970, if nobody uses it.
+    /// A session that was about to expire was used: without another request it ends then, in seconds since 1970.
     case extended(idleExpiry: Int)
-    /// It is over; nothing follows.
+    /// The session is over; no event follows.
     case ended(SessionEnd)
-    /// Somebody has something to say to its user.
+    /// A message of an administrator to the user.
     case message(String)
-    /// The stream is alive; not numbered.
+    /// The stream is alive; without a number.
     case heartbeat
-    /// The server is about to stop, and the session may go on with the next one; nothing follows; not numbered.
+    /// The server stops, and the session may continue with the next one; no event follows; without a number.
     case closing
 }
 
-/// An event, and what a client can say that it has seen.
+/// An event and its number, which a client sends as `Last-Event-ID` when it reconnects.
 public struct NumberedSessionEvent: Sendable, Hashable {
-    /// Its number: 1 for the first of the session, one more for each that follows; nil for those that are not replayed.
+    /// The number: 1 for the first event of the session, one more for each that follows; nil for events that are not
+    /// replayed.
     public let number: UInt64?
     /// The event.
     public let event: SessionEvent

@@ -3,19 +3,19 @@
 
 /// The events of a session, for one client, as they happen.
 ///
-/// It ends after ``SessionEvent/ended(_:)`` and after ``SessionEvent/closing``, or when the task that reads it is cancelled.
-/// Who reads too slowly loses the oldest events, never the last. It has a place among the session's streams until it and
-/// its iterators are gone. It is for one reader.
+/// The sequence ends after ``SessionEvent/ended(_:)``, after ``SessionEvent/closing`` and when the task that reads it is
+/// cancelled. A slow reader loses the oldest events, never the last one. The sequence counts as an open stream of the
+/// session until it and its iterators are released. It is for one reader.
 public struct SessionEvents: AsyncSequence, Sendable {
     /// An event and its number.
     public typealias Element = NumberedSessionEvent
-    /// None.
+    /// No errors are thrown.
     public typealias Failure = Never
 
     let stream: EventStream
-    let place: StreamPlace
+    let registration: StreamRegistration
 
-    /// Reads the events.
+    /// An iterator over the events.
     public struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate let events: SessionEvents
 
@@ -26,22 +26,22 @@ public struct SessionEvents: AsyncSequence, Sendable {
 
         /// Waits for the next event.
         ///
-        /// - Parameter actor: The actor on which it is waited for.
+        /// - Parameter actor: The actor of the caller.
         /// - Returns: The event; nil after the last.
         public mutating func next(isolation actor: isolated (any Actor)?) async -> NumberedSessionEvent? {
             await events.stream.next()
         }
     }
 
-    /// What reads the events.
+    /// An iterator over the events.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(events: self) }
 }
 
-/// A place among the streams that may be open, given back when it goes.
-final class StreamPlace: Sendable {
-    private let giveBack: @Sendable () -> Void
+/// A stream's entry among the open streams, which ends when it is released.
+final class StreamRegistration: Sendable {
+    private let onRelease: @Sendable () -> Void
 
-    init(_ giveBack: @escaping @Sendable () -> Void) { self.giveBack = giveBack }
+    init(onRelease: @escaping @Sendable () -> Void) { self.onRelease = onRelease }
 
-    deinit { giveBack() }
+    deinit { onRelease() }
 }

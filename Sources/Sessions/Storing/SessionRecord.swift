@@ -6,41 +6,45 @@ public import RealmKit
 
 /// A session as a store keeps it; times are seconds since 1970.
 public struct SessionRecord: Sendable, Hashable {
-    /// What it is called by.
+    /// The id.
     public let id: SessionID
-    /// What is kept of its token.
+    /// The digest of its token.
     public var token: Digest
-    /// Whose it is, and with which groups.
+    /// Its user, with the groups of the sign-in.
     public let user: SignedInUser
-    /// Whence it was begun.
+    /// The host it belongs to.
+    public let host: SessionHost
+    /// The client that began it.
     public let client: SessionClient
-    /// When it began.
+    /// The time at which it began.
     public let created: Int
-    /// When it was used last.
+    /// The time of its last use.
     public var lastSeen: Int
-    /// When it ends if nobody uses it.
+    /// The time at which it ends without another request.
     public var idleExpiry: Int
-    /// When it ends, whatever happens.
+    /// The time at which it ends in any case.
     public var absoluteExpiry: Int
-    /// What tells whether its user is the same still; nil if the realm could not say.
+    /// The security stamp of its user; nil if the realm has none.
     public let stamp: SaltedStamp?
 
     /// A session.
     ///
     /// - Parameters:
-    ///   - id: What it is called by.
-    ///   - token: What is kept of its token.
-    ///   - user: Whose it is.
-    ///   - client: Whence it was begun.
-    ///   - created: When it began.
-    ///   - lastSeen: When it was used last.
-    ///   - idleExpiry: When it ends if nobody uses it.
-    ///   - absoluteExpiry: When it ends, whatever happens.
-    ///   - stamp: What tells whether its user is the same still.
+    ///   - id: The id.
+    ///   - token: The digest of its token.
+    ///   - user: Its user.
+    ///   - host: The host it belongs to.
+    ///   - client: The client that began it.
+    ///   - created: The time at which it began.
+    ///   - lastSeen: The time of its last use.
+    ///   - idleExpiry: The time at which it ends without another request.
+    ///   - absoluteExpiry: The time at which it ends in any case.
+    ///   - stamp: The security stamp of its user.
     public init(
         _ id: SessionID,
         token: Digest,
         user: SignedInUser,
+        host: SessionHost,
         client: SessionClient,
         created: Int,
         lastSeen: Int,
@@ -51,6 +55,7 @@ public struct SessionRecord: Sendable, Hashable {
         self.id = id
         self.token = token
         self.user = user
+        self.host = host
         self.client = client
         self.created = created
         self.lastSeen = lastSeen
@@ -60,31 +65,31 @@ public struct SessionRecord: Sendable, Hashable {
     }
 }
 
-/// That a session was used; times are seconds since 1970.
+/// The times of a session that was used, in seconds since 1970.
 public struct SessionTouch: Sendable, Hashable {
-    /// How many a store is given at once.
+    /// The most sessions that a store is given at once.
     public static let batch = 500
 
     /// The session.
     public let id: SessionID
-    /// When it was used last.
+    /// The time of its last use.
     public let lastSeen: Int
-    /// When it ends if nobody uses it.
+    /// The time at which it ends without another request.
     public let idleExpiry: Int
-    /// When it ends, whatever happens: another than it was where somebody has set the clock.
+    /// The time at which it ends in any case; it changes when the wall clock is set.
     public let absoluteExpiry: Int
 }
 
-/// What is kept of a ``UserStamp``: a digest with a salt of the session's own.
+/// The digest of a ``SecurityStamp`` with a salt of the session's own.
 ///
-/// Two sessions of a user cannot be told to be that, and whoever reads the store cannot look for a stamp in a table.
+/// The store does not reveal that two sessions have the same user, and a stamp cannot be looked up in a table of digests.
 public struct SaltedStamp: Sendable, Hashable {
     /// 16 random bytes.
     public let salt: [UInt8]
     /// SHA-256 of salt and stamp.
     public let digest: Digest
 
-    /// What was kept.
+    /// A stored stamp.
     ///
     /// - Parameters:
     ///   - salt: The salt.
@@ -95,13 +100,13 @@ public struct SaltedStamp: Sendable, Hashable {
     }
 
     /// Salts a stamp.
-    init(_ stamp: UserStamp) throws(OpenSSLError) {
+    init(_ stamp: SecurityStamp) throws(OpenSSLError) {
         salt = try RandomBytes.make(16)
         digest = try Digest.sha256(salt + stamp.bytes)
     }
 
-    /// Whether it was made of a stamp.
-    func isMade(of stamp: UserStamp) throws(OpenSSLError) -> Bool {
+    /// Returns whether it was made of a stamp.
+    func isMade(of stamp: SecurityStamp) throws(OpenSSLError) -> Bool {
         try Digest.sha256(salt + stamp.bytes) == digest
     }
 }

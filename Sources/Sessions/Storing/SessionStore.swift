@@ -1,90 +1,92 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-public import OpenSSLKit
-
-/// Where a table of sessions keeps what has to survive a restart, and where another program can list and end them.
+/// A store in which sessions survive a restart, and other programs can list and end them.
 ///
-/// The table's memory decides. Methods may be called at any time, several at once. What a method has done is there for good
-/// when it returns, and is there as a whole or not at all.
+/// The table's memory decides. Methods may be called at any time, several at once. When a method returns, its change is
+/// durable and complete.
 public protocol SessionStore: Sendable {
-    /// Everything that is kept.
+    /// Reads everything that is stored.
     ///
-    /// - Returns: The sessions, and the number of the last order, as they were at one moment.
+    /// - Returns: The sessions, and the number of the last command, as of one moment.
     /// - Throws: ``SessionStoreError`` when nothing could be read.
     func loadSessions() async throws(SessionStoreError) -> SessionSnapshot
 
-    /// Keeps a new session.
+    /// Stores a new session.
     ///
     /// - Parameter session: The session.
-    /// - Throws: ``SessionStoreError`` when it is not kept.
+    /// - Throws: ``SessionStoreError`` when it is not stored.
     func saveSession(_ session: SessionRecord) async throws(SessionStoreError)
 
-    /// Has a session be found by another token; nothing happens to one that is not there.
-    ///
-    /// - Parameters:
-    ///   - id: The session.
-    ///   - token: What is kept of the new token.
-    /// - Throws: ``SessionStoreError`` when nothing was written.
-    func renewSession(_ id: SessionID, token: Digest) async throws(SessionStoreError)
-
-    /// Takes note of when sessions were used; nothing happens to those that are not there.
+    /// Stores the times of sessions that were used; ids that are not stored are ignored.
     ///
     /// - Parameter touches: At most ``SessionTouch/batch`` of them.
-    /// - Throws: ``SessionStoreError`` when nothing was written; they come again.
+    /// - Throws: ``SessionStoreError`` when nothing was written; the table tries again.
     func touchSessions(_ touches: [SessionTouch]) async throws(SessionStoreError)
 
-    /// Forgets sessions; nothing happens to those that are not there.
+    /// Removes sessions; ids that are not stored are ignored.
     ///
     /// - Parameter ids: At most ``SessionTouch/batch`` of them.
-    /// - Throws: ``SessionStoreError`` when nothing was written; they come again.
+    /// - Throws: ``SessionStoreError`` when nothing was written; the table tries again.
     func removeSessions(_ ids: [SessionID]) async throws(SessionStoreError)
 
-    /// The orders that were given after another.
+    /// Records in another place that sessions are over, where they could not be removed in time.
     ///
-    /// - Parameter number: The number of the last one that is known.
-    /// - Returns: The later ones that are still known, in order.
-    /// - Throws: ``SessionStoreError`` when nothing could be read.
-    func sessionOrders(after number: Int) async throws(SessionStoreError) -> [SessionOrder]
+    /// ``loadSessions()`` does not return sessions with such a note. A note is void when its session has been removed.
+    ///
+    /// - Parameter ids: At most ``SessionTouch/batch`` of them.
+    /// - Throws: ``SessionStoreError`` when one is not recorded.
+    func noteEnded(_ ids: [SessionID]) async throws(SessionStoreError)
 
-    /// Gives an order to a server that is running, for other programs.
+    /// Reads the commands after another one.
     ///
-    /// What is to end is removed here too, so that it does not come back where no server runs.
+    /// - Parameter number: The number of the last command that is known.
+    /// - Returns: The later ones that are still stored, in order.
+    /// - Throws: ``SessionStoreError`` when nothing could be read.
+    func sessionCommands(after number: Int) async throws(SessionStoreError) -> [SessionCommand]
+
+    /// Gives a command to a running server, for other programs.
     ///
-    /// - Parameter what: What is to be done.
-    /// - Returns: How many of the sessions that are kept it concerns.
+    /// Sessions that are to end are removed as well, so that they do not come back where no server runs.
+    ///
+    /// - Parameter action: The action.
+    /// - Returns: The number of stored sessions that it is about.
     /// - Throws: ``SessionStoreError`` when nothing was written.
-    func orderSessions(_ what: SessionOrder.What) async throws(SessionStoreError) -> Int
+    func commandSessions(_ action: SessionCommand.Action) async throws(SessionStoreError) -> Int
 }
 
-/// What a store has kept.
+/// The content of a store.
 public struct SessionSnapshot: Sendable {
     /// The sessions, in no order.
     public var sessions: [SessionRecord]
-    /// The number of the last order; 0 if there was none.
-    public var lastOrder: Int
+    /// Sessions that are over by a note, and still to be removed; not among ``sessions``.
+    public var ended: [SessionID]
+    /// The number of the last command; 0 if there was none.
+    public var lastCommand: Int
 
-    /// What a store has kept.
+    /// The content of a store.
     ///
     /// - Parameters:
     ///   - sessions: The sessions, in no order.
-    ///   - lastOrder: The number of the last order; 0 if there was none.
-    public init(sessions: [SessionRecord] = [], lastOrder: Int = 0) {
+    ///   - ended: Sessions that are over by a note, and still to be removed.
+    ///   - lastCommand: The number of the last command; 0 if there was none.
+    public init(sessions: [SessionRecord] = [], ended: [SessionID] = [], lastCommand: Int = 0) {
         self.sessions = sessions
-        self.lastOrder = lastOrder
+        self.ended = ended
+        self.lastCommand = lastCommand
     }
 }
 
-/// A store could not be read or written.
+/// An error of a store that cannot be read or written.
 public struct SessionStoreError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What happened, for the log.
+    /// The message for the log.
     public let message: String
 
-    /// A fault.
+    /// An error.
     ///
-    /// - Parameter message: What happened, for the log.
+    /// - Parameter message: The message for the log.
     public init(_ message: String) { self.message = message }
 
-    /// What happened, for the log.
+    /// The message for the log.
     public var description: String { message }
 }

@@ -6,104 +6,81 @@ public import RealmKit
 internal import Synchronization
 
 extension SessionTable {
-    /// A mark to begin a session with, to be taken before the login that leads to it.
+    /// The epoch to begin a session with, to be taken before the login that leads to it.
     ///
-    /// - Returns: The mark.
-    public func mark() -> SessionMark { state.withLock { $0.endings.mark } }
+    /// - Returns: The epoch.
+    public func revocationEpoch() -> RevocationEpoch { state.withLock { $0.revocations.epoch } }
 
     /// Begins a session; it is in the store, if there is one, when this returns.
     ///
     /// - Parameters:
-    ///   - identity: Who has signed in.
-    ///   - client: Whence.
-    ///   - stamp: What decides about the user, as the realm said when it had not been looked at longer ago than the login
-    ///     began; nil if the realm cannot say.
-    ///   - mark: What ``mark()`` gave before the login.
+    ///   - identity: The user who has signed in.
+    ///   - host: The host at which the session is valid.
+    ///   - client: The client that signs in.
+    ///   - stamp: The user's security stamp, read no earlier than the login began; nil if the realm has none.
+    ///   - epoch: The ``revocationEpoch()`` from before the login.
     ///   - replaced: The session that the same client had; it ends when the new one begins.
     /// - Returns: The session, and the token by which it is found.
-    /// - Throws: ``SessionFault``: `full`; `changedMeanwhile` if the user's sessions were ended since the mark;
-    ///   `unavailable` if it could not be stored. There is no session then, and the one to be replaced goes on.
+    /// - Throws: ``SessionFault``: `full`; `changedMeanwhile` if the user's sessions were ended since the epoch;
+    ///   `unavailable` if within two seconds the session could not be stored, or the sessions that end for it not be
+    ///   removed. There is no session then. The one to be replaced continues, except in the last case.
     public func begin(
         _ identity: AuthenticatedIdentity,
-        _ client: SessionClient,
-        stamp: UserStamp?,
-        since mark: SessionMark,
+        at host: SessionHost,
+        from client: SessionClient,
+        stamp: SecurityStamp?,
+        since epoch: RevocationEpoch,
         replacing replaced: Session?
     ) async throws(SessionFault) -> (session: Session, token: OpaqueToken) {
-        try await begin(SignedInUser(identity), identity, client, stamp: stamp, since: mark, replacing: replaced)
+        // A session keeps the login for as long as it lives: its modules are to log out then.
+        identity.forgetNotes()
+        return try await begin(
+            SignedInUser(identity),
+            identity: identity,
+            at: host,
+            from: client,
+            stamp: stamp,
+            since: epoch,
+            replacing: replaced
+        )
     }
 
     func begin(
         _ user: SignedInUser,
-        _ identity: AuthenticatedIdentity? = nil,
-        _ client: SessionClient,
-        stamp: UserStamp?,
-        since mark: SessionMark,
+        identity: AuthenticatedIdentity? = nil,
+        at host: SessionHost,
+        from client: SessionClient,
+        stamp: SecurityStamp?,
+        since epoch: RevocationEpoch,
         replacing replaced: Session?
     ) async throws(SessionFault) -> (session: Session, token: OpaqueToken) {
         try reserve(user, replacing: replaced)
         defer { state.withLock { $0.reserved -= 1 } }
         let new: NewSession
         do throws(OpenSSLError) {
-            new = try make(user, identity, client, stamp)
+            new = try make(user, identity: identity, at: host, from: client, stamp: stamp)
         } catch {
             throw SessionFault(.unavailable, "\(error)")
         }
-        if let store {
-            do throws(SessionStoreError) {
-                try await store.saveSession(new.record)
-            } catch {
-                // It may have been stored all the same.
-                state.withLock { $0.behind.remove(new.session.id) }
-                throw SessionFault(.unavailable, error.message)
-            }
-        }
-        let turn: Turn
+        try await save(new)
+        let effects: TableEffects
         do throws(SessionFault) {
-            turn = try enter(new, since: mark, replacing: replaced)
+            effects = try enter(new, since: epoch, replacing: replaced)
         } catch {
-            state.withLock { $0.behind.remove(new.session.id) }
-            await forgetStored([new.session.id])
+            state.withLock { $0.writes.remove(new.session.id) }
+            // Its token was never given out: a late removal does no harm.
+            do throws(SessionFault) { try await removeStored([new.session.id]) } catch {}
             throw error
         }
-        tell(turn)
-        await forgetStored(turn.ended.map(\.session.id))
-        return (new.session, new.token)
-    }
-
-    /// Gives a session a new token: the one it had stands for nothing when this returns.
-    ///
-    /// - Parameter session: The session.
-    /// - Returns: The new token.
-    /// - Throws: ``SessionFault``: `ended`, `busy` while another call does the same, `unavailable`. The session keeps its
-    ///   token then.
-    public func renew(_ session: Session) async throws(SessionFault) -> OpaqueToken {
-        let now = clocks.now
-        try state.withLock { state throws(SessionFault) in
-            guard session.isLive(now), let entry = state.entries[session.id] else { throw .ended }
-            // Two at once could reach the store in another order than the table: a dead token would live again.
-            guard !entry.isRenewing else { throw .busy }
-            state.setRenewing(session, true)
-        }
-        defer { state.withLock { $0.setRenewing(session, false) } }
-        let token: OpaqueToken
-        let digest: Digest
-        do throws(OpenSSLError) {
-            token = try OpaqueToken()
-            digest = try token.digest()
+        publish(effects)
+        do throws(SessionFault) {
+            try await removeStored(effects.ended.map(\.session.id))
         } catch {
-            throw SessionFault(.unavailable, "\(error)")
+            // The sessions that ended for it may come back after a restart, so it does not begin.
+            state.withLock { _ = $0.remove(new.session, cause: .replaced) }
+            throw error
         }
-        if let store {
-            do throws(SessionStoreError) {
-                try await store.renewSession(session.id, token: digest)
-            } catch {
-                throw SessionFault(.unavailable, error.message)
-            }
-        }
-        guard state.withLock({ $0.renew(session, digest) }) else { throw .ended }
-        session.forgetCached()
-        return token
+        return (new.session, new.token)
     }
 
     // MARK: Steps
@@ -114,36 +91,37 @@ extension SessionTable {
         let record: SessionRecord
     }
 
-    /// Sees to it that the store is not filled with what cannot begin.
+    /// Reserves a place, so that the store is not filled with sessions that cannot begin.
     private func reserve(_ user: SignedInUser, replacing replaced: Session?) throws(SessionFault) {
         let now = clocks.now
-        let (turn, hasRoom) = state.withLock { state in
-            var turn = Turn()
-            if state.count + state.reserved >= state.settings.total { turn = state.sweep(now) }
-            // One more does not come of it where another goes for it.
+        let (effects, hasRoom) = state.withLock { state in
+            var effects = TableEffects()
+            if state.count + state.reserved >= state.settings.total { effects = state.sweep(at: now) }
+            // The total does not grow where another session ends for it.
             let takesPlace =
                 replaced.map { state.entries[$0.id] != nil } ?? false
                 || state.sessions(of: SessionOwner(user)).count >= state.settings.perUser
             let hasRoom = state.count + state.reserved < state.settings.total || takesPlace
             if hasRoom { state.reserved += 1 }
-            return (turn, hasRoom)
+            return (effects, hasRoom)
         }
-        tell(turn)
+        publish(effects)
         guard hasRoom else { throw .full }
     }
 
     private func make(
         _ user: SignedInUser,
-        _ identity: AuthenticatedIdentity?,
-        _ client: SessionClient,
-        _ stamp: UserStamp?
+        identity: AuthenticatedIdentity?,
+        at host: SessionHost,
+        from client: SessionClient,
+        stamp: SecurityStamp?
     ) throws(OpenSSLError) -> NewSession {
         let token = try OpaqueToken()
         let digest = try token.digest()
         let limits = state.withLock { $0.limits }
         let now = clocks.now
         let created = clocks.wall.seconds
-        // An account that ends takes its sessions along.
+        // The sessions of an account end with it.
         let left = stamp?.expiry.map { SessionLimits.nanoseconds(from: created, to: $0) } ?? .max
         let times = SessionTimes(
             seen: now,
@@ -153,37 +131,69 @@ extension SessionTable {
         )
         let salted: SaltedStamp? = if let stamp { try SaltedStamp(stamp) } else { nil }
         let id = try SessionID()
-        let session = Session(id, user, client, identity, created: created, stamp: salted, times, clocks)
+        let session = Session(
+            id,
+            of: user,
+            at: host,
+            from: client,
+            identity: identity,
+            created: created,
+            stamp: salted,
+            times: times,
+            clocks: clocks
+        )
         return NewSession(session: session, token: token, record: session.record(token: digest))
     }
 
-    /// Puts a session into the table, and takes out those that have to go for it, or none if it cannot be put in.
+    /// Stores a session, or gives up after ``patience``; if it is stored later than that, it is removed again.
+    private func save(_ new: NewSession) async throws(SessionFault) {
+        guard let store else { return }
+        let saving = Task { () -> SessionStoreError? in
+            do throws(SessionStoreError) { try await store.saveSession(new.record) } catch { return error }
+            return nil
+        }
+        guard let saved = await LimitedWait.value(of: saving, within: Self.patience, clock: clocks.clock) else {
+            // A write that has not begun yet is not needed any more.
+            saving.cancel()
+            Task { [self] in
+                _ = await saving.value
+                state.withLock { $0.writes.remove(new.session.id) }
+            }
+            throw SessionFault(.unavailable, "a session could not be stored in time")
+        }
+        guard let fault = saved else { return }
+        // It may have been stored nevertheless.
+        state.withLock { $0.writes.remove(new.session.id) }
+        throw SessionFault(.unavailable, fault.message)
+    }
+
+    /// Puts a session into the table and ends those that have to end for it; on an error, neither happens.
     private func enter(
         _ new: NewSession,
-        since mark: SessionMark,
+        since epoch: RevocationEpoch,
         replacing replaced: Session?
-    ) throws(SessionFault) -> Turn {
+    ) throws(SessionFault) -> TableEffects {
         let now = clocks.now
         return try state.withLock { state throws(SessionFault) in
-            guard !state.endings.mean(new.session, since: mark) else { throw .changedMeanwhile }
-            var turn = Turn()
+            guard !state.revocations.hasRevoked(new.session, since: epoch) else { throw .changedMeanwhile }
+            var effects = TableEffects()
             let owner = SessionOwner(new.session.user)
             let (live, over) = state.sessions(of: owner).filter { $0 !== replaced }.divided { $0.isLive(now) }
             let byAge = live.sorted { $0.times.seen < $1.times.seen }
             let tooMany = byAge.prefix(max(0, live.count + 1 - max(1, state.settings.perUser)))
             let going = tooMany.count + over.count + (replaced.map { state.entries[$0.id] != nil } == true ? 1 : 0)
             guard state.count - going < state.settings.total else { throw .full }
-            for session in over { turn.end(session, session.times.cause, &state) }
-            if let replaced { turn.end(replaced, .replaced, &state) }
-            for session in tooMany { turn.end(session, .limit, &state) }
-            state.insert(new.session, new.record.token, now)
-            return turn
+            for session in over { effects.end(session, cause: session.times.cause, in: &state) }
+            if let replaced { effects.end(replaced, cause: .replaced, in: &state) }
+            for session in tooMany { effects.end(session, cause: .limit, in: &state) }
+            state.insert(new.session, token: new.record.token, at: now)
+            return effects
         }
     }
 }
 
 extension Array {
-    /// Those that meet a condition, and the others.
+    /// Divides the elements into those that meet a condition and the others.
     fileprivate func divided(_ isIn: (Element) -> Bool) -> (yes: [Element], no: [Element]) {
         (filter(isIn), filter { !isIn($0) })
     }

@@ -1,55 +1,174 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import OpenSSLKit
+public import RealmKit
 internal import Synchronization
 
 extension SessionTable {
-    /// Ends a session: it is gone from memory, and from the store if that can be written, when this returns.
+    /// The longest time that removing a session from the store may take, and again noting its end elsewhere.
+    static let patience = Duration.seconds(2)
+
+    /// Ends a session: at once for every request, and durably when this returns.
     ///
     /// - Parameters:
-    ///   - session: The session; of one that is over already the store is only asked once more to forget it.
-    ///   - cause: Why.
-    public func end(_ session: Session, _ cause: SessionEnd) async {
-        let turn = state.withLock { state in
-            var turn = Turn()
-            turn.end(session, cause, &state)
-            return turn
-        }
-        tell(turn)
-        await forgetStored([session.id])
+    ///   - session: The session; if it is over already, it is only removed from the store once more.
+    ///   - cause: The cause.
+    /// - Throws: ``SessionFault``: `unavailable` if within four seconds the session could neither be removed from the store
+    ///   nor its end be noted. It is over nevertheless, and removed with a later attempt; there is one every second. If the
+    ///   process ends before one succeeds, the session comes back.
+    public func end(_ session: Session, cause: SessionEnd) async throws(SessionFault) {
+        try await end([session], cause: cause)
     }
 
-    /// Ends some sessions in memory at once, and those of logins that are on their way; the store follows within a second.
+    /// Ends sessions: at once for every request, and durably when this returns.
     ///
     /// - Parameters:
-    ///   - cause: Why.
-    ///   - isMeant: Which ones; it is asked now and of logins that began before now. It must not ask the table for anything.
-    public func end(_ cause: SessionEnd, where isMeant: @escaping @Sendable (Session) -> Bool) {
-        let turn = state.withLock { state in
-            state.endings.add(isMeant)
-            var turn = Turn()
-            for session in state.entries.values.map(\.session) where isMeant(session) {
-                turn.end(session, cause, &state)
+    ///   - sessions: The sessions; those that are over already are only removed from the store once more.
+    ///   - cause: The cause.
+    /// - Throws: ``SessionFault`` as for one session, if that is so for any of them.
+    public func end(_ sessions: [Session], cause: SessionEnd) async throws(SessionFault) {
+        let effects = state.withLock { state in
+            var effects = TableEffects()
+            for session in sessions { effects.end(session, cause: cause, in: &state) }
+            return effects
+        }
+        publish(effects)
+        try await removeStored(sessions.map(\.id))
+    }
+
+    /// Ends sessions in memory at once, and those of logins that are still running; the store follows within a second.
+    ///
+    /// - Parameters:
+    ///   - cause: The cause.
+    ///   - matches: Returns true for a session that is to end. It is called now, and later with the sessions of logins that
+    ///     began before now. It must not call the table.
+    public func end(_ cause: SessionEnd, where matches: @escaping @Sendable (Session) -> Bool) {
+        let effects = state.withLock { state in
+            state.revocations.revoke(where: matches)
+            var effects = TableEffects()
+            for session in state.entries.values.map(\.session) where matches(session) {
+                effects.end(session, cause: cause, in: &state)
             }
-            return turn
+            return effects
         }
-        tell(turn)
+        publish(effects)
     }
 
-    /// Has the store forget sessions, now if it can.
-    func forgetStored(_ ids: [SessionID]) async {
-        guard let store, !ids.isEmpty else { return }
-        // In a task that is not cancelled, as the caller's may be: a client that has gone has still signed out.
-        await Task { [self] in
-            do throws(SessionStoreError) {
-                for start in stride(from: 0, to: ids.count, by: SessionTouch.batch) {
-                    let batch = Array(ids[start..<min(start + SessionTouch.batch, ids.count)])
-                    try await store.removeSessions(batch)
-                    state.withLock { $0.behind.hasRemoved(batch) }
+    /// Returns the session that had a token and is over, while it may still come back after a restart.
+    ///
+    /// - Parameters:
+    ///   - token: The token that was presented.
+    ///   - host: The host it was presented at.
+    /// - Returns: The session, to be ended once more; nil if there is none.
+    public func unsettledEnd(_ token: OpaqueToken, at host: SessionHost) -> Session? {
+        let digest: Digest
+        do throws(OpenSSLError) {
+            digest = try token.digest()
+        } catch {
+            return nil
+        }
+        guard let session = state.withLock({ $0.writes.unsettled(digest) }), session.host == host else { return nil }
+        return session
+    }
+
+    /// Returns a user's sessions that are over, while they may still come back after a restart.
+    ///
+    /// - Parameter user: The user; the groups do not matter.
+    /// - Returns: The sessions, to be ended once more, in no order.
+    public func unsettledEnds(of user: SignedInUser) -> [Session] {
+        state.withLock { $0.writes.unsettled(of: SessionOwner(user)) }
+    }
+
+    /// Removes sessions from the store, or notes that they are over.
+    ///
+    /// - Throws: ``SessionFault``: `unavailable` if neither is done within ``patience`` each.
+    func removeStored(_ ids: [SessionID]) async throws(SessionFault) {
+        guard store != nil, !areSettled(ids) else { return }
+        // In a task of its own, as the caller's may be cancelled: a client that has disconnected has still signed out.
+        let isSettled = await Task { [self] in
+            // A slow removal continues, and a failed one is tried again every second.
+            _ = await LimitedWait.value(of: removal(of: ids), within: Self.patience, clock: clocks.clock)
+            if areSettled(ids) { return true }
+            let noting = Task {
+                for batch in SessionTouch.batches(ids) {
+                    guard await note(batch) else { return false }
                 }
-            } catch {
-                // They are among what the store is behind in: it is tried again, and told if it fails again.
+                return true
             }
+            return await LimitedWait.value(of: noting, within: Self.patience, clock: clocks.clock) == true
         }.value
+        guard isSettled else { throw SessionFault(.unavailable, "the end of a session could not be stored") }
+    }
+
+    private func areSettled(_ ids: [SessionID]) -> Bool { state.withLock { $0.writes.unnoted(ids).isEmpty } }
+
+    /// The task that removes sessions from the store.
+    ///
+    /// One runs at a time, and all ids that come meanwhile wait for the next one together: with a slow store there is no
+    /// queue of one write for each end.
+    func removal(of ids: [SessionID]) -> Task<SessionStoreError?, Never> {
+        removals.withLock { queue in
+            queue.ids.formUnion(ids)
+            if let next = queue.next { return next }
+            let before = queue.running
+            let task = Task { [self] in
+                _ = await before?.value
+                let ids = removals.withLock { $0.start() }
+                return await remove(ids)
+            }
+            queue.next = task
+            return task
+        }
+    }
+
+    private func remove(_ ids: [SessionID]) async -> SessionStoreError? {
+        var fault: SessionStoreError?
+        for batch in SessionTouch.batches(ids) {
+            do throws(SessionStoreError) {
+                try await store?.removeSessions(batch)
+                state.withLock { $0.writes.hasRemoved(batch) }
+            } catch {
+                fault = error
+            }
+        }
+        return fault
+    }
+
+    /// Notes the ends of those sessions of a batch that are neither removed nor noted.
+    func note(_ batch: [SessionID]) async -> Bool {
+        let ids = state.withLock { $0.writes.unnoted(batch) }
+        guard !ids.isEmpty else { return true }
+        do throws(SessionStoreError) {
+            try await store?.noteEnded(ids)
+        } catch {
+            return false
+        }
+        state.withLock { $0.writes.hasNoted(ids) }
+        return true
+    }
+}
+
+/// The removal that is running, and the next one.
+struct RemovalQueue: Sendable {
+    var running: Task<SessionStoreError?, Never>?
+    var next: Task<SessionStoreError?, Never>?
+    /// The sessions of the next one.
+    var ids: Set<SessionID> = []
+
+    /// Makes the next removal the running one.
+    ///
+    /// - Returns: Its sessions.
+    mutating func start() -> [SessionID] {
+        (running, next) = (next, nil)
+        defer { ids = [] }
+        return Array(ids)
+    }
+}
+
+extension SessionTouch {
+    /// Divides ids into batches for a store.
+    static func batches(_ ids: [SessionID]) -> [[SessionID]] {
+        stride(from: 0, to: ids.count, by: batch).map { Array(ids[$0..<min($0 + batch, ids.count)]) }
     }
 }

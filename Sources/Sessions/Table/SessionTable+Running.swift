@@ -5,29 +5,29 @@ internal import RealmKit
 internal import Synchronization
 
 extension SessionTable {
-    /// How often expired sessions are ended, warnings given and orders taken: every second.
+    /// The interval at which expired sessions are ended, clients warned and commands read: one second.
     static let interval: UInt64 = 1_000_000_000
-    /// How many intervals pass between two times that uses are stored, and between two signs of life on an event stream.
+    /// The number of intervals between two writes of uses, and between two heartbeats on an event stream.
     static let intervalsBetweenTouches = 15
 
-    /// Ends what has expired, warns, shows that event streams are alive, stores uses, and carries out what other programs
-    /// order, until the task is cancelled; then stores what is left.
+    /// Ends expired sessions, warns clients, sends heartbeats, stores uses, and carries out the commands of other programs
+    /// until the task is cancelled; then stores what is left.
     ///
     /// It is for one task at a time.
     ///
-    /// - Parameter onError: Told when the store has begun to fail; everything is tried again every second.
+    /// - Parameter onError: Called when the store begins to fail; everything is tried again every second.
     public func run(onError: @escaping @Sendable (SessionStoreError) -> Void) async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.runMemory() }
-            // A store that is stuck must not keep sessions from ending.
-            if store != nil { group.addTask { await self.runStore(onError) } }
+            // A store that hangs must not keep sessions from ending.
+            if store != nil { group.addTask { await self.runStore(onError: onError) } }
         }
     }
 
-    /// Ends what has expired, and warns.
+    /// Ends expired sessions, and warns clients.
     func sweep() {
         let now = clocks.now
-        tell(state.withLock { $0.sweep(now) })
+        publish(state.withLock { $0.sweep(at: now) })
     }
 
     private func runMemory() async {
@@ -35,11 +35,11 @@ extension SessionTable {
         while await rest() {
             sweep()
             count += 1
-            if count % Self.intervalsBetweenTouches == 0 { beat() }
+            if count % Self.intervalsBetweenTouches == 0 { sendHeartbeats() }
         }
     }
 
-    private func runStore(_ onError: @escaping @Sendable (SessionStoreError) -> Void) async {
+    private func runStore(onError: @escaping @Sendable (SessionStoreError) -> Void) async {
         var isFailing = false
         var count = 0
         func note(_ error: SessionStoreError?) {
@@ -48,13 +48,14 @@ extension SessionTable {
         }
         while await rest() {
             count += 1
-            note(await tend(storingTouches: isFailing || count % Self.intervalsBetweenTouches == 0))
+            let storingTouches = isFailing || count % Self.intervalsBetweenTouches == 0
+            // In a task of its own: a store may refuse to work for a cancelled task, and has not failed then.
+            note(await Task { await self.updateStore(storingTouches: storingTouches) }.value)
         }
-        // In a task that is not cancelled: a store may refuse to work for one that is.
-        note(await Task { await self.tend(storingTouches: true) }.value)
+        note(await Task { await self.updateStore(storingTouches: true) }.value)
     }
 
-    private func tend(storingTouches: Bool) async -> SessionStoreError? {
+    private func updateStore(storingTouches: Bool) async -> SessionStoreError? {
         do throws(SessionStoreError) {
             try await settle()
             if storingTouches { try await storeTouches() }

@@ -7,96 +7,111 @@ internal import Synchronization
 
 /// The sessions of a server.
 ///
-/// - A session is found by its token, of which only the SHA-256 is kept, in memory and in the store.
-/// - It ends when it has not been used for a time, and after another time whatever happens. Both are measured by a clock that
-///   nobody can set. One whose time is over is not found, whether or not anybody has noticed yet.
-/// - An end takes effect here first. What the store cannot forget at once it is asked to forget every second.
+/// - A session is found by its token. Only the SHA-256 of the token is kept, in memory and in the store.
+/// - A session belongs to the host that its cookie was set for; its token is not accepted at another host.
+/// - A session ends when it has not been used for a time, and after a longer time in any case. Both are measured by a
+///   monotonic clock. An expired session is not found, even if it has not been removed yet.
+/// - An end takes effect here first. If the store cannot remove a session at once, it is noted elsewhere if possible, and
+///   removed with the next attempt; there is one every second.
 /// - A user has no more sessions than ``SessionSettings/perUser``; one more ends the one that was used least recently.
 ///
-/// Sources: ASVS 7.2 to 7.4, and CVE-2024-21492 for what comes of sessions that outlive their end. It may be used from any
-/// thread. It is made once and outlives configurations.
+/// Sources: ASVS 7.2 to 7.4; CVE-2024-21492 for the consequences of sessions that outlive their end. The table may be used
+/// from any thread. It is made once and outlives configurations.
 public final class SessionTable: Sendable {
     let clocks: SessionClocks
     let store: (any SessionStore)?
     let state: Mutex<TableState>
+    let removals = Mutex(RemovalQueue())
     let streams = Mutex(OpenStreams())
+    private let onWrongHost: @Sendable (Session, SessionHost) -> Void
     private let onEnd: @Sendable (Session, SessionEnd) -> Void
 
     /// A table without sessions; see ``restore(_:)``.
     ///
     /// - Parameters:
-    ///   - settings: How long sessions live and how many there may be.
-    ///   - store: Where sessions survive a restart; nil if they do not.
-    ///   - clock: Measures how long they live.
-    ///   - wall: The time of day, for people and for the store; it may jump.
-    ///   - onEnd: Called once for each session that ends, when it is found no more. It must not wait.
+    ///   - settings: The life time of sessions, and how many there may be.
+    ///   - store: The store in which sessions survive a restart; nil if they do not.
+    ///   - clock: The clock that measures their life time.
+    ///   - wall: The time of day, for users and for the store; it may jump.
+    ///   - onWrongHost: Called when a session's token is presented at another host than its own, with that host; once for
+    ///     each session, as otherwise a client with a token could fill the log. It must not block.
+    ///   - onEnd: Called once for each session that ends, when it is no longer found. It must not block.
     public init(
         _ settings: SessionSettings,
         store: (any SessionStore)? = nil,
         clock: any LoginClock,
         wall: WallClock,
+        onWrongHost: @escaping @Sendable (Session, SessionHost) -> Void = { _, _ in },
         onEnd: @escaping @Sendable (Session, SessionEnd) -> Void
     ) {
         clocks = SessionClocks(clock: clock, wall: wall)
         self.store = store
+        self.onWrongHost = onWrongHost
         self.onEnd = onEnd
         state = Mutex(TableState(settings, isStored: store != nil))
     }
 
-    /// How long sessions live and how many there may be.
+    /// The life time of sessions, and how many there may be.
     public var settings: SessionSettings { state.withLock { $0.settings } }
 
-    /// Goes by other settings from now on.
+    /// Replaces the settings.
     ///
-    /// Sessions that there are keep their ends until they are used or refreshed, and their last one for good. There may be
-    /// more than the new bounds allow until others have ended.
+    /// Existing sessions keep their idle end until they are used or refreshed, and their absolute end for good. There may
+    /// be more than the new bounds allow until some have ended.
     ///
     /// - Parameter settings: The settings.
     public func use(_ settings: SessionSettings) {
         state.withLock { state in
             state.settings = settings
             state.limits = SessionLimits(settings)
-            state.planAll(clocks.now)
+            state.scheduleAll(at: clocks.now)
         }
     }
 
-    /// How many sessions there are, counting those whose end nobody has noticed in the last second.
+    /// The number of sessions, including those that have expired within the last second.
     public var count: Int { state.withLock { $0.count } }
 
     // MARK: Finding
 
-    /// The session of a token, as every request asks for it.
+    /// Returns the session of a token, for every request.
     ///
-    /// It costs one digest and a short lock, waits for nothing and allocates nothing.
+    /// It costs one digest and a short lock, never blocks and allocates nothing.
     ///
     /// - Parameters:
     ///   - token: The token that was presented.
-    ///   - isActivity: Whether this is a use of the session, which keeps it from ending idle: polling and event streams
-    ///     are none.
-    /// - Returns: The session; nil if there is none, or its time is over.
-    public func session(_ token: OpaqueToken, isActivity: Bool) -> Session? {
+    ///   - host: The host it was presented at.
+    ///   - isActivity: Whether the request is a use of the session, which moves its idle end. Polling and event streams
+    ///     are not.
+    /// - Returns: The session; nil if there is none, it has expired, or it belongs to another host. Nothing changes then.
+    public func session(_ token: OpaqueToken, at host: SessionHost, isActivity: Bool) -> Session? {
         let digest: Digest
         do throws(OpenSSLError) {
             digest = try token.digest()
         } catch {
-            // Nobody is let in by what cannot be compared.
+            // A token that cannot be compared is not accepted.
             return nil
         }
         let now = clocks.now
         var isExtended = false
+        var foreign: Session?
         let session = state.withLock { state -> Session? in
             guard let session = state.byToken[digest], session.isLive(now) else { return nil }
-            if isActivity { isExtended = state.touch(session, now) }
+            guard session.host == host else {
+                foreign = session
+                return nil
+            }
+            if isActivity { isExtended = state.touch(session, at: now) }
             return session
         }
-        if isExtended, let session { tellExtended(session) }
+        if isExtended, let session { publishExtension(of: session) }
+        if let foreign, foreign.noteWrongHost() { onWrongHost(foreign, host) }
         return session
     }
 
-    /// The session of that name.
+    /// Returns the session with an id.
     ///
-    /// - Parameter id: What the session is called by.
-    /// - Returns: The session; nil if there is none, or its time is over.
+    /// - Parameter id: The id.
+    /// - Returns: The session; nil if there is none, or it has expired.
     public func session(id: SessionID) -> Session? {
         let now = clocks.now
         return state.withLock { state in
@@ -104,7 +119,7 @@ public final class SessionTable: Sendable {
         }
     }
 
-    /// A user's sessions.
+    /// Returns a user's sessions.
     ///
     /// - Parameter user: The user; the groups do not matter.
     /// - Returns: The sessions, the oldest first.
@@ -123,29 +138,29 @@ public final class SessionTable: Sendable {
 
     // MARK: Using
 
-    /// Takes note that a session is used; its last end stays where it is.
+    /// Moves a session's idle end, as a use of it does; its absolute end stays.
     ///
-    /// - Parameter session: The session; nothing happens to one that is over.
+    /// - Parameter session: The session; one that is over is ignored.
     public func refresh(_ session: Session) {
         let now = clocks.now
         let isExtended = state.withLock { state in
-            session.isLive(now) && state.entries[session.id] != nil && state.touch(session, now)
+            session.isLive(now) && state.entries[session.id] != nil && state.touch(session, at: now)
         }
-        if isExtended { tellExtended(session) }
+        if isExtended { publishExtension(of: session) }
     }
 
-    private func tellExtended(_ session: Session) {
+    private func publishExtension(of session: Session) {
         session.journal.withLock { $0.publish(.extended(idleExpiry: session.idleExpiry)) }
     }
 
-    /// Tells what has come of a change; to be called without the lock.
-    func tell(_ turn: Turn) {
-        for (session, left) in turn.warned {
+    /// Publishes the effects of a change; to be called without the lock.
+    func publish(_ effects: TableEffects) {
+        for (session, left) in effects.warned {
             session.journal.withLock { $0.publish(.expiring(seconds: Int(clamping: left / 1_000_000_000))) }
         }
-        for (session, cause) in turn.ended {
+        for (session, cause) in effects.ended {
             session.journal.withLock { $0.publish(.ended(cause)) }
-            session.forgetCached()
+            session.responses.removeAll()
             onEnd(session, cause)
         }
     }

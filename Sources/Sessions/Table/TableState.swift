@@ -4,172 +4,112 @@
 internal import OpenSSLKit
 internal import RealmKit
 
-/// The sessions that live, and what is still to be done about them.
+/// The live sessions, their schedule, and the writes that are pending.
 struct TableState: Sendable {
     struct Entry: Sendable {
         let session: Session
-        var token: Digest
-        /// The second in which it is looked at next; see ``Agenda``.
+        let token: Digest
+        /// The second at which it is checked next; see ``ExpiryQueue``.
         var second: UInt64
-        var isRenewing = false
     }
 
     var settings: SessionSettings
     var limits: SessionLimits
-    var endings = Endings()
+    var revocations = RevocationLog<Session>()
     private(set) var entries: [SessionID: Entry] = [:]
     private(set) var byToken: [Digest: Session] = [:]
-    private var byUser: [SessionOwner: [Session]] = [:]
-    private var agenda = Agenda()
-    /// How many are on their way into the store and the table.
+    private var byOwner: [SessionOwner: [Session]] = [:]
+    private var expiries = ExpiryQueue()
+    /// The number of sessions that are being written to the store, and not in the table yet.
     var reserved = 0
-    /// What the store is behind in.
-    var behind: StoreBacklog
+    /// The changes that the store does not have yet.
+    var writes: SessionWriteQueue
 
     init(_ settings: SessionSettings, isStored: Bool) {
         self.settings = settings
         limits = SessionLimits(settings)
-        behind = StoreBacklog(isStored: isStored)
+        writes = SessionWriteQueue(isStored: isStored)
     }
 
     var count: Int { entries.count }
 
-    func sessions(of owner: SessionOwner) -> [Session] { byUser[owner] ?? [] }
+    func sessions(of owner: SessionOwner) -> [Session] { byOwner[owner] ?? [] }
 
     // MARK: In and out
 
-    mutating func insert(_ session: Session, _ token: Digest, _ now: UInt64) {
-        let second = agenda.add(session, now, limits)
+    mutating func insert(_ session: Session, token: Digest, at now: UInt64) {
+        let second = expiries.add(session, at: now, limits: limits)
         entries[session.id] = Entry(session: session, token: token, second: second)
         byToken[token] = session
-        byUser[SessionOwner(session.user), default: []].append(session)
+        byOwner[SessionOwner(session.user), default: []].append(session)
     }
 
-    /// Takes a session out.
+    /// Removes a session.
     ///
-    /// - Returns: False if it was not in.
-    mutating func remove(_ session: Session, _ cause: SessionEnd) -> Bool {
+    /// - Returns: False if it was not in the table.
+    mutating func remove(_ session: Session, cause: SessionEnd) -> Bool {
         guard let entry = entries[session.id], entry.session === session else { return false }
         entries[session.id] = nil
         byToken[entry.token] = nil
         let owner = SessionOwner(session.user)
-        byUser[owner]?.removeAll { $0 === session }
-        if byUser[owner]?.isEmpty == true { byUser[owner] = nil }
+        byOwner[owner]?.removeAll { $0 === session }
+        if byOwner[owner]?.isEmpty == true { byOwner[owner] = nil }
         session.setEnd(cause)
-        behind.remove(session.id)
+        writes.remove(session, token: entry.token)
         return true
     }
-
-    /// Has a session be found by another token.
-    ///
-    /// - Returns: False if it is not in.
-    mutating func renew(_ session: Session, _ token: Digest) -> Bool {
-        guard let entry = entries[session.id] else { return false }
-        byToken[entry.token] = nil
-        byToken[token] = session
-        entries[session.id]?.token = token
-        return true
-    }
-
-    mutating func setRenewing(_ session: Session, _ isRenewing: Bool) { entries[session.id]?.isRenewing = isRenewing }
 
     // MARK: Time
 
-    /// Takes note that a session was used.
+    /// Records a use of a session.
     ///
-    /// - Returns: Whether that moved an end of which its clients had been warned.
-    mutating func touch(_ session: Session, _ now: UInt64) -> Bool {
-        let isExtended = session.touch(now, limits)
-        if session.noteTouch() { behind.touch(session) }
-        if isExtended { plan(session, now) }
+    /// - Returns: Whether it moved an end that clients had been warned of.
+    mutating func touch(_ session: Session, at now: UInt64) -> Bool {
+        let isExtended = session.touch(at: now, limits: limits)
+        if session.noteTouch() { writes.touch(session) }
+        if isExtended { schedule(session, at: now) }
         return isExtended
     }
 
-    private mutating func plan(_ session: Session, _ now: UInt64) {
-        entries[session.id]?.second = agenda.add(session, now, limits)
+    private mutating func schedule(_ session: Session, at now: UInt64) {
+        entries[session.id]?.second = expiries.add(session, at: now, limits: limits)
     }
 
-    /// Ends what has expired, and finds those whose clients are to be warned.
-    mutating func sweep(_ now: UInt64) -> Turn {
-        var turn = Turn()
-        for (second, ids) in agenda.takeDue(now) {
+    /// Ends expired sessions, and finds those whose clients are to be warned.
+    mutating func sweep(at now: UInt64) -> TableEffects {
+        var effects = TableEffects()
+        for (second, ids) in expiries.takeDue(at: now) {
             for id in ids {
-                // It may be gone, or have been put down for another second since.
+                // It may be gone, or scheduled for another second by now.
                 guard let entry = entries[id], entry.second == second else { continue }
                 let session = entry.session
                 let times = session.times
                 guard now < times.end else {
-                    turn.end(session, times.cause, &self)
+                    effects.end(session, cause: times.cause, in: &self)
                     continue
                 }
                 if now >= times.warningMoment, session.warn() {
-                    turn.warned.append((session, times.end - now))
+                    effects.warned.append((session, times.end - now))
                 }
-                plan(session, now)
+                schedule(session, at: now)
             }
         }
-        return turn
+        return effects
     }
 
-    /// Has every session looked at again in time, as they may end earlier than they did.
-    mutating func planAll(_ now: UInt64) {
-        for session in entries.values.map(\.session) { plan(session, now) }
-    }
-}
-
-/// When sessions are to be looked at, by the second.
-///
-/// A session is put down for the first moment at which something may be to be done; that it was used since is found then.
-/// So the use of a session costs nothing here.
-struct Agenda: Sendable {
-    private var seconds: [UInt64: [SessionID]] = [:]
-
-    /// Puts a session down.
-    ///
-    /// - Returns: For which second.
-    mutating func add(_ session: Session, _ now: UInt64, _ limits: SessionLimits) -> UInt64 {
-        // Where the settings have become stricter its next use may bring its end nearer, though never nearer than that.
-        let moment = min(session.nextMoment, limits.idleEnd(after: now))
-        let second = moment / 1_000_000_000 + (moment % 1_000_000_000 == 0 ? 0 : 1)
-        seconds[second, default: []].append(session.id)
-        return second
-    }
-
-    /// Takes off all that is due.
-    mutating func takeDue(_ now: UInt64) -> [(second: UInt64, ids: [SessionID])] {
-        seconds.keys.filter { $0 <= now / 1_000_000_000 }.sorted().compactMap { second in
-            seconds.removeValue(forKey: second).map { (second, $0) }
-        }
+    /// Schedules every session anew, as each may end earlier than before.
+    mutating func scheduleAll(at now: UInt64) {
+        for session in entries.values.map(\.session) { schedule(session, at: now) }
     }
 }
 
-/// What has come of a change to the table, to be told outside of its lock.
-struct Turn: Sendable {
+/// The effects of a change to the table, to be published without its lock.
+struct TableEffects: Sendable {
     var ended: [(session: Session, cause: SessionEnd)] = []
-    /// Those whose clients are to be warned, and how many nanoseconds are left.
+    /// The sessions whose clients are to be warned, and the nanoseconds that are left to them.
     var warned: [(session: Session, left: UInt64)] = []
 
-    mutating func end(_ session: Session, _ cause: SessionEnd, _ state: inout TableState) {
-        if state.remove(session, cause) { ended.append((session, cause)) }
-    }
-}
-
-/// Whose sessions are counted together: realm and name, byte by byte.
-struct SessionOwner: Sendable, Hashable {
-    let realm: String
-    let name: Username
-
-    init(_ user: SignedInUser) {
-        realm = user.realm
-        name = user.username
-    }
-
-    static func == (left: SessionOwner, right: SessionOwner) -> Bool {
-        left.realm.utf8.elementsEqual(right.realm.utf8) && left.name == right.name
-    }
-
-    func hash(into hasher: inout Hasher) {
-        for byte in realm.utf8 { hasher.combine(byte) }
-        hasher.combine(name)
+    mutating func end(_ session: Session, cause: SessionEnd, in state: inout TableState) {
+        if state.remove(session, cause: cause) { ended.append((session, cause)) }
     }
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Bytes
 public import OpenSSLKit
 
-/// 256 random bits that stand for something the server knows, as in a cookie.
+/// A token of 256 random bits, as in a session cookie.
 ///
-/// The server keeps only the ``digest``: whoever reads what it has stored can present nothing. Source: ASVS 7.2.3, 11.5.1.
+/// The server keeps only the ``digest()``, with which no token can be presented. Source: ASVS 7.2.3, 11.5.1.
 public struct OpaqueToken: Sendable {
     /// The length of ``text``: 43 characters.
     public static let textLength = 43
@@ -13,29 +14,32 @@ public struct OpaqueToken: Sendable {
     // Four words rather than an array: one is read for every request and must not allocate.
     private var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
 
-    /// A new one.
+    /// A new token.
     ///
-    /// - Throws: ``OpenSSLError`` when there is no randomness.
+    /// - Throws: ``OpenSSLError`` when no random bytes can be had.
     public init() throws(OpenSSLError) {
         var random = try RandomBytes.make(32)
         defer { for index in random.indices { random[index] = 0 } }
-        for index in 0..<32 { set(index, random[index]) }
+        for index in 0..<32 { set(index, to: random[index]) }
     }
 
-    /// Reads what ``text`` has written; nil for everything else.
+    /// Reads a ``text``; nil for anything else.
     ///
-    /// - Parameter text: 43 characters of base64url without padding (RFC 4648 section 5), the two bits that stand for
-    ///   nothing unset.
+    /// - Parameter text: 43 characters of base64url without padding (RFC 4648 section 5), the two unused bits zero.
     public init?(_ text: Span<UInt8>) {
-        guard Base64URL.read(text, length: 32, { set($0, $1) }) else { return nil }
+        let isToken = unsafe withUnsafeMutableBytes(of: &words) { words in
+            var bytes = unsafe MutableSpan<UInt8>(_unsafeBytes: words)
+            return Base64.url.decode(text, filling: &bytes)
+        }
+        guard isToken else { return nil }
     }
 
     /// The token as it stands in a cookie: 43 characters of base64url.
     ///
     /// It is a secret; it is written into a response and nowhere else.
-    public var text: String { withBytes { Base64URL.text($0) } }
+    public var text: String { withBytes { Base64.url.encode($0) } }
 
-    /// What is kept of the token.
+    /// Returns the digest by which the token is found.
     ///
     /// - Returns: Its SHA-256.
     /// - Throws: ``OpenSSLError`` if no provider offers SHA-256.
@@ -45,9 +49,9 @@ public struct OpaqueToken: Sendable {
         }
     }
 
-    /// A value that only who has the token can know, and from which the token cannot be found: against forged requests.
+    /// Returns a value that proves knowledge of the token without revealing it: against forged requests.
     ///
-    /// - Parameter purpose: What it is for; another purpose has another value.
+    /// - Parameter purpose: The purpose; each has another value.
     /// - Returns: HMAC-SHA-256 of the purpose, the token being the key.
     /// - Throws: ``OpenSSLError`` when it cannot be computed.
     public func proof(for purpose: StaticString) throws(OpenSSLError) -> Digest {
@@ -60,7 +64,7 @@ public struct OpaqueToken: Sendable {
         unsafe withUnsafeBytes(of: words) { body(unsafe Span(_unsafeBytes: $0)) }
     }
 
-    private mutating func set(_ index: Int, _ byte: UInt8) {
+    private mutating func set(_ index: Int, to byte: UInt8) {
         unsafe withUnsafeMutableBytes(of: &words) { unsafe $0[index] = byte }
     }
 }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// Whence a session was begun, as lists of sessions show it.
+/// The client that began a session, as lists of sessions show it.
 ///
-/// Both come from outside: whatever is no printable text is taken out, so that they can be shown on a terminal or a page,
-/// and be written into a log, without further care than any text needs there.
+/// Address and user agent come from outside. Characters that are not printable are removed, so that a terminal, a page or
+/// a log can show them like any other text.
 public struct SessionClient: Sendable, Hashable {
     /// The longest ``userAgent``, in bytes of UTF-8.
     public static let maximumBytes = 256
-    /// The longest ``address``, in bytes of UTF-8; those of IPv6 with a zone are shorter.
+    /// The longest ``address``, in bytes of UTF-8; IPv6 addresses with a zone are shorter.
     private static let maximumAddressBytes = 64
 
     /// The client's address; nil if it is not known.
     public let address: String?
-    /// What the client calls itself; empty if it does not.
+    /// The user agent; empty if the client does not send it.
     public let userAgent: String
 
     /// A client.
@@ -27,18 +27,18 @@ public struct SessionClient: Sendable, Hashable {
     }
 }
 
-/// Text from outside that is to be shown.
+/// Text from outside, made fit to be shown.
 enum PrintableText {
-    /// A text without control characters and invisible ones, cut where it is too long.
+    /// Removes control characters and invisible ones, and cuts a text that is too long.
     ///
     /// - Parameters:
     ///   - text: Any text.
-    ///   - maximumBytes: How many bytes of UTF-8 may be left.
-    /// - Returns: What is left; a line break has become a blank.
+    ///   - maximumBytes: The most bytes of UTF-8 of the result.
+    /// - Returns: The rest, with blanks for line breaks.
     static func clean(_ text: String, maximumBytes: Int) -> String {
         var cleaned = String.UnicodeScalarView()
         var bytes = 0
-        // Where next to nothing is printable the rest is not looked at either: it may be long.
+        // A long text of which hardly anything is printable is not read to its end.
         for scalar in text.unicodeScalars.prefix(maximumBytes * 4) {
             let kept = scalar.properties.isWhitespace ? " " : scalar
             guard isPrintable(kept) else { continue }
@@ -51,7 +51,7 @@ enum PrintableText {
 
     private static func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
-        // Format characters turn text around on a page; the others show nothing, or not the same everywhere.
+        // Format characters can reverse text on a page; the others are invisible, or differ between fonts.
         case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator: false
         default: true
         }

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// Why a session is over.
+/// The cause of a session's end.
 public enum SessionEnd: String, Sendable, Hashable, CaseIterable {
-    /// Its user has signed out.
+    /// The user has signed out.
     case logout
-    /// Nobody has used it for too long.
+    /// It has not been used for the idle time.
     case idle
-    /// It has lived for as long as sessions may.
+    /// It has reached the absolute time of sessions.
     case absolute
     /// An administrator has ended it.
     case administrator
-    /// Its user has ended it from another session.
+    /// The user has ended it from another session.
     case endedElsewhere = "ended-elsewhere"
-    /// Its user is gone or disabled, or has another password or other groups.
+    /// The user was removed or disabled, or has another password or other groups.
     case userChanged = "user-changed"
-    /// Its realm is gone, or is another.
+    /// The realm was removed or replaced.
     case realmGone = "realm-gone"
-    /// Its user has begun more sessions than a user may have.
+    /// The user has begun more sessions than a user may have.
     case limit
-    /// Another has begun in its place.
+    /// Another session of the same client has begun.
     case replaced
 
     /// A number for an atomic; 0 stands for none.

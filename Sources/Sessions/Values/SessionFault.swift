@@ -1,46 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// What was asked of the table of sessions cannot be done; two are equal when their codes are.
+/// An error of the session table; two are equal when their codes are.
 public struct SessionFault: Error, Sendable, CustomStringConvertible {
-    /// What kind of thing is wrong.
+    /// The kinds of errors.
     public enum Code: Sendable, Hashable {
-        /// There are as many sessions as there may be.
+        /// The limit of sessions has been reached.
         case full
-        /// The user's sessions were ended while the login was on its way; it may succeed when it is made again.
+        /// The user's sessions were ended during the login; another login may succeed.
         case changedMeanwhile
         /// The session is over.
         case ended
-        /// The session's token is being replaced already.
-        case busy
-        /// There are as many event streams as there may be, of this session or altogether.
+        /// The limit of event streams has been reached, of this session or of all.
         case tooManyStreams
-        /// The server is about to stop.
+        /// The server is stopping.
         case closing
-        /// The store could not be written, or there is no randomness.
+        /// The store could not be written, or no random bytes could be had.
         case unavailable
     }
 
-    /// What kind of thing is wrong.
+    /// The kind of error.
     public let code: Code
-    /// What is wrong, for the log.
+    /// The message for the log.
     public let description: String
 
-    /// There are as many sessions as there may be.
-    public static let full = SessionFault(.full, "there are as many sessions as there may be")
-    /// The user's sessions were ended while the login was on its way.
+    /// The limit of sessions has been reached.
+    public static let full = SessionFault(.full, "the limit of sessions has been reached")
+    /// The user's sessions were ended during the login.
     public static let changedMeanwhile = SessionFault(
         .changedMeanwhile,
-        "the user's sessions were ended while the login was on its way"
+        "the user's sessions were ended during the login"
     )
     /// The session is over.
     public static let ended = SessionFault(.ended, "the session is over")
-    /// The session's token is being replaced already.
-    public static let busy = SessionFault(.busy, "the session's token is being replaced already")
-    /// There are as many event streams as there may be.
-    public static let tooManyStreams = SessionFault(.tooManyStreams, "there are as many event streams as there may be")
-    /// The server is about to stop.
-    public static let closing = SessionFault(.closing, "the server is about to stop")
+    /// The limit of event streams has been reached.
+    public static let tooManyStreams = SessionFault(.tooManyStreams, "the limit of event streams has been reached")
+    /// The server is stopping.
+    public static let closing = SessionFault(.closing, "the server is stopping")
 
     init(_ code: Code, _ description: String) {
         self.code = code

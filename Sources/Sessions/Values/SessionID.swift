@@ -1,36 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Bytes
 internal import OpenSSLKit
 
-/// What clients and administrators call a session by: 128 random bits, written as 22 characters of base64url.
+/// The id of a session for clients and administrators: 128 random bits, written as 22 characters of base64url.
 ///
-/// It is no secret, and nothing can be asked for with it alone: it does not follow from the session's token, nor the token
-/// from it.
+/// It is no secret, and gives no access: the session's token cannot be derived from it, nor it from the token.
 public struct SessionID: Hashable, Sendable, CustomStringConvertible {
     private var words: (UInt64, UInt64) = (0, 0)
 
-    /// A new one.
+    /// A new id.
     ///
-    /// - Throws: ``OpenSSLError`` when there is no randomness.
+    /// - Throws: ``OpenSSLError`` when no random bytes can be had.
     init() throws(OpenSSLError) {
         let random = try RandomBytes.make(16)
-        for index in random.indices { set(index, random[index]) }
+        for index in random.indices { set(index, to: random[index]) }
     }
 
-    /// Reads what ``description`` has written; nil for everything else.
+    /// Reads a ``description``; nil for any other text.
     ///
     /// - Parameter text: 22 characters of base64url without padding.
     public init?(_ text: String) {
-        guard Base64URL.read(text.utf8Span.span, length: 16, { set($0, $1) }) else { return nil }
+        let isID = unsafe withUnsafeMutableBytes(of: &words) { words in
+            var bytes = unsafe MutableSpan<UInt8>(_unsafeBytes: words)
+            return Base64.url.decode(text.utf8Span.span, filling: &bytes)
+        }
+        guard isID else { return nil }
     }
 
     /// 22 characters of base64url.
     public var description: String {
-        unsafe withUnsafeBytes(of: words) { Base64URL.text(unsafe Span(_unsafeBytes: $0)) }
+        unsafe withUnsafeBytes(of: words) { Base64.url.encode(unsafe Span(_unsafeBytes: $0)) }
     }
 
-    /// Whether the bits are the same.
+    /// Returns whether the bits are the same.
     public static func == (left: SessionID, right: SessionID) -> Bool { left.words == right.words }
 
     /// Hashes the bits.
@@ -39,7 +43,7 @@ public struct SessionID: Hashable, Sendable, CustomStringConvertible {
         hasher.combine(words.1)
     }
 
-    private mutating func set(_ index: Int, _ byte: UInt8) {
+    private mutating func set(_ index: Int, to byte: UInt8) {
         unsafe withUnsafeMutableBytes(of: &words) { unsafe $0[index] = byte }
     }
 }

@@ -6,12 +6,12 @@ internal import Glibc
 internal import RealmKit
 public import Throttle
 
-/// Failed logins and locks, as a throttle keeps them and other programs list and clear them.
+/// The failed logins and locks of a throttle, which other programs can list and clear.
 extension GatehouseStore: ThrottleStore {
-    /// How many clearances are remembered; a server looks several times a second.
+    /// The number of resets that are kept; a server reads them several times a second.
     static let rememberedClearances = 1000
 
-    /// All records that still say something, and where the clearances stand.
+    /// Reads all records that have not expired, and the number of the last reset.
     public func load() async throws(ThrottleStoreError) -> ThrottleSnapshot {
         let now = Int(time(nil))
         return try await throttling { store in
@@ -22,20 +22,20 @@ extension GatehouseStore: ThrottleStore {
                     arguments: [now]
                 )
                 let last = try Int.fetchOne(database, sql: "SELECT max(number) FROM throttle_clearances")
-                return ThrottleSnapshot(records: rows.map(Self.record), lastClearance: last ?? 0)
+                return ThrottleSnapshot(records: rows.map(Self.record), lastReset: last ?? 0)
             }
         }
     }
 
-    /// Keeps changes, all of them or none.
+    /// Stores changes, all of them or none.
     public func save(_ changes: [ThrottleChange]) async throws(ThrottleStoreError) {
         let now = Int(time(nil))
         try await throttling { store in
             try await store.write { database in
                 for change in changes {
                     switch change {
-                    case .save(let record): try Self.save(record, database)
-                    case .remove(let key): try Self.remove(key, database)
+                    case .save(let record): try Self.save(record, to: database)
+                    case .remove(let key): try Self.remove(key, from: database)
                     case .removeAll: try database.execute(sql: "DELETE FROM throttle_records")
                     }
                 }
@@ -44,8 +44,8 @@ extension GatehouseStore: ThrottleStore {
         }
     }
 
-    /// What was cleared after another clearance.
-    public func clearances(after number: Int) async throws(ThrottleStoreError) -> [Clearance] {
+    /// Reads the resets after a number.
+    public func lockoutResets(after number: Int) async throws(ThrottleStoreError) -> [LockoutReset] {
         try await throttling { store in
             try await store.read { database in
                 try Row.fetchAll(
@@ -55,21 +55,21 @@ extension GatehouseStore: ThrottleStore {
                     ),
                     arguments: [number]
                 ).map { row in
-                    guard let key = Self.key(row) else { return Clearance(number: row["number"], .all) }
-                    return Clearance(number: row["number"], .one(key))
+                    guard let key = Self.key(row) else { return LockoutReset(number: row["number"], scope: .all) }
+                    return LockoutReset(number: row["number"], scope: .one(key))
                 }
             }
         }
     }
 
-    /// Removes records, and notes it for a server that is running.
-    public func clear(_ what: Clearance.What) async throws(ThrottleStoreError) {
+    /// Removes records, and stores the reset for a running server.
+    public func clear(_ what: LockoutReset.Scope) async throws(ThrottleStoreError) {
         try await throttling { store in
             try await store.write { database in
                 var columns = (kind: "all", realm: "", name: "")
                 switch what {
                 case .one(let key):
-                    try Self.remove(key, database)
+                    try Self.remove(key, from: database)
                     columns = Self.columns(key)
                 case .all: try database.execute(sql: "DELETE FROM throttle_records")
                 }
@@ -91,13 +91,13 @@ extension GatehouseStore: ThrottleStore {
         do {
             return try await body(self)
         } catch {
-            throw ThrottleStoreError(StoreFault(error, path).description)
+            throw ThrottleStoreError(StoreFault(error, path: path).description)
         }
     }
 
     // MARK: Rows
 
-    private static func save(_ record: ThrottleRecord, _ database: Database) throws {
+    private static func save(_ record: ThrottleRecord, to database: Database) throws {
         let (kind, realm, name) = columns(record.key)
         try database.execute(
             sql: """
@@ -112,7 +112,7 @@ extension GatehouseStore: ThrottleStore {
         )
     }
 
-    private static func remove(_ key: ThrottleKey, _ database: Database) throws {
+    private static func remove(_ key: ThrottleKey, from database: Database) throws {
         let (kind, realm, name) = columns(key)
         try database.execute(
             sql: "DELETE FROM throttle_records WHERE kind = ? AND realm = ? AND name = ?",
@@ -130,15 +130,15 @@ extension GatehouseStore: ThrottleStore {
     private static func key(_ row: Row) -> ThrottleKey? {
         switch row["kind"] as String {
         case "account": .account(Account(realm: row["realm"], key: row["name"]))
-        case "source": .source(Source(row["name"]))
+        case "source": .source(ClientNetwork(row["name"]))
         default: nil
         }
     }
 
     private static func record(_ row: Row) -> ThrottleRecord {
         ThrottleRecord(
-            key(row) ?? .source(Source(row["name"])),
-            owner: (row["owner"] as String?).map(Source.init),
+            key(row) ?? .source(ClientNetwork(row["name"])),
+            owner: (row["owner"] as String?).map(ClientNetwork.init),
             failures: row["failures"],
             newest: row["newest"],
             lockEnd: row["lock_end"],

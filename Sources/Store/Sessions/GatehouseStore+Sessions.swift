@@ -2,57 +2,50 @@
 // Gatehouse
 
 internal import GRDB
-public import OpenSSLKit
 internal import RealmKit
 public import Sessions
 
-/// Sessions, as a server keeps them and other programs list and end them.
+/// The sessions of a server, which other programs can list and end.
 extension GatehouseStore: SessionStore {
-    /// How many orders are remembered; a server looks every second.
+    /// The number of commands that are kept; a server reads them every second.
     static let rememberedOrders = 1000
 
-    /// All sessions, and where the orders stand.
+    /// Reads all sessions, and the number of the last command.
     public func loadSessions() async throws(SessionStoreError) -> SessionSnapshot {
         try await keepingSessions { store in
-            try await store.read { database in
+            let ended = try await store.endedSessions?.look() ?? []
+            // The file is opened so that its IDs can be removed later.
+            if !ended.isEmpty, !store.isReadOnly { try await store.endedSessions?.prepare() }
+            return try await store.read { database in
                 var groups: [String: [String]] = [:]
                 let members = try Row.fetchCursor(
                     database,
                     sql: #"SELECT id, "group" FROM session_groups ORDER BY id, place"#
                 )
                 while let row = try members.next() { groups[row[0], default: []].append(row[1]) }
-                // What no server has written does not become a session.
+                // A row that no server has written is skipped.
                 let sessions = try Row.fetchAll(database, sql: "SELECT * FROM sessions").compactMap { row in
                     try Self.session(row, groups: groups[row["id"]] ?? [])
-                }
-                // Also where there are no orders any more: numbers are never used again.
+                }.filter { !ended.contains($0.id) }
+                // Also if there are no commands any more: numbers are never reused.
                 let last = try Int.fetchOne(
                     database,
                     sql: "SELECT seq FROM sqlite_sequence WHERE name = 'session_orders'"
                 )
-                return SessionSnapshot(sessions: sessions, lastOrder: last ?? 0)
+                return SessionSnapshot(sessions: sessions, ended: Array(ended), lastCommand: last ?? 0)
             }
         }
     }
 
-    /// Keeps a new session.
+    /// Stores a new session, after it has prepared the file for ended sessions.
     public func saveSession(_ session: SessionRecord) async throws(SessionStoreError) {
-        try await keepingSessions { store in try await store.write { try Self.insert(session, $0) } }
-    }
-
-    /// Has a session be found by another token.
-    public func renewSession(_ id: SessionID, token: Digest) async throws(SessionStoreError) {
         try await keepingSessions { store in
-            try await store.write { database in
-                try database.execute(
-                    sql: "UPDATE sessions SET token = ? WHERE id = ?",
-                    arguments: [Self.data(token.bytes), id.description]
-                )
-            }
+            try await store.endedSessions?.prepare()
+            try await store.write { try Self.insert(session, into: $0) }
         }
     }
 
-    /// Takes note of when sessions were used.
+    /// Stores the times when sessions were used.
     public func touchSessions(_ touches: [SessionTouch]) async throws(SessionStoreError) {
         guard !touches.isEmpty else { return }
         try await keepingSessions { store in
@@ -71,7 +64,7 @@ extension GatehouseStore: SessionStore {
         }
     }
 
-    /// Forgets sessions.
+    /// Removes sessions.
     public func removeSessions(_ ids: [SessionID]) async throws(SessionStoreError) {
         guard !ids.isEmpty else { return }
         try await keepingSessions { store in
@@ -79,6 +72,21 @@ extension GatehouseStore: SessionStore {
                 let statement = try database.cachedStatement(sql: "DELETE FROM sessions WHERE id = ?")
                 for id in ids { try statement.execute(arguments: [id.description]) }
             }
+            do {
+                try await store.endedSessions?.remove(ids)
+            } catch {
+                // An ID that remains in the file is of a removed session, and only takes up a line.
+            }
+        }
+    }
+
+    /// Writes the IDs of ended sessions to a file beside the database.
+    public func noteEnded(_ ids: [SessionID]) async throws(SessionStoreError) {
+        try await keepingSessions { store in
+            guard let file = store.endedSessions else {
+                throw StoreFault(.unavailable, "a store in memory has no file for ended sessions")
+            }
+            try await file.add(ids)
         }
     }
 
@@ -88,7 +96,7 @@ extension GatehouseStore: SessionStore {
         do {
             return try await body(self)
         } catch {
-            throw SessionStoreError(StoreFault(error, path).description)
+            throw SessionStoreError(StoreFault(error, path: path).description)
         }
     }
 }

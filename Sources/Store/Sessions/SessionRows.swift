@@ -7,19 +7,19 @@ internal import OpenSSLKit
 internal import RealmKit
 internal import Sessions
 
-/// Sessions as rows.
+/// Conversions between sessions and rows.
 extension GatehouseStore {
-    static func insert(_ session: SessionRecord, _ database: Database) throws {
+    static func insert(_ session: SessionRecord, into database: Database) throws {
         let id = session.id.description
         try database.execute(
             sql: """
                 INSERT INTO sessions
-                    (id, token, realm, name, address, agent, created, last_seen, idle_end, absolute_end, stamp_salt, stamp)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    (id, token, realm, name, host, address, agent, created, last_seen, idle_end, absolute_end, stamp_salt, stamp)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
             arguments: [
-                id, data(session.token.bytes), session.user.realm, session.user.username.text, session.client.address,
-                session.client.userAgent, session.created, session.lastSeen, session.idleExpiry,
+                id, data(session.token.bytes), session.user.realm, session.user.username.text, session.host.name,
+                session.client.address, session.client.userAgent, session.created, session.lastSeen, session.idleExpiry,
                 session.absoluteExpiry, session.stamp.map { data($0.salt) },
                 session.stamp.map { data($0.digest.bytes) },
             ]
@@ -33,9 +33,9 @@ extension GatehouseStore {
     }
 
     static func session(_ row: Row, groups: [String]) throws -> SessionRecord? {
-        guard let id = SessionID(row["id"] as String), let token = digest(row["token"]), let name = name(row) else {
-            return nil
-        }
+        guard let id = SessionID(row["id"] as String), let token = digest(row["token"]), let name = name(row),
+            let host = SessionHost(row["host"] as String)
+        else { return nil }
         var stamp: SaltedStamp?
         if let salt = row["stamp_salt"] as Data?, let kept = row["stamp"] as Data? {
             guard let digest = digest(kept) else { return nil }
@@ -45,6 +45,7 @@ extension GatehouseStore {
             id,
             token: token,
             user: SignedInUser(realm: row["realm"], username: name, groups: groups),
+            host: host,
             client: SessionClient(address: row["address"], userAgent: row["agent"]),
             created: row["created"],
             lastSeen: row["last_seen"],

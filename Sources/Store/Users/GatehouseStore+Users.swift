@@ -5,10 +5,10 @@ internal import GRDB
 public import RealmKit
 
 extension GatehouseStore {
-    /// How many changes are remembered; who asks less often than they come must forget everybody.
+    /// The number of changes that are kept; a reader that misses some must treat all users as changed.
     static let rememberedChanges = 10_000
 
-    /// What a login needs, in one transaction, and the same work whether there is such a user or not.
+    /// Reads the data for a login in one transaction, with the same work whether the user exists or not.
     ///
     /// - Parameters:
     ///   - user: The name.
@@ -19,7 +19,7 @@ extension GatehouseStore {
         try await read { database in
             let arguments: StatementArguments = ["realm": realm]
             let costs = try Row.fetchAll(try database.cachedStatement(sql: Self.costsStatement), arguments: arguments)
-                // A cost without a hash is not of this program's writing; it must keep nobody from signing in.
+                // A cost without a hash was written by another program, and must not prevent logins.
                 .compactMap { row in (row[1] as String?).map { (cost: row[0] as String, hash: $0) } }
             let row = try Row.fetchOne(
                 try database.cachedStatement(sql: Self.loginStatement),
@@ -34,7 +34,7 @@ extension GatehouseStore {
         }
     }
 
-    /// A user.
+    /// Reads a user.
     ///
     /// - Parameters:
     ///   - user: The name.
@@ -42,10 +42,10 @@ extension GatehouseStore {
     /// - Returns: The user; nil if there is none of that name.
     /// - Throws: ``StoreFault`` of code `unavailable`.
     public func user(_ user: Username, in realm: String) async throws(StoreFault) -> StoredUser? {
-        try await read { try Self.user(user, in: realm, $0) }
+        try await read { try Self.user(user, in: realm, database: $0) }
     }
 
-    /// All users of a realm, by name.
+    /// Reads all users of a realm, by name.
     ///
     /// - Parameter realm: The realm.
     /// - Returns: The users.
@@ -64,7 +64,7 @@ extension GatehouseStore {
                 sql: "SELECT \(Self.columns) FROM users WHERE realm = ? ORDER BY name",
                 arguments: [realm]
             ).compactMap { row in
-                // Nor are names that nobody can sign in with.
+                // A malformed name is skipped: no user can sign in with it.
                 do { return try Self.user(row, groups: groups[row["name"]] ?? []) } catch is BadUsername { return nil }
             }
         }
@@ -80,7 +80,7 @@ extension GatehouseStore {
         try await write { database in
             for user in users {
                 let name = user.record.name.text
-                guard try !Self.exists(name, realm, database) else {
+                guard try !Self.exists(name, realm: realm, database: database) else {
                     throw StoreFault(.exists, "there is a user \(name) already")
                 }
                 try database.execute(
@@ -93,28 +93,28 @@ extension GatehouseStore {
                         user.record.mustChangePassword,
                     ]
                 )
-                try Self.setGroups(user.record.groups, of: name, realm, database)
-                try Self.note(name, realm, database)
+                try Self.setGroups(user.record.groups, of: name, realm: realm, database: database)
+                try Self.note(name, realm: realm, database: database)
             }
         }
     }
 
-    /// Changes what is known of a user.
+    /// Changes a user.
     ///
     /// - Parameters:
     ///   - user: The name.
     ///   - realm: The realm.
-    ///   - changes: What is to be otherwise.
-    ///   - cost: What a check of the new hash costs.
+    ///   - changes: The changes.
+    ///   - cost: The cost of a check of the new hash.
     /// - Throws: ``StoreFault``: `missing`, `unavailable`.
     public func change(
         _ user: Username,
         in realm: String,
-        _ changes: UserChanges,
+        changes: UserChanges,
         cost: String?
     ) async throws(StoreFault) {
         try await write { database in
-            guard let stored = try Self.user(user, in: realm, database) else {
+            guard let stored = try Self.user(user, in: realm, database: database) else {
                 throw StoreFault(.missing, "there is no user \(user)")
             }
             var arguments: StatementArguments = ["realm": realm, "name": user.text]
@@ -143,9 +143,11 @@ extension GatehouseStore {
                     arguments: arguments
                 )
             }
-            if let groups = changes.groups { try Self.setGroups(groups, of: user.text, realm, database) }
-            // A new hash of the same password is nobody's business.
-            if changes.replacing == nil { try Self.note(user.text, realm, database) }
+            if let groups = changes.groups {
+                try Self.setGroups(groups, of: user.text, realm: realm, database: database)
+            }
+            // A new hash of the same password is not a change for readers.
+            if changes.replacing == nil { try Self.note(user.text, realm: realm, database: database) }
         }
     }
 
@@ -159,16 +161,16 @@ extension GatehouseStore {
         try await write { database in
             try database.execute(sql: "DELETE FROM users WHERE realm = ? AND name = ?", arguments: [realm, user.text])
             guard database.changesCount > 0 else { throw StoreFault(.missing, "there is no user \(user)") }
-            try Self.note(user.text, realm, database)
+            try Self.note(user.text, realm: realm, database: database)
         }
     }
 
-    /// Whose passwords, groups or states are others since a change that is known.
+    /// Reads the users whose password, groups or state have changed since a known change.
     ///
     /// - Parameters:
     ///   - realm: The realm.
-    ///   - number: The last change that is known; nil to learn where they stand.
-    /// - Returns: The number of the last change, and who has changed since.
+    ///   - number: The number of the last known change; nil to read only the current number.
+    /// - Returns: The number of the last change, and the users that have changed since.
     /// - Throws: ``StoreFault`` of code `unavailable`.
     public func changes(
         in realm: String,
@@ -181,7 +183,7 @@ extension GatehouseStore {
             let first = bounds?[0] as Int64? ?? 0
             let last = bounds?[1] as Int64? ?? 0
             guard let number else { return (last, .none) }
-            // Numbers are never used again: a lower one is that of another file.
+            // Numbers are never reused: a lower number means another file.
             guard number <= last, number + 1 >= first else { return (last, .all) }
             guard number < last else { return (last, .none) }
             let names = try String.fetchAll(
@@ -197,7 +199,7 @@ extension GatehouseStore {
 
     private static let columns = "name, hash, enabled, expiry, must_change, cost"
 
-    /// Jumps from cost to cost along the index, so that it takes as long as there are costs, not users.
+    /// Jumps from cost to cost along the index, so its time depends on the number of costs, not of users.
     private static let costsStatement = """
         WITH RECURSIVE costs (cost) AS (
             SELECT min(cost) FROM users WHERE realm = :realm
@@ -209,7 +211,7 @@ extension GatehouseStore {
         FROM costs WHERE cost IS NOT NULL
         """
 
-    /// One row whoever is asked for: reading it takes as long for a name that nobody has.
+    /// Returns one row for every name, so that an unknown name takes the same time.
     private static let loginStatement = """
         SELECT
             coalesce(users.name, :name) AS name, users.hash AS hash, coalesce(users.enabled, 1) AS enabled,
@@ -223,7 +225,7 @@ extension GatehouseStore {
         FROM (SELECT 1) LEFT JOIN users ON users.realm = :realm AND users.name = :name
         """
 
-    private static func user(_ user: Username, in realm: String, _ database: Database) throws -> StoredUser? {
+    private static func user(_ user: Username, in realm: String, database: Database) throws -> StoredUser? {
         let row = try Row.fetchOne(
             try database.cachedStatement(sql: "SELECT \(columns) FROM users WHERE realm = ? AND name = ?"),
             arguments: [realm, user.text]
@@ -249,14 +251,14 @@ extension GatehouseStore {
         return StoredUser(record: record, hash: row["hash"])
     }
 
-    private static func exists(_ name: String, _ realm: String, _ database: Database) throws -> Bool {
+    private static func exists(_ name: String, realm: String, database: Database) throws -> Bool {
         try Bool.fetchOne(
             try database.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM users WHERE realm = ? AND name = ?)"),
             arguments: [realm, name]
         ) ?? false
     }
 
-    private static func setGroups(_ groups: [String], of name: String, _ realm: String, _ database: Database) throws {
+    private static func setGroups(_ groups: [String], of name: String, realm: String, database: Database) throws {
         try database.execute(sql: "DELETE FROM user_groups WHERE realm = ? AND name = ?", arguments: [realm, name])
         for (place, group) in groups.enumerated() {
             try database.execute(
@@ -266,7 +268,7 @@ extension GatehouseStore {
         }
     }
 
-    private static func note(_ name: String, _ realm: String, _ database: Database) throws {
+    private static func note(_ name: String, realm: String, database: Database) throws {
         try database.execute(sql: "INSERT INTO user_changes (realm, name) VALUES (?, ?)", arguments: [realm, name])
         try database.execute(
             sql: "DELETE FROM user_changes WHERE number <= ?",

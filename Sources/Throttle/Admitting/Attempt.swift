@@ -3,42 +3,41 @@
 
 internal import RealmKit
 
-/// Who tries to come in, and from where.
+/// A login attempt: its accounts and its source.
 struct Attempt: Sendable {
-    let account: ThrottleKey
-    /// Nil where sources are not counted.
-    let source: Source?
+    /// The accounts, one for each realm that may be tried, each once.
+    let accounts: [ThrottleKey]
+    /// The source; nil where it is not counted.
+    let source: ClientNetwork?
     let sourceKey: ThrottleKey?
-    /// What it is counted on: the account, and the source if there is one.
-    let keys: [ThrottleKey]
 
-    init(_ account: Account, from source: Source?) {
-        let account = ThrottleKey.account(account)
-        let sourceKey = source.map { ThrottleKey.source($0) }
-        self.account = account
+    init(_ accounts: [Account], from source: ClientNetwork?) {
+        var keys: [ThrottleKey] = []
+        for account in accounts where !keys.contains(.account(account)) { keys.append(.account(account)) }
+        self.accounts = keys
         self.source = source
-        self.sourceKey = sourceKey
-        keys = sourceKey.map { [account, $0] } ?? [account]
+        sourceKey = source.map { ThrottleKey.source($0) }
     }
 }
 
-/// What is said to an attempt.
-enum Admission: Sendable {
-    /// It may succeed, and counts as a failure until it is settled.
-    case open
-    /// It may not succeed and does not count; its refusal is delayed like a failure of this number.
-    case closed(failures: Int)
+/// The decision on an attempt.
+struct Admission: Sendable {
+    /// The keys on which it counts as a failure until it is settled: accounts, and the source if there is one; none if no
+    /// account may succeed.
+    let reserved: [ThrottleKey]
+    /// The accounts that must not succeed and on which nothing counts, with the number of failures that delays the refusal.
+    let closed: [ThrottleKey: Int]
 }
 
 /// An attempt that waits until another one is settled.
 struct WaitingAttempt: Sendable {
     let attempt: Attempt
     let continuation: CheckedContinuation<Admission, Never>
-    /// Which of its keys has no room.
+    /// The key that is full.
     var key: ThrottleKey
 }
 
-/// An attempt that waits no more, to be woken when the lock is let go of.
+/// An attempt that waits no longer, to be resumed after the lock is released.
 struct Woken: Sendable {
     let continuation: CheckedContinuation<Admission, Never>
     let admission: Admission

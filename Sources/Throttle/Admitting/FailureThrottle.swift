@@ -4,21 +4,23 @@
 public import RealmKit
 internal import Synchronization
 
-/// Counts failed logins by account and by source, delays refusals more and more, and locks for a time.
+/// Counts failed logins by account and by source, delays refusals progressively, and locks for a time.
 ///
-/// - An attempt is reserved before its stack is walked and settled after it. Failures and attempts on their way are never
-///   more than the limit together; further ones wait, without a thread, until one is settled.
-/// - Somebody who is locked gets the walk, the answer and the delay of somebody whose password is wrong.
-/// - A success clears the account's failures. It does not clear its source's: a guesser with an account of his own would
-///   have guesses without end.
-/// - A login that was refused because a back end is down, or nothing was presented, counts as nothing, unless a module
-///   found the credentials wrong.
+/// - An attempt is reserved before the login and settled after it. Failures and running attempts are never more than the
+///   limit together; further ones wait, without a thread, until one is settled.
+/// - A login at a locked account runs, answers and is delayed like one with a wrong password.
+/// - A success clears the account's failures. It does not clear those of its source: an attacker with an account of their
+///   own would have unlimited guesses.
+/// - A login in the first of several realms that accepts is one attempt. If a realm accepts, the passwords that the realms
+///   before it have rejected count there as nothing, and clear nothing; but each that differs from the earlier ones counts.
+/// - A secret that was presented and not accepted counts, whichever module rejected last. It does not if modules are
+///   unavailable without which no user can log in, or if nothing was presented.
 ///
-/// docs/lockout.md has the rules for administrators. Sources: pam_faillock (what a lock is), ASVS 6.1.1 and 6.3.1.
+/// docs/lockout.md has the rules for administrators. Sources: pam_faillock (the rules of a lock), ASVS 6.1.1 and 6.3.1.
 ///
 /// It may be used from any thread. It is made once and outlives configurations.
 public final class FailureThrottle: LoginThrottle {
-    /// How many failures there may be, and what follows from them.
+    /// The limits of failures, and their consequences.
     public let settings: ThrottleSettings
     let clock: any LoginClock
     let wall: @Sendable () -> Int
@@ -28,16 +30,16 @@ public final class FailureThrottle: LoginThrottle {
     private let jitter: @Sendable () -> Double
     private let onLock: @Sendable (Lockout, Username) -> Void
 
-    /// A throttle that knows of no failures yet; see ``restore()``.
+    /// A throttle without failures; see ``restore()``.
     ///
     /// - Parameters:
-    ///   - settings: How many failures there may be, and what follows from them.
-    ///   - clock: Tells how long something lasts.
+    ///   - settings: The limits of failures, and their consequences.
+    ///   - clock: The clock that measures windows, locks and delays.
     ///   - wall: The time in seconds since 1970, for the store; it may jump.
-    ///   - jitter: A random number from 0 to 1, for delays; it need not be hard to guess.
-    ///   - store: Where failures and locks survive a restart; nil if they do not.
-    ///   - onLock: Called when a lock begins, with the name as it was typed in the login that brought it, so that
-    ///     whoever remembers credentials can forget them. It must not wait.
+    ///   - jitter: A random number from 0 to 1, for delays; it need not be unpredictable.
+    ///   - store: The store in which failures and locks survive a restart; nil if they do not.
+    ///   - onLock: Called when a lock begins, with the user name as typed in the login that caused it, so that cached
+    ///     credentials can be dropped. It must not block.
     public init(
         _ settings: ThrottleSettings,
         clock: any LoginClock,
@@ -56,25 +58,29 @@ public final class FailureThrottle: LoginThrottle {
         state = Mutex(ThrottleState(settings, isStored: store != nil))
     }
 
-    /// Reserves an attempt, waiting for a while if too many are on their way.
-    public func reserve(_ account: Account, for request: LoginRequest) async -> any LoginReservation {
-        let attempt = Attempt(account, from: source(request.peer))
+    /// Reserves an attempt, after a wait if too many are running.
+    public func reserve(
+        _ accounts: [Account],
+        by username: Username,
+        from peer: String?
+    ) async -> any LoginReservation {
+        let attempt = Attempt(accounts, from: source(peer))
         let admission: Admission
-        if let now = state.withLock({ $0.admit(attempt, moment) }) {
+        if let now = state.withLock({ $0.admit(attempt, at: moment) }) {
             admission = now
         } else {
             admission = await wait(attempt)
         }
-        return Ticket(self, attempt, request.username, admission, begin: clock.now)
+        return ThrottleReservation(self, attempt: attempt, username: username, admission: admission, begin: clock.now)
     }
 
-    /// What is locked now, in no order.
+    /// The locks as of now, in no order.
     public var lockouts: [Lockout] {
         let wall = wall()
         return state.withLock { state in
             let now = moment
-            return [state.accounts, state.sources].flatMap { ledger in
-                ledger.records.compactMap { record in
+            return [state.accounts, state.sources].flatMap { table in
+                table.records.compactMap { record in
                     guard let end = record.lockEnd, end > now else { return nil }
                     return Lockout(record.key, failures: record.failuresAtLock, end: wall + Self.seconds(end - now))
                 }
@@ -82,41 +88,43 @@ public final class FailureThrottle: LoginThrottle {
         }
     }
 
-    /// Forgets failures and locks; what waits may go on.
+    /// Clears failures and locks, and admits attempts that wait for them.
     ///
-    /// - Parameter what: What to forget.
-    public func clear(_ what: Clearance.What) {
-        let woken = state.withLock { $0.clear(what, moment) }
-        hurry()
+    /// - Parameter scope: The failures and locks to clear.
+    public func clear(_ scope: LockoutReset.Scope) {
+        let woken = state.withLock { $0.clear(scope, at: moment) }
+        requestFlush()
         woken.forEach { $0.wake() }
     }
 
-    /// How many attempts are on their way, each counted on its account and on its source, and how many wait; for tests.
-    var pending: (flights: Int, waiting: Int) { state.withLock { $0.pending } }
+    /// The number of running attempts, each counted on its account and on its source, and of waiting ones; for tests.
+    var pending: (running: Int, waiting: Int) { state.withLock { $0.pending } }
 
-    /// The moment; read under the lock, so that moments come in order.
+    /// The present moment, to be read under the lock, so that moments are in order.
     var moment: Int { Int(clamping: clock.now) }
 
     static func seconds(_ nanoseconds: Int) -> Int { (nanoseconds + 999_999_999) / 1_000_000_000 }
 
-    private func source(_ peer: String?) -> Source? {
+    private func source(_ peer: String?) -> ClientNetwork? {
         guard let peer else { return nil }
         let address = NetworkAddress(peer[...])
         if let address, settings.exempt.contains(where: { $0.contains(address) }) { return nil }
-        return Source(peer, address)
+        return ClientNetwork(peer, address: address)
     }
 
     // MARK: Waiting
 
     private func wait(_ attempt: Attempt) async -> Admission {
         let number = state.withLock { $0.nextNumber() }
-        let ticket = watch.add(at: clock.now &+ UInt64(settings.patience.nanoseconds)) { [weak self] _ in
+        let ticket = watch.add(at: clock.now &+ UInt64(settings.patience.boundedNanoseconds)) { [weak self] _ in
             self?.giveUp(number, isCancelled: false)
             return nil
         }
         let admission = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let now = state.withLock { $0.admitOrWait(attempt, number, continuation, moment) }
+                let now = state.withLock {
+                    $0.admitOrWait(attempt, number: number, continuation: continuation, at: moment)
+                }
                 if let now { continuation.resume(returning: now) }
             }
         } onCancel: {
@@ -128,50 +136,55 @@ public final class FailureThrottle: LoginThrottle {
     }
 
     private func giveUp(_ number: UInt64, isCancelled: Bool) {
-        state.withLock { $0.giveUp(number, isCancelled: isCancelled, moment) }?.wake()
+        state.withLock { $0.giveUp(number, isCancelled: isCancelled, at: moment) }?.wake()
     }
 
     // MARK: Settling
 
-    /// Takes note of what came of an attempt.
+    /// Records the result of an attempt.
     ///
-    /// - Returns: Which failure in a row it was; 0 if it was none.
-    func settle(_ attempt: Attempt, _ username: Username, _ result: AttemptResult) -> Int {
-        let settled = state.withLock { $0.settle(attempt, result, moment) }
+    /// - Returns: The number of failures with this one, the most of several accounts; 0 if it was none.
+    func settle(
+        _ attempt: Attempt,
+        reserved: [ThrottleKey],
+        by username: Username,
+        results: [(key: ThrottleKey, result: AttemptResult)]
+    ) -> Int {
+        let settled = state.withLock { $0.settle(attempt, reserved: reserved, results: results, at: moment) }
         for key in settled.locked {
-            let isAccount = key == attempt.account
+            let isAccount = key != attempt.sourceKey
             let length = isAccount ? settings.lock : settings.sourceLock
             let failures = isAccount ? settings.failures : settings.sourceFailures
-            let end = wall() + Self.seconds(length.nanoseconds)
+            let end = wall() + Self.seconds(length.boundedNanoseconds)
             onLock(Lockout(key, failures: failures, end: end), username)
         }
-        if !settled.locked.isEmpty { hurry() }
+        if !settled.locked.isEmpty { requestFlush() }
         settled.woken.forEach { $0.wake() }
         return settled.failures
     }
 
-    /// Holds an answer back, unless too many are held back already.
+    /// Delays an answer, unless too many are delayed already.
     func delay(failures: Int, since begin: UInt64) async {
         guard failures > 0, settings.delay > .zero else { return }
-        let isHeldBack = state.withLock { state in
+        let isDelayed = state.withLock { state in
             guard state.delayedAnswers < settings.delayedAnswers else { return false }
             state.delayedAnswers += 1
             return true
         }
-        guard isHeldBack else { return }
+        guard isDelayed else { return }
         defer { state.withLock { $0.delayedAnswers -= 1 } }
-        let length = Double(Self.delay(failures: failures, settings)) * (1 + min(max(jitter(), 0), 1) / 4)
+        let length = Double(Self.delay(failures: failures, settings: settings)) * (1 + min(max(jitter(), 0), 1) / 4)
         do throws(CancellationError) {
             try await clock.sleep(until: begin &+ UInt64(length))
         } catch {
-            // Nobody waits for the answer any more.
+            // The client no longer waits for the answer.
         }
     }
 
-    /// How long the answer to a failure is held back at least, in nanoseconds.
-    static func delay(failures: Int, _ settings: ThrottleSettings) -> Int {
-        let longest = max(settings.delay, settings.longestDelay).nanoseconds
-        var delay = settings.delay.nanoseconds
+    /// The least delay of the answer to a failure, in nanoseconds.
+    static func delay(failures: Int, settings: ThrottleSettings) -> Int {
+        let longest = max(settings.delay, settings.longestDelay).boundedNanoseconds
+        var delay = settings.delay.boundedNanoseconds
         var doubled = 1
         while doubled < failures, delay < longest {
             delay *= 2

@@ -3,94 +3,126 @@
 
 internal import RealmKit
 
-/// Everything a throttle remembers; each method is one step under its lock, so what is decided is recorded.
+/// The state of a throttle.
 ///
-/// For an account as for a source, failures that count and attempts on their way are never more than the limit together.
-/// So where a key is locked none of its attempts is on its way, and where attempts wait at least one is.
+/// Each method is one step under its lock, so that a decision is recorded as it is made.
+///
+/// An attempt has several keys: the accounts of its name in the realms that may be tried, and its source. In one step it
+/// reserves a place at all keys that are not locked, or none, and waits at one that is full. So no two attempts ever hold
+/// places that the other waits for.
+///
+/// For each key, failures that count and running attempts are never more than the limit together. So a locked key has no
+/// running attempts, and a key at which attempts wait has at least one.
 struct ThrottleState: Sendable {
     let settings: ThrottleSettings
-    var accounts: Ledger
-    var sources: Ledger
-    /// How many attempts are on their way.
+    var accounts: FailureTable
+    var sources: FailureTable
+    /// The number of running attempts.
     ///
-    /// Apart from the ledgers, so that no record that is needed can be pushed out.
-    private var flights: [ThrottleKey: Int] = [:]
+    /// Not in the failure tables, as no record that is needed may be evicted.
+    private var running: [ThrottleKey: Int] = [:]
     private var queues: [ThrottleKey: [UInt64]] = [:]
     private var waiting: [UInt64: WaitingAttempt] = [:]
     /// Attempts that were cancelled before they waited.
     private var cancelled: Set<UInt64> = []
     private var lastNumber: UInt64 = 0
-    /// How many answers are held back.
+    /// The number of answers that are delayed now.
     var delayedAnswers = 0
     var storing = StoringState()
+    /// Wrong passwords in logins that another realm has accepted.
+    var excuses: Excuses
 
     init(_ settings: ThrottleSettings, isStored: Bool) {
         self.settings = settings
-        accounts = Ledger(
-            Ledger.Rules(
+        excuses = Excuses(window: settings.window.boundedNanoseconds, capacity: settings.accounts)
+        accounts = FailureTable(
+            FailureTable.Rules(
                 limit: settings.failures,
-                window: settings.window.nanoseconds,
-                lock: settings.lock.nanoseconds,
+                window: settings.window.boundedNanoseconds,
+                lock: settings.lock.boundedNanoseconds,
                 capacity: settings.accounts
             ),
             isStored: isStored
         )
-        sources = Ledger(
-            Ledger.Rules(
+        sources = FailureTable(
+            FailureTable.Rules(
                 limit: settings.sourceFailures,
-                window: settings.sourceWindow.nanoseconds,
-                lock: settings.sourceLock.nanoseconds,
+                window: settings.sourceWindow.boundedNanoseconds,
+                lock: settings.sourceLock.boundedNanoseconds,
                 capacity: settings.sources
             ),
             isStored: isStored
         )
     }
 
-    /// How many attempts are on their way or wait; for tests.
-    var pending: (flights: Int, waiting: Int) { (flights.values.reduce(0, +), waiting.count) }
+    /// The number of running and of waiting attempts; for tests.
+    var pending: (running: Int, waiting: Int) { (running.values.reduce(0, +), waiting.count) }
 
-    // MARK: Before the walk
+    // MARK: Before the login
 
     private enum Room {
+        /// No account may succeed.
         case locked
         case none(ThrottleKey)
-        case some
+        case some([ThrottleKey])
     }
 
-    private func room(_ attempt: Attempt, _ now: Int) -> Room {
-        var full: ThrottleKey?
-        for key in attempt.keys {
-            let (limit, standing) = standing(key, now)
-            switch standing {
-            // Where anything is locked there is no waiting for the other.
-            case .locked: return .locked
-            case .open(let failures):
-                if limit > 0, failures + flights[key, default: 0] >= limit { full = key }
+    private func room(for attempt: Attempt, at now: Int) -> Room {
+        if let source = attempt.sourceKey, isLocked(source, at: now) { return .locked }
+        // A locked account keeps no other realm from accepting, and no attempt waits for it.
+        var keys = attempt.accounts.filter { !isLocked($0, at: now) }
+        if keys.isEmpty { return .locked }
+        if let source = attempt.sourceKey { keys.append(source) }
+        guard let full = keys.last(where: { isFull($0, at: now) }) else { return .some(keys) }
+        return .none(full)
+    }
+
+    private func isLocked(_ key: ThrottleKey, at now: Int) -> Bool {
+        switch standing(key, at: now).standing {
+        case .locked: true
+        case .open: false
+        }
+    }
+
+    private func isFull(_ key: ThrottleKey, at now: Int) -> Bool {
+        let (limit, standing) = standing(key, at: now)
+        switch standing {
+        case .locked: return false
+        case .open(let failures): return limit > 0 && failures + running[key, default: 0] >= limit
+        }
+    }
+
+    /// Decides on an attempt.
+    ///
+    /// - Returns: The decision; nil if the attempt has to wait.
+    mutating func admit(_ attempt: Attempt, at now: Int) -> Admission? {
+        switch room(for: attempt, at: now) {
+        case .locked: return closed(attempt, at: now)
+        case .none: return nil
+        case .some(let keys):
+            for key in keys { running[key, default: 0] += 1 }
+            let locked = attempt.accounts.filter { !keys.contains($0) }
+            return Admission(reserved: keys, closed: delays(for: locked, at: now))
+        }
+    }
+
+    /// The decision on an attempt that must not succeed.
+    func closed(_ attempt: Attempt, at now: Int) -> Admission {
+        Admission(reserved: [], closed: delays(for: attempt.accounts, at: now))
+    }
+
+    /// The numbers of failures by which the refusals at accounts are delayed on which nothing counts.
+    ///
+    /// For a locked account that of the last failure before the lock; otherwise that of the next failure.
+    private func delays(for keys: [ThrottleKey], at now: Int) -> [ThrottleKey: Int] {
+        var delays: [ThrottleKey: Int] = [:]
+        for key in keys {
+            switch accounts.standing(key, at: now) {
+            case .locked(let failures): delays[key] = failures
+            case .open(let failures): delays[key] = failures + 1
             }
         }
-        return full.map(Room.none) ?? .some
-    }
-
-    /// Decides on an attempt, if it need not wait.
-    mutating func admit(_ attempt: Attempt, _ now: Int) -> Admission? {
-        switch room(attempt, now) {
-        case .locked: return closed(attempt, now)
-        case .none: return nil
-        case .some:
-            for key in attempt.keys { flights[key, default: 0] += 1 }
-            return .open
-        }
-    }
-
-    /// What is said to an attempt that may not succeed.
-    ///
-    /// It is delayed as the last failure before a lock was; where the account is not what is locked, as the next failure
-    /// would be.
-    func closed(_ attempt: Attempt, _ now: Int) -> Admission {
-        switch accounts.standing(attempt.account, now) {
-        case .locked(let failures): .closed(failures: failures)
-        case .open(let failures): .closed(failures: failures + 1)
-        }
+        return delays
     }
 
     mutating func nextNumber() -> UInt64 {
@@ -98,75 +130,104 @@ struct ThrottleState: Sendable {
         return lastNumber
     }
 
-    /// Decides on an attempt, or has it wait.
+    /// Decides on an attempt, or adds it to those that wait.
     ///
     /// - Returns: The decision; nil if it waits now.
     mutating func admitOrWait(
         _ attempt: Attempt,
-        _ number: UInt64,
-        _ continuation: CheckedContinuation<Admission, Never>,
-        _ now: Int
+        number: UInt64,
+        continuation: CheckedContinuation<Admission, Never>,
+        at now: Int
     ) -> Admission? {
-        if cancelled.remove(number) != nil { return closed(attempt, now) }
-        guard case .none(let key) = room(attempt, now) else { return admit(attempt, now) }
-        let most = key == attempt.account ? settings.waitingPerAccount : settings.waitingPerSource
+        if cancelled.remove(number) != nil { return closed(attempt, at: now) }
+        guard case .none(let key) = room(for: attempt, at: now) else { return admit(attempt, at: now) }
+        let most = key == attempt.sourceKey ? settings.waitingPerSource : settings.waitingPerAccount
         guard waiting.count < settings.waiting, queues[key, default: []].count < most else {
-            return closed(attempt, now)
+            return closed(attempt, at: now)
         }
         waiting[number] = WaitingAttempt(attempt: attempt, continuation: continuation, key: key)
         queues[key, default: []].append(number)
         return nil
     }
 
-    /// Ends the wait of an attempt whose time is over, or that nobody waits for.
-    mutating func giveUp(_ number: UInt64, isCancelled: Bool, _ now: Int) -> Woken? {
+    /// Ends the wait of an attempt that has timed out or was cancelled.
+    mutating func giveUp(_ number: UInt64, isCancelled: Bool, at now: Int) -> Woken? {
         guard let attempt = waiting.removeValue(forKey: number) else {
             if isCancelled { cancelled.insert(number) }
             return nil
         }
         queues[attempt.key]?.removeAll { $0 == number }
         if queues[attempt.key]?.isEmpty == true { queues[attempt.key] = nil }
-        return Woken(continuation: attempt.continuation, admission: closed(attempt.attempt, now))
+        return Woken(continuation: attempt.continuation, admission: closed(attempt.attempt, at: now))
     }
 
     mutating func forgetCancellation(_ number: UInt64) { cancelled.remove(number) }
 
-    // MARK: After it
+    // MARK: After the login
 
-    /// What has followed from an attempt's end.
+    /// The effects of an attempt's end.
     struct Settled: Sendable {
-        /// Which failure in a row it was; 0 if it was none.
+        /// The number of failures with this one; 0 if it was none.
         var failures = 0
-        /// What it has locked.
+        /// The keys that it has locked.
         var locked: [ThrottleKey] = []
         var woken: [Woken] = []
     }
 
-    /// Takes note of what came of an attempt that was open.
-    mutating func settle(_ attempt: Attempt, _ result: AttemptResult, _ now: Int) -> Settled {
+    /// Records the result of an attempt that had places.
+    ///
+    /// - Parameters:
+    ///   - attempt: The attempt.
+    ///   - reserved: The keys at which it had places.
+    ///   - results: The results on accounts among them; it counts as nothing on the others.
+    ///   - now: The moment.
+    /// - Returns: The effects.
+    mutating func settle(
+        _ attempt: Attempt,
+        reserved: [ThrottleKey],
+        results: [(key: ThrottleKey, result: AttemptResult)],
+        at now: Int
+    ) -> Settled {
         var settled = Settled()
-        for key in attempt.keys {
-            let count = flights[key, default: 0] - 1
-            flights[key] = count > 0 ? count : nil
+        for key in reserved {
+            let count = running[key, default: 0] - 1
+            running[key] = count > 0 ? count : nil
         }
-        switch result {
-        case .neither: break
-        case .success: accounts.clear(attempt.account)
-        case .failure:
-            let failed = accounts.fail(attempt.account, owner: attempt.source, now)
-            settled.failures = failed.failures
-            if failed.hasLocked { settled.locked.append(attempt.account) }
-            if let source = attempt.source, let key = attempt.sourceKey {
-                let failed = sources.fail(key, owner: source.neighbourhood, now)
-                if failed.hasLocked { settled.locked.append(key) }
+        for account in attempt.accounts where reserved.contains(account) {
+            let own = results.filter { $0.key == account }.map(\.result)
+            // A realm that was tried twice is one account and one failure.
+            if own.contains(.success) {
+                accounts.clear(account)
+            } else if own.contains(.failure) {
+                settled.failures = max(settled.failures, fail(account, by: attempt, at: now, locked: &settled.locked))
+            } else {
+                for case .excused(let guess) in own where !excuses.excuse(guess, of: account, at: now) {
+                    _ = fail(account, by: attempt, at: now, locked: &settled.locked)
+                    break
+                }
             }
         }
-        for key in attempt.keys { settled.woken += wake(key, now) }
+        // One attempt is one failure of its source, however many realms have rejected it.
+        if settled.failures > 0, let source = attempt.source, let key = attempt.sourceKey {
+            if sources.fail(key, owner: source.neighbourhood, at: now).hasLocked { settled.locked.append(key) }
+        }
+        for key in reserved { settled.woken += wake(key, at: now) }
         return settled
     }
 
-    /// Lets in those who wait for a key, in order, while there is room.
-    mutating func wake(_ key: ThrottleKey, _ now: Int) -> [Woken] {
+    private mutating func fail(
+        _ account: ThrottleKey,
+        by attempt: Attempt,
+        at now: Int,
+        locked: inout [ThrottleKey]
+    ) -> Int {
+        let failed = accounts.fail(account, owner: attempt.source, at: now)
+        if failed.hasLocked { locked.append(account) }
+        return failed.failures
+    }
+
+    /// Admits attempts that wait at a key, in order, while there is room.
+    mutating func wake(_ key: ThrottleKey, at now: Int) -> [Woken] {
         guard var queue = queues.removeValue(forKey: key) else { return [] }
         var woken: [Woken] = []
         while let number = queue.first {
@@ -174,19 +235,19 @@ struct ThrottleState: Sendable {
                 queue.removeFirst()
                 continue
             }
-            switch room(next.attempt, now) {
+            switch room(for: next.attempt, at: now) {
             case .none(let full):
                 if full == key {
                     queues[key] = queue
                     return woken
                 }
-                // It has room here, and none at its other key: it waits there now.
+                // There is room here and none at its other key: it waits there from now on.
                 next.key = full
                 waiting[number] = next
                 queues[full, default: []].append(number)
             case .locked, .some:
                 waiting[number] = nil
-                let admission = admit(next.attempt, now) ?? closed(next.attempt, now)
+                let admission = admit(next.attempt, at: now) ?? closed(next.attempt, at: now)
                 woken.append(Woken(continuation: next.continuation, admission: admission))
             }
             queue.removeFirst()
@@ -194,16 +255,16 @@ struct ThrottleState: Sendable {
         return woken
     }
 
-    /// Lets in those who wait, wherever there is room.
-    mutating func wakeAll(_ now: Int) -> [Woken] {
-        Array(queues.keys).flatMap { wake($0, now) }
+    /// Admits waiting attempts, wherever there is room.
+    mutating func wakeAll(at now: Int) -> [Woken] {
+        Array(queues.keys).flatMap { wake($0, at: now) }
     }
 
-    /// Asked of the ledger where it is: it is not to be copied for each question.
-    private func standing(_ key: ThrottleKey, _ now: Int) -> (limit: Int, standing: Ledger.Standing) {
+    /// Both values in one call, so that the tables are not copied.
+    private func standing(_ key: ThrottleKey, at now: Int) -> (limit: Int, standing: FailureTable.Standing) {
         switch key {
-        case .account: (accounts.rules.limit, accounts.standing(key, now))
-        case .source: (sources.rules.limit, sources.standing(key, now))
+        case .account: (accounts.rules.limit, accounts.standing(key, at: now))
+        case .source: (sources.rules.limit, sources.standing(key, at: now))
         }
     }
 }

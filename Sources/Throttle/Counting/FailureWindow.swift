@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// How many failures there were in the last while, in constant memory however many that is.
+/// The number of failures within a window of time, in constant memory.
 ///
-/// Time is cut into slots of an eighth of the window, numbered by the caller. The slot that is going on and the eight
-/// before it count, so a failure counts for the whole window at least and an eighth longer at most: never less than it
-/// should.
+/// Time is divided into slots of an eighth of the window, numbered by the caller. The present slot and the eight before it
+/// count, so that a failure counts for the whole window at least and for an eighth more at most.
 struct FailureWindow: Sendable {
-    /// How many slots make a window.
+    /// The number of slots in a window.
     static let slots = 8
 
     private var counts = InlineArray<9, UInt16>(repeating: 0)
     private var newest: Int
 
-    /// No failures yet, and none to come before a slot.
+    /// A window without failures, for failures from a slot on.
     init(since slot: Int) { newest = slot }
 
     /// Counts failures.
@@ -33,7 +32,7 @@ struct FailureWindow: Sendable {
         counts[Self.place(slot)] = UInt16(clamping: sum)
     }
 
-    /// How many count.
+    /// Returns the number of failures that count.
     func count(in slot: Int) -> Int {
         var sum = 0
         for age in 0...Self.slots where newest - age >= slot - Self.slots {

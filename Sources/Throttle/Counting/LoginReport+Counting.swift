@@ -3,28 +3,33 @@
 
 internal import RealmKit
 
-/// What an attempt counts as.
-enum AttemptResult: Sendable {
-    /// Somebody came in: what was counted on the account is forgotten.
+/// The result of an attempt on one account.
+enum AttemptResult: Sendable, Equatable {
+    /// A success, which clears the account's failures.
     case success
-    /// A guess that was wrong, or may have been.
+    /// A wrong password, or one that may be wrong.
     case failure
-    /// Nothing that says anything about a password.
+    /// A wrong password, in a login that another realm has accepted.
+    case excused(GuessMark)
+    /// No information about a password.
     case neither
 }
 
 extension LoginReport {
-    /// What the login counts as for a throttle.
+    /// The result of the login for a throttle.
+    ///
+    /// It depends on the presented secret, and on outages during which no user could have logged in; never on the findings
+    /// of a module, or on which module rejected last.
     var result: AttemptResult {
         guard let refusal else { return .success }
+        if let outage, outage.excludesSuccess { return .neither }
         switch refusal.failure {
         case .wrongCredentials, .unknownUser, .unusableCredential, .locked, .disabled, .accountExpired,
             .credentialExpired, .permissionDenied:
             return .failure
+        // A missing code or an outage behind the password must not confirm that the password is right.
         case .unavailable, .internalError, .missingCredential:
-            // Of two modules one may be down: the other has been asked all the same, and could be asked for ever.
-            let wasGuess = steps.contains { $0.phase == .login && $0.outcome == .failure(.wrongCredentials) }
-            return wasGuess ? .failure : .neither
+            return presentedSecret ? .failure : .neither
         }
     }
 }

@@ -3,12 +3,12 @@
 
 public import RealmKit
 
-/// What failures are counted on.
+/// An account or a source on which failures are counted.
 public enum ThrottleKey: Sendable, Hashable, CustomStringConvertible {
-    /// A user of a realm, known or not.
+    /// A user of a realm, existing or not.
     case account(Account)
-    /// Where attempts come from.
-    case source(Source)
+    /// The network that attempts come from.
+    case source(ClientNetwork)
 
     /// The account as in `ann@town`, or the address.
     public var description: String {
@@ -19,21 +19,21 @@ public enum ThrottleKey: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// An account or a source that is locked.
+/// The lock of an account or a source.
 public struct Lockout: Sendable, Hashable {
-    /// What is locked.
+    /// The account or source.
     public let key: ThrottleKey
-    /// After how many failures.
+    /// The number of failures that caused the lock.
     public let failures: Int
-    /// Until when, in seconds since 1970 of the wall clock as it is now.
+    /// The end of the lock, in seconds since 1970 of the wall clock as it is now.
     public let end: Int
 
     /// A lock.
     ///
     /// - Parameters:
-    ///   - key: What is locked.
-    ///   - failures: After how many failures.
-    ///   - end: Until when, in seconds since 1970.
+    ///   - key: The account or source.
+    ///   - failures: The number of failures that caused the lock.
+    ///   - end: The end of the lock, in seconds since 1970.
     public init(_ key: ThrottleKey, failures: Int, end: Int) {
         self.key = key
         self.failures = failures

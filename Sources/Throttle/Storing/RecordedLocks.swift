@@ -3,14 +3,16 @@
 
 public import RealmKit
 
-/// The locks that a server has recorded, for a program that asks whether somebody would be let in.
+/// The locks that a server has stored, for a program that checks whether a user could log in.
 ///
-/// Nothing is counted: who can read the store need not guess.
+/// Nothing is counted: a program that can read the store has no need to guess passwords.
 public struct RecordedLocks: LoginThrottle {
     private struct Reservation: LoginReservation {
-        let mayGrant: Bool
+        let locked: Set<ThrottleKey>
 
-        func settle(_ report: LoginReport) async {}
+        func mayGrant(_ account: Account) -> Bool { !locked.contains(.account(account)) }
+
+        func settle(_ attempts: [RealmAttempt]) async {}
     }
 
     private let locked: Set<ThrottleKey>
@@ -26,8 +28,12 @@ public struct RecordedLocks: LoginThrottle {
         locked = Set(records.filter { $0.lockout(at: now) != nil }.map(\.key))
     }
 
-    /// An attempt that may come to nothing if its account is locked.
-    public func reserve(_ account: Account, for request: LoginRequest) async -> any LoginReservation {
-        Reservation(mayGrant: !locked.contains(.account(account)))
+    /// Reserves an attempt that cannot succeed at a locked account.
+    public func reserve(
+        _ accounts: [Account],
+        by username: Username,
+        from peer: String?
+    ) async -> any LoginReservation {
+        Reservation(locked: locked)
     }
 }

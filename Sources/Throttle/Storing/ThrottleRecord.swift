@@ -3,33 +3,33 @@
 
 public import RealmKit
 
-/// What is known of an account or a source, with times of the wall clock in seconds since 1970.
+/// The failures and the lock of an account or a source, with times of the wall clock in seconds since 1970.
 public struct ThrottleRecord: Sendable, Hashable {
-    /// What was counted on.
+    /// The account or source.
     public var key: ThrottleKey
-    /// Who brought it first; it is the first to make room when this source floods the table.
-    public var owner: Source?
-    /// How many failures count.
+    /// The network that caused it; the record is evicted first when this network floods the table.
+    public var owner: ClientNetwork?
+    /// The number of failures that count.
     public var failures: Int
-    /// When the last one was.
+    /// The time of the last failure.
     public var newest: Int
-    /// When the lock ends; nil if there is none.
+    /// The end of the lock; nil if there is none.
     public var lockEnd: Int?
-    /// From when on the record says nothing any more, and may be removed.
+    /// The time from which the record is void and may be removed.
     public var expiry: Int
 
     /// A record.
     ///
     /// - Parameters:
-    ///   - key: What was counted on.
-    ///   - owner: Who brought it first.
-    ///   - failures: How many failures count.
-    ///   - newest: When the last one was.
-    ///   - lockEnd: When the lock ends; nil if there is none.
-    ///   - expiry: From when on the record says nothing any more.
+    ///   - key: The account or source.
+    ///   - owner: The network that caused it.
+    ///   - failures: The number of failures that count.
+    ///   - newest: The time of the last failure.
+    ///   - lockEnd: The end of the lock; nil if there is none.
+    ///   - expiry: The time from which the record is void.
     public init(
         _ key: ThrottleKey,
-        owner: Source? = nil,
+        owner: ClientNetwork? = nil,
         failures: Int,
         newest: Int,
         lockEnd: Int? = nil,
@@ -43,25 +43,25 @@ public struct ThrottleRecord: Sendable, Hashable {
         self.expiry = expiry
     }
 
-    /// The lock that the record tells of, if it goes on.
+    /// Returns the record's lock, if it has not ended.
     ///
     /// - Parameter now: The time in seconds since 1970.
-    /// - Returns: The lock; nil if there is none, or it is over.
+    /// - Returns: The lock; nil if there is none, or it has ended.
     public func lockout(at now: Int) -> Lockout? {
         guard let lockEnd, lockEnd > now else { return nil }
         return Lockout(key, failures: failures, end: lockEnd)
     }
 }
 
-/// A change of what a store keeps.
+/// A change of a store's content.
 public enum ThrottleChange: Sendable, Hashable {
-    /// This is what is known of its key now.
+    /// The record of its key is replaced.
     case save(ThrottleRecord)
-    /// Nothing is known of this key any more.
+    /// The record of a key is removed.
     case remove(ThrottleKey)
-    /// Nothing is known of anything; what is, follows.
+    /// All records are removed; the present ones follow.
     case removeAll
 
-    /// How many changes are saved at a time, at most.
+    /// The most changes that are saved at a time.
     public static let batch = 1000
 }

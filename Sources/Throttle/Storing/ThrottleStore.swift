@@ -1,91 +1,91 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// Where a throttle keeps what has to survive a restart, and where another program can list and clear it.
+/// A store in which failures and locks survive a restart, and other programs can list and clear them.
 ///
-/// The throttle's memory decides; the store follows a little later and is asked when the throttle begins. The throttle
+/// The throttle's memory decides; the store follows a little later and is read when the throttle starts. The throttle
 /// calls one method at a time. ``clear(_:)`` is for other programs, and may be called at any time.
 public protocol ThrottleStore: Sendable {
-    /// Everything that is kept; what is past its ``ThrottleRecord/expiry`` by now may be left out, and removed.
+    /// Reads everything that is stored; a record past its ``ThrottleRecord/expiry`` may be left out, and removed.
     ///
-    /// - Returns: The records, and the number of the last clearance.
+    /// - Returns: The records, and the number of the last reset.
     /// - Throws: ``ThrottleStoreError`` when nothing could be read.
     func load() async throws(ThrottleStoreError) -> ThrottleSnapshot
 
-    /// Keeps changes, in order, all of them or none.
+    /// Stores changes, in order, all of them or none.
     ///
-    /// - Parameter changes: What is otherwise, at most ``ThrottleChange/batch`` of them.
-    /// - Throws: ``ThrottleStoreError`` when nothing was written; they come again.
+    /// - Parameter changes: At most ``ThrottleChange/batch`` changes.
+    /// - Throws: ``ThrottleStoreError`` when nothing was written; the throttle tries again.
     func save(_ changes: [ThrottleChange]) async throws(ThrottleStoreError)
 
-    /// What was cleared after another clearance.
+    /// Reads the resets after another one.
     ///
-    /// - Parameter number: The number of the last one that is known.
+    /// - Parameter number: The number of the last reset that is known.
     /// - Returns: The later ones, in order.
     /// - Throws: ``ThrottleStoreError`` when nothing could be read.
-    func clearances(after number: Int) async throws(ThrottleStoreError) -> [Clearance]
+    func lockoutResets(after number: Int) async throws(ThrottleStoreError) -> [LockoutReset]
 
-    /// Removes records, and notes that it did so, for a throttle that is running to do the same.
+    /// Removes records, and stores a ``LockoutReset`` for a running throttle.
     ///
-    /// - Parameter what: What to forget.
+    /// - Parameter scope: The records.
     /// - Throws: ``ThrottleStoreError`` when nothing was written.
-    func clear(_ what: Clearance.What) async throws(ThrottleStoreError)
+    func clear(_ scope: LockoutReset.Scope) async throws(ThrottleStoreError)
 }
 
-/// What a store has kept.
+/// The content of a store.
 public struct ThrottleSnapshot: Sendable {
     /// The records, in no order.
     public var records: [ThrottleRecord]
-    /// The number of the last clearance; 0 if there was none.
-    public var lastClearance: Int
+    /// The number of the last reset; 0 if there was none.
+    public var lastReset: Int
 
-    /// What a store has kept.
+    /// The content of a store.
     ///
     /// - Parameters:
     ///   - records: The records, in no order.
-    ///   - lastClearance: The number of the last clearance; 0 if there was none.
-    public init(records: [ThrottleRecord] = [], lastClearance: Int = 0) {
+    ///   - lastReset: The number of the last reset; 0 if there was none.
+    public init(records: [ThrottleRecord] = [], lastReset: Int = 0) {
         self.records = records
-        self.lastClearance = lastClearance
+        self.lastReset = lastReset
     }
 }
 
-/// That somebody has cleared something, on record.
-public struct Clearance: Sendable, Hashable {
-    /// What is to be forgotten.
-    public enum What: Sendable, Hashable {
+/// A reset of failures and locks by another program.
+public struct LockoutReset: Sendable, Hashable {
+    /// The failures and locks that a reset clears.
+    public enum Scope: Sendable, Hashable {
         /// One account or source.
         case one(ThrottleKey)
-        /// Everything.
+        /// All accounts and sources.
         case all
     }
 
-    /// Its number: higher than that of any before it, and never used again.
+    /// The number: higher than that of any earlier reset, and never used again.
     public let number: Int
-    /// What is to be forgotten.
-    public let what: What
+    /// The failures and locks that it clears.
+    public let scope: Scope
 
-    /// A clearance.
+    /// A reset.
     ///
     /// - Parameters:
-    ///   - number: Its number.
-    ///   - what: What is to be forgotten.
-    public init(number: Int, _ what: What) {
+    ///   - number: The number.
+    ///   - scope: The failures and locks that it clears.
+    public init(number: Int, scope: Scope) {
         self.number = number
-        self.what = what
+        self.scope = scope
     }
 }
 
-/// A store could not be read or written.
+/// An error of a store that cannot be read or written.
 public struct ThrottleStoreError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What happened, for the log.
+    /// The message for the log.
     public let message: String
 
-    /// A fault.
+    /// An error.
     ///
-    /// - Parameter message: What happened, for the log.
+    /// - Parameter message: The message for the log.
     public init(_ message: String) { self.message = message }
 
-    /// What happened, for the log.
+    /// The message for the log.
     public var description: String { message }
 }

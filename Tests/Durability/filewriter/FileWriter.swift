@@ -1,16 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Glibc
 internal import RealmFile
 internal import RealmKit
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
 
 /// Changes a file of users from a process of its own, for the tests of what happens when several do, or one dies.
 ///

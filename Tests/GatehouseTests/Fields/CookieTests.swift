@@ -6,7 +6,7 @@ import SeededRandom
 import Sessions
 import Testing
 
-@testable import Gatehouse
+@testable import AccessControl
 
 @Suite struct CookieTests {
     private static let text = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
@@ -49,25 +49,25 @@ import Testing
             (["__Host-gatehouse=\(text);__Host-gatehouse=\(text);__Host-gatehouse=\(text)"], "repeated"),
         ] as [([String], String)]
     )
-    func `our cookie is found by its very name`(fields: [String], found: String) {
+    func `the session cookie is found by its exact name`(fields: [String], found: String) {
         #expect(read(fields) == (found, "none"))
         let signIn = fields.map { $0.replacing("__Host-gatehouse", with: "__Host-gatehouse-sign-in") }
         #expect(read(signIn) == ("none", found))
     }
 
-    @Test func `both are found beside each other`() {
+    @Test func `both cookies are found in one field`() {
         let field = "__Host-gatehouse-sign-in=\(Self.other); __Host-gatehouse=\(Self.text)"
         #expect(read([field]) == (Self.text, Self.other))
         #expect(read([field, "__Host-gatehouse=x"]) == ("repeated", Self.other))
     }
 
-    @Test func `bytes that are no text are passed over`() {
+    @Test func `bytes that are not UTF-8 are skipped`() {
         var cookies = OurCookies()
         cookies.read(([0xFF, 0x3B] + Array("__Host-gatehouse=\(Self.text)".utf8) + [0x3B, 0x00]).span)
         #expect(word(cookies.session) == Self.text)
     }
 
-    @Test func `it never finds more than was sent`() {
+    @Test func `a found cookie is always part of the field`() {
         var random = Random(seed: 31)
         let pieces = ["__Host-gatehouse", "-sign-in", "=", ";", " ", Self.text, Self.other, "a", "\t", "\""]
         for _ in 0..<20_000 {
@@ -105,7 +105,7 @@ import Testing
         )
     }
 
-    @Test func `what is set is found again`() throws {
+    @Test func `a cookie that was set is found again`() throws {
         let token = try OpaqueToken()
         let pair = try #require(SetCookie.session(token).split(separator: ";").first)
         #expect(read([String(pair)]).session == token.text)

@@ -4,7 +4,7 @@
 import SeededRandom
 import Testing
 
-@testable import Gatehouse
+@testable import SignIn
 
 @Suite struct DeviceNameTests {
     private static let webKit = "AppleWebKit/537.36 (KHTML, like Gecko)"
@@ -38,11 +38,11 @@ import Testing
             (String(repeating: " ", count: 512) + "Firefox/1 Linux", "Unknown device"),
         ]
     )
-    func `a device is called by what is known of it`(field: String, name: String) {
+    func `a device is named after its User-Agent`(field: String, name: String) {
         #expect(DeviceName.of(field.utf8Span.span) == name)
     }
 
-    @Test func `a name holds nothing of what was sent`() {
+    @Test func `a device name contains no text of the client`() {
         var random = Random(seed: 41)
         let pieces = [
             "Firefox/", "Chrome/", "Linux", "iPhone", "Windows", "curl/", "Safari/", "<b>", "zed", "\u{1F600}", " ",

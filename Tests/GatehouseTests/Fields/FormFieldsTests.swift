@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+import Bytes
 import RealmKit
 import SeededRandom
 import Testing
 
-@testable import Gatehouse
+@testable import SignIn
 
 @Suite struct FormFieldsTests {
     /// The fields as text, or the reason of the refusal.
@@ -14,7 +15,7 @@ import Testing
             let form = try FormFields(Array(bytes).span)
             var fields: [String: [UInt8]] = [:]
             for name in form.names {
-                fields[name] = form.secret(name)?.withBytes { bytes in bytes.indices.map { bytes[$0] } }
+                fields[name.string] = form.secret(name)?.withBytes { bytes in bytes.indices.map { bytes[$0] } }
             }
             return (fields, nil)
         } catch {
@@ -45,7 +46,7 @@ import Testing
             ("%ed%a0%80=a", .notUTF8),
         ] as [(String, BadFields.Code)]
     )
-    func `what could be read in two ways is refused`(body: String, code: BadFields.Code) {
+    func `ambiguous form fields are refused`(body: String, code: BadFields.Code) {
         #expect(read(body.utf8).code == code)
     }
 
@@ -58,7 +59,7 @@ import Testing
         #expect(read([UInt8](repeating: UInt8(ascii: "&"), count: 65_536)).fields == [:])
     }
 
-    @Test func `a value that is read as text is UTF-8`() throws {
+    @Test func `a value that is not UTF-8 is refused as text`() throws {
         let form = try FormFields(Array("a=%ff&b=%c3%a9".utf8).span)
         #expect(form.secret("a")?.count == 1)
         #expect(throws: BadFields(.notUTF8, at: 0)) { try form.text("a") }
@@ -67,7 +68,7 @@ import Testing
         #expect(form.secret("c") == nil)
     }
 
-    @Test func `a refusal tells nothing of what was sent`() {
+    @Test func `a refusal does not quote the form`() {
         #expect("\(BadFields(.nul, at: 4))" == "a NUL, at byte 4")
         #expect(throws: BadFields(.malformedPercent, at: 0)) { try FormFields(Array("password=%zz".utf8).span) }
     }
@@ -83,7 +84,7 @@ import Testing
         }.joined()
     }
 
-    @Test func `what is encoded comes back`() {
+    @Test func `encoded text is decoded to the same text`() {
         var random = Random(seed: 11)
         for _ in 0..<2000 {
             var fields: [String: [UInt8]] = [:]
@@ -96,7 +97,7 @@ import Testing
         }
     }
 
-    @Test func `no bytes make it fall over`() {
+    @Test func `random bytes do not crash the reader`() {
         var random = Random(seed: 12)
         let alphabet = Array("ab=&%+0f \u{0}\u{7F}".utf8) + [0xC3, 0xA9, 0xFF]
         var (accepted, refused) = (0, 0)

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+import Bytes
 import Foundation
 import SeededRandom
 import Testing
 
-@testable import Gatehouse
+@testable import AccessControl
+@testable import SignIn
 
 /// A field of an object, as a test compares it.
 private enum Plain: Equatable {
@@ -57,12 +59,12 @@ private enum Plain: Equatable {
             var fields: [String: Plain] = [:]
             for name in json.names {
                 switch json.value(name) {
-                case .string?: fields[name] = json.text(name).map(Plain.string)
-                case .strings?: fields[name] = json.texts(name).map(Plain.strings)
-                case .boolean?: fields[name] = json.boolean(name).map(Plain.boolean)
+                case .string?: fields[name.string] = json.text(name).map { .string($0.string) }
+                case .strings?: fields[name.string] = json.texts(name).map { .strings($0.map(\.string)) }
+                case .boolean?: fields[name.string] = json.boolean(name).map(Plain.boolean)
                 // Foundation does not tell 0 and 1 from truth.
-                case .integer(let number)?: fields[name] = number > 1 ? .integer(number) : .boolean(number == 1)
-                case .null?: fields[name] = .null
+                case .integer(let number)?: fields[name.string] = number > 1 ? .integer(number) : .boolean(number == 1)
+                case .null?: fields[name.string] = .null
                 case nil: break
                 }
             }
@@ -125,7 +127,7 @@ private enum Plain: Equatable {
             (#"{"a":"\ud800\u"}"#, .badEscape), (#"{"a":"\ud800\u0041"}"#, .loneSurrogate),
         ] as [(String, BadFields.Code)]
     )
-    func `everything else is refused with a reason`(text: String, code: BadFields.Code) {
+    func `malformed JSON is refused with its reason`(text: String, code: BadFields.Code) {
         #expect(read(Array(text.utf8)).code == code)
     }
 
@@ -154,7 +156,7 @@ private enum Plain: Equatable {
         #expect(read([UInt8](repeating: UInt8(ascii: "["), count: 65_536)).code == .syntax)
     }
 
-    @Test func `a field of another kind is as good as none`() throws {
+    @Test func `a field of the wrong type counts as missing`() throws {
         let json = try JSONFields(Array(#"{"a":true,"b":"x","c":[]}"#.utf8).span)
         #expect(json.text("a") == nil && json.texts("a") == nil && json.boolean("a") == true)
         #expect(json.text("b") == "x" && json.boolean("b") == nil && json.texts("b") == nil)
@@ -184,7 +186,7 @@ private enum Plain: Equatable {
         return fields
     }
 
-    @Test func `what we write we read, and Foundation too`() {
+    @Test func `JSON that is written is read back, by this reader and by Foundation`() {
         var random = Random(seed: 21)
         for _ in 0..<2000 {
             let fields = fields(&random)
@@ -194,7 +196,7 @@ private enum Plain: Equatable {
         }
     }
 
-    @Test func `what we accept Foundation reads the same`() {
+    @Test func `Foundation reads accepted JSON to the same values`() {
         var random = Random(seed: 22)
         let pieces =
             #"{}[]",:\tfn0-1e.+ "#.utf8.map { [$0] }
@@ -220,7 +222,7 @@ private enum Plain: Equatable {
         #expect(accepted > 2000 && refused > 2000)
     }
 
-    @Test func `no bytes make it fall over`() {
+    @Test func `random bytes do not crash the reader`() {
         var random = Random(seed: 23)
         let alphabet = Array(#"{}[]":,\u0dea"#.utf8) + [0xC3, 0xA9]
         for _ in 0..<20_000 {

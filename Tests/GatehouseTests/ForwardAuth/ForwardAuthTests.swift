@@ -5,9 +5,10 @@ import RealmKit
 import RealmTesting
 import Testing
 
-@testable import Gatehouse
+@testable import AccessControl
+@testable import SignIn
 
-/// What proxies are answered, and whom they let in by it.
+/// The answers to forward-auth requests of proxies.
 @Suite struct ForwardAuthTests {
     private static let configuration = """
         default-realm town;
@@ -26,12 +27,12 @@ import Testing
         protect /welcome             { auth form; require any; }
         """
 
-    private let house: House
-    private let visitor: Visitor
+    private let server: TestServer
+    private let client: TestClient
 
     init() throws {
-        house = try House(Self.configuration, clock: ManualClock(now: 1_000_000_000_000))
-        visitor = Visitor(house)
+        server = try TestServer(Self.configuration, clock: ManualClock(now: 1_000_000_000_000))
+        client = TestClient(server, at: "app.example")
     }
 
     private static let flavours = ["nginx", "caddy", "traefik", "haproxy", "envoy"]
@@ -43,18 +44,18 @@ import Testing
         method: String = "GET",
         host: String = "app.example",
         _ fields: [String] = [],
-        by visitor: Visitor? = nil
+        by client: TestClient? = nil
     ) async throws -> Answered {
-        let visitor = visitor ?? self.visitor
+        let client = client ?? self.client
         var fields = fields
         if !fields.contains(where: { $0.hasPrefix("X-Forwarded-For") }) { fields.append("X-Forwarded-For: 127.0.0.1") }
         switch flavour {
         case "nginx": fields += ["X-Original-URL: https://\(host)\(target)", "X-Original-Method: \(method)"]
         case "envoy":
-            let cookies = visitor[Visitor.session].map { ["Cookie: \(Visitor.session)=\($0)"] } ?? []
+            let cookies = client[TestClient.session].map { ["Cookie: \(TestClient.session)=\($0)"] } ?? []
             let text = (["Host: \(host)", "X-Forwarded-Proto: https"] + cookies + fields).joined(separator: "\r\n")
             return try Answered(
-                try await house.bytes("\(method) /auth/envoy\(target) HTTP/1.1\r\n\(text)\r\n\r\n", from: visitor.peer)
+                try await server.bytes("\(method) /auth/envoy\(target) HTTP/1.1\r\n\(text)\r\n\r\n", from: client.peer)
             )
         default:
             fields += [
@@ -62,15 +63,15 @@ import Testing
                 "X-Forwarded-Uri: \(target)",
             ]
         }
-        return try await visitor.ask("GET", "/auth/\(flavour)", fields)
+        return try await client.ask("GET", "/auth/\(flavour)", fields)
     }
 
     private func signIn(_ name: String) async throws {
-        #expect(try await visitor.signIn(name).location == "/account")
+        #expect(try await client.signIn(name).location == "/account")
     }
 
     @Test(arguments: flavours)
-    func `who has a session is let in, and named`(flavour: String) async throws {
+    func `a user with a session is allowed, and the identity fields name them`(flavour: String) async throws {
         try await signIn("zed")
         for target in ["/", "/a/b?c=d", "/zed", "/read"] {
             let answer = try await ask(flavour, target)
@@ -84,7 +85,8 @@ import Testing
     }
 
     @Test(arguments: flavours)
-    func `CVE-2026-30851: the identity fields are there also where they say nothing`(flavour: String) async throws {
+    func `CVE-2026-30851: the identity fields are always set, empty for an anonymous user`(flavour: String) async throws
+    {
         let answer = try await ask(flavour, "/open", ["Remote-User: root", "Remote_User: root"])
         #expect(answer.status == 200)
         for name in ["remote-user", "remote-groups", "remote-realm"] { #expect(answer.all(name) == [""]) }
@@ -93,7 +95,7 @@ import Testing
     }
 
     @Test(arguments: flavours)
-    func `a person is sent to the sign-in page of the host, a script is told 401`(flavour: String) async throws {
+    func `a navigation is redirected to the sign-in page of its host, a script gets 401`(flavour: String) async throws {
         let navigation = ["Sec-Fetch-Mode: navigate", "Accept: text/html"]
         let page = "https://app.example/sign-in?return=/a%3Fb%3Dc"
         let sent = try await ask(flavour, "/a?b=c", navigation)
@@ -111,7 +113,7 @@ import Testing
     }
 
     @Test(arguments: flavours)
-    func `no is said in a way the proxy understands`(flavour: String) async throws {
+    func `each proxy gets a denial in the form it understands`(flavour: String) async throws {
         try await signIn("zoe")
         let isStrict = flavour == "nginx" || flavour == "envoy"
         #expect(try await ask(flavour, "/zed").status == 403)
@@ -120,31 +122,35 @@ import Testing
         #expect(try await ask(flavour, "/read", method: "HEAD").status == 200)
         #expect(try await ask(flavour, "/inside").status == 403)
         // Nothing that no rule is about passes.
-        #expect(try await ask(flavour, "/welcome", host: "other.example").status == 200)
+        // The session is that of another host.
+        #expect(try await ask(flavour, "/welcome", host: "other.example").status == 401)
+        let other = TestClient(server, at: "other.example")
+        #expect(try await other.signIn("zoe").location == "/account")
+        #expect(try await ask(flavour, "/welcome", host: "other.example", by: other).status == 200)
         #expect(try await ask(flavour, "/", host: "other.example").status == 403)
         let credentials = ["Authorization: Basic emVkOng="]
         #expect(try await ask(flavour, "/down", credentials).status == (isStrict ? 403 : 503))
-        #expect(try await ask(flavour, "/", ["Authorization: Basic ="], by: Visitor(house)).status == 403)
+        #expect(try await ask(flavour, "/", ["Authorization: Basic ="], by: TestClient(server)).status == 403)
     }
 
     @Test(arguments: flavours)
-    func `name and password let in where the rule takes them, and Envoy is told to keep them to itself`(
+    func `Basic credentials are accepted where the rule allows them, and Envoy is told to remove them`(
         flavour: String
     )
         async throws
     {
-        let visitor = Visitor(house)
+        let client = TestClient(server)
         for _ in 0..<2 {
-            let answer = try await ask(flavour, "/", ["Authorization: Basic emVkOng="], by: visitor)
+            let answer = try await ask(flavour, "/", ["Authorization: Basic emVkOng="], by: client)
             #expect(answer.status == 200 && answer["remote-user"] == "zed")
             #expect(answer["x-envoy-auth-headers-to-remove"] == (flavour == "envoy" ? "authorization" : nil))
         }
-        #expect(try await ask(flavour, "/", ["Authorization: Basic Ym9iOng="], by: visitor).status == 401)
-        #expect(try await ask(flavour, "/zed", ["Authorization: Basic emVkOng="], by: visitor).status == 401)
+        #expect(try await ask(flavour, "/", ["Authorization: Basic Ym9iOng="], by: client).status == 401)
+        #expect(try await ask(flavour, "/zed", ["Authorization: Basic emVkOng="], by: client).status == 401)
     }
 
     @Test(arguments: flavours)
-    func `CVE-2021-32637: a place in doubt is never let in`(flavour: String) async throws {
+    func `CVE-2021-32637: an ambiguous path is never allowed`(flavour: String) async throws {
         try await signIn("zed")
         let targets = [
             "/open/../zed", "/open/%2e%2e/zed", "/open%2f..%2fzed", "//open", "/open//", "/open;x", "/open\\zed",
@@ -175,16 +181,50 @@ import Testing
         }
     }
 
-    @Test func `CVE-2026-40575: whoever is no trusted proxy may not ask`() async throws {
+    /// A proxy takes every 2xx for a yes, whatever it asks about: also the page that a rule for `/` lets somebody have.
+    @Test(arguments: flavours)
+    func `without trusted proxies, or at another prefix, forward-auth paths get 403`(
+        flavour: String
+    ) async throws {
+        let rule = """
+            default-realm town;
+            login town { StartWithLoginModule required; }
+            realm town { class StartWithRealm; jaas-context town; startWith z; }
+            server { listen 127.0.0.1:0; SETTINGS }
+            protect / { auth basic; require any; }
+            protect /open { open; }
+            """
+        let fields = [
+            "Authorization: Basic emVkOng=", "X-Original-URL: https://app.example/closed", "X-Original-Method: GET",
+            "X-Forwarded-For: 192.0.2.1", "X-Forwarded-Method: GET", "X-Forwarded-Proto: https",
+            "X-Forwarded-Host: app.example", "X-Forwarded-Uri: /closed",
+        ]
+        for (settings, path) in [
+            ("", "/auth/\(flavour)"), ("", "/gatehouse/auth/\(flavour)"), ("", "/open/auth/\(flavour)/x"),
+            ("sign-in { prefix /gatehouse; }", "/auth/\(flavour)"),
+            ("sign-in { prefix /gatehouse; }", "/gatehouse/auth/\(flavour)"),
+            ("sign-in { prefix /gatehouse; }", "/gatehouse/auth/"),
+        ] {
+            let server = try TestServer(rule.replacing("SETTINGS", with: settings))
+            let answer = try await TestClient(server, at: "app.example").ask("GET", path, fields)
+            #expect(answer.status == 403, "\(settings) \(path)")
+            #expect(try await TestClient(server).ask("GET", "/closed", [fields[0]]).status == 200)
+        }
+        // Trusted, and asked with another prefix.
+        let server = try TestServer(rule.replacing("SETTINGS", with: "trusted-proxies 127.0.0.1; forwarded-host on;"))
+        #expect(try await TestClient(server).ask("GET", "/gatehouse/auth/\(flavour)", fields).status == 403)
+    }
+
+    @Test func `CVE-2026-40575: a peer that is not a trusted proxy gets no forward-auth answer`() async throws {
         try await signIn("zed")
-        let stranger = Visitor(house, from: "192.0.2.7")
-        stranger[Visitor.session] = visitor[Visitor.session]
+        let stranger = TestClient(server, from: "192.0.2.7")
+        stranger[TestClient.session] = client[TestClient.session]
         for flavour in Self.flavours {
             let answer = try await ask(flavour, "/", by: stranger)
             #expect(answer.status == 403 && answer["remote-user"] == nil)
         }
         // Nor where nobody is trusted.
-        let alone = try House(
+        let alone = try TestServer(
             """
             login a { StartWithLoginModule required; }
             realm a { class StartWithRealm; jaas-context a; }
@@ -196,16 +236,16 @@ import Testing
                 "GET /auth/nginx HTTP/1.1\r\nHost: x\r\nX-Original-URL: https://h/\r\nX-Original-Method: GET\r\n\r\n"
             )
         )
-        #expect(answer.status == 404)
+        #expect(answer.status == 403)
     }
 
-    @Test func `a proxy that asks at a wrong place gets no page for an answer`() async throws {
+    @Test func `a forward-auth request with a wrong path is denied with 403`() async throws {
         try await signIn("zed")
         for path in [
             "/auth", "/%61uth/nginx", "/auth/ngin%78", "/auth/", "/auth/x", "/auth/nginx/", "/auth/nginx/x",
             "/auth/envoyopen", "/auth/NGINX",
         ] {
-            let answer = try await visitor.ask(
+            let answer = try await client.ask(
                 "GET",
                 path,
                 ["X-Original-URL: https://app.example/", "X-Original-Method: GET", "X-Forwarded-For: 192.0.2.9"]
@@ -214,13 +254,13 @@ import Testing
         }
     }
 
-    @Test func `CVE-2026-33433, CVE-2026-54763: two fields of a name, or names that only look like it, say nothing`()
+    @Test func `CVE-2026-33433, CVE-2026-54763: repeated fields and look-alike names are not used`()
         async throws
     {
         try await signIn("zed")
         let from = "X-Forwarded-For: 192.0.2.9"
         let good = ["X-Original-URL: https://app.example/open", "X-Original-Method: GET", from]
-        #expect(try await visitor.ask("GET", "/auth/nginx", good).status == 200)
+        #expect(try await client.ask("GET", "/auth/nginx", good).status == 200)
         for fields in [
             good + ["X-Original-URL: https://app.example/open"], good + ["x-original-method: GET"],
             ["X_Original_URL: https://app.example/open", "X-Original-Method: GET", from], [good[0], from],
@@ -229,11 +269,11 @@ import Testing
             // Without it the proxy itself would be who asks.
             Array(good.dropLast()),
         ] {
-            #expect(try await visitor.ask("GET", "/auth/nginx", fields).status == 403, "\(fields)")
+            #expect(try await client.ask("GET", "/auth/nginx", fields).status == 403, "\(fields)")
         }
     }
 
-    @Test func `where a request came from is what the last trusted proxy says`() async throws {
+    @Test func `the client address is the one that the last trusted proxy names`() async throws {
         try await signIn("zed")
         let cases: [([String], Int)] = [
             (["X-Forwarded-For: 127.0.0.1"], 403), (["X-Forwarded-For: 192.0.2.9"], 200),
@@ -250,26 +290,26 @@ import Testing
         }
     }
 
-    @Test func `CVE-2026-34457: no User-Agent and no path opens what is closed`() async throws {
+    @Test func `CVE-2026-34457: no User-Agent and no path bypasses a rule`() async throws {
         for agent in ["kube-probe/1.29", "GoogleHC/1.0", "ELB-HealthChecker/2.0", "PingdomBot"] {
             #expect(try await ask("nginx", "/", ["User-Agent: \(agent)"]).status == 401)
-            #expect(try await visitor.ask("GET", "/welcome", ["User-Agent: \(agent)"]).status == 401)
+            #expect(try await client.ask("GET", "/welcome", ["User-Agent: \(agent)"]).status == 401)
         }
         #expect(try await ask("nginx", "/health").status == 401)
     }
 
-    @Test func `what is explained is what is decided`() async throws {
+    @Test func `the explanation agrees with the decision`() async throws {
         let targets = ["/", "/a/b", "/zed", "/open", "/closed", "/read", "/inside", "/%2e%2e/zed"]
         for name in [nil, "zed", "zoe"] {
-            let visitor = Visitor(house)
-            if let name { _ = try await visitor.signIn(name) }
+            let client = TestClient(server, at: "app.example")
+            if let name { _ = try await client.signIn(name) }
             let user = try name.map {
                 SignedInUser(realm: "town", username: try Username($0), groups: ["User"])
             }
             for target in targets {
                 for (host, method) in [("app.example", "GET"), ("app.example", "POST"), ("other.example", "GET")] {
-                    let answer = try await ask("caddy", target, method: method, host: host, by: visitor)
-                    let explained = house.gate.rules.explain(
+                    let answer = try await ask("caddy", target, method: method, host: host, by: client)
+                    let explained = server.accessController.rules.explain(
                         Explanation.Question(
                             method: method,
                             url: "https://\(host)\(target)",
@@ -285,33 +325,50 @@ import Testing
         }
     }
 
-    @Test func `the server's own paths are of the host that a trusted proxy names, and of no other's word`()
-        async throws
-    {
-        let host = "X-Forwarded-Host: app.example"
+    @Test func `an X-Forwarded-Host passed on by a proxy bypasses no rule`() async throws {
         // A rule for all paths of app.example is there, none for those of house.example.
-        #expect(try await visitor.ask("GET", "/elsewhere", [host]).status == 401)
-        #expect(try await Visitor(house, from: "192.0.2.1").ask("GET", "/elsewhere", [host]).status == 404)
+        let host = "X-Forwarded-Host: app.example"
+        #expect(try await TestClient(server).ask("GET", "/elsewhere", [host]).status == 400)
+        #expect(server.log.text.contains("\"X-Forwarded-Host and Host name different hosts\""))
+        #expect(try await TestClient(server, from: "192.0.2.1").ask("GET", "/elsewhere", [host]).status == 404)
+        // The same host in another spelling contradicts nothing.
+        for host in ["house.example", "HOUSE.example.:8443"] {
+            #expect(try await TestClient(server).ask("GET", "/elsewhere", ["X-Forwarded-Host: \(host)"]).status == 404)
+        }
+        for fields in [["X-Forwarded-Host: "], ["X-Forwarded-Host: a, b"], Array(repeating: host, count: 2)] {
+            #expect(try await TestClient(server).ask("GET", "/elsewhere", fields).status == 400, "\(fields)")
+        }
     }
 
-    @Test func `the log says what was asked about, and nothing of queries`() async throws {
+    @Test func `with forwarded-host on, a trusted proxy names the host`() async throws {
+        let text = Self.configuration.replacing("trusted-proxies", with: "forwarded-host on; trusted-proxies")
+        let server = try TestServer(text)
+        let host = "X-Forwarded-Host: app.example"
+        #expect(try await TestClient(server).ask("GET", "/elsewhere", [host]).status == 401)
+        #expect(try await TestClient(server, from: "192.0.2.1").ask("GET", "/elsewhere", [host]).status == 404)
+        for fields in [["X-Forwarded-Host: "], Array(repeating: host, count: 2)] {
+            #expect(try await TestClient(server).ask("GET", "/elsewhere", fields).status == 400, "\(fields)")
+        }
+    }
+
+    @Test func `the log names the original request without its query`() async throws {
         _ = try await ask("nginx", "/a?secret=1")
-        #expect(house.log.text.contains("for=\"GET app.example/a\""))
-        #expect(!house.log.text.contains("secret"))
+        #expect(server.log.text.contains("for=\"GET app.example/a\""))
+        #expect(!server.log.text.contains("secret"))
     }
 
-    @Test func `an old client of HTTP 1.0 and HEAD are answered as well`() async throws {
+    @Test func `HTTP/1.0 clients and HEAD requests are answered`() async throws {
         try await signIn("zed")
-        let cookie = "Cookie: \(Visitor.session)=\(try #require(visitor[Visitor.session]))"
+        let cookie = "Cookie: \(TestClient.session)=\(try #require(client[TestClient.session]))"
         let fields =
             "X-Original-URL: https://app.example/\r\nX-Original-Method: GET\r\nX-Forwarded-For: 192.0.2.9\r\n\(cookie)\r\nConnection: close\r\n"
         for line in ["GET /auth/nginx HTTP/1.0", "HEAD /auth/nginx HTTP/1.0", "GET /auth/nginx?x=y HTTP/1.0"] {
-            let answer = try Answered(try await house.bytes("\(line)\r\n\(fields)\r\n"))
+            let answer = try Answered(try await server.bytes("\(line)\r\n\(fields)\r\n"))
             #expect(answer.status == 200 && answer["remote-user"] == "zed", "\(line)")
         }
     }
 
-    @Test func `who has names and groups of odd characters is named by their numbers`() async throws {
+    @Test func `names and groups with special characters are percent-encoded in identity fields`() async throws {
         try await signIn("z\u{E9}, %\u{1F600}")
         let answer = try await ask("nginx", "/")
         #expect(answer["remote-user"] == "z%C3%A9%2C%20%25%F0%9F%98%80")

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+import Bytes
 import SeededRandom
 import Testing
 
+@testable import AccessControl
 @testable import Gatehouse
 
 struct OriginalRequestTests {
@@ -14,13 +16,13 @@ struct OriginalRequestTests {
         var target = "/auth"
         var host: String? = "gate.example"
 
-        func read(_ flavour: ForwardAuthFlavour) -> OriginalRequest.Outcome {
-            OriginalRequest.read(flavour, question)
+        func read(_ flavour: ForwardAuthProxy) -> OriginalRequest.Outcome {
+            OriginalRequest.read(description, from: flavour)
         }
 
-        var question: OriginalRequest.Question {
-            OriginalRequest.Question(
-                values: { name in fields.filter { $0.name == "\(name)" }.map(\.value) },
+        var description: OriginalRequest.Description {
+            OriginalRequest.Description(
+                values: { name in fields.filter { $0.name == "\(name)" }.map { UTF8Text($0.value) } },
                 method: method,
                 target: target,
                 host: host
@@ -29,7 +31,7 @@ struct OriginalRequestTests {
     }
 
     static func sent(
-        _ flavour: ForwardAuthFlavour,
+        _ flavour: ForwardAuthProxy,
         uri: String = "/admin/x?y=1",
         host: String = "App.Example.com:8443"
     ) -> Sent {
@@ -52,11 +54,11 @@ struct OriginalRequestTests {
     }
 
     private func isRefused(_ outcome: OriginalRequest.Outcome) -> Bool {
-        if case .refused(let reason) = outcome { !reason.isEmpty } else { false }
+        if case .rejected(let reason) = outcome { !reason.isEmpty } else { false }
     }
 
-    @Test(arguments: ForwardAuthFlavour.allCases)
-    func `every proxy's question says which request is meant`(flavour: ForwardAuthFlavour) throws {
+    @Test(arguments: ForwardAuthProxy.allCases)
+    func `the original request of every proxy is read`(flavour: ForwardAuthProxy) throws {
         guard case .request(let request) = Self.sent(flavour).read(flavour) else {
             Issue.record("refused")
             return
@@ -69,8 +71,8 @@ struct OriginalRequestTests {
         #expect(request.url == "https://app.example.com:8443/admin/x?y=1")
     }
 
-    @Test(arguments: ForwardAuthFlavour.allCases)
-    func `every field stands exactly once and says something`(flavour: ForwardAuthFlavour) {
+    @Test(arguments: ForwardAuthProxy.allCases)
+    func `a missing, empty or repeated field is refused`(flavour: ForwardAuthProxy) {
         let sent = Self.sent(flavour)
         for index in sent.fields.indices {
             var changed = sent
@@ -88,7 +90,7 @@ struct OriginalRequestTests {
     }
 
     @Test(
-        arguments: ForwardAuthFlavour.allCases,
+        arguments: ForwardAuthProxy.allCases,
         [
             "/a//b", "/a/../b", "/a/%2e%2e/b", "/a%2fb", "/a;b", "/a\\b", "/a%00", "/a%zz", "/é", "/a b", "/a\r\nb",
             "/a?b c",
@@ -96,25 +98,25 @@ struct OriginalRequestTests {
             "/?" + String(repeating: "a", count: 16_383),
         ]
     )
-    func `CVE-2021-32637: a target in doubt is refused`(flavour: ForwardAuthFlavour, uri: String) {
+    func `CVE-2021-32637: an ambiguous target is refused`(flavour: ForwardAuthProxy, uri: String) {
         #expect(isRefused(Self.sent(flavour, uri: uri).read(flavour)))
     }
 
-    @Test(arguments: ForwardAuthFlavour.allCases, ["/admin#/public", "/admin?x#y", "/#"])
-    func `CVE-2026-41059: a fragment in what a proxy says is refused`(flavour: ForwardAuthFlavour, uri: String) {
+    @Test(arguments: ForwardAuthProxy.allCases, ["/admin#/public", "/admin?x#y", "/#"])
+    func `CVE-2026-41059: a fragment in the original target is refused`(flavour: ForwardAuthProxy, uri: String) {
         #expect(isRefused(Self.sent(flavour, uri: uri).read(flavour)))
     }
 
     @Test(
-        arguments: ForwardAuthFlavour.allCases,
+        arguments: ForwardAuthProxy.allCases,
         ["u@a.example", "a.example@b", "a b", "", "a,b", "a.example:99999", "a_b,c", "é"]
     )
-    func `a host that is none is refused`(flavour: ForwardAuthFlavour, host: String) {
+    func `an invalid host is refused`(flavour: ForwardAuthProxy, host: String) {
         #expect(isRefused(Self.sent(flavour, host: host).read(flavour)))
     }
 
-    @Test(arguments: ["get", "GET ", "G\u{0}", "", "GET1", String(repeating: "A", count: 33)])
-    func `a method is A to Z and -, up to 32 of them`(method: String) {
+    @Test(arguments: ["get", "GET ", "G\u{0}", "", "GET1", "CONNECT", String(repeating: "A", count: 33)])
+    func `a method is A to Z and -, up to 32 of them, and no tunnel`(method: String) {
         var caddy = Self.sent(.caddy)
         caddy.fields[0].value = method
         #expect(isRefused(caddy.read(.caddy)))
@@ -125,7 +127,7 @@ struct OriginalRequestTests {
 
     @Test(arguments: ["ftp", "HTTPS", "https:", "javascript", "http,https", "file"])
     func `a scheme is http or https`(scheme: String) {
-        for flavour in [ForwardAuthFlavour.caddy, .traefik, .haproxy, .envoy] {
+        for flavour in [ForwardAuthProxy.caddy, .traefik, .haproxy, .envoy] {
             var sent = Self.sent(flavour)
             for index in sent.fields.indices where sent.fields[index].name == "x-forwarded-proto" {
                 sent.fields[index].value = scheme
@@ -134,7 +136,7 @@ struct OriginalRequestTests {
         }
     }
 
-    @Test func `a request for a WebSocket is one of https`() {
+    @Test func `a WebSocket scheme counts as https`() {
         var sent = Self.sent(.traefik)
         sent.fields[1].value = "wss"
         guard case .request(let request) = sent.read(.traefik) else {
@@ -147,14 +149,14 @@ struct OriginalRequestTests {
     @Test(arguments: [
         "/admin", "//h/a", "h/a", "https:/h/a", "https:///a", "https://", "ftp://h/a", "https://h\\@e/a", "*",
     ])
-    func `what nginx sends is a whole URL`(url: String) {
+    func `nginx has to send a whole URL`(url: String) {
         var sent = Self.sent(.nginx)
         sent.fields[0].value = url
         #expect(isRefused(sent.read(.nginx)))
     }
 
     @Test(arguments: ["https://h", "https://h?x", "HTTP://h/"])
-    func `a URL without a path is one of the root`(url: String) {
+    func `a URL without a path has the path of the root`(url: String) {
         var sent = Self.sent(.nginx)
         sent.fields[0].value = url
         guard case .request(let request) = sent.read(.nginx) else {
@@ -167,20 +169,20 @@ struct OriginalRequestTests {
     @Test(arguments: [
         "/auth/envoy", "/auth/envoyadmin", "/auth", "/", "/auth/envoy?x", "/auth//envoy/a", "http://h/auth/envoy/a",
     ])
-    func `what Envoy asks is behind its prefix`(target: String) {
+    func `the original path of Envoy follows the prefix`(target: String) {
         var sent = Self.sent(.envoy)
         sent.target = target
         #expect(isRefused(sent.read(.envoy)))
     }
 
-    @Test func `a question of Envoy without a host is refused`() {
+    @Test func `a request of Envoy without a host is refused`() {
         var sent = Self.sent(.envoy)
         sent.host = nil
         #expect(isRefused(sent.read(.envoy)))
     }
 
-    @Test(arguments: [ForwardAuthFlavour.nginx, .caddy, .traefik, .haproxy])
-    func `the question's own query, host and method say nothing`(flavour: ForwardAuthFlavour) {
+    @Test(arguments: [ForwardAuthProxy.nginx, .caddy, .traefik, .haproxy])
+    func `query, host and method of the proxy's own request are not used`(flavour: ForwardAuthProxy) {
         var sent = Self.sent(flavour)
         let plain = sent.read(flavour)
         sent.target = "/auth?x-forwarded-uri=/public&rd=https://evil.example#"
@@ -189,9 +191,9 @@ struct OriginalRequestTests {
         #expect(sent.read(flavour) == plain)
     }
 
-    @Test(arguments: ForwardAuthFlavour.allCases)
-    func `CVE-2025-64484, CVE-2026-39858, CVE-2026-35051, CVE-2026-54764: names that look alike say nothing`(
-        flavour: ForwardAuthFlavour
+    @Test(arguments: ForwardAuthProxy.allCases)
+    func `CVE-2025-64484, CVE-2026-39858, CVE-2026-35051, CVE-2026-54764: look-alike field names are not used`(
+        flavour: ForwardAuthProxy
     ) {
         var sent = Self.sent(flavour)
         let plain = sent.read(flavour)
@@ -204,16 +206,16 @@ struct OriginalRequestTests {
         #expect(sent.read(flavour) == plain)
     }
 
-    @Test(arguments: ForwardAuthFlavour.allCases)
-    func `CVE-2024-45410, CVE-2026-29054: no field decides whether another one counts`(flavour: ForwardAuthFlavour) {
+    @Test(arguments: ForwardAuthProxy.allCases)
+    func `CVE-2024-45410, CVE-2026-29054: no field decides whether another one counts`(flavour: ForwardAuthProxy) {
         var sent = Self.sent(flavour)
         let plain = sent.read(flavour)
         sent.fields += [("connection", "x-forwarded-uri, x-original-url, X-Forwarded-Host"), ("te", "trailers")]
         #expect(sent.read(flavour) == plain)
     }
 
-    @Test(arguments: ForwardAuthFlavour.allCases)
-    func `what is read of any bytes can be read again`(flavour: ForwardAuthFlavour) {
+    @Test(arguments: ForwardAuthProxy.allCases)
+    func `any target that is read is read again to the same request`(flavour: ForwardAuthProxy) {
         var random = Random(seed: 21)
         let pieces = [
             "/", "a", "%2f", "%61", "..", "?", "#", ";", "\\", "@", ":", " ", "é", "\u{0}", "//", "https://", "b.c",

@@ -5,7 +5,7 @@ import RealmConfiguration
 import RealmKit
 import Testing
 
-@testable import Gatehouse
+@testable import AccessControl
 
 struct ExplanationTests {
     private static let conf = """
@@ -40,22 +40,22 @@ struct ExplanationTests {
     @Test(
         arguments: [
             ("/public/x", "GET", 200, "the rule is open to everybody"),
-            ("/x", "GET", 401, "nobody is signed in; basic is offered, for realm a"),
+            ("/x", "GET", 401, "no user is signed in; basic is offered, for realm a"),
             (
                 "https://APP.example.:8443/x", "GET", 401,
-                "nobody is signed in; form, then basic is offered, for realm a or b"
+                "no user is signed in; form, then basic is offered, for realm a or b"
             ),
             ("/never", "GET", 403, "the rule lets nobody in"),
             ("/lan", "GET", 403, "it has to come from 10.0.0.0/8"),
             ("/m", "HEAD", 200, "the rule is open to everybody"),
             ("/m/x", "DELETE", 405, "the rules for the path are about GET, HEAD, POST, not DELETE"),
-            ("/a/../b", "GET", 400, "the path is in doubt: a segment is . or .."),
-            ("/a#b", "GET", 400, "the path is in doubt: there is a #"),
-            ("x", "GET", 400, "the path is in doubt: there is no path, or a user in front of the host"),
+            ("/a/../b", "GET", 400, "the path is ambiguous: a segment is . or .."),
+            ("/a#b", "GET", 400, "the path is ambiguous: there is a #"),
+            ("x", "GET", 400, "the path is ambiguous: there is no path, or a user in front of the host"),
             ("https://u@app.example/", "GET", 400, "u@app.example is neither the name nor the address of a host"),
         ]
     )
-    func `what becomes of a request of nobody is told with its reason`(
+    func `the decision about an anonymous request is explained with its reason`(
         url: String,
         method: String,
         status: Int,
@@ -67,9 +67,9 @@ struct ExplanationTests {
         #expect(explanation.isAllowed == (status == 200))
     }
 
-    @Test func `what becomes of somebody's request is told with what is missing`() throws {
+    @Test func `the decision about a user's request is explained with the missing requirement`() throws {
         let url = "https://app.example/x"
-        #expect(try explain(url, "GET", user("ann", "b")).lines[0] == "200: ann of realm b may come in")
+        #expect(try explain(url, "GET", user("ann", "b")).lines[0] == "200: ann of realm b is allowed")
         #expect(try explain(url, "GET", user("zed", "a", "Ops")).isAllowed)
         #expect(
             try explain(url, "GET", user("zed", "b", "Ops", "Staff")).lines[0]
@@ -81,10 +81,10 @@ struct ExplanationTests {
         #expect(try explain("/lan", from: "11.2.3.4").lines[0] == "403: 11.2.3.4 is in none of 10.0.0.0/8")
     }
 
-    @Test func `every rule has its line, those first that are asked first`() throws {
+    @Test func `every rule has a line, in the order of evaluation`() throws {
         #expect(
             try explain("https://other.example/m", "POST", user("zed", "a")).text == """
-                200: zed of realm a may come in
+                200: zed of realm a is allowed
                   realms.conf:11:9 protect app.example/: is about another host
                   realms.conf:8:9 protect /lan: is about another path
                   realms.conf:9:9 protect /m GET: is about other methods
@@ -96,7 +96,7 @@ struct ExplanationTests {
         )
     }
 
-    @Test func `a path alone has no host, which is told`() throws {
+    @Test func `an explanation without a host says that rules for hosts are skipped`() throws {
         #expect(try explain("/x").lines[1] == "no host is named, so rules about hosts are passed over")
         #expect(try explain("https://other.example/x").lines[1].hasPrefix("  realms.conf:11:9"))
     }
@@ -106,7 +106,7 @@ struct ExplanationTests {
         #expect(explanation.text == "200: no rule is for it, so it is open to everybody here")
     }
 
-    @Test func `what is told is what is decided`() throws {
+    @Test func `the explanation matches the decision for random requests`() throws {
         var maker = RuleMaker(seed: 8)
         for _ in 0..<1000 {
             let rules = ProtectionRules(maker.rules())

@@ -6,7 +6,7 @@ import LoginConf
 import RealmConfiguration
 import RealmTesting
 
-/// A realms.conf that is in no folder.
+/// A realms.conf in memory.
 struct Folder {
     let text: String
 

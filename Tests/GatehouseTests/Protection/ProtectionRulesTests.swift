@@ -5,7 +5,7 @@ import RealmConfiguration
 import SeededRandom
 import Testing
 
-@testable import Gatehouse
+@testable import AccessControl
 
 struct ProtectionRulesTests {
     private func rule(
@@ -86,7 +86,7 @@ struct ProtectionRulesTests {
         #expect(rules.decide(host: nil, path: "/", method: "GET") == "= /")
     }
 
-    @Test func `a host that is none is in doubt only where rules are about hosts`() {
+    @Test func `an invalid host is refused only if a rule names hosts`() {
         #expect(ProtectionRules([rule(.any, "/")]).decide(host: "a b", path: "/", method: "GET") == "/")
         let rules = ProtectionRules([rule(.any, "/"), rule(.name("a"), "/")])
         for host in ["a b", "", "a,b", "a/b", "a@b", "a:x", "a%2e"] {
@@ -94,7 +94,7 @@ struct ProtectionRulesTests {
         }
     }
 
-    @Test func `a rule made with a host in another spelling is about that host`() throws {
+    @Test func `a rule normalizes its host`() throws {
         let rules = ProtectionRules([rule(.name("App.Example."), "/"), rule(.below("EXAMPLE"), "/")])
         let root = try #require(RequestPath(target: "/"))
         #expect(rules.rule(host: "app.example", path: root)?.host == .name("App.Example."))
@@ -107,7 +107,7 @@ struct ProtectionRulesTests {
         #expect(rules.rule(path: path).map { Array($0.path.utf8) } == Array("/cafe\u{301}".utf8))
     }
 
-    @Test func `matching agrees with what the description says, whatever the order of the rules`() {
+    @Test func `the matching rule agrees with the documented order, whatever the order of the rules`() {
         var maker = RuleMaker(seed: 5)
         for _ in 0..<1000 {
             let made = maker.rules()
@@ -140,7 +140,7 @@ struct ProtectionRulesTests {
 
     @Test func `CVE-2026-77560: the case of a host never changes the decision`() { expectOneDecision(seed: 1) }
 
-    @Test func `CVE-2026-48794: a rule about a domain is met by a host in any case, with a dot or a port`() {
+    @Test func `CVE-2026-48794: a rule for a domain matches hosts in any case, with a trailing dot or a port`() {
         expectOneDecision(seed: 2)
     }
 

@@ -4,7 +4,7 @@
 import SeededRandom
 import Testing
 
-@testable import Gatehouse
+@testable import AccessControl
 
 struct RequestHostTests {
     @Test(
@@ -34,7 +34,7 @@ struct RequestHostTests {
             "ａ.example", "a\u{301}", String(repeating: "a", count: 64), String(repeating: "a.", count: 127) + "a",
         ]
     )
-    func `what is no host is told so`(text: String) {
+    func `an invalid host is refused`(text: String) {
         #expect(RequestHost(text) == nil)
     }
 
@@ -44,7 +44,7 @@ struct RequestHostTests {
         #expect(RequestHost(String(repeating: "a.", count: 126) + "a.") != nil)
     }
 
-    @Test func `whatever is read is its own reading, and in lower case without a dot`() throws {
+    @Test func `a parsed host is in lower case without a trailing dot, and parses to itself`() throws {
         var random = Random(seed: 3)
         let pieces = [
             "a", "B", ".", "-", "_", ":", "1", "443", "[", "]", "::", "é", " ", "@", "%", "\u{0}", "f", "example",

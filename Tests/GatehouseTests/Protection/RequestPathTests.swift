@@ -4,6 +4,8 @@
 import Gatehouse
 import Testing
 
+@testable import AccessControl
+
 @Suite struct RequestPathTests {
     @Test(
         arguments: [
@@ -21,7 +23,8 @@ import Testing
         arguments: [
             "", "*", "welcome", "localhost:443", "//welcome", "/a//b", "/./welcome", "/../welcome", "/a/..", "/a/.",
             "/%2e/welcome", "/%2E%2e/x", "/a%2fb", "/a%2Fb", "/a%5cb", "/a\\b", "/a;b", "/a%3bb", "/a%00", "/a%0d%0a",
-            "/a%7f", "/a%", "/a%4", "/a%zz", "/a%+1", "/%ff", "/%c0%ae", "/a%252fb", "/welcome#x", "/a b", "/é",
+            "/a%7f", "/a%", "/a%4", "/a%zz", "/a%+1", "/%ff", "/%c0%ae", "/a%252fb", "/a/..%3f", "/a/..%23", "/a%3Fb",
+            "/a%23", "/welcome#x", "/a b", "/é",
             "/a\u{0}",
             "https:///x", "https://user@host/welcome", "ftp://h/welcome", "/a|b", "/a`b", "/<a>",
         ]
@@ -45,9 +48,9 @@ import Testing
             ("/a//b", .emptySegment), ("/a/%2E%2e", .dots), ("/a%2Fb", .encoding), ("/%ff", .encoding),
             ("/a%4", .encoding),
             ("/a;b", .character), ("/é", .character), ("/a?b#c", .fragment),
-        ] as [(String, DoubtfulPath)]
+        ] as [(String, AmbiguousPath)]
     )
-    func `a refused target says why`(target: String, doubt: DoubtfulPath) {
+    func `a refused target says why`(target: String, doubt: AmbiguousPath) {
         #expect(throws: doubt) { try RequestPath(reading: target.utf8Span.span) }
         #expect(!doubt.description.isEmpty)
     }

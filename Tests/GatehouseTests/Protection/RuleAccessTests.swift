@@ -5,7 +5,7 @@ import RealmConfiguration
 import RealmKit
 import Testing
 
-@testable import Gatehouse
+@testable import AccessControl
 
 struct RuleAccessTests {
     private func rule(_ requirements: ProtectRule.Requirement...) -> ProtectRule {
@@ -16,7 +16,7 @@ struct RuleAccessTests {
         SignedInUser(realm: realm, username: try Username(name), groups: groups)
     }
 
-    @Test func `whoever meets one requirement may come in, if a realm of the rule has accepted them`() throws {
+    @Test func `a user of the rule's realms who meets one requirement is allowed`() throws {
         let role = Role(name: "r", realms: ["b"], groups: ["Ops"], users: ["bob"])
         let free = Role(name: "s", users: ["eve"])
         let rule = rule(.users(["ann"]), .groups(["Staff"]), .roles([role, free]))
@@ -35,7 +35,7 @@ struct RuleAccessTests {
         #expect(!rule.allows(try user("zed")))
     }
 
-    @Test func `any is everybody of the realms, and nothing required is nobody`() throws {
+    @Test func `any allows every user of the realms, and a rule without requirements allows none`() throws {
         #expect(rule(.any).allows(try user("zed", "b")))
         #expect(!rule(.any).allows(try user("zed", "c")))
         #expect(!rule().allows(try user("zed")))
@@ -49,7 +49,7 @@ struct RuleAccessTests {
         #expect(rule(.roles([role])).allows(try user("e\u{301}")))
     }
 
-    @Test func `open lets everybody in and nobody nobody, whatever else a rule holds`() throws {
+    @Test func `open allows everyone and nobody denies everyone, whatever else a rule holds`() throws {
         var rule = rule(.users(["ann"]))
         rule.access = .open
         #expect(rule.allows(try user("zed", "c")))
@@ -57,7 +57,7 @@ struct RuleAccessTests {
         #expect(!rule.allows(try user("ann")))
     }
 
-    @Test func `an identity just proved is decided as the user it becomes`() async throws {
+    @Test func `a new identity is authorized like the user of its session`() async throws {
         let configuration = try Folder(
             "login c { PermitLoginModule required groups=Staff; }\nrealm a { class StackRealm; jaas-context c; }"
         ).load()
@@ -74,20 +74,20 @@ struct RuleAccessTests {
         #expect(rule(.groups(["Staff"])).allows(identity) && !rule(.groups(["X"])).allows(identity))
     }
 
-    @Test func `networks are where requests may come from`() throws {
+    @Test func `a request from outside the rule's networks is denied`() throws {
         var rule = rule(.any)
-        #expect(rule.covers(peer: nil) && rule.covers(peer: "nonsense"))
-        rule.networks = [try AddressBlock("10.0.0.0/8"), try AddressBlock("2001:db8::/32")]
+        #expect(rule.matches(peer: nil) && rule.matches(peer: "nonsense"))
+        rule.networks = [try CIDRBlock("10.0.0.0/8"), try CIDRBlock("2001:db8::/32")]
         for peer in ["10.1.2.3", "::ffff:10.1.2.3", "2001:db8::1", "2001:db8::1%eth0"] {
-            #expect(rule.covers(peer: peer), "\(peer)")
+            #expect(rule.matches(peer: peer), "\(peer)")
         }
-        for peer in ["11.0.0.1", "::1", "2001:db9::1"] { #expect(!rule.covers(peer: peer), "\(peer)") }
+        for peer in ["11.0.0.1", "::1", "2001:db9::1"] { #expect(!rule.matches(peer: peer), "\(peer)") }
     }
 
     @Test(arguments: [nil, "", "nonsense", "10.0.0.1:80", "010.0.0.1", "unknown"] as [String?])
     func `CVE-2024-47070: an address that cannot be read is in no network`(peer: String?) throws {
         var rule = rule(.any)
-        rule.networks = [try AddressBlock("0.0.0.0/0"), try AddressBlock("::/0")]
-        #expect(!rule.covers(peer: peer))
+        rule.networks = [try CIDRBlock("0.0.0.0/0"), try CIDRBlock("::/0")]
+        #expect(!rule.matches(peer: peer))
     }
 }

@@ -4,9 +4,9 @@
 import RealmConfiguration
 import SeededRandom
 
-@testable import Gatehouse
+@testable import AccessControl
 
-/// Rules as their description says, with no thought of speed: strings, sorting, and nothing kept.
+/// A simple model of rule matching, by the documentation: strings and sorting.
 struct RuleModel {
     let rules: [ProtectRule]
 
@@ -50,7 +50,7 @@ struct RuleModel {
     }
 }
 
-/// Rules and requests out of few words, so that they meet.
+/// Random rules and requests of few words, so that many match.
 struct RuleMaker {
     var random: Random
     static let names = ["a.example", "b.a.example", "c.b.a.example", "example", "xa.example", "127.0.0.1"]
@@ -108,7 +108,7 @@ extension ProtectionRules {
         case .none: "none"
         case .uncovered(let allowed): "uncovered \(allowed)"
         case .rule(let guarded): guarded.rule.place
-        case .doubtfulHost: "doubtful host"
+        case .ambiguousHost: "doubtful host"
         }
     }
 }

@@ -6,7 +6,7 @@ import RealmTesting
 import Testing
 import Throttle
 
-@testable import Gatehouse
+@testable import SignIn
 
 private struct Town: Realm {
     static let properties: PropertySchema = [.jaasContext(default: "town")]
@@ -16,7 +16,7 @@ private struct Town: Realm {
     init(_ properties: RealmProperties) throws(BadRealm) {}
 }
 
-/// Asks for the password, and takes `right` for it.
+/// Asks for the password, and accepts `right`.
 private struct PasswordModule: LoginModule {
     init(realm: any Realm, options: ModuleOptions) throws(BadModule) {}
     init() {}
@@ -26,7 +26,7 @@ private struct PasswordModule: LoginModule {
     }
 }
 
-/// Asks for a code, and takes `123456` for it.
+/// Asks for a code, and accepts `123456`.
 private struct CodeModule: LoginModule {
     init(realm: any Realm, options: ModuleOptions) throws(BadModule) {}
     init() {}
@@ -59,9 +59,10 @@ private struct CodeModule: LoginModule {
         authenticator = Authenticator([realm]).throttled(by: throttle)
     }
 
-    private func begin(_ password: String?) throws -> LoginDialogue<Bool?> {
+    private func begin(_ password: String?) throws -> InteractiveLogin<Bool?> {
         let request = LoginRequest(realm: "town", username: try Username("ann"))
-        return LoginDialogue(name: "ann", password: password.map { Secret(utf8: $0) }) { [authenticator] conversation in
+        return InteractiveLogin(name: "ann", password: password.map { Secret(utf8: $0) }) {
+            [authenticator] conversation in
             do throws(RealmError) {
                 return try await authenticator.login(request, asking: conversation).refusal == nil
             } catch {
@@ -70,7 +71,7 @@ private struct CodeModule: LoginModule {
         }
     }
 
-    @Test func `both right come in`() async throws {
+    @Test func `a right password and a right code sign in`() async throws {
         let dialogue = try begin("right")
         let step = await dialogue.next()
         #expect(dialogue.answer([.secret(Secret(utf8: "123456"))], to: step.number))
@@ -78,7 +79,7 @@ private struct CodeModule: LoginModule {
         #expect(throttle.lockouts.isEmpty)
     }
 
-    @Test func `leaving at the second page counts as a failure`() async throws {
+    @Test func `leaving the second page counts as a failure`() async throws {
         let dialogue = try begin("right")
         #expect(await dialogue.next().callbacks?.count == 1)
         dialogue.cancel()
@@ -86,7 +87,7 @@ private struct CodeModule: LoginModule {
         #expect(throttle.lockouts.count == 1)
     }
 
-    @Test func `sending nothing from the second page counts as a failure`() async throws {
+    @Test func `an empty answer on the second page counts as a failure`() async throws {
         let dialogue = try begin("right")
         let step = await dialogue.next()
         #expect(dialogue.answer([.none], to: step.number))

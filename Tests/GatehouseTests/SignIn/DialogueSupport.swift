@@ -3,9 +3,9 @@
 
 import RealmKit
 
-@testable import Gatehouse
+@testable import SignIn
 
-/// What a stack heard, in words: secrets are those of tests.
+/// The questions and answers of a stack as text.
 func words(_ answers: [Answer]) -> String {
     answers.map { answer in
         switch answer {
@@ -22,7 +22,7 @@ extension Secret {
     var text: String { withBytes { bytes in String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self) } }
 }
 
-extension LoginDialogue.Step {
+extension InteractiveLogin.Step {
     /// What is asked; nil at the end.
     var callbacks: [Callback]? {
         if case .questions(let callbacks, _) = self { callbacks } else { nil }
@@ -39,7 +39,7 @@ extension LoginDialogue.Step {
     }
 }
 
-extension LoginDialogue<String> {
+extension InteractiveLogin<String> {
     /// A login that asks these questions in a row, whose outcome is what it heard, or the fault.
     convenience init(_ name: String = "zed", password: String?, asking batches: [[Callback]]) {
         self.init(name: name, password: password.map { Secret(utf8: $0) }) { conversation in
@@ -54,7 +54,7 @@ extension LoginDialogue<String> {
     }
 
     /// A login that waits for a one-time code, its password given.
-    static func waiting() -> LoginDialogue<String> {
-        LoginDialogue(password: "p", asking: [[.password(prompt: "P")], [.oneTimeCode(prompt: "C")]])
+    static func waiting() -> InteractiveLogin<String> {
+        InteractiveLogin(password: "p", asking: [[.password(prompt: "P")], [.oneTimeCode(prompt: "C")]])
     }
 }

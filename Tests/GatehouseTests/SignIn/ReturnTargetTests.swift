@@ -5,7 +5,7 @@ import RealmConfiguration
 import SeededRandom
 import Testing
 
-@testable import Gatehouse
+@testable import SignIn
 
 @Suite struct ReturnTargetTests {
     private static let own = SignInSettings.Origin(host: "auth.example.com", port: 443)
@@ -34,7 +34,7 @@ import Testing
             ("/a?b=https://ok@evil&c=//h", "/a?b=https://ok@evil&c=//h"),
         ]
     )
-    func `a path is put together anew`(target: String, expected: String) {
+    func `a return path is rebuilt from its parts`(target: String, expected: String) {
         #expect(location(target) == expected)
     }
 
@@ -49,7 +49,7 @@ import Testing
             ("https://[2001:DB8::1]/x", "https://[2001:db8::1]/x"),
         ]
     )
-    func `an origin that is allowed is gone to`(target: String, expected: String) {
+    func `an allowed origin is a valid return target`(target: String, expected: String) {
         #expect(location(target) == expected)
     }
 
@@ -89,7 +89,7 @@ import Testing
             "", "welcome", "?a", "*", ".", "..", "./a", "@evil", ":80", "auth.example.com/welcome",
         ]
     )
-    func `CVE-2026-28512: everything else is refused`(target: String) {
+    func `CVE-2026-28512: other return targets are refused`(target: String) {
         #expect(location(target) == nil)
     }
 
@@ -99,9 +99,12 @@ import Testing
             "https://auth.example.com/sign-in",
         ]
     )
-    func `the pages of the sign-in are not gone back to`(target: String) {
+    func `sign-in pages are no return targets`(target: String) {
         #expect(location(target) == nil)
-        #expect(location(target, prefix: "/gate") == (ReturnTarget(target, at: Self.own, prefixed("/gate"))?.location))
+        #expect(
+            location(target, prefix: "/gate")
+                == (ReturnTarget(target, at: Self.own, prefixed("/gate"))?.location)
+        )
         #expect(location(target, prefix: "/gate") != nil)
     }
 
@@ -111,8 +114,11 @@ import Testing
         return settings
     }
 
-    @Test(arguments: [("/gate/sign-in", false), ("/gate/sign-ins", true), ("/gate", true), ("/gate/x/sign-in", true)])
-    func `the pages stand below the prefix`(target: String, isGood: Bool) {
+    @Test(arguments: [
+        ("/gate/sign-in", false), ("/gate/sign-ins", true), ("/gate", true),
+        ("/gate/x/sign-in", true),
+    ])
+    func `with a prefix only the pages below it count as sign-in pages`(target: String, isGood: Bool) {
         #expect((location(target, prefix: "/gate") != nil) == isGood)
     }
 
@@ -120,14 +126,14 @@ import Testing
         #expect(location("https://app.example.com:8443/session") == "https://app.example.com:8443/session")
     }
 
-    @Test func `a target has a longest length, coming and going`() {
+    @Test func `the length of a return target is bounded before and after it is rebuilt`() {
         #expect(location("/" + String(repeating: "a", count: 2047)) != nil)
         #expect(location("/" + String(repeating: "a", count: 2048)) == nil)
         #expect(location("/?" + String(repeating: "\"", count: 682)) != nil)
         #expect(location("/?" + String(repeating: "\"", count: 683)) == nil)
     }
 
-    @Test func `a host with a dot at its end is never gone to`() {
+    @Test func `a host with a trailing dot is no return target`() {
         let own = SignInSettings.Origin(host: "auth.example.com.", port: 443)
         #expect(location("https://auth.example.com./a", own: own) == nil)
         #expect(location("/a", own: own) == "/a")
@@ -155,7 +161,7 @@ import Testing
         return authority.split(separator: "@", omittingEmptySubsequences: false).last.map { $0.lowercased() }
     }
 
-    @Test func `no browser is led astray by what is accepted`() {
+    @Test func `a browser goes to the origin that was checked`() {
         var random = Random(seed: 1)
         let pieces = [
             "/", "\\", "//", "https:", "http:", "auth.example.com", "app.example.com", ":8443", ":443", "@", "evil",
@@ -176,7 +182,7 @@ import Testing
         #expect(accepted > 1000)
     }
 
-    @Test func `one byte more or other leads nowhere else`() {
+    @Test func `a mutated target leads to no other origin`() {
         var random = Random(seed: 2)
         for _ in 0..<20_000 {
             var bytes = Array(

@@ -6,20 +6,20 @@ import RealmTesting
 import Sessions
 import Testing
 
-@testable import Gatehouse
+@testable import SignIn
 
 @Suite struct SessionAPITests {
     private let clock = ManualClock(now: 1_000_000_000_000)
-    private let house: House
-    private let visitor: Visitor
+    private let server: TestServer
+    private let client: TestClient
 
     init() throws {
-        house = try House(SignInTests.configuration, clock: clock)
-        visitor = Visitor(house)
+        server = try TestServer(SignInTests.configuration, clock: clock)
+        client = TestClient(server)
     }
 
-    private func begin(_ name: String = "zed", at visitor: Visitor? = nil) async throws -> Answered {
-        try await (visitor ?? self.visitor).fetch(
+    private func begin(_ name: String = "zed", at client: TestClient? = nil) async throws -> Answered {
+        try await (client ?? self.client).fetch(
             "POST",
             "/session",
             json: "{\"username\":\"\(name)\",\"password\":\"x\"}"
@@ -37,32 +37,32 @@ import Testing
         #expect(begun.json("absolute_expires_at") == "1800044200")
         #expect(begun.json("warn_at") == "1800002680")
         clock.advance(by: .seconds(100))
-        let shown = try await visitor.fetch("GET", "/session")
+        let shown = try await client.fetch("GET", "/session")
         #expect(shown.status == 200 && shown.json("id") == id)
         // Looking is no activity, refreshing is.
         #expect(shown.json("idle_expires_at") == "1800002800")
         #expect(shown.json("now") == "1800001100")
-        let refreshed = try await visitor.fetch("POST", "/session/refresh")
+        let refreshed = try await client.fetch("POST", "/session/refresh")
         #expect(refreshed.json("idle_expires_at") == "1800002900")
         #expect(refreshed.json("absolute_expires_at") == "1800044200")
-        #expect(try await visitor.fetch("DELETE", "/session").status == 204)
-        #expect(visitor[Visitor.session] == nil)
-        #expect(try await visitor.fetch("DELETE", "/session").status == 404)
-        #expect(try await visitor.fetch("GET", "/session").status == 401)
+        #expect(try await client.fetch("DELETE", "/session").status == 204)
+        #expect(client[TestClient.session] == nil)
+        #expect(try await client.fetch("DELETE", "/session").status == 404)
+        #expect(try await client.fetch("GET", "/session").status == 401)
     }
 
     @Test func `every 401 has a challenge`() async throws {
         for (method, target) in [
             ("GET", "/session"), ("POST", "/session/refresh"), ("GET", "/sessions"), ("GET", "/account"),
         ] {
-            let answer = try await visitor.fetch(method, target)
+            let answer = try await client.fetch(method, target)
             #expect(answer.status == 401)
             #expect(answer["www-authenticate"]?.hasPrefix("Cookie realm=\"town\"") == true)
         }
     }
 
-    @Test func `what is asked besides is told, and answered in the same way`() async throws {
-        let asked = try await visitor.fetch(
+    @Test func `a further question is returned as JSON, and answered in a further request`() async throws {
+        let asked = try await client.fetch(
             "POST",
             "/session",
             json: "{\"username\":\"tom\",\"password\":\"x\",\"realm\":\"twice\"}"
@@ -70,36 +70,36 @@ import Testing
         #expect(asked.status == 200)
         #expect(asked.body.contains("\"questions\":[{\"type\":\"one-time-code\",\"prompt\":\"One-time code\"}]"))
         let number = try #require(asked.json("number"))
-        #expect(try await visitor.fetch("GET", "/session").status == 401)
+        #expect(try await client.fetch("GET", "/session").status == 401)
         #expect(
-            try await visitor.fetch("POST", "/session", json: "{\"number\":99,\"answers\":[\"123456\"]}").status == 409
+            try await client.fetch("POST", "/session", json: "{\"number\":99,\"answers\":[\"123456\"]}").status == 409
         )
-        let done = try await visitor.fetch("POST", "/session", json: "{\"number\":\(number),\"answers\":[\"123456\"]}")
+        let done = try await client.fetch("POST", "/session", json: "{\"number\":\(number),\"answers\":[\"123456\"]}")
         #expect(done.status == 201 && done.json("realm") == "twice")
         #expect(
-            try await visitor.fetch("POST", "/session", json: "{\"number\":\(number),\"answers\":[\"1\"]}").status
+            try await client.fetch("POST", "/session", json: "{\"number\":\(number),\"answers\":[\"1\"]}").status
                 == 409
         )
     }
 
-    @Test func `who is wrong is told so, and nothing else`() async throws {
+    @Test func `a refused login returns an error code and nothing else`() async throws {
         let wrong = [try await begin("bob"), try await begin("nobody"), try await begin("z\\u0007")]
         for answer in wrong {
             #expect(answer.status == 401)
             #expect(answer.body == "{\"error\":\"invalid-credentials\"}\n")
-            #expect(visitor[Visitor.session] == nil)
+            #expect(client[TestClient.session] == nil)
         }
         let down = "{\"username\":\"zed\",\"password\":\"x\",\"realm\":\"down\"}"
-        let answer = try await visitor.fetch("POST", "/session", json: down)
+        let answer = try await client.fetch("POST", "/session", json: down)
         #expect(answer.status == 503 && answer["retry-after"] != nil)
         let unknown = "{\"username\":\"zed\",\"password\":\"x\",\"realm\":\"nowhere\"}"
         // Whether there is such a realm is nobody's business, and who has a session keeps it.
         _ = try await begin()
-        #expect(try await visitor.fetch("POST", "/session", json: unknown).status == 401)
-        #expect(try await visitor.fetch("GET", "/session").status == 200)
+        #expect(try await client.fetch("POST", "/session", json: unknown).status == 401)
+        #expect(try await client.fetch("GET", "/session").status == 200)
         for realm in ["inner", "twice\u{301}"] {
             let body = "{\"username\":\"zed\",\"password\":\"x\",\"realm\":\"\(realm)\"}"
-            #expect(try await visitor.fetch("POST", "/session", json: body).status == 401)
+            #expect(try await client.fetch("POST", "/session", json: body).status == 401)
         }
     }
 
@@ -108,80 +108,83 @@ import Testing
         "{\"username\":\"zed\"}", "{\"username\":\"zed\",\"username\":\"zoe\",\"password\":\"x\"}",
         "{\"answers\":[\"1\"]}",
         "{\"number\":1.5,\"answers\":[]}", "{\"number\":-1,\"answers\":[]}", "{\"username\":{\"a\":\"b\"}}",
+        "{\"username\":\"zed\",\"password\":\"x\",\"realm\":[\"town\"]}",
+        "{\"username\":\"zed\",\"password\":\"x\",\"realm\":null}",
+        "{\"username\":\"zed\",\"password\":\"x\",\"realm\":1}",
     ])
-    func `a body that is not what is asked for is refused`(body: String) async throws {
-        let answer = try await visitor.fetch("POST", "/session", json: body)
+    func `a malformed or unexpected body is refused`(body: String) async throws {
+        let answer = try await client.fetch("POST", "/session", json: body)
         #expect(answer.status == 400)
         #expect(answer.json("error") == "malformed")
-        #expect(house.sessions.count == 0)
+        #expect(server.sessions.count == 0)
     }
 
-    @Test func `a form is taken as well, and other types are not`() async throws {
-        let form = try await visitor.post("/session", [("username", "zed"), ("password", "x")])
+    @Test func `a form is accepted, and other media types are refused`() async throws {
+        let form = try await client.post("/session", [("username", "zed"), ("password", "x")])
         #expect(form.status == 201)
         for type in ["text/plain", "multipart/form-data; boundary=x", "application/xml"] {
             let body = "{\"username\":\"zed\",\"password\":\"x\"}"
-            #expect(try await visitor.ask("POST", "/session", ["Content-Type: \(type)"], body: body).status == 415)
+            #expect(try await client.ask("POST", "/session", ["Content-Type: \(type)"], body: body).status == 415)
         }
     }
 
-    @Test func `my sessions are shown to me, and can be ended, mine alone`() async throws {
-        let (second, stranger) = (Visitor(house), Visitor(house))
+    @Test func `users list and end their own sessions only`() async throws {
+        let (second, stranger) = (TestClient(server), TestClient(server))
         let first = try #require(try await begin().json("id"))
         let other = try #require(try await begin(at: second).json("id"))
         let foreign = try #require(try await begin("zoe", at: stranger).json("id"))
-        let list = try await visitor.fetch("GET", "/sessions").body
+        let list = try await client.fetch("GET", "/sessions").body
         #expect(list.contains(first) && list.contains(other) && !list.contains(foreign))
         for id in [foreign, "x", "", String(repeating: "A", count: 22), "..", "a%2fb"] where !id.isEmpty {
-            let answer = try await visitor.fetch("DELETE", "/sessions/\(id)")
+            let answer = try await client.fetch("DELETE", "/sessions/\(id)")
             #expect([400, 404].contains(answer.status), "\(id)")
         }
         #expect(try await stranger.fetch("GET", "/session").status == 200)
-        #expect(try await visitor.fetch("DELETE", "/sessions/\(other)").status == 204)
+        #expect(try await client.fetch("DELETE", "/sessions/\(other)").status == 204)
         #expect(try await second.fetch("GET", "/session").status == 401)
-        #expect(try await visitor.fetch("DELETE", "/sessions/\(first)").status == 204)
-        #expect(visitor[Visitor.session] == nil)
-        #expect(try await visitor.fetch("GET", "/session").status == 401)
+        #expect(try await client.fetch("DELETE", "/sessions/\(first)").status == 204)
+        #expect(client[TestClient.session] == nil)
+        #expect(try await client.fetch("GET", "/session").status == 401)
     }
 
     @Test func `the account page ends one session or all others`() async throws {
-        let others = [Visitor(house), Visitor(house), Visitor(house)]
+        let others = [TestClient(server), TestClient(server), TestClient(server)]
         _ = try await begin()
         for other in others { _ = try await begin(at: other) }
-        let stranger = Visitor(house)
+        let stranger = TestClient(server)
         _ = try await begin("zoe", at: stranger)
-        let page = try await visitor.get("/account")
+        let page = try await client.get("/account")
         let csrf = try #require(page.input("csrf"))
         let id = try #require(page.input("id"))
-        #expect(try await visitor.post("/account/end", [("id", id)]).status == 400)
-        #expect(house.sessions.count == 5)
-        #expect(try await visitor.post("/account/end", [("csrf", csrf), ("id", id)]).status == 303)
-        #expect(house.sessions.count == 4)
-        #expect(try await visitor.post("/account/end", [("csrf", csrf), ("others", "all")]).status == 303)
-        #expect(house.sessions.count == 2)
-        #expect(try await visitor.get("/account").status == 200)
+        #expect(try await client.post("/account/end", [("id", id)]).status == 400)
+        #expect(server.sessions.count == 5)
+        #expect(try await client.post("/account/end", [("csrf", csrf), ("id", id)]).status == 303)
+        #expect(server.sessions.count == 4)
+        #expect(try await client.post("/account/end", [("csrf", csrf), ("others", "all")]).status == 303)
+        #expect(server.sessions.count == 2)
+        #expect(try await client.get("/account").status == 200)
         #expect(try await stranger.get("/account").status == 200)
     }
 
-    @Test func `a session that was idle too long, or is too old, is none`() async throws {
+    @Test func `an idle or an old session has expired`() async throws {
         _ = try await begin()
         clock.advance(by: .seconds(1799))
-        #expect(try await visitor.get("/welcome").status == 200)
+        #expect(try await client.get("/welcome").status == 200)
         clock.advance(by: .seconds(1800))
-        #expect(try await visitor.get("/welcome").status == 302)
+        #expect(try await client.get("/welcome").status == 302)
         _ = try await begin()
         for _ in 0..<43 {
             clock.advance(by: .seconds(1000))
-            #expect(try await visitor.get("/welcome").status == 200)
+            #expect(try await client.get("/welcome").status == 200)
         }
         clock.advance(by: .seconds(200))
-        #expect(try await visitor.get("/welcome").status == 302)
+        #expect(try await client.get("/welcome").status == 302)
     }
 
-    @Test func `CVE-2026-25748: a cookie that cannot be read, or comes twice, is nobody's`() async throws {
+    @Test func `CVE-2026-25748: a malformed or repeated cookie authenticates no user`() async throws {
         _ = try await begin()
-        let token = try #require(visitor[Visitor.session])
-        visitor[Visitor.session] = nil
+        let token = try #require(client[TestClient.session])
+        client[TestClient.session] = nil
         let fetch = ["Sec-Fetch-Mode: cors"]
         for cookie in [
             "__Host-gatehouse=", "__Host-gatehouse=\(token)x", "__Host-gatehouse=\(token.dropLast())",
@@ -189,26 +192,27 @@ import Testing
             "__Host-gatehouse=\(token); __Host-gatehouse=\(token)", "__Host-gatehouse=\(token);__Host-gatehouse=x",
             "__Host-gatehouse=%\(token)", "__Host-gatehouse =\(token)", String(repeating: "A", count: 43),
         ] {
-            #expect(try await visitor.ask("GET", "/welcome", fetch + ["Cookie: \(cookie)"]).status == 401, "\(cookie)")
+            #expect(try await client.ask("GET", "/welcome", fetch + ["Cookie: \(cookie)"]).status == 401, "\(cookie)")
         }
         let twice = fetch + ["Cookie: __Host-gatehouse=\(token)", "Cookie: __Host-gatehouse=\(token)"]
-        #expect(try await visitor.ask("GET", "/welcome", twice).status == 401)
-        #expect(house.log.text.contains("session-cookie-repeated"))
+        #expect(try await client.ask("GET", "/welcome", twice).status == 401)
+        #expect(server.log.text.contains("session-cookie-repeated"))
         let good = fetch + ["Cookie: a=b; __Host-gatehouse=\(token)", "Cookie: c=d"]
-        #expect(try await visitor.ask("GET", "/welcome", good).status == 200)
+        #expect(try await client.ask("GET", "/welcome", good).status == 200)
     }
 
     @Test func `events come as they happen, and the stream ends with the session`() async throws {
         _ = try await begin()
-        let text = try #require(visitor[Visitor.session])
+        let text = try #require(client[TestClient.session])
         let token = try #require(OpaqueToken(text.utf8Span.span) as OpaqueToken?)
-        let session = try #require(house.sessions.session(token, isActivity: false))
-        let house = house
-        let visitor = visitor
-        async let stream = visitor.fetch("GET", "/session/events")
+        let host = try #require(SessionHost(client.host))
+        let session = try #require(server.sessions.session(token, at: host, isActivity: false))
+        let server = server
+        let client = client
+        async let stream = client.fetch("GET", "/session/events")
         // The stream tells of what was before it too, so it does not matter which comes first.
-        house.sessions.send("Hello <you>", to: session)
-        await house.sessions.end(session, .administrator)
+        server.sessions.send("Hello <you>", to: session)
+        try await server.sessions.end(session, cause: .administrator)
         let answer = try await stream
         if answer.status == 200 {
             #expect(answer["content-type"] == "text/event-stream; charset=utf-8")

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+import Bytes
 import RealmTesting
 import Sessions
 import Testing
 
-@testable import Gatehouse
+@testable import AccessControl
+@testable import SignIn
 
 @Suite struct SignInTests {
     static let configuration = """
@@ -29,46 +31,46 @@ import Testing
         """
 
     private let clock = ManualClock(now: 1_000_000_000_000)
-    private let house: House
-    private let visitor: Visitor
+    private let server: TestServer
+    private let client: TestClient
 
     init() throws {
-        house = try House(Self.configuration, clock: clock)
-        visitor = Visitor(house)
+        server = try TestServer(Self.configuration, clock: clock)
+        client = TestClient(server)
     }
 
-    @Test func `who signs in lands where they wanted to go, with a session that opens it`() async throws {
-        let sent = try await visitor.get("/welcome?a=1&b=%C3%A9")
+    @Test func `after signing in the user is redirected to the requested page, which the session opens`() async throws {
+        let sent = try await client.get("/welcome?a=1&b=%C3%A9")
         #expect(sent.status == 302)
         let page = try #require(sent.location)
         #expect(page == "/sign-in?return=/welcome%3Fa%3D1%26b%3D%25C3%25A9")
-        let answer = try await visitor.signIn("zed", at: page)
+        let answer = try await client.signIn("zed", at: page)
         #expect(answer.status == 303)
         #expect(answer.location == "/welcome?a=1&b=%C3%A9")
         let cookies = answer.all("set-cookie")
         let session = try #require(cookies.first { $0.hasPrefix("__Host-gatehouse=") })
         #expect(session.hasSuffix("; Path=/; Secure; HttpOnly; SameSite=Lax"))
         #expect(!session.contains("Domain"))
-        #expect(visitor[Visitor.signIn] == nil)
-        let welcome = try await visitor.get("/welcome?a=1&b=%C3%A9")
+        #expect(client[TestClient.signIn] == nil)
+        let welcome = try await client.get("/welcome?a=1&b=%C3%A9")
         #expect(welcome.status == 200)
         #expect(welcome.body.contains("Welcome zed"))
         #expect(welcome["cache-control"] == "no-store")
         #expect(welcome["vary"]?.contains("Cookie") == true)
     }
 
-    @Test func `without a place to go to it is the account page`() async throws {
-        #expect(try await visitor.signIn("zed").location == "/account")
-        #expect(try await visitor.get("/account").body.contains("this one"))
+    @Test func `without a return target the account page follows a sign-in`() async throws {
+        #expect(try await client.signIn("zed").location == "/account")
+        #expect(try await client.get("/account").body.contains("this one"))
     }
 
-    @Test func `whoever is refused is told the same, whatever was wrong, and finds the name again`() async throws {
+    @Test func `every refused sign-in shows the same message, and keeps the user name`() async throws {
         var shown: Set<String> = []
         for (name, password) in [("bob", "x"), ("nobody", "y"), ("bob", String(repeating: "p", count: 300))] {
-            let answer = try await visitor.signIn(name, password, at: "/sign-in?return=/zed")
+            let answer = try await client.signIn(name, password, at: "/sign-in?return=/zed")
             #expect(answer.status == 303)
-            #expect(visitor[Visitor.session] == nil)
-            let page = try await visitor.follow(answer)
+            #expect(client[TestClient.session] == nil)
+            let page = try await client.follow(answer)
             #expect(page.status == 200)
             #expect(page.body.contains("role=\"alert\""))
             #expect(page.body.contains("value=\"\(name)\""))
@@ -79,184 +81,184 @@ import Testing
         }
         #expect(shown.count == 1)
         // And the place to go to is still known.
-        let page = try await visitor.signIn("bob", at: "/sign-in?return=/zed")
-        let ticket = try #require(try await visitor.follow(page).input("ticket"))
-        let again = try await visitor.post("/sign-in", [("ticket", ticket), ("username", "zed"), ("password", "x")])
+        let page = try await client.signIn("bob", at: "/sign-in?return=/zed")
+        let ticket = try #require(try await client.follow(page).input("ticket"))
+        let again = try await client.post("/sign-in", [("ticket", ticket), ("username", "zed"), ("password", "x")])
         #expect(again.location == "/zed")
     }
 
-    @Test func `names that nobody can have are refused like wrong ones`() async throws {
+    @Test func `invalid user names are refused like wrong ones`() async throws {
         for name in ["", " zed", "z\ned", "z\u{7}ed", String(repeating: "z", count: 2000)] {
-            let answer = try await visitor.signIn(name)
+            let answer = try await client.signIn(name)
             #expect(answer.status == 303)
-            #expect(try await visitor.follow(answer).body.contains("Invalid credentials."))
+            #expect(try await client.follow(answer).body.contains("Invalid credentials."))
         }
         // What is no UTF-8 is no name either.
-        let ticket = try #require(try await visitor.get("/sign-in").input("ticket"))
+        let ticket = try #require(try await client.get("/sign-in").input("ticket"))
         let body = "ticket=\(ticket)&username=z%FF&password=x"
         let fields = ["Content-Type: application/x-www-form-urlencoded", "Sec-Fetch-Site: same-origin"]
-        let answer = try await visitor.ask("POST", "/sign-in", fields, body: body)
-        #expect(answer.status == 303 && visitor[Visitor.session] == nil)
+        let answer = try await client.ask("POST", "/sign-in", fields, body: body)
+        #expect(answer.status == 303 && client[TestClient.session] == nil)
     }
 
-    @Test func `a realm that cannot be asked lets nobody in and says so`() async throws {
-        let answer = try await visitor.signIn("zed", at: "/sign-in?return=/down")
-        let page = try await visitor.follow(answer)
-        #expect(page.body.contains("cannot be checked now"))
-        #expect(visitor[Visitor.session] == nil)
+    @Test func `an unavailable realm accepts no sign-in, and the page says so`() async throws {
+        let answer = try await client.signIn("zed", at: "/sign-in?return=/down")
+        let page = try await client.follow(answer)
+        #expect(page.body.contains("cannot be signed in at the moment"))
+        #expect(client[TestClient.session] == nil)
     }
 
-    @Test func `what a stack asks besides is a second page, and only its answer opens`() async throws {
-        let answer = try await visitor.signIn("tom", at: "/sign-in?return=/twice")
+    @Test func `a second question of a stack is a second page, and only the right answer signs in`() async throws {
+        let answer = try await client.signIn("tom", at: "/sign-in?return=/twice")
         #expect(answer.location == "/sign-in/step")
-        #expect(visitor[Visitor.session] == nil)
-        let page = try await visitor.get("/sign-in/step")
+        #expect(client[TestClient.session] == nil)
+        let page = try await client.get("/sign-in/step")
         #expect(page.body.contains("autocomplete=\"one-time-code\""))
         #expect(page.body.contains("<label for=\"answer-0\">One-time code</label>"))
         // It may be looked at again.
-        #expect(try await visitor.get("/sign-in/step").input("number") == page.input("number"))
+        #expect(try await client.get("/sign-in/step").input("number") == page.input("number"))
         let number = try #require(page.input("number"))
-        let done = try await visitor.post("/sign-in/step", [("number", number), ("answer-0", "123456")])
+        let done = try await client.post("/sign-in/step", [("number", number), ("answer-0", "123456")])
         #expect(done.location == "/twice")
-        #expect(try await visitor.get("/twice").status == 200)
+        #expect(try await client.get("/twice").status == 200)
         // The page is of no more use.
-        #expect(try await visitor.post("/sign-in/step", [("number", number), ("answer-0", "123456")]).status == 303)
-        #expect(house.state.waiting.count == 0)
+        #expect(try await client.post("/sign-in/step", [("number", number), ("answer-0", "123456")]).status == 303)
+        #expect(server.state.waiting.count == 0)
     }
 
     @Test func `CVE-2026-49443: an empty second answer is a wrong one`() async throws {
         for form in [[], [("answer-0", "")], [("answer-1", "123456")], [("answer-0", "654321")]] as [[(String, String)]]
         {
-            _ = try await visitor.signIn("tom", at: "/sign-in?return=/twice")
-            let number = try #require(try await visitor.get("/sign-in/step").input("number"))
-            let answer = try await visitor.post("/sign-in/step", [("number", number)] + form)
+            _ = try await client.signIn("tom", at: "/sign-in?return=/twice")
+            let number = try #require(try await client.get("/sign-in/step").input("number"))
+            let answer = try await client.post("/sign-in/step", [("number", number)] + form)
             #expect(answer.location?.hasPrefix("/sign-in?ticket=") == true)
-            #expect(visitor[Visitor.session] == nil)
+            #expect(client[TestClient.session] == nil)
         }
     }
 
-    @Test func `CVE-2026-32246: who has answered one question of two is nobody yet`() async throws {
-        _ = try await visitor.signIn("tom", at: "/sign-in?return=/twice")
-        let half = try #require(visitor[Visitor.signIn])
-        visitor[Visitor.session] = half
-        for target in ["/twice", "/welcome", "/account"] { #expect(try await visitor.get(target).status == 302) }
+    @Test func `CVE-2026-32246: a user who has answered one of two questions is not authenticated`() async throws {
+        _ = try await client.signIn("tom", at: "/sign-in?return=/twice")
+        let half = try #require(client[TestClient.signIn])
+        client[TestClient.session] = half
+        for target in ["/twice", "/welcome", "/account"] { #expect(try await client.get(target).status == 302) }
         for (method, target) in [("GET", "/session"), ("POST", "/session/refresh"), ("GET", "/sessions")] {
-            #expect(try await visitor.fetch(method, target).status == 401)
+            #expect(try await client.fetch(method, target).status == 401)
         }
     }
 
-    @Test func `a second question is another browser's business only with its cookie, and ends with its time`()
+    @Test func `a second page needs the browser's cookie, and expires`()
         async throws
     {
-        _ = try await visitor.signIn("tom", at: "/sign-in?return=/twice")
-        let number = try #require(try await visitor.get("/sign-in/step").input("number"))
-        let other = Visitor(house)
+        _ = try await client.signIn("tom", at: "/sign-in?return=/twice")
+        let number = try #require(try await client.get("/sign-in/step").input("number"))
+        let other = TestClient(server)
         _ = try await other.get("/sign-in")
         #expect(try await other.post("/sign-in/step", [("number", number), ("answer-0", "123456")]).status == 303)
-        #expect(other[Visitor.session] == nil)
+        #expect(other[TestClient.session] == nil)
         // The number of a question that is not open.
-        let wrong = try await visitor.post("/sign-in/step", [("number", "7"), ("answer-0", "123456")])
+        let wrong = try await client.post("/sign-in/step", [("number", "7"), ("answer-0", "123456")])
         #expect(wrong.location == "/sign-in/step")
         clock.advance(by: .seconds(601))
-        house.state.waiting.sweep(clock.now)
-        #expect(house.state.waiting.count == 0)
-        let late = try await visitor.post("/sign-in/step", [("number", number), ("answer-0", "123456")])
-        #expect(try await visitor.follow(late).body.contains("took too long"))
-        #expect(visitor[Visitor.session] == nil)
+        server.state.waiting.sweep(clock.now)
+        #expect(server.state.waiting.count == 0)
+        let late = try await client.post("/sign-in/step", [("number", number), ("answer-0", "123456")])
+        #expect(try await client.follow(late).body.contains("has expired"))
+        #expect(client[TestClient.session] == nil)
     }
 
     @Test func `of several realms the first that accepts decides`() async throws {
-        #expect(try await visitor.signIn("zoe", at: "/sign-in?return=/both").location == "/sign-in/step")
-        let number = try #require(try await visitor.get("/sign-in/step").input("number"))
+        #expect(try await client.signIn("zoe", at: "/sign-in?return=/both").location == "/sign-in/step")
+        let number = try #require(try await client.get("/sign-in/step").input("number"))
         // The first realm refuses zoe, whatever the code; the second takes her.
-        let answer = try await visitor.post("/sign-in/step", [("number", number), ("answer-0", "0")])
+        let answer = try await client.post("/sign-in/step", [("number", number), ("answer-0", "0")])
         #expect(answer.location == "/both")
-        #expect(try await visitor.get("/both").body.contains("<dd>town</dd>"))
+        #expect(try await client.get("/both").body.contains("<dd>town</dd>"))
     }
 
     @Test func `of several realms the first that accepts decides, with a password in the header too`() async throws {
         for (credentials, status) in [("em9lOng=", 200), ("em9lOng=", 200), ("dG9tOng=", 401), ("Ym9iOng=", 401)] {
-            let answer = try await visitor.ask("GET", "/either", ["Authorization: Basic \(credentials)"])
+            let answer = try await client.ask("GET", "/either", ["Authorization: Basic \(credentials)"])
             #expect(answer.status == status)
             #expect(status == 401 || answer.body == "Welcome zoe\n")
             #expect(answer.all("www-authenticate").count == (status == 401 ? 1 : 0))
         }
     }
 
-    @Test func `a session of another realm, or of another user, does not open`() async throws {
-        _ = try await visitor.signIn("zoe")
-        #expect(try await visitor.get("/zed").status == 403)
-        #expect(try await visitor.get("/twice").status == 302)
-        #expect(try await visitor.get("/zed")["www-authenticate"] == nil)
+    @Test func `a session of a realm or user that the rule does not allow is denied`() async throws {
+        _ = try await client.signIn("zoe")
+        #expect(try await client.get("/zed").status == 403)
+        #expect(try await client.get("/twice").status == 302)
+        #expect(try await client.get("/zed")["www-authenticate"] == nil)
     }
 
-    @Test func `CVE-2026-34454: whoever begins to sign in is no longer who was signed in`() async throws {
-        _ = try await visitor.signIn("zed")
-        let before = try #require(visitor[Visitor.session])
-        _ = try await visitor.signIn("bob")
-        visitor[Visitor.session] = before
-        #expect(try await visitor.get("/welcome").status == 302)
-        #expect(house.sessions.count == 0)
+    @Test func `CVE-2026-34454: a sign-in attempt, also a refused one, ends the browser's session`() async throws {
+        _ = try await client.signIn("zed")
+        let before = try #require(client[TestClient.session])
+        _ = try await client.signIn("bob")
+        client[TestClient.session] = before
+        #expect(try await client.get("/welcome").status == 302)
+        #expect(server.sessions.count == 0)
     }
 
     @Test func `a new sign-in has a new session, also for the same user`() async throws {
-        _ = try await visitor.signIn("zed")
-        let first = visitor[Visitor.session]
-        _ = try await visitor.signIn("zed")
-        #expect(visitor[Visitor.session] != first)
-        #expect(house.sessions.count == 1)
+        _ = try await client.signIn("zed")
+        let first = client[TestClient.session]
+        _ = try await client.signIn("zed")
+        #expect(client[TestClient.session] != first)
+        #expect(server.sessions.count == 1)
     }
 
     @Test func `a page that is sent twice begins one session`() async throws {
-        let ticket = try #require(try await visitor.get("/sign-in").input("ticket"))
-        let page = visitor[Visitor.signIn]
+        let ticket = try #require(try await client.get("/sign-in").input("ticket"))
+        let page = client[TestClient.signIn]
         let form = [("ticket", ticket), ("username", "zed"), ("password", "x")]
         for _ in 0..<3 {
-            visitor[Visitor.session] = nil
-            visitor[Visitor.signIn] = page
-            #expect(try await visitor.post("/sign-in", form).location == "/account")
+            client[TestClient.session] = nil
+            client[TestClient.signIn] = page
+            #expect(try await client.post("/sign-in", form).location == "/account")
         }
-        #expect(house.sessions.count == 1)
-        #expect(try await visitor.get("/welcome").status == 200)
+        #expect(server.sessions.count == 1)
+        #expect(try await client.get("/welcome").status == 200)
     }
 
-    @Test func `a rule that is not about where somebody is lends the page no realm`() async throws {
-        let away = Visitor(house, from: "192.0.2.1")
+    @Test func `the sign-in page does not take its realm from a rule for another network`() async throws {
+        let away = TestClient(server, from: "192.0.2.1")
         // The default realm is asked, which has accepted; the rule does not let in.
         #expect(try await away.signIn("zed", at: "/sign-in?return=/inner").location == "/inner")
         #expect(try await away.get("/account").body.contains("<dd>town</dd>"))
         #expect(try await away.get("/inner").status == 403)
-        let inside = Visitor(house, from: "10.0.0.1")
+        let inside = TestClient(server, from: "10.0.0.1")
         #expect(try await inside.signIn("zed", at: "/sign-in?return=/inner").location == "/inner")
         #expect(try await inside.get("/inner").status == 200)
     }
 
-    @Test func `a place that is too long to go back to is not named`() async throws {
-        let answer = try await visitor.get("/welcome?" + String(repeating: "%22", count: 2000))
+    @Test func `a return target that is too long is left out`() async throws {
+        let answer = try await client.get("/welcome?" + String(repeating: "%22", count: 2000))
         #expect(answer.location == "/sign-in")
     }
 
-    @Test func `who signs out is signed out on the server, and the browser is told to forget`() async throws {
-        _ = try await visitor.signIn("zed")
-        let stolen = try #require(visitor[Visitor.session])
-        let csrf = try #require(try await visitor.get("/welcome").input("csrf"))
-        let answer = try await visitor.post("/sign-out", [("csrf", csrf)])
+    @Test func `signing out ends the session on the server and removes the cookie`() async throws {
+        _ = try await client.signIn("zed")
+        let stolen = try #require(client[TestClient.session])
+        let csrf = try #require(try await client.get("/welcome").input("csrf"))
+        let answer = try await client.post("/sign-out", [("csrf", csrf)])
         #expect(answer.status == 303)
         #expect(answer["clear-site-data"] == "\"cache\", \"storage\"")
-        #expect(visitor[Visitor.session] == nil)
-        #expect(try await visitor.follow(answer).body.contains("You have signed out."))
-        let thief = Visitor(house)
+        #expect(client[TestClient.session] == nil)
+        #expect(try await client.follow(answer).body.contains("You have signed out."))
+        let thief = TestClient(server)
         // CVE-2024-21492: a session is over when it is said to be.
-        thief[Visitor.session] = stolen
+        thief[TestClient.session] = stolen
         #expect(try await thief.get("/welcome").status == 302)
     }
 
     @Test(arguments: [nil, "", "0", String(repeating: "0", count: 64)])
-    func `a sign-out without the session's proof is none`(csrf: String?) async throws {
-        _ = try await visitor.signIn("zed")
-        #expect(try await visitor.post("/sign-out", csrf.map { [("csrf", $0)] } ?? []).status == 400)
-        #expect(try await visitor.get("/welcome").status == 200)
-        #expect(try await visitor.get("/sign-out").status == 405)
+    func `a sign-out without the CSRF token is refused`(csrf: String?) async throws {
+        _ = try await client.signIn("zed")
+        #expect(try await client.post("/sign-out", csrf.map { [("csrf", $0)] } ?? []).status == 400)
+        #expect(try await client.get("/welcome").status == 200)
+        #expect(try await client.get("/sign-out").status == 405)
     }
 
     @Test(arguments: [
@@ -266,71 +268,76 @@ import Testing
         ["Sec-Fetch-Site: cross-site", "Origin: https://house.example"],
         ["Origin: https://house.example", "Origin: https://evil.example"],
         ["Sec-Fetch-Site: same-origin", "Origin: https://evil.example"],
+        ["Sec-Fetch-Site: same-origin", "Sec-Fetch-Site: cross-site"],
     ])
-    func `no page of another site signs anybody in or out`(fields: [String]) async throws {
-        let answer = try await visitor.signIn("zed", at: "/sign-in", fields)
+    func `requests of other sites neither sign in nor sign out`(fields: [String]) async throws {
+        let answer = try await client.signIn("zed", at: "/sign-in", fields)
         #expect(answer.status == 403)
-        #expect(visitor[Visitor.session] == nil)
-        _ = try await visitor.signIn("zed")
-        let csrf = try #require(try await visitor.get("/welcome").input("csrf"))
-        #expect(try await visitor.post("/sign-out", [("csrf", csrf)], fields).status == 403)
-        #expect(try await visitor.post("/account/end", [("csrf", csrf), ("others", "all")], fields).status == 403)
+        #expect(client[TestClient.session] == nil)
+        _ = try await client.signIn("zed")
+        let csrf = try #require(try await client.get("/welcome").input("csrf"))
+        #expect(try await client.post("/sign-out", [("csrf", csrf)], fields).status == 403)
+        #expect(try await client.post("/account/end", [("csrf", csrf), ("others", "all")], fields).status == 403)
         let json = ["Content-Type: application/json"] + fields
         let body = "{\"username\":\"zoe\",\"password\":\"x\"}"
-        #expect(try await visitor.ask("POST", "/session", json, body: body).status == 403)
-        #expect(try await visitor.ask("DELETE", "/session", fields).status == 403)
-        #expect(try await visitor.get("/welcome").status == 200)
+        #expect(try await client.ask("POST", "/session", json, body: body).status == 403)
+        #expect(try await client.ask("DELETE", "/session", fields).status == 403)
+        #expect(try await client.get("/welcome").status == 200)
     }
 
-    @Test func `which host was asked is the word of trusted proxies alone`() async throws {
-        let text = Self.configuration.replacing(
-            "listen 127.0.0.1:0;",
-            with: "listen 127.0.0.1:0; trusted-proxies 10.0.0.0/8;"
-        )
-        let house = try House(text)
+    @Test func `X-Forwarded-Host counts only from trusted proxies, and only if the setting is on`() async throws {
+        func server(_ setting: String) throws -> TestServer {
+            let listen = "listen 127.0.0.1:0; trusted-proxies 10.0.0.0/8; \(setting)"
+            return try TestServer(Self.configuration.replacing("listen 127.0.0.1:0;", with: listen))
+        }
         let fields = ["Origin: https://app.example", "X-Forwarded-Host: app.example"]
-        #expect(try await Visitor(house, from: "192.0.2.1").signIn("zed", at: "/sign-in", fields).status == 403)
-        #expect(try await Visitor(house, from: "10.0.0.1").signIn("zed", at: "/sign-in", fields).status == 303)
+        let (believing, doubting) = (try server("forwarded-host on;"), try server(""))
+        for (server, peer, status) in [
+            (believing, "10.0.0.1", 303), (believing, "192.0.2.1", 403), (doubting, "10.0.0.1", 400),
+            (doubting, "192.0.2.1", 403),
+        ] {
+            #expect(try await TestClient(server, from: peer).signIn("zed", at: "/sign-in", fields).status == status)
+        }
     }
 
-    @Test func `who has signed in and who was refused is in the log, without requests being logged`() async throws {
-        _ = try await visitor.signIn("zed")
-        _ = try await visitor.signIn("bob")
-        let log = house.log.text
+    @Test func `sign-ins and refusals are logged even if requests are not`() async throws {
+        _ = try await client.signIn("zed")
+        _ = try await client.signIn("bob")
+        let log = server.log.text
         #expect(log.contains("a session has begun"))
         #expect(log.contains("a sign-in was refused: wrong-credentials"))
     }
 
-    @Test func `a form of our own is taken, whatever of the two a browser says`() async throws {
+    @Test func `a form of the same origin is accepted, with Origin, Sec-Fetch-Site or neither`() async throws {
         for fields in [
             ["Origin: https://house.example"], ["Origin: https://HOUSE.example:443"], ["Sec-Fetch-Site: same-origin"],
             ["Sec-Fetch-Site: none"], ["Accept: */*"],
             ["Sec-Fetch-Site: same-origin", "Origin: null"],
         ] {
-            #expect(try await visitor.signIn("zed", at: "/sign-in", fields).location == "/account")
+            #expect(try await client.signIn("zed", at: "/sign-in", fields).location == "/account")
         }
     }
 
-    @Test func `a ticket is of no use to another browser, nor altered, nor when it is old, nor without its cookie`()
+    @Test func `a ticket of another browser, an altered or expired one, or one without its cookie is refused`()
         async throws
     {
-        let ticket = try #require(try await visitor.get("/sign-in").input("ticket"))
-        let other = Visitor(house)
+        let ticket = try #require(try await client.get("/sign-in").input("ticket"))
+        let other = TestClient(server)
         _ = try await other.get("/sign-in")
         let form = [("username", "zed"), ("password", "x")]
         #expect(
             try await other.post("/sign-in", [("ticket", ticket)] + form).location?.hasPrefix("/sign-in?") == true
         )
-        #expect(other[Visitor.session] == nil)
+        #expect(other[TestClient.session] == nil)
         for altered in ["", "x" + ticket, String(ticket.dropLast()), String(ticket.reversed())] {
-            _ = try await visitor.post("/sign-in", [("ticket", altered)] + form)
-            #expect(visitor[Visitor.session] == nil)
+            _ = try await client.post("/sign-in", [("ticket", altered)] + form)
+            #expect(client[TestClient.session] == nil)
         }
-        let bare = Visitor(house)
+        let bare = TestClient(server)
         #expect(try await bare.post("/sign-in", [("ticket", ticket)] + form).status == 400)
         clock.advance(by: .seconds(601))
-        _ = try await visitor.post("/sign-in", [("ticket", ticket)] + form)
-        #expect(visitor[Visitor.session] == nil)
+        _ = try await client.post("/sign-in", [("ticket", ticket)] + form)
+        #expect(client[TestClient.session] == nil)
     }
 
     @Test(arguments: [
@@ -339,8 +346,8 @@ import Testing
         "https://app.example:444/", "http://app.example/", "/sign-in", "/sign-out", "/a/../%5Cevil.example", "x", "",
         "/a%0d%0aSet-Cookie:%20x", "https://app.example%2f@evil.example/",
     ])
-    func `CVE-2021-29456: nobody is sent anywhere else after signing in`(target: String) async throws {
-        let answer = try await visitor.signIn("zed", at: "/sign-in?return=\(PercentEncoding.encode(target))")
+    func `CVE-2021-29456: no sign-in redirects to a site that is not allowed`(target: String) async throws {
+        let answer = try await client.signIn("zed", at: "/sign-in?return=\(PercentEncoding.encode(target))")
         #expect(answer.location == "/account")
     }
 
@@ -348,12 +355,14 @@ import Testing
         ("/welcome?next=https://evil.example/", "/welcome?next=https://evil.example/"),
         ("https://app.example/x?y", "https://app.example/x?y"), ("https://house.example/zed", "/zed"),
     ])
-    func `places of our own and those that are allowed can be gone to`(target: String, place: String) async throws {
-        let answer = try await visitor.signIn("zed", at: "/sign-in?return=\(PercentEncoding.encode(target))")
+    func `the own pages and allowed origins are valid return targets`(target: String, place: String) async throws {
+        let answer = try await client.signIn("zed", at: "/sign-in?return=\(PercentEncoding.encode(target))")
         #expect(answer.location == place)
     }
 
-    @Test func `a person is sent to the page, a script is told 401, and a rule that begins with basic asks for that`()
+    @Test
+    func
+        `a navigation is redirected to the sign-in page, a script gets 401, and a rule that begins with basic asks for Basic`()
         async throws
     {
         let cases: [([String], Int)] = [
@@ -363,7 +372,7 @@ import Testing
             (["Sec-Fetch-Mode: websocket"], 401), (["Accept: text/html", "X-Requested-With: XMLHttpRequest"], 401),
         ]
         for (fields, status) in cases {
-            let answer = try await visitor.ask("GET", "/welcome", fields)
+            let answer = try await client.ask("GET", "/welcome", fields)
             #expect(answer.status == status, "\(fields)")
             let challenges = answer.all("www-authenticate")
             // A browser would open a window for Basic over the page whose script asks.
@@ -372,18 +381,18 @@ import Testing
             #expect(status != 401 || challenges[0].hasPrefix("Cookie "))
             #expect(answer.location == (status == 302 ? "/sign-in?return=/welcome" : nil))
         }
-        #expect(try await visitor.ask("POST", "/welcome", ["Accept: text/html"], body: "x").status == 303)
-        #expect(try await visitor.ask("HEAD", "/welcome", ["Accept: text/html"]).status == 302)
-        let basic = try await visitor.ask("GET", "/basic", ["Accept: text/html", "Sec-Fetch-Mode: navigate"])
+        #expect(try await client.ask("POST", "/welcome", ["Accept: text/html"], body: "x").status == 303)
+        #expect(try await client.ask("HEAD", "/welcome", ["Accept: text/html"]).status == 302)
+        let basic = try await client.ask("GET", "/basic", ["Accept: text/html", "Sec-Fetch-Mode: navigate"])
         #expect(basic.status == 401)
         #expect(basic.all("www-authenticate").first?.hasPrefix("Basic ") == true)
         #expect(basic.body.contains("href=\"/sign-in\""))
     }
 
     @Test(arguments: ["POST", "PUT", "DELETE", "get", "TRACE"])
-    func `pages take the methods they are for, and name them`(method: String) async throws {
+    func `pages accept only their methods, and list them in Allow`(method: String) async throws {
         for target in ["/account", "/session/events", "/sessions"] {
-            let answer = try await visitor.ask(method, target)
+            let answer = try await client.ask(method, target)
             #expect(answer.status == 405)
             #expect(answer["allow"] == "GET, HEAD")
         }
@@ -392,7 +401,7 @@ import Testing
     @Test func `the answer to HEAD is that to GET without its body`() async throws {
         for target in ["/sign-in", "/style.css", "/session.js", "/account"] {
             let (get, head) = (
-                try await visitor.get(target), try await visitor.ask("HEAD", target, ["Accept: text/html"])
+                try await client.get(target), try await client.ask("HEAD", target, ["Accept: text/html"])
             )
             #expect(head.status == get.status && head.body.isEmpty && !get.body.isEmpty)
             #expect(head["content-length"] == get["content-length"])
@@ -401,14 +410,14 @@ import Testing
 
     @Test func `CVE-2026-26998: a body that is too large, of another type or not what it says is refused`() async throws
     {
-        _ = try await visitor.get("/sign-in")
+        _ = try await client.get("/sign-in")
         let type = "Content-Type: application/x-www-form-urlencoded"
         let large = String(repeating: "a", count: 40_000)
-        #expect(try await visitor.ask("POST", "/sign-in", [type], body: large).status == 413)
-        #expect(try await visitor.ask("POST", "/sign-in", ["Content-Type: text/plain"], body: "a=b").status == 415)
-        #expect(try await visitor.ask("POST", "/sign-in", [], body: "a=b").status == 415)
+        #expect(try await client.ask("POST", "/sign-in", [type], body: large).status == 413)
+        #expect(try await client.ask("POST", "/sign-in", ["Content-Type: text/plain"], body: "a=b").status == 415)
+        #expect(try await client.ask("POST", "/sign-in", [], body: "a=b").status == 415)
         for body in ["ticket=%", "ticket=a&ticket=b", "%FF=1", "a=%00"] {
-            #expect(try await visitor.ask("POST", "/sign-in", [type], body: body).status == 400, "\(body)")
+            #expect(try await client.ask("POST", "/sign-in", [type], body: body).status == 400, "\(body)")
         }
     }
 
@@ -416,57 +425,57 @@ import Testing
         async throws
     {
         let name = "z\"><script>alert(1)</script>"
-        _ = try await visitor.signIn(name)
+        _ = try await client.signIn(name)
         for target in ["/account", "/zed", "/sign-in"] {
-            let page = try await visitor.get(target)
+            let page = try await client.get(target)
             #expect(!page.body.contains("<script>"))
             let policy = try #require(page["content-security-policy"])
             #expect(policy.contains("default-src 'none'") && policy.contains("frame-ancestors 'none'"))
             #expect(!policy.contains("unsafe"))
         }
-        let refused = try await visitor.signIn("<img src=x>")
-        #expect(!(try await visitor.follow(refused)).body.contains("<img"))
+        let refused = try await client.signIn("<img src=x>")
+        #expect(!(try await client.follow(refused)).body.contains("<img"))
     }
 
-    @Test func `CVE-2026-33544: many who sign in at once are each themselves`() async throws {
-        let house = house
+    @Test func `CVE-2026-33544: concurrent sign-ins get their own identities`() async throws {
+        let server = server
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<40 {
                 group.addTask {
-                    let visitor = Visitor(house, from: "10.0.0.\(number)")
-                    _ = try await visitor.signIn("z\(number)", at: "/sign-in?return=/welcome")
+                    let client = TestClient(server, from: "10.0.0.\(number)")
+                    _ = try await client.signIn("z\(number)", at: "/sign-in?return=/welcome")
                     for _ in 0..<5 {
-                        let page = try await visitor.get("/welcome")
+                        let page = try await client.get("/welcome")
                         #expect(page.body.contains("<h1>Welcome z\(number)</h1>"))
                     }
                 }
             }
             try await group.waitForAll()
         }
-        #expect(house.sessions.count == 40)
+        #expect(server.sessions.count == 40)
     }
 
     @Test func `CVE-2022-23469, CVE-2019-12452, CVE-2026-41181: no password, code or token is in the log`() async throws
     {
-        _ = try await visitor.signIn("zed", "correct-horse", at: "/sign-in?return=/welcome")
-        let token = try #require(visitor[Visitor.session])
-        _ = try await visitor.get("/welcome?secret=query")
-        _ = try await visitor.signIn("tom", "battery-staple", at: "/sign-in?return=/twice")
-        _ = try await visitor.post("/sign-in/step", [("number", "1"), ("answer-0", "123456")])
-        _ = try await visitor.ask("GET", "/welcome", ["Authorization: Basic emVkOnN3b3JkZmlzaA=="])
-        let text = house.log.text
+        _ = try await client.signIn("zed", "correct-horse", at: "/sign-in?return=/welcome")
+        let token = try #require(client[TestClient.session])
+        _ = try await client.get("/welcome?secret=query")
+        _ = try await client.signIn("tom", "battery-staple", at: "/sign-in?return=/twice")
+        _ = try await client.post("/sign-in/step", [("number", "1"), ("answer-0", "123456")])
+        _ = try await client.ask("GET", "/welcome", ["Authorization: Basic emVkOnN3b3JkZmlzaA=="])
+        let text = server.log.text
         #expect(text.contains("\"zed\"@\"town\""))
         for secret in ["correct-horse", "battery-staple", "123456", token, "emVkOnN3b3JkZmlzaA", "swordfish", "query"] {
             #expect(!text.contains(secret), "\(secret)")
         }
     }
 
-    @Test func `the configuration that is read again while somebody signs in has them sign in again`() async throws {
-        _ = try await visitor.signIn("tom", at: "/sign-in?return=/twice")
-        let number = try #require(try await visitor.get("/sign-in/step").input("number"))
-        house.state.noteReload()
-        let answer = try await visitor.post("/sign-in/step", [("number", number), ("answer-0", "123456")])
-        #expect(try await visitor.follow(answer).body.contains("changed just now"))
-        #expect(visitor[Visitor.session] == nil && house.sessions.count == 0)
+    @Test func `a reload during a sign-in makes the user begin again`() async throws {
+        _ = try await client.signIn("tom", at: "/sign-in?return=/twice")
+        let number = try #require(try await client.get("/sign-in/step").input("number"))
+        server.state.noteReload()
+        let answer = try await client.post("/sign-in/step", [("number", number), ("answer-0", "123456")])
+        #expect(try await client.follow(answer).body.contains("Please try again later"))
+        #expect(client[TestClient.session] == nil && server.sessions.count == 0)
     }
 }

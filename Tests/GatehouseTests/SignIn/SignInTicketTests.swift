@@ -5,7 +5,7 @@ import OpenSSLKit
 import SeededRandom
 import Testing
 
-@testable import Gatehouse
+@testable import SignIn
 
 @Suite struct SignInTicketTests {
     private let tickets: SignInTickets
@@ -51,7 +51,7 @@ import Testing
         #expect(try open([UInt8](repeating: UInt8(ascii: "A"), count: SignInTickets.maximumLength + 4)) == nil)
     }
 
-    @Test func `a ticket is of use to its browser and its server alone`() throws {
+    @Test func `a ticket is valid only for its browser and its server`() throws {
         let text = try tickets.seal(ticket, for: browser)
         let other = try Digest.sha256([2])
         #expect(try tickets.open(text.utf8Span.span, from: other, now: 1_000_000, lifetime: 500) == nil)
@@ -64,7 +64,7 @@ import Testing
             (999_999, false), (1_000_000, true), (1_000_500, true), (1_000_501, false), (UInt64.max, false), (0, false),
         ] as [(UInt64, Bool)]
     )
-    func `a ticket has its time`(now: UInt64, isGood: Bool) throws {
+    func `a ticket expires`(now: UInt64, isGood: Bool) throws {
         #expect((try open(tickets.seal(ticket, for: browser).utf8, now: now) != nil) == isGood)
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+import HTTPLimits
 import HTTPTypes
 import HummingbirdCore
 import NIOCore
@@ -11,7 +12,7 @@ import OpenSSLKit
 
 @testable import HTTPServer
 
-/// A frame, as bytes have it.
+/// A frame as it is encoded (RFC 9113 section 4.1).
 struct Frame: Hashable, CustomStringConvertible {
     enum Kind: UInt8 {
         case data, headers, priority, reset, settings, push, ping, goAway, windowUpdate, continuation
@@ -56,7 +57,7 @@ struct Frame: Hashable, CustomStringConvertible {
         return Frame(kind, flags: flags, stream, payload)
     }
 
-    /// The number of a RST_STREAM or GOAWAY.
+    /// The error code of a RST_STREAM or GOAWAY.
     var code: UInt32? {
         switch Kind(rawValue: kind) {
         case .reset: payload.getInteger(at: payload.readerIndex)
@@ -68,7 +69,7 @@ struct Frame: Hashable, CustomStringConvertible {
     var description: String { "\(Kind(rawValue: kind).map { "\($0)" } ?? "\(kind)") \(flags) on \(stream)" }
 }
 
-/// What lies below a connection: keeps what is sent, while it takes it.
+/// The network below a connection: it keeps sent bytes.
 final class Bottom: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = ByteBuffer
@@ -105,7 +106,7 @@ final class Bottom: ChannelDuplexHandler {
     }
 }
 
-/// A client that can say anything, and the server's side of its connection; all on one event loop.
+/// A client that can send any bytes, and the server's side of its connection, on one event loop.
 final class HTTP2Client {
     static let preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 
@@ -168,6 +169,29 @@ final class HTTP2Client {
         return block
     }
 
+    /// Encodes fields without Huffman's code, in which some characters are four times as long as letters (RFC 7541
+    /// section 6.2.2).
+    static func plainBlock(_ fields: [(String, String)]) -> ByteBuffer {
+        var block = ByteBuffer()
+        for (name, value) in fields {
+            block.writeInteger(UInt8(0))
+            for text in [name, value] {
+                var count = text.utf8.count
+                block.writeInteger(UInt8(min(count, 127)))
+                if count >= 127 {
+                    count -= 127
+                    while count >= 128 {
+                        block.writeInteger(UInt8(count & 127 | 128))
+                        count >>= 7
+                    }
+                    block.writeInteger(UInt8(count))
+                }
+                block.writeString(text)
+            }
+        }
+        return block
+    }
+
     static func get(_ path: String = "/", _ more: [(String, String)] = []) -> [(String, String)] {
         [(":method", "GET"), (":scheme", "https"), (":path", path), (":authority", "localhost")] + more
     }
@@ -181,7 +205,7 @@ final class HTTP2Client {
         return Frame(.headers, flags: ends ? 5 : 4, nextStream, try block(fields))
     }
 
-    /// Sends a request and gives its stream.
+    /// Sends a request and returns its stream.
     @discardableResult
     func ask(_ fields: [(String, String)] = HTTP2Client.get(), ends: Bool = true) throws -> UInt32 {
         let frame = try headers(fields, ends: ends)
@@ -222,11 +246,11 @@ final class HTTP2Client {
 
     var goAway: UInt32? { frames.last { $0.kind == 7 }?.code }
 
-    /// Whether the connection was ended by the server, in whichever way.
+    /// Whether the server has ended the connection.
     var isOver: Bool { bottom.isOutputClosed || bottom.isClosed }
 }
 
-/// Answers as it is told.
+/// Answers with the reply that a closure returns.
 struct Told: Responder {
     let reply: @Sendable (_ method: String, _ target: String) -> Reply
 
@@ -247,7 +271,7 @@ struct Told: Responder {
 }
 
 extension EmbeddedChannel {
-    /// A connection whose requests are all answered at once with `text`.
+    /// Makes a connection whose requests are all answered at once with `text`.
     static func client(
         _ limits: HTTPLimits = HTTPLimits(),
         _ text: String = "hello",
@@ -255,7 +279,8 @@ extension EmbeddedChannel {
     ) throws -> (client: HTTP2Client, loop: EmbeddedEventLoop) {
         let loop = EmbeddedEventLoop()
         let channel = EmbeddedChannel(loop: loop)
-        let connections = ConnectionLoop(loop, limits, Told { _, _ in .now(Told.page(text)) }) { 0 }
+        let connections = ConnectionLoop(loop, limits: limits, responder: Told { _, _ in .immediate(Told.page(text)) })
+        { 0 }
         connections.start()
         return (try HTTP2Client(channel, connections, says: hello, run: { loop.run() }), loop)
     }

@@ -7,9 +7,9 @@ import Testing
 
 @testable import HTTPServer
 
-/// When a connection ends, and how.
+/// The deadlines of an HTTP/2 connection.
 struct HTTP2DeadlineTests {
-    @Test func `a client that says nothing is left alone for the time of a header`() throws {
+    @Test func `a silent client is disconnected after the header time`() throws {
         let (client, loop) = try EmbeddedChannel.client(says: false)
         loop.advanceTime(by: .seconds(9))
         #expect(!client.isOver)
@@ -17,7 +17,7 @@ struct HTTP2DeadlineTests {
         #expect(client.isOver)
     }
 
-    @Test func `a client that only says hello is left alone for the time of a header`() throws {
+    @Test func `a client that sends only its preface is disconnected after the header time`() throws {
         let (client, loop) = try EmbeddedChannel.client()
         loop.advanceTime(by: .seconds(9))
         #expect(!client.isOver)
@@ -26,7 +26,7 @@ struct HTTP2DeadlineTests {
         #expect(client.isOver && client.goAway == 0)
     }
 
-    @Test func `an idle connection ends with a goodbye, and pings do not keep it`() throws {
+    @Test func `an idle connection ends with GOAWAY, and PING does not keep it open`() throws {
         let (client, loop) = try EmbeddedChannel.client()
         try client.ask()
         for _ in 0..<55 {
@@ -50,7 +50,7 @@ struct HTTP2DeadlineTests {
         client.bring(try #require(part))
         for _ in 0..<11 where !client.isOver {
             loop.advanceTime(by: .seconds(1))
-            // One byte now and then buys no time.
+            // Single bytes do not extend the time.
             if let byte = bytes.readSlice(length: 1) { client.bring(byte) }
         }
         client.collect()
@@ -69,7 +69,7 @@ struct HTTP2DeadlineTests {
         #expect(client.bottom.isClosed && client.ends == 1)
     }
 
-    @Test func `a drain says goodbye, lets what has begun finish, and closes`() throws {
+    @Test func `a drain sends GOAWAY, lets open streams finish, and closes`() throws {
         let (client, _) = try EmbeddedChannel.client()
         client.send(Frame(.settings, 0, ByteBuffer(bytes: [0, 4, 0, 0, 0, 0])))
         let stream = try client.ask()
@@ -90,7 +90,7 @@ struct HTTP2DeadlineTests {
         #expect(client.goAway == 0 && client.isOver)
     }
 
-    @Test func `the end of all is the end of each`() throws {
+    @Test func `closing all connections closes each once`() throws {
         let (client, _) = try EmbeddedChannel.client()
         client.connections.closeAll()
         #expect(client.bottom.isClosed && client.ends == 1)
@@ -98,7 +98,7 @@ struct HTTP2DeadlineTests {
         #expect(client.ends == 1)
     }
 
-    @Test func `a connection that is lost gives its place back once`() throws {
+    @Test func `a lost connection releases its slot once`() throws {
         let (client, loop) = try EmbeddedChannel.client()
         client.send(Frame(.settings, 0, ByteBuffer(bytes: [0, 4, 0, 0, 0, 0])))
         try client.ask()
@@ -107,14 +107,14 @@ struct HTTP2DeadlineTests {
         #expect(client.ends == 1)
     }
 
-    @Test func `a client that takes its leave is answered and let go`() throws {
+    @Test func `a client that sends GOAWAY is answered and disconnected`() throws {
         let (client, _) = try EmbeddedChannel.client()
         let stream = try client.ask()
         client.send(Frame(.goAway, 0, ByteBuffer(repeating: 0, count: 8)))
         #expect(client.hasEnded(stream) && client.isOver)
     }
 
-    @Test func `half a connection is ended`() throws {
+    @Test func `a half-closed connection is closed`() throws {
         let (client, _) = try EmbeddedChannel.client()
         let stream = try client.ask()
         client.channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+import HTTPLimits
 import NIOCore
 import NIOEmbedded
 import NIOHPACK
@@ -8,7 +9,7 @@ import Testing
 
 @testable import HTTPServer
 
-/// Clients that mean harm: each is sent away before it has cost much.
+/// Hostile clients: each is disconnected before it has caused much work.
 struct HTTP2FloodTests {
     private static let calm: UInt32 = 11
 
@@ -22,7 +23,7 @@ struct HTTP2FloodTests {
     }
 
     @Test func `streams opened and reset in quick succession end the connection (CVE-2023-44487)`() throws {
-        // Answers that wait for a window, so that there is something to reset.
+        // Responses that wait for a window, so that there are streams to reset.
         let (client, _) = try EmbeddedChannel.client(HTTPLimits(), "hello")
         client.send(Frame(.settings, 0, ByteBuffer(bytes: [0, 4, 0, 0, 0, 0])))
         var count = 0
@@ -48,9 +49,9 @@ struct HTTP2FloodTests {
         let (client, _) = try EmbeddedChannel.client()
         client.send(Frame(.settings, flags: 1))
         var frames = [Frame(.headers, flags: 1, 1, try client.block(HTTP2Client.get()))]
-        for index in 0..<4 {
-            let block = try client.block([("a\(index)", String(repeating: "\u{1}", count: 5000))])
-            frames.append(Frame(.continuation, flags: index == 3 ? 4 : 0, 1, block))
+        for index in 0..<17 {
+            let block = try client.block([("a\(index)", String(repeating: "a", count: 17_000))])
+            frames.append(Frame(.continuation, flags: index == 16 ? 4 : 0, 1, block))
         }
         client.send(frames)
         #expect(client.goAway != nil && client.goAway != 0 && client.isOver)
@@ -87,7 +88,7 @@ struct HTTP2FloodTests {
         var limits = HTTPLimits()
         limits.body = 100
         let (client, _) = try EmbeddedChannel.client(limits)
-        // No window, so the answer does not close the stream.
+        // Without a window the response does not close the stream.
         client.send(Frame(.settings, 0, ByteBuffer(bytes: [0, 4, 0, 0, 0, 0])))
         let stream = try client.ask(HTTP2Client.post(), ends: false)
         for _ in 0..<100 where !client.isOver { client.data(stream, 0, ends: false) }
@@ -101,7 +102,7 @@ struct HTTP2FloodTests {
         #expect(client.goAway == Self.calm && client.isOver)
     }
 
-    @Test func `what takes no window is reset when the time to write is over`() throws {
+    @Test func `a stream whose client opens no window is reset after the write time`() throws {
         let (client, loop) = try EmbeddedChannel.client()
         client.send(Frame(.settings, 0, ByteBuffer(bytes: [0, 4, 0, 0, 0, 0])))
         let stream = try client.ask()
@@ -111,7 +112,7 @@ struct HTTP2FloodTests {
         #expect(client.reset(stream) == 8 && !client.isOver)
     }
 
-    @Test func `more streams than may be open are refused`() throws {
+    @Test func `streams beyond the bound are refused`() throws {
         var limits = HTTPLimits()
         limits.streams = 3
         let (client, _) = try EmbeddedChannel.client(limits)

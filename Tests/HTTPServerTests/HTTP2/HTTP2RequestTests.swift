@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+import Bytes
+import HTTPLimits
 import HTTPTypes
 import NIOCore
 import NIOEmbedded
@@ -9,11 +11,11 @@ import Testing
 
 @testable import HTTPServer
 
-/// What is a request in HTTP/2, and what it is answered with.
+/// Requests over HTTP/2 and their responses.
 struct HTTP2RequestTests {
     typealias Fields = [(String, String)]
 
-    @Test func `a request is answered on its stream, with date and length and nothing of the connection`() throws {
+    @Test func `a response comes on its stream, with date and length and without connection fields`() throws {
         let (client, _) = try EmbeddedChannel.client()
         let stream = try client.ask()
         let fields = try #require(client.fields[stream]?.first)
@@ -78,7 +80,10 @@ struct HTTP2RequestTests {
     ]
 
     @Test(arguments: malformed)
-    func `what HTTP/2 forbids resets the stream and asks nobody`(what: String, fields: Fields) throws {
+    func `a request that HTTP/2 forbids resets its stream without calling the responder`(
+        what: String,
+        fields: Fields
+    ) throws {
         let (client, _) = try EmbeddedChannel.client()
         let stream = try client.ask(fields)
         #expect(client.reset(stream) == 1, "\(what): \(client.frames)")
@@ -110,16 +115,17 @@ struct HTTP2RequestTests {
         ("400", HTTP2Client.get("/", [("a", "\u{7f}")])),
         ("417", HTTP2Client.get("/", [("expect", "miracles")])),
         ("414", HTTP2Client.get("/" + String(repeating: "a", count: 8192))),
-        ("431", HTTP2Client.get("/", [("a", String(repeating: "a", count: 8192))])),
+        ("431", HTTP2Client.get("/", [("a", String(repeating: "a", count: 16_384))])),
+        ("431", HTTP2Client.get("/", [("cookie", "a=" + String(repeating: "a", count: 40_000))])),
+        ("431", HTTP2Client.get("/", (0..<12).map { ("cookie", "a\($0)=" + String(repeating: "a", count: 4000)) })),
+        ("431", HTTP2Client.get("/", (0..<15).map { ("a\($0)", String(repeating: "a", count: 16_000)) })),
         ("431", HTTP2Client.get("/", (0..<100).map { ("a\($0)", "x") })),
         ("431", HTTP2Client.get("/", (0..<5).map { ("a\($0)", String(repeating: "a", count: 7000)) })),
     ]
 
     @Test(arguments: refused)
-    func `what HTTP/1 refuses gets the same answer here`(status: String, fields: Fields) throws {
+    func `requests that HTTP/1 refuses get the same status over HTTP/2`(status: String, fields: Fields) throws {
         let (client, _) = try EmbeddedChannel.client()
-        // The settings hold when they are acknowledged.
-        client.send(Frame(.settings, flags: 1))
         let block = try client.block(fields)
         var rest = block
         var frames: [Frame] = []
@@ -132,48 +138,48 @@ struct HTTP2RequestTests {
         #expect(client.hasEnded(1) && !client.isOver)
     }
 
-    @Test func `Host may stand for the authority, and beside one that is the same`() throws {
+    @Test func `Host may replace the authority, or repeat it`() throws {
         let (client, _) = try EmbeddedChannel.client()
         let first = try client.ask(HTTP2Client.get().dropLast() + [("host", "localhost")])
         let second = try client.ask(HTTP2Client.get("/", [("host", "LOCALHOST"), ("te", "trailers")]))
         #expect(client.status(first) == "200" && client.status(second) == "200")
     }
 
-    @Test func `the head is what it would have been in HTTP/1`() throws {
+    @Test func `the request has the same head as in HTTP/1`() throws {
         let limits = HTTPLimits()
         var fields: [RequestHead.Field] = []
         let block = HPACKHeaders(
             HTTP2Client.post("/a?b", [("cookie", "a=1"), ("authorization", "Basic eA=="), ("cookie", "b=2")])
         )
-        let head = try HTTP2HeadReader.read(block, endsStream: false, limits, into: &fields)
+        let head = try HTTP2HeadReader.read(block, endsStream: false, limits: limits, into: &fields)
         #expect(
             String(buffer: head.bytes)
                 == "POST /a?b HTTP/2\r\nhost: localhost\r\nauthorization: Basic eA==\r\ncookie: a=1; b=2\r\n"
         )
         #expect(head.method == .post && head.version == .http2 && head.host == "localhost" && head.target == "/a?b")
         #expect(head.values(of: .cookie) == ["a=1; b=2"] && head.values(of: .authorization) == ["Basic eA=="])
-        #expect(head.facts.body == .chunked)
-        // What identifies somebody stays behind.
+        #expect(head.summary.body == .chunked)
+        // Authorization and Cookie are left out.
         #expect(head.request.authority == "localhost" && head.request.headerFields.isEmpty)
     }
 
-    @Test func `whoever sends one malformed request after the other is sent away`() throws {
+    @Test func `a client that sends many malformed requests is disconnected`() throws {
         let (client, _) = try EmbeddedChannel.client()
         for _ in 0..<40 where !client.isOver { try client.ask(HTTP2Client.get("")) }
         #expect(client.goAway == 11 && client.isOver && client.frames.count { $0.kind == 3 } <= 33)
     }
 
-    @Test func `bodies have to be as long as they are said to be`() throws {
+    @Test func `a body has to be as long as its content-length`() throws {
         let (client, _) = try EmbeddedChannel.client(HTTPLimits(), "hello")
         let exact = try client.ask(HTTP2Client.post("/", [("content-length", "3")]), ends: false)
         #expect(client.status(exact) == "200")
-        // It was answered before its body came, and nobody wants that any more.
+        // It was answered before its body arrived, which is not needed any more.
         #expect(client.reset(exact) == 0)
         client.data(exact, 3, ends: true)
         #expect(!client.isOver)
     }
 
-    @Test func `a body that is said to be too long is refused at once`() throws {
+    @Test func `a body whose content-length is too long is refused at once`() throws {
         let (client, _) = try EmbeddedChannel.client()
         let stream = try client.ask(HTTP2Client.post("/", [("content-length", "65537")]), ends: false)
         #expect(client.status(stream) == "413" && client.hasEnded(stream) && client.reset(stream) == 0)

@@ -4,7 +4,7 @@
 import LoginConf
 import RealmKit
 
-/// A login context reduced to what the JDK tells about it, texts unit by unit.
+/// A login context reduced to what the JDK reports about it, with texts as UTF-16 units.
 struct CanonicalEntry: Equatable {
     /// Nil for a context that the JDK keeps under no name.
     let name: [UInt16]?

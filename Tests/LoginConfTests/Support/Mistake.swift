@@ -4,7 +4,7 @@
 import LoginConf
 import Testing
 
-/// A text and what is to be said about it, each remark as `line:column+length message | hint`.
+/// A text and its expected diagnostics, each as `line:column+length message | hint`.
 struct Mistake: Sendable, CustomTestStringConvertible {
     let text: String
     let diagnostics: [String]

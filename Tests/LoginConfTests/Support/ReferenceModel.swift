@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// How the JDK reads a login.conf, written down slowly: one UTF-16 unit after the other, no recovery, no positions.
+/// A simple model of the JDK's reader of login.conf: one UTF-16 unit after the other, no recovery, no positions.
 ///
 /// It follows the observed grammar of `StreamTokenizer`, `ConfigFile` and `PropertyExpander`, and is itself checked
-/// against every recorded answer of the JDK. Beside the answer it tells which hazards the text holds: what the JDK
-/// accepts and the parser under test refuses on purpose.
+/// against every recorded answer of the JDK. Beside the answer it lists the hazards of a text: those parts that the JDK
+/// accepts and the parser under test rejects on purpose.
 struct ReferenceModel {
     enum Hazard: String, Hashable {
         case loneSlash, openString, openComment, byteOrderMark, oddName, nonASCIIFlag, emptyContext, notUTF8
@@ -27,7 +27,7 @@ struct ReferenceModel {
     private var token = Token.endOfFile
     private(set) var hazards: Set<Hazard> = []
 
-    /// The answer for a text: its contexts in order, nil if the JDK refuses it.
+    /// The answer for a text: its contexts in order; nil if the JDK rejects it.
     static func read(
         _ bytes: [UInt8],
         property: (String) -> String?
@@ -179,7 +179,7 @@ struct ReferenceModel {
             hazards.insert(.openComment)
         } else {
             if unit(1) != 0x2F { hazards.insert(.loneSlash) }
-            // The character after a lone `/` is skipped unseen: if it ends the line, the next line is lost, too.
+            // The character after a lone `/` is skipped unread: if it ends the line, the next line is lost too.
             position = min(position + 2, units.count)
             while let unit = unit(), !Self.isLineEnd(unit) { position += 1 }
         }

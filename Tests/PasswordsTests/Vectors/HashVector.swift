@@ -25,7 +25,7 @@ struct HashVector: Sendable, CustomTestStringConvertible {
 
     var secret: Secret { Secret(password) }
 
-    func read() throws -> any PasswordHash { try PasswordFormats.read(stored, options) }
+    func read() throws -> any PasswordHash { try PasswordFormats.read(stored, options: options) }
 
     /// Whether a check takes a tenth of a second, so that few are made of it.
     var isCostly: Bool {

@@ -17,9 +17,9 @@ struct AddressTests {
         ("+1::", "+1::"), ("", ""), ("unix", "unix"), ("1:2:3:4:5:6:7::", "1:2:3:4::/64"),
         ("1:2:3:4:5:6:7:8::", "1:2:3:4:5:6:7:8:"),
     ])
-    func `an address is read, and what is none stays what it is`(text: String, source: String) {
-        #expect(Source(text).description == source)
-        #expect(Source(Source(text).description) == Source(text))
+    func `an address is normalized, and other text is kept`(text: String, source: String) {
+        #expect(ClientNetwork(text).description == source)
+        #expect(ClientNetwork(ClientNetwork(text).description) == ClientNetwork(text))
     }
 
     @Test(arguments: [
@@ -29,9 +29,9 @@ struct AddressTests {
         ("::1", "::1", true), ("192.0.2.4/30", "192.0.2.7", true), ("192.0.2.4/30", "192.0.2.8", false),
         ("10.0.0.0/8", "::ffff:10.1.1.1", true),
     ])
-    func `a block holds the addresses with its bits`(block: String, address: String, isIn: Bool) throws {
+    func `a CIDR block contains the addresses with its prefix`(block: String, address: String, isIn: Bool) throws {
         let address = try #require(NetworkAddress(address[...]))
-        #expect(try AddressBlock(block).contains(address) == isIn)
+        #expect(try CIDRBlock(block).contains(address) == isIn)
     }
 
     @Test(arguments: [
@@ -43,8 +43,8 @@ struct AddressTests {
         ("fe80::1%eth0", "takes addresses such as 10.0.0.0/8, 127.0.0.1 or 2001:db8::/32, not fe80::1%eth0"),
         ("", "takes addresses such as 10.0.0.0/8, 127.0.0.1 or 2001:db8::/32, not "),
     ])
-    func `a block that is none is refused`(text: String, reason: String) {
-        #expect(throws: BadValue(reason)) { try AddressBlock(text) }
+    func `an invalid CIDR block is refused`(text: String, reason: String) {
+        #expect(throws: BadValue(reason)) { try CIDRBlock(text) }
     }
 
     @Test(arguments: [
@@ -52,13 +52,13 @@ struct AddressTests {
         ("2001:DB8:0:0:1:0:0:1", "2001:db8::1:0:0:1"), ("2001:db8:0:1:1:1:1:1", "2001:db8:0:1:1:1:1:1"),
         ("1:0:0:2:0:0:0:3", "1:0:0:2::3"), ("fe80::1%eth0", "fe80::1"), ("1:2:3:4:5:6:7:0", "1:2:3:4:5:6:7:0"),
     ])
-    func `an address has one text`(text: String, written: String) throws {
+    func `an address has one spelling`(text: String, written: String) throws {
         let address = try #require(NetworkAddress(text[...]))
         #expect(address.description == written)
         #expect(NetworkAddress(written[...]) == address)
     }
 
-    @Test func `whatever an address is, its text is read as that address`() {
+    @Test func `the text of any address is read back as that address`() {
         var random = Random(seed: 6)
         for _ in 0..<2000 {
             let groups = (0..<8).map { _ in random.below(2) == 0 ? 0 : UInt16(truncatingIfNeeded: random.next()) }
@@ -72,10 +72,10 @@ struct AddressTests {
         ("10.0.0.0/8", "10.0.0.0/8"), ("127.0.0.1/32", "127.0.0.1"), ("0.0.0.0/0", "0.0.0.0/0"), ("::/0", "::/0"),
         ("2001:DB8::/32", "2001:db8::/32"), ("::1", "::1"), ("::ffff:10.0.0.0/104", "10.0.0.0/8"),
     ])
-    func `a block is written as it is read`(text: String, written: String) throws {
-        let block = try AddressBlock(text)
+    func `a CIDR block is written as it was read`(text: String, written: String) throws {
+        let block = try CIDRBlock(text)
         #expect(block.description == written)
-        #expect(try AddressBlock(written) == block)
+        #expect(try CIDRBlock(written) == block)
         #expect(block.isEverything == text.hasSuffix("/0"))
     }
 }

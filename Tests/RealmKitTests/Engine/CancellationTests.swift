@@ -56,7 +56,7 @@ struct CancellationTests {
         #expect(module.calls == [])
     }
 
-    @Test func `the module that was being asked is told, and aborted`() async throws {
+    @Test func `the running module is cancelled and aborted`() async throws {
         let conversation = RecordingConversation([.never])
         let ended = FaultInjector(
             .run { (attempt) async throws(LoginFault) in

@@ -8,7 +8,7 @@ import Testing
 @testable import RealmKit
 
 struct DeadlineTests {
-    /// A login whose first module never answers.
+    /// A login whose first module never returns.
     private func login(
         _ flag: ControlFlag,
         _ deadline: Duration,
@@ -25,7 +25,7 @@ struct DeadlineTests {
         return (try await task.value, silent, next)
     }
 
-    @Test func `a required module that never answers refuses`() async throws {
+    @Test func `a required module that never returns refuses`() async throws {
         let (report, _, next) = try await login(.required, .seconds(5), advance: .seconds(5))
         #expect(report.refusal == .module(index: 0, phase: .login, failure: .unavailable))
         #expect(next.phases.contains(.login))
@@ -33,20 +33,20 @@ struct DeadlineTests {
         #expect(report.steps[0].duration == .seconds(5))
     }
 
-    @Test func `a requisite module that never answers refuses at once`() async throws {
+    @Test func `a requisite module that never returns refuses at once`() async throws {
         let (report, _, next) = try await login(.requisite, .milliseconds(1), advance: .milliseconds(1))
         #expect(report.refusal == .module(index: 0, phase: .login, failure: .unavailable))
         #expect(next.phases == [])
     }
 
     @Test(arguments: [ControlFlag.sufficient, .optional])
-    func `a module that need not succeed and never answers is passed over`(flag: ControlFlag) async throws {
+    func `an optional or sufficient module that never returns is skipped`(flag: ControlFlag) async throws {
         let (report, silent, _) = try await login(flag, .seconds(5), advance: .seconds(6))
         #expect(report.groups == ["User"])
         #expect(silent.phases == [.login, .commit])
     }
 
-    @Test func `a module that answers just before its deadline counts`() async throws {
+    @Test func `a module that returns just before its deadline counts`() async throws {
         let clock = ManualClock()
         let slow = FaultInjector(.hold(groups: ["User"]))
         let stack = stack(LoginStack.Entry(slow, .required, deadline: .seconds(5)), clock: clock)
@@ -58,8 +58,8 @@ struct DeadlineTests {
         #expect(try await task.value.groups == ["User"])
     }
 
-    @Test func `a deadline of more time than there is does not end the process`() async throws {
-        // 120,000 days are more nanoseconds than fit into a signed number.
+    @Test func `an overflowing deadline does not crash`() async throws {
+        // 120,000 days in nanoseconds do not fit into a signed number.
         let (report, _, _) = try await login(.required, .seconds(86_400 * 120_000), advance: .seconds(10_400_000_000))
         #expect(report.refusal == .module(index: 0, phase: .login, failure: .unavailable))
     }
@@ -114,7 +114,7 @@ struct DeadlineTests {
         #expect(report.refusal?.failure == .unavailable)
     }
 
-    @Test func `a module that never ends its commit spoils the login, and one that never aborts does not hold it`()
+    @Test func `a commit that never returns fails the login, an abort that never returns does not delay it`()
         async throws
     {
         let clock = ManualClock()
@@ -126,41 +126,41 @@ struct DeadlineTests {
         #expect(module.phases == [.login, .commit, .abort])
     }
 
-    @Test func `two questions at the same time are both the conversation's time`() async throws {
+    @Test func `two concurrent questions both count as conversation time`() async throws {
         let clock = ManualClock()
-        let record = LoginRecord(try request(), PreparedConversation.silent, stack(clock: clock))
-        record.beginAsking(round: 0)
+        let record = LoginRecord(try request(), conversation: PreparedConversation.silent, stack: stack(clock: clock))
+        record.beginConversation(round: 0)
         clock.advance(by: .seconds(1))
-        record.beginAsking(round: 0)
+        record.beginConversation(round: 0)
         clock.advance(by: .seconds(1))
-        record.endAsking(round: 0)
+        record.endConversation(round: 0)
         clock.advance(by: .seconds(1))
-        #expect(record.asking(round: 0, now: clock.now).total == 3_000_000_000)
-        #expect(record.asking(round: 0, now: clock.now).since != nil)
-        record.endAsking(round: 0)
+        #expect(record.conversationTime(round: 0, now: clock.now).total == 3_000_000_000)
+        #expect(record.conversationTime(round: 0, now: clock.now).since != nil)
+        record.endConversation(round: 0)
         clock.advance(by: .seconds(1))
-        #expect(record.asking(round: 0, now: clock.now).total == 3_000_000_000)
-        #expect(record.asking(round: 0, now: clock.now).since == nil)
+        #expect(record.conversationTime(round: 0, now: clock.now).total == 3_000_000_000)
+        #expect(record.conversationTime(round: 0, now: clock.now).since == nil)
     }
 
-    /// The timer and the module look at the clock at the same time, and note what they saw in the other order.
-    @Test func `a question that begins while the timer looks does not end the process`() async throws {
+    /// The timer and the module read the clock at the same time, and store their times in the opposite order.
+    @Test func `a question that begins while the timer fires does not crash`() async throws {
         let clock = HookedClock()
-        let record = LoginRecord(try request(), PreparedConversation.silent, stack(clock: clock))
+        let record = LoginRecord(try request(), conversation: PreparedConversation.silent, stack: stack(clock: clock))
         let seen = clock.now
-        record.beginAsking(round: 0)
-        #expect(record.asking(round: 0, now: seen).total == 0)
-        record.endAsking(round: 0)
-        record.beginAsking(round: 1)
+        record.beginConversation(round: 0)
+        #expect(record.conversationTime(round: 0, now: seen).total == 0)
+        record.endConversation(round: 0)
+        record.beginConversation(round: 1)
         clock.onNextLook {
-            record.endAsking(round: 1)
-            record.beginAsking(round: 1)
+            record.endConversation(round: 1)
+            record.beginConversation(round: 1)
         }
-        record.endAsking(round: 1)
-        #expect(record.asking(round: 1, now: clock.now).total <= 10)
+        record.endConversation(round: 1)
+        #expect(record.conversationTime(round: 1, now: clock.now).total <= 10)
     }
 
-    /// A clock on which something happens between a look at it and the use of what was seen.
+    /// A clock with a hook that runs between reading the clock and using the time.
     private final class HookedClock: LoginClock {
         private let hook = Mutex<(@Sendable () -> Void)?>(nil)
         private let ticks = Mutex<UInt64>(0)

@@ -6,7 +6,7 @@ import RealmTesting
 import Testing
 
 struct FirstPassTests {
-    /// A module with one password that notes every one it was shown.
+    /// A module with one password that records every password it checks.
     private struct Locked: PasswordLoginModule {
         static let options: PropertySchema = .firstPass
         let firstPass: FirstPass
@@ -27,7 +27,7 @@ struct FirstPassTests {
         }
     }
 
-    /// `first` is the stored password (by its length), `asked` how often the person was asked.
+    /// `first` is the stored password (by its length), `asked` the number of requests to the user.
     struct Row: Sendable, CustomTestStringConvertible {
         let options: [String]
         let stored: String?
@@ -79,7 +79,7 @@ struct FirstPassTests {
         ),
     ]
 
-    /// Puts a password where a module before would have stored it.
+    /// Stores a password as an earlier module would.
     private static func store(_ password: String?) -> FaultInjector {
         FaultInjector(
             .run { attempt in
@@ -100,7 +100,7 @@ struct FirstPassTests {
         #expect(conversation.questions == Array(repeating: [.password(prompt: "Password")], count: row.asked))
     }
 
-    /// Every set of the four options against a stored right or wrong password.
+    /// All combinations of the four options with a stored right or wrong password.
     @Test(arguments: 0..<16) func `every combination of the four options keeps their rules`(bits: Int) async throws {
         let names = ["tryFirstPass", "useFirstPass", "storePass", "clearPass"]
         let options = names.enumerated().filter { bits & 1 << $0.offset != 0 }.map(\.element)
@@ -162,7 +162,7 @@ struct FirstPassTests {
         #expect(left.value == [])
     }
 
-    @Test func `a fault is no reason to try another password`() async throws {
+    @Test func `after a fault no other password is tried`() async throws {
         let down = FirstPassDown(
             try FirstPass(ModuleOptions(["tryFirstPass": .boolean(true)], schema: .firstPass, realmName: "t"))
         )

@@ -58,7 +58,7 @@ struct ForgeryTests {
         #expect(report.refusal == .module(index: 1, phase: .login, failure: .internalError))
     }
 
-    @Test func `a success that was thrown away is none`() async throws {
+    @Test func `a success that a module does not return does not count`() async throws {
         let module = FaultInjector(
             .run { attempt in
                 _ = attempt.commit(groups: ["Admin"])

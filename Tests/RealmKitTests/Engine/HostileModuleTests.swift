@@ -5,7 +5,7 @@ import RealmKit
 import RealmTesting
 import Testing
 
-/// Modules that do what they should not, each as an attack on the engine had it.
+/// Modules that break the contract, each after an attack on the engine.
 struct HostileModuleTests {
     /// A module made of two closures.
     private struct Made: ImmediateLoginModule {
@@ -30,7 +30,7 @@ struct HostileModuleTests {
 
     @Test func `an answer after the deadline is late though nobody has noticed yet`() async throws {
         let clock = ManualClock()
-        // The clock moves within the call and wakes nobody in time: as if every thread had been blocked meanwhile.
+        // The clock advances within the call and wakes no task in time: as if all threads had been blocked.
         let slow = FaultInjector(
             .run { attempt in
                 clock.advance(by: .seconds(6))
@@ -41,7 +41,7 @@ struct HostileModuleTests {
         #expect(report.refusal == .module(index: 0, phase: .login, failure: .unavailable))
     }
 
-    @Test func `of the successes a module makes only the one it returns counts`() async throws {
+    @Test func `of several successes of a module only the returned one counts`() async throws {
         let admin = try Username("admin")
         let module = Made { attempt in
             _ = attempt.commit(as: admin, groups: ["wheel"])
@@ -55,7 +55,7 @@ struct HostileModuleTests {
         #expect(report.identity?.subject.users == ["ann"])
     }
 
-    @Test func `a commit counts for the module that made it, whatever was passed over`() async throws {
+    @Test func `a commit counts for the module that made it, despite skipped modules`() async throws {
         let liar = Made({ _ in .failed(.wrongCredentials) }, commit: { _ in .done })
         let root = try Username("root")
         let spoiled = Made(
@@ -76,7 +76,7 @@ struct HostileModuleTests {
         #expect(report.identity?.username.text != "root")
     }
 
-    @Test func `the name that was typed does not stand for one that a module knows better`() async throws {
+    @Test func `a module's user name takes precedence over the typed one`() async throws {
         let guest = try Username("guest7")
         let code = Made { $0.commit(only: []) }
         let failing = Made({ $0.commit(as: guest) }, commit: { _ throws(LoginFault) in throw .unavailable("down") })
@@ -85,15 +85,15 @@ struct HostileModuleTests {
             stack(.required(code), .optional(failing)), stack(.required(code), .sufficient(failing)),
             stack(.required(code), .required(forgetful)), stack(.required(code), .optional(forgetful)),
         ] {
-            #expect(try await stack.login("root").refusal == .nobodyNamed)
+            #expect(try await stack.login("root").refusal == .noUserEstablished)
         }
         let named = try await stack(.required(code), .optional(Made { $0.commit(as: guest) })).login("root")
         #expect(named.identity?.username == guest)
-        // A stack in which nobody says who it is, is about the name that was given.
+        // A stack in which no module names the user is granted for the name in the request.
         #expect(try await stack(.required(code)).login("root").identity?.username.text == "root")
     }
 
-    @Test func `what a module shares after its turn is lost`() async throws {
+    @Test func `state that a module shares after its turn is dropped`() async throws {
         let kept = Kept<LoginAttempt>()
         let key = SharedState.Key("x")
         let first = Made { attempt in
@@ -108,8 +108,8 @@ struct HostileModuleTests {
         #expect(try await stack(.required(first), .required(second)).login().groups == ["in time"])
     }
 
-    @Test func `groups are told apart byte by byte`() async throws {
-        // KELVIN SIGN, which Unicode holds for a K.
+    @Test func `groups are compared byte by byte`() async throws {
+        // KELVIN SIGN, canonically equivalent to K.
         let module = Made { $0.commit(groups: ["\u{212A}admin"]) }
         let identity = try #require(try await stack(.required(module)).login().identity)
         #expect(!identity.isMember(of: "Kadmin"))
@@ -118,7 +118,7 @@ struct HostileModuleTests {
         #expect(Principal.group("\u{E9}") != Principal.group("e\u{301}"))
     }
 
-    @Test func `a level below the stack is the stack`() async throws {
+    @Test func `a sub-stack level below the stack counts as the stack`() async throws {
         let module = Made { $0.commit(groups: ["g"]) }
         let entry = LoginStack.Entry(module, ActionTable(.required), control: "required", name: "m", level: -1)
         #expect(try await stack(entry).login().groups == ["g"])

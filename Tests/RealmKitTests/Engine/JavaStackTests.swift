@@ -5,7 +5,7 @@ import RealmKit
 import RealmTesting
 import Testing
 
-/// The algorithm of the JDK's LoginContext, written from its description and from nothing in this project.
+/// A model of the algorithm of the JDK's LoginContext, written from its description, independent of this project.
 struct JavaModel {
     enum Answer: CaseIterable { case yes, ignore, no }
 
@@ -15,7 +15,7 @@ struct JavaModel {
     let answers: [Answer]
     var called: [Int] = []
 
-    /// The login phase: nothing is thrown if it grants.
+    /// The login phase; it throws nothing if it grants.
     mutating func login() throws(Failed) {
         var requiredError: Failed?
         var optionalError: Failed?
@@ -43,7 +43,7 @@ struct JavaModel {
 struct JavaStackTests {
     private static let failures: [LoginFailure] = [.wrongCredentials, .unknownUser, .locked, .accountExpired]
 
-    /// All lists of so many elements.
+    /// All lists of a given length.
     private static func lists<Element>(of elements: [Element], _ count: Int) -> [[Element]] {
         guard count > 0 else { return [[]] }
         return lists(of: elements, count - 1).flatMap { list in elements.map { list + [$0] } }
@@ -84,14 +84,14 @@ struct JavaStackTests {
         #expect(report.refusal == expected, "\(flags) \(answers)")
         #expect((report.identity == nil) == (expected != nil))
         #expect(calls.all == model.called, "\(flags) \(answers)")
-        // Whoever said yes has given its group, and nobody else.
+        // The groups are those of the modules that succeeded.
         let granted = model.called.filter { answers[$0] == .yes }.map { "g\($0)" }
         #expect(report.groups == (expected == nil ? granted : nil), "\(flags) \(answers)")
-        // Those reached are asked again, in order: all of them to abort, to commit up to a sufficient success.
+        // The modules reached are called again, in order: all of them to abort; to commit up to a sufficient success.
         let second = report.steps.filter { $0.phase != .login }
         #expect(second.map(\.index) == model.called)
         #expect(Set(second.map(\.phase)) == (expected == nil ? [.commit] : [.abort]))
-        // A stack that is asked to wait answers the same.
+        // A stack of modules that wait gives the same answer.
         let awaited = await stack.login(try request(), asking: PreparedConversation.silent)
         #expect(awaited.calls == report.calls && awaited.refusal == report.refusal && awaited.groups == report.groups)
     }

@@ -6,7 +6,7 @@ import RealmTesting
 import Testing
 
 struct LateCommitTests {
-    @Test func `what a module commits after its deadline never counts`() async throws {
+    @Test func `a commit after the deadline never counts`() async throws {
         let clock = ManualClock()
         let slow = FaultInjector(.hold(groups: ["Admin"]))
         let stack = stack(
@@ -25,7 +25,7 @@ struct LateCommitTests {
         #expect(report.groups == ["User"])
     }
 
-    @Test func `what a module adds after the login is decided never counts`() async throws {
+    @Test func `a commit after the decision never counts`() async throws {
         let kept = Kept<LoginAttempt>()
         let stack = stack(
             .required(
@@ -45,7 +45,7 @@ struct LateCommitTests {
         #expect(report.identity?.isMember(of: "Admin") == false)
     }
 
-    @Test func `what a module adds after it has answered never counts`() async throws {
+    @Test func `a commit after the module has returned never counts`() async throws {
         let kept = Kept<LoginAttempt>()
         let first = FaultInjector(
             .run { attempt in
@@ -62,7 +62,7 @@ struct LateCommitTests {
         #expect(try await stack(.required(first), .required(second)).login().groups == ["User"])
     }
 
-    @Test func `what an immediate module adds after it has answered never counts`() async throws {
+    @Test func `a commit after an immediate module has returned never counts`() async throws {
         let kept = Kept<LoginAttempt>()
         let second = FaultInjector(
             .run { attempt in
@@ -73,7 +73,7 @@ struct LateCommitTests {
         #expect(try await stack(.required(Leaky(kept)), .required(second)).login().groups == ["User"])
     }
 
-    @Test func `what a failed call has committed does not count, what the commit adds does`() async throws {
+    @Test func `principals of a failed call do not count, those of the commit phase do`() async throws {
         let confused = FaultInjector(
             .run { attempt in
                 _ = attempt.commit(groups: ["Admin"])
@@ -91,7 +91,7 @@ struct LateCommitTests {
         #expect(report.identity?.subject.principals == [.user("ann"), .group("User"), .role("reader")])
     }
 
-    @Test func `what a commit adds that then does nothing does not count`() async throws {
+    @Test func `principals of a commit phase that is ignored do not count`() async throws {
         let shy = FaultInjector(
             .accept(groups: ["User"]),
             commit: .run { attempt in

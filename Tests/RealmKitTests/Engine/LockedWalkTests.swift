@@ -13,7 +13,7 @@ struct LockedWalkTests {
         await stack.login(try request(), asking: PreparedConversation.silent, mayGrant: mayGrant)
     }
 
-    @Test func `a walk that may not grant is aborted where it would be committed`() async throws {
+    @Test func `a login that may not succeed is aborted instead of committed`() async throws {
         let module = FaultInjector(.accept(groups: ["Staff"]))
         let report = try await login(stack(.required(module), .required(Fixed(.success))), mayGrant: false)
         #expect(report.refusal == .locked)
@@ -29,7 +29,7 @@ struct LockedWalkTests {
     }
 
     @Test(arguments: 0..<200)
-    func `a locked walk goes where it goes for who knows nothing, and nothing is committed`(seed: UInt64) async throws {
+    func `a locked account takes the path of an unknown user, and nothing is committed`(seed: UInt64) async throws {
         var random = Random(seed: seed)
         let outcomes = [Outcome.success, .success, .ignored, .failure(.wrongCredentials), .failure(.unavailable)]
         let plan = (0..<random.below(5)).map { _ in
@@ -54,13 +54,13 @@ struct LockedWalkTests {
             #expect(reached(report, .abort) == reached(report, .login))
             #expect(reached(report, .commit) == [])
             #expect(report.identity == nil)
-            // Like the answer to a wrong password: an outage shows, and nothing else does.
+            // Like the response to a wrong password: it shows an outage and nothing else.
             #expect((report.refusal?.failure == .unavailable) == (guessing.refusal?.failure == .unavailable))
             if report.refusal?.failure != .unavailable { #expect(report.refusal == .locked) }
         }
     }
 
-    /// Keeps something for the next module when it says yes, as a module with storePass does.
+    /// Shares a value with the next module when it succeeds, as a module with storePass does.
     private struct Sharing: LoginModule {
         init() {}
         init(realm: any Realm, options: ModuleOptions) throws(BadModule) {}
@@ -83,7 +83,7 @@ struct LockedWalkTests {
     }
 
     @Test(arguments: [true, false])
-    func `what a module shares with a yes that is not heard is taken back`(mayGrant: Bool) async throws {
+    func `state shared with a success that does not count is removed`(mayGrant: Bool) async throws {
         let looking = Looking()
         _ = try await login(stack(.required(Sharing()), .required(looking)), mayGrant: mayGrant)
         #expect(looking.found.withLock { $0 } == mayGrant)
@@ -94,7 +94,7 @@ struct LockedWalkTests {
         return outcome == .success ? .accept(groups: ["Staff"]) : .ignore
     }
 
-    @Test func `a cancelled walk that may not grant is refused as a cancelled one`() async throws {
+    @Test func `a cancelled login that may not succeed is refused as cancelled`() async throws {
         let module = FaultInjector(.hold())
         let stack = stack(.required(module))
         let task = Task { try await login(stack, mayGrant: false) }

@@ -6,7 +6,7 @@ import RealmTesting
 import Testing
 
 struct LoginContextTests {
-    /// Answers of successive logins.
+    /// The answers of successive logins.
     private func module(_ name: String, _ answers: [Bool]) -> FaultInjector {
         let count = Calls()
         return FaultInjector(
@@ -18,7 +18,9 @@ struct LoginContextTests {
         )
     }
 
-    @Test func `a refused login leaves nothing of an earlier one, not even of modules it did not reach`() async throws {
+    @Test func `a refused login removes the principals of an earlier one, also those of modules it did not reach`()
+        async throws
+    {
         let stack = stack(.requisite(module("a", [true, false])), .required(module("b", [true])))
         let context = LoginContext(stack, subject: Subject([.user("given")]))
         _ = await context.login(try request(), asking: PreparedConversation.silent)
@@ -27,7 +29,7 @@ struct LoginContextTests {
         #expect(context.subject?.users == ["given"])
     }
 
-    @Test func `a logout leaves nothing of an earlier login, not even of modules the last one did not reach`()
+    @Test func `a logout removes the principals of an earlier login, also those of modules the last one did not reach`()
         async throws
     {
         let stack = stack(.sufficient(module("a", [false, true])), .required(module("b", [true])))
@@ -51,7 +53,7 @@ struct LoginContextTests {
         }
     }
 
-    @Test func `a logout takes back what a module gave, and keeps what a module that throws gave`() async throws {
+    @Test func `a logout removes a module's principals, and keeps those of a module that throws`() async throws {
         let stubborn = FaultInjector(
             .run { $0.commit(only: [.user("b")]) },
             logout: .fail(.unavailable("the directory is down"))
@@ -66,7 +68,7 @@ struct LoginContextTests {
         #expect(report.steps.map(\.call) == ["0.logout=success", "1.logout=unavailable", "2.logout=success"])
     }
 
-    @Test func `a logout calls only what was reached`() async throws {
+    @Test func `a logout calls only the modules that were reached`() async throws {
         let unreached = FaultInjector()
         let stack = stack(.sufficient(FaultInjector()), .required(unreached))
         let identity = try #require(try await stack.login().identity)
@@ -75,7 +77,7 @@ struct LoginContextTests {
         #expect(unreached.calls == [])
     }
 
-    @Test func `a logout tells the module who leaves and whether its login was a success`() async throws {
+    @Test func `a logout passes the module the user and whether its login succeeded`() async throws {
         let seen = Kept<[String]>()
         let module = FaultInjector(
             .refuse(.wrongCredentials),

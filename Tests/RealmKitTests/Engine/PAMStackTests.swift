@@ -6,7 +6,7 @@ import RealmTesting
 import SeededRandom
 import Testing
 
-/// The walk of Linux-PAM, written from its description and from nothing in this project.
+/// A model of the evaluation in Linux-PAM, written from its description, independent of this project.
 struct PAMModel {
     enum Entry {
         case marker(level: Int)
@@ -20,7 +20,7 @@ struct PAMModel {
     }
 
     private enum Impression { case none, good, bad }
-    /// nil is PAM_PERM_DENIED, which a run begins with.
+    /// Nil is PAM_PERM_DENIED, the initial result.
     private typealias State = (impression: Impression, status: Outcome?)
 
     let entries: [Entry]
@@ -64,7 +64,7 @@ struct PAMModel {
                         state = (.bad, nil)
                         break
                     }
-                    // A deeper run counts with its marker as one.
+                    // A sub-stack counts with its marker as one entry.
                     index += 1
                     while index < entries.count, entries[index].level > level { index += 1 }
                 }
@@ -81,7 +81,7 @@ struct PAMModel {
 struct PAMStackTests {
     private static let outcomes: [Outcome] = [.success, .ignored] + LoginFailure.allCases.map { .failure($0) }
 
-    /// A random sub-stack: modules with random tables, and stacks within.
+    /// A random sub-stack: modules with random tables, and sub-stacks.
     private static func entries(
         level: Int,
         _ random: inout Random
@@ -146,8 +146,8 @@ struct PAMStackTests {
         #expect((50..<450).contains(granted))
     }
 
-    /// What the public test suites of Linux-PAM ask of sub-stacks; `+` says yes, `-` no.
-    @Test func `a reset forgets what its own sub-stack counted, in the login and in its commit`() throws {
+    /// The requirements of the public test suites of Linux-PAM for sub-stacks; `+` is a success, `-` a failure.
+    @Test func `a reset clears the state of its own sub-stack, in the login and in its commit`() throws {
         let reset = ActionTable(success: .reset, failure: .ignore)
         let yes = { (name: String) in Fixed(.success, index: Int(name) ?? 0) }
         let stack = LoginStack(
@@ -190,7 +190,7 @@ struct PAMStackTests {
         #expect(report.groups == ["g1", "g2"])
     }
 
-    @Test func `a module with nothing to complete is not counted, whatever its table says of ignoring`()
+    @Test func `a module with nothing to commit is not counted, whatever its table says about ignore`()
         async throws
     {
         let table = ActionTable(success: .ok, ignored: .bad, failure: .bad)
@@ -204,7 +204,7 @@ struct PAMStackTests {
         #expect(await stack.logout(identity).refusal == nil)
     }
 
-    @Test func `a jump to the end is allowed, one further refuses`() throws {
+    @Test func `a jump to the end is allowed, a longer one refuses`() throws {
         for (count, grants) in [(UInt8(1), true), (2, false)] {
             let table = ActionTable(success: .jump(count), failure: .bad)
             let stack = stack(

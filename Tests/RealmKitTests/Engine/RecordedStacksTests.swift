@@ -26,9 +26,9 @@ struct RecordedStacksTests {
         let modules: String
         let flags: [ControlFlag]
         let phase: LoginPhase
-        /// Which module's failure in which phase is reported; nil for a success.
+        /// The module and phase whose failure is reported; nil for a success.
         let failure: (Int, LoginPhase)?
-        /// How many of the three are called: all those reached.
+        /// The number of the three modules that are called: all those reached.
         var calls = 3
 
         var testDescription: String { name }
@@ -42,7 +42,7 @@ struct RecordedStacksTests {
             phase: .abort,
             failure: (1, .login)
         ),
-        // The JDK aborts modules it has not reached, too.
+        // The JDK also aborts modules that it has not reached.
         Row(
             name: "AbortRequisite",
             modules: "LAP",
@@ -102,7 +102,7 @@ struct RecordedStacksTests {
         Row(name: "EmptyModuleConfig", modules: "", flags: [], phase: .login, failure: nil, calls: 0),
     ]
 
-    @Test(arguments: rows) func `the JDK's own stacks end as its tests demand`(row: Row) async throws {
+    @Test(arguments: rows) func `the stacks of the JDK's own tests have the expected results`(row: Row) async throws {
         let injectors = row.modules.compactMap { Module(rawValue: String($0))?.injector }
         let entries = zip(injectors, row.flags).map { LoginStack.Entry($0, $1) }
         let context = LoginContext(LoginStack(name: row.name, entries, clock: ManualClock()))

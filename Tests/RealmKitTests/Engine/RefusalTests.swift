@@ -14,7 +14,7 @@ struct RefusalTests {
     }
 
     @Test(arguments: ControlFlag.allCases)
-    func `a stack in which all have nothing to say refuses`(flag: ControlFlag) async throws {
+    func `a stack whose modules are all ignored refuses`(flag: ControlFlag) async throws {
         let silent = FaultInjector(.ignore)
         let report = try await stack(LoginStack.Entry(silent, flag), LoginStack.Entry(silent, flag)).login()
         #expect(report.refusal == .allIgnored)
@@ -37,7 +37,7 @@ struct RefusalTests {
     }
 
     @Test(arguments: ControlFlag.allCases)
-    func `a module that cannot be had fails under its flag`(flag: ControlFlag) async throws {
+    func `a module that cannot be made fails under its flag`(flag: ControlFlag) async throws {
         let entry = LoginStack.Entry.broken("gone", flag, fault: .unavailable("no such library"))
         let report = try await stack(entry, .required(FaultInjector())).login()
         let spoils = flag == .required || flag == .requisite
@@ -46,7 +46,7 @@ struct RefusalTests {
         #expect(report.steps[0].fault?.log == "no such library")
     }
 
-    @Test func `a required module that throws in its commit spoils the login, and all that were reached are aborted`()
+    @Test func `a required module that throws in its commit fails the login, and all reached modules are aborted`()
         async throws
     {
         let first = FaultInjector()
@@ -59,7 +59,7 @@ struct RefusalTests {
         #expect(third.phases == [.login, .commit, .abort])
     }
 
-    @Test func `a module that was not reached is asked nothing`() async throws {
+    @Test func `a module that was not reached is not called`() async throws {
         let unreached = FaultInjector()
         _ = try await stack(.requisite(FaultInjector(.refuse(.locked))), .required(unreached)).login()
         _ = try await stack(.sufficient(FaultInjector()), .required(unreached)).login()
@@ -75,7 +75,7 @@ struct RefusalTests {
     }
 
     @Test(arguments: [RecordingConversation.Reply.answers([]), .answers([.none, .none])])
-    func `a conversation that miscounts is a fault of the module's call`(
+    func `a wrong number of answers is a fault of the module's call`(
         reply: RecordingConversation.Reply
     ) async throws {
         let module = FaultInjector(

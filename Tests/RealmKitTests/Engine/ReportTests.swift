@@ -6,7 +6,7 @@ import RealmTesting
 import Testing
 
 struct ReportTests {
-    @Test func `a report tells every call, what came of it and where the stack stood`() async throws {
+    @Test func `a report lists every call, its result and the state of the stack`() async throws {
         let clock = ManualClock()
         let slow = FaultInjector(
             .run { attempt in
@@ -63,7 +63,7 @@ struct ReportTests {
         #expect(report.steps.map(\.index) == Array(0..<300) + Array(0..<300))
     }
 
-    @Test func `the user is known by the first name a module gives`() async throws {
+    @Test func `the first user name that a module commits is the user's`() async throws {
         let renamed = try Username("Ann Lee")
         let check = FaultInjector(.run { $0.commit(only: [.role("checked")]) })
         let first = FaultInjector(.run { $0.commit(as: renamed, groups: ["a", "b"], others: [.role("r")]) })
@@ -80,13 +80,13 @@ struct ReportTests {
         #expect(["a", "b", "c", "A", "d", "r"].map(identity.isMember) == [true, true, true, false, false, false])
     }
 
-    @Test func `a stack in which no module says who it is grants the name that was given`() async throws {
+    @Test func `if no module commits a user name the given one is used`() async throws {
         let report = try await stack(.required(FaultInjector(.run { $0.commit(only: []) }))).login()
         #expect(report.identity?.username.text == "ann")
         #expect(report.identity?.subject.principals == [])
     }
 
-    @Test func `a stack that may have to wait is not decided now`() async throws {
+    @Test func `a stack that may suspend does not complete synchronously`() async throws {
         #expect(stack(.required(Fixed(.success)), .optional(FaultInjector())).loginNow(try request()) == nil)
         #expect(stack(.required(Fixed(.success))).isImmediate)
     }

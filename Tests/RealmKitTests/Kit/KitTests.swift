@@ -6,13 +6,13 @@ import RealmTesting
 import Synchronization
 import Testing
 
-/// The kit finds what it says it finds.
+/// The conformance tests find violations of the contract.
 struct ModuleConformanceTests {
     typealias Credential = LoginModuleConformance.Credential
 
     private static let users = ["ann": "lilac", "bob": "basil", "cid": "clove"]
 
-    /// What a module with passwords should do.
+    /// A correct check of a password.
     private static func check(_ attempt: LoginAttempt) async throws(LoginFault) -> Verdict {
         let password = try await attempt.password()
         guard let right = users[attempt.username.text], Secret(utf8: right).isEqual(to: password) else {
@@ -42,16 +42,16 @@ struct ModuleConformanceTests {
 
     @Test func `a module that accepts everybody is found`() async {
         let found = await violations(of: FaultInjector())
-        #expect(found.contains("nobody should be refused, and is accepted"))
-        #expect(found.contains { $0.hasSuffix("is accepted with a conversation that has no answers") })
+        #expect(found.contains("nobody should be refused, but is accepted"))
+        #expect(found.contains { $0.hasSuffix("is accepted with a conversation that answers none") })
     }
 
     @Test func `a module that refuses everybody is found`() async {
         let found = await violations(of: FaultInjector(.refuse(.locked)))
-        #expect(found.contains("ann should be accepted, and is refused: locked"))
+        #expect(found.contains("ann should be accepted, but is refused: locked"))
     }
 
-    /// What CVE-2026-33544 was: what belongs to one login is kept in the module.
+    /// The defect of CVE-2026-33544: the module stores data of one login.
     @Test func `a module that mixes up logins is found`() async {
         let last = Kept<String>()
         let module = FaultInjector(
@@ -73,10 +73,10 @@ struct ModuleConformanceTests {
                 return try await Self.check(attempt)
             }
         )
-        #expect(await violations(of: module).contains("refusals can be told apart from outside: ann, nobody"))
+        #expect(await violations(of: module).contains("the client can distinguish refusals: ann, nobody"))
     }
 
-    @Test func `a module that takes a failed conversation for a yes is found`() async {
+    @Test func `a module that accepts after a failed conversation is found`() async {
         let module = FaultInjector(
             .run { (attempt) async throws(LoginFault) in
                 do throws(LoginFault) {
@@ -105,11 +105,11 @@ struct ModuleConformanceTests {
         forever.release()
     }
 
-    @Test func `a module whose logout fails, or that nothing is known of, is found`() async {
+    @Test func `a module whose logout fails, or that was never exercised, is found`() async {
         let module = FaultInjector(.run(Self.check), logout: .fail(.unavailable("down")))
         #expect(await violations(of: module).contains("the logout of ann fails: unavailable: down"))
         #expect(await violations(of: module, refuses: []).count == 1)
-        #expect(await violations(of: module, refuses: [Credential("")]) == [" is no user name"])
+        #expect(await violations(of: module, refuses: [Credential("")]) == [" is not a valid user name"])
     }
 }
 
@@ -131,29 +131,29 @@ struct RealmConformanceTests {
         }
     }
 
-    @Test func `everything that is wrong with a realm is found`() async {
+    @Test func `every violation of a realm is found`() async {
         let conformance = RealmConformance(
             Bad.self,
             properties: ["tries": ["1"]],
             members: ["ann": ["User"]],
-            strangers: ["nobody", "thrower"]
+            unknownUsers: ["nobody", "thrower"]
         )
         #expect(
             await conformance.violations() == [
-                "the class name \"b d\" cannot stand in a configuration without quotes",
+                "the class name \"b d\" needs quotes in a configuration",
                 "a class name is empty",
-                "the class name Bad stands twice",
-                "the property \"no tes\" cannot stand in a configuration without quotes",
-                "the property class has a name that everything of its kind has already",
+                "the class name Bad is listed twice",
+                "the property \"no tes\" needs quotes in a configuration",
+                "the property name class is reserved",
                 "the properties tries and Tries differ in case only",
                 "the properties class and Class differ in case only",
                 "tries is required and has a default",
-                "tries is required, and the realm can be made without it",
+                "tries is required, but the realm can be created without it",
                 "jaasContext is empty",
-                "authType holds a control character",
-                "jaas-context is set to another, and jaasContext is ",
+                "authType contains a control character",
+                "jaas-context is set to another, but jaasContext is ",
                 "the groups of ann are [\"everybody\"], not [\"User\"]",
-                "groupNames(of: nobody) gives [\"everybody\"] for nobody",
+                "groupNames(of: nobody) returns [\"everybody\"] for an unknown user",
                 "groupNames(of: thrower) throws noSuchRealm",
             ]
         )
@@ -170,8 +170,8 @@ struct RealmConformanceTests {
     @Test func `a default that cannot be read is found`() async {
         #expect(
             await RealmConformance(Impossible.self).violations() == [
-                "the default of tries cannot be: it is a whole number from 0 to 2, not 3",
-                "no realm can be made of the properties given: tries: has a default that cannot be: "
+                "the default of tries is invalid: it is a whole number from 0 to 2, not 3",
+                "the realm cannot be created from the given properties: tries: has an invalid default: "
                     + "it is a whole number from 0 to 2, not 3",
             ]
         )
@@ -198,14 +198,14 @@ struct AccountKeyConformanceTests {
             await conformance.violations() == [
                 #"accountKey(of:) of ["ann", "Ann"] is ["ann", "Ann"], not the same"#,
                 #"accountKey(of:) is empty for one of ["nobody"]"#,
-                #"one of [" "] is no user name: the user name begins or ends with white space"#,
+                #"one of [" "] is not a valid user name: the user name begins or ends with white space"#,
             ]
         )
     }
 }
 
 struct ConversationConformanceTests {
-    @Test func `the conversations of the library and of the kit keep the contract`() async {
+    @Test func `the conversations of the library and of the kit pass the conformance kit`() async {
         let prepared = ConversationConformance(missing: [.oneTimeCode(prompt: ""), .certificate]) {
             PreparedConversation(name: "ann", password: Secret(utf8: "lilac"))
         }
@@ -222,34 +222,34 @@ struct ConversationConformanceTests {
         #expect(await silent.violations() == [])
     }
 
-    @Test func `too few answers, wrong kinds, faults and deaf ears are found`() async {
+    @Test func `missing answers, wrong kinds, faults and ignored cancellations are found`() async {
         let short = ConversationConformance { RecordingConversation([.answers([])]) }
         #expect(await short.violations().contains("0 answers to [\"name\"]"))
         let wrong = ConversationConformance { RecordingConversation([.answers([.name("ann")])]) }
-        #expect(await wrong.violations().contains("in answer to [\"password\"], password got another kind of answer"))
+        #expect(await wrong.violations().contains("password in [\"password\"] has an answer of another kind"))
         let gone = ConversationConformance(missing: [.certificate]) {
             RecordingConversation([.fault(.unavailable("gone"))])
         }
         #expect(
             await gone.violations().contains(
-                "asked for certificate, which it does not have, it throws: unavailable: gone"
+                "for certificate, which should have no answer, it throws: unavailable: gone"
             )
         )
         let has = ConversationConformance(missing: [.name(prompt: "")]) { PreparedConversation(name: "ann") }
-        #expect(await has.violations() == ["it has an answer to name, which should be missing"])
+        #expect(await has.violations() == ["it answers name, which should have no answer"])
         let deaf = RecordingConversation([.held(.silent)])
         let stuck = ConversationConformance(patience: .milliseconds(500), makeWaiting: { deaf }) {
             PreparedConversation.silent
         }
-        #expect(await stuck.violations() == ["it goes on waiting after a cancellation"])
+        #expect(await stuck.violations() == ["it does not return when it is cancelled"])
         deaf.release()
         let calm = ConversationConformance(makeWaiting: { PreparedConversation.silent }) { PreparedConversation.silent }
-        #expect(await calm.violations() == ["after a cancellation it answers instead of throwing"])
+        #expect(await calm.violations() == ["it answers after a cancellation instead of throwing"])
     }
 }
 
 struct ManualClockTests {
-    @Test func `time passes only when it is told to, and wakes those whose moment has come`() async throws {
+    @Test func `the clock moves only when advanced, and wakes the sleepers that are due`() async throws {
         let clock = ManualClock(now: 5)
         #expect(clock.now == 5)
         try await clock.sleep(until: 5)
@@ -271,7 +271,7 @@ struct ManualClockTests {
         #expect(clock.sleepers == 0)
     }
 
-    @Test func `who is cancelled before does not fall asleep`() async {
+    @Test func `a cancelled task does not sleep`() async {
         let clock = ManualClock()
         let begin = RecordingConversation([.held(.silent)])
         let task = Task {

@@ -13,10 +13,10 @@ struct GroupMappingTests {
         (["a->b"], ["a", "b"], []), (["a->b", "c->b"], ["a", "c"], ["b"]), ([], ["a"], []), (["a->b"], ["A"], []),
         (["a->b", "a->c", "b->d", "c->d"], ["a"], ["b", "c", "d"]), (["x-y->z"], ["x-y"], ["z"]),
     ])
-    func `groups follow from groups`(rules: [String], groups: [String], expected: [String]) throws {
-        let following = try GroupMapping(rules: rules).following(from: groups)
-        #expect(Set(following) == Set(expected))
-        #expect(following.count == expected.count)
+    func `derived groups follow from groups`(rules: [String], groups: [String], expected: [String]) throws {
+        let derivedGroups = try GroupMapping(rules: rules).derivedGroups(from: groups)
+        #expect(Set(derivedGroups) == Set(expected))
+        #expect(derivedGroups.count == expected.count)
     }
 
     @Test(arguments: [
@@ -24,7 +24,7 @@ struct GroupMappingTests {
         (["a,b->b"], "b"),
     ])
     func `a circle is refused`(rules: [String], start: String) {
-        #expect(throws: BadValue("leads from \(start) back to \(start)")) { try GroupMapping(rules: rules) }
+        #expect(throws: BadValue("has a cycle from \(start) to \(start)")) { try GroupMapping(rules: rules) }
     }
 
     @Test(
@@ -32,13 +32,13 @@ struct GroupMappingTests {
             $0 != "" && $0 != "a-> "
         }
     )
-    func `a rule that is none is refused`(rule: String) {
-        #expect(throws: BadValue("is made of rules such as a,b->c, and \(rule) is none")) {
+    func `an invalid rule is refused`(rule: String) {
+        #expect(throws: BadValue("takes rules such as a,b->c, not \(rule)")) {
             try GroupMapping(rules: [rule])
         }
     }
 
-    @Test func `no rules map nothing`() throws {
+    @Test func `without rules no groups are derived`() throws {
         #expect(GroupMapping.none.isEmpty)
         #expect(try GroupMapping(rules: []).isEmpty)
         #expect(try !GroupMapping(rules: ["a->b"]).isEmpty)
@@ -71,7 +71,7 @@ struct AuthenticatorTests {
     }
 
     @Test(arguments: ["Town", "", "village", "town "])
-    func `a realm there is not is never replaced by another`(name: String) async throws {
+    func `an unknown realm is never replaced by another`(name: String) async throws {
         let authenticator = Authenticator([try bound("town", [.required(FaultInjector())]), try bound("city", [])])
         let request = try request(realm: name)
         let error = await #expect(throws: RealmError.self) {
@@ -83,12 +83,12 @@ struct AuthenticatorTests {
         #expect(throws: RealmError.noSuchRealm("", known: [])) { try authenticator.realm(name) }
     }
 
-    @Test func `without any realm that is what is said`() {
+    @Test func `without any realm the message says so`() {
         let error = #expect(throws: RealmError.self) { try Authenticator([]).realm("town") }
         #expect(error?.message == "no realm is called town; there are none")
     }
 
-    @Test func `every user of a realm gets its groups, and those that follow`() async throws {
+    @Test func `every user of a realm gets its assigned groups, and derived ones`() async throws {
         let stack = [LoginStack.Entry.required(Fixed(.success))]
         let realm = try bound(
             "town",
@@ -113,7 +113,7 @@ struct AuthenticatorTests {
         #expect(report.refusal == .module(index: 0, phase: .login, failure: .locked))
     }
 
-    @Test func `a logout asks the modules of the login, though the realm is gone`() async throws {
+    @Test func `a logout calls the modules of the login, even if the realm was removed`() async throws {
         let module = FaultInjector()
         let old = Authenticator([try bound("town", [.required(module)])])
         let report = try await old.login(try request(), asking: PreparedConversation.silent)
@@ -128,7 +128,7 @@ struct AuthenticatorTests {
         let town = try Town(RealmProperties(schema: Town.properties, realmName: "town"))
         let options = try ModuleOptions(schema: [], realmName: "town")
         let error = #expect(throws: BadModule.self) { try kind.makeModule(realm: town, options: options) }
-        #expect(error?.message == "works with Village only, and the realm is a Town")
+        #expect(error?.message == "works with a Village only, not with a Town")
         #expect(kind.names == ["Picky"])
     }
 

@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 struct ThrottledLoginTests {
-    /// A throttle that says what it is told to and remembers what it was told.
+    /// A throttle with given decisions, which records what it receives.
     private final class Recorder: LoginThrottle {
         private let noted = Mutex<[String]>([])
         let mayGrant: Bool
@@ -18,18 +18,24 @@ struct ThrottledLoginTests {
 
         func note(_ what: String) { noted.withLock { $0.append(what) } }
 
-        func reserve(_ account: Account, for request: LoginRequest) async -> any LoginReservation {
-            note("reserve \(account) for \(request.username) from \(request.peer ?? "-")")
+        func reserve(
+            _ accounts: [Account],
+            by username: Username,
+            from peer: String?
+        ) async -> any LoginReservation {
+            let names = accounts.map(\.description).joined(separator: ", ")
+            note("reserve \(names) for \(username) from \(peer ?? "-")")
             return Place(recorder: self)
         }
     }
 
     private struct Place: LoginReservation {
         let recorder: Recorder
-        var mayGrant: Bool { recorder.mayGrant }
+        func mayGrant(_ account: Account) -> Bool { recorder.mayGrant && account.realm != "closed" }
 
-        func settle(_ report: LoginReport) async {
-            recorder.note("settle \(report.refusal?.failure.code ?? "in")")
+        func settle(_ attempts: [RealmAttempt]) async {
+            let answers = attempts.map { "\($0.account.realm) \($0.report.refusal?.failure.code ?? "in")" }
+            recorder.note("settle " + answers.joined(separator: ", "))
         }
     }
 
@@ -41,11 +47,11 @@ struct ThrottledLoginTests {
         init(_ properties: RealmProperties) throws(BadRealm) { jaasContext = try properties.jaasContext }
     }
 
-    private func bound(_ entries: LoginStack.Entry...) throws -> BoundRealm {
+    private func bound(_ entries: LoginStack.Entry..., name: String = "town") throws -> BoundRealm {
         BoundRealm(
-            name: "town",
+            name: name,
             className: "Town",
-            realm: try Town(RealmProperties(schema: Town.properties, realmName: "town")),
+            realm: try Town(RealmProperties(schema: Town.properties, realmName: name)),
             stack: LoginStack(name: "lane", entries, clock: ManualClock()),
             assignedGroups: ["Guests"]
         )
@@ -55,7 +61,7 @@ struct ThrottledLoginTests {
         (Outcome.success, "in"), (.failure(.wrongCredentials), "wrong-credentials"), (.ignored, "permission-denied"),
         (.failure(.unavailable), "unavailable"),
     ])
-    func `every login is reserved, walked and settled, once each`(outcome: Outcome, answer: String) async throws {
+    func `every login is reserved, run and settled once`(outcome: Outcome, answer: String) async throws {
         let recorder = Recorder()
         let module = FaultInjector(
             .run { attempt in
@@ -66,11 +72,11 @@ struct ThrottledLoginTests {
         )
         let authenticator = Authenticator([try bound(.required(module))]).throttled(by: recorder)
         let report = try await authenticator.login(try request("Ann"), asking: PreparedConversation.silent)
-        #expect(recorder.all == ["reserve ann@town for Ann from 192.0.2.7", "walk", "settle \(answer)"])
+        #expect(recorder.all == ["reserve ann@town for Ann from 192.0.2.7", "walk", "settle town \(answer)"])
         #expect(report.identity?.groups == (answer == "in" ? ["Guests"] : nil))
     }
 
-    @Test func `a login that may not succeed is walked, refused and settled`() async throws {
+    @Test func `a login that may not succeed runs, is refused and settled`() async throws {
         let recorder = Recorder(mayGrant: false)
         let module = FaultInjector()
         let authenticator = Authenticator([try bound(.required(module))], throttle: recorder)
@@ -78,7 +84,7 @@ struct ThrottledLoginTests {
         #expect(report.refusal == .locked)
         #expect(report.identity == nil)
         #expect(module.phases == [.login, .abort])
-        #expect(recorder.all == ["reserve ann@town for ann from 192.0.2.7", "settle locked"])
+        #expect(recorder.all == ["reserve ann@town for ann from 192.0.2.7", "settle town locked"])
     }
 
     @Test func `a cancelled login is settled`() async throws {
@@ -89,11 +95,62 @@ struct ThrottledLoginTests {
         await module.untilCalled()
         task.cancel()
         _ = try await task.value
-        #expect(recorder.all.last == "settle unavailable")
+        #expect(recorder.all.last == "settle town unavailable")
         #expect(recorder.all.count == 2)
     }
 
-    @Test func `a realm there is not reserves nothing`() async throws {
+    @Test func `several realms are one attempt, tried in order until one accepts`() async throws {
+        let recorder = Recorder()
+        func module(_ name: String, _ failure: LoginFailure? = nil) -> FaultInjector {
+            FaultInjector(
+                .run { attempt in
+                    recorder.note("walk \(name)")
+                    return failure.map { .failed($0) } ?? attempt.commit()
+                }
+            )
+        }
+        let authenticator = Authenticator(
+            [
+                try bound(.required(module("closed")), name: "closed"),
+                try bound(.required(module("first", .unknownUser)), name: "first"),
+                try bound(.required(module("second")), name: "second"),
+                try bound(.required(module("third")), name: "third"),
+            ],
+            throttle: recorder
+        )
+        let report = try await authenticator.login(
+            as: try Username("Ann"),
+            inFirstOf: ["closed", "first", "second", "third"],
+            peer: "192.0.2.7",
+            asking: PreparedConversation.silent
+        )
+        #expect(report.identity?.realm == "second")
+        #expect(report.decisive?.realm == "second")
+        #expect(report.reports.map(\.refusal?.failure) == [.locked, .unknownUser, nil])
+        #expect(
+            recorder.all == [
+                "reserve ann@closed, ann@first, ann@second, ann@third for Ann from 192.0.2.7", "walk closed",
+                "walk first",
+                "walk second", "settle closed locked, first unknown-user, second in",
+            ]
+        )
+    }
+
+    @Test func `if one of several realms does not exist none is tried`() async throws {
+        let recorder = Recorder()
+        let authenticator = Authenticator([try bound(.required(Fixed(.success)))], throttle: recorder)
+        let ann = try Username("ann")
+        for names in [["town", "gone"], ["gone", "town"]] {
+            await #expect(throws: RealmError.self) {
+                try await authenticator.login(as: ann, inFirstOf: names, asking: PreparedConversation.silent)
+            }
+        }
+        #expect(recorder.all == [])
+        let none = try await authenticator.login(as: ann, inFirstOf: [], asking: PreparedConversation.silent)
+        #expect(none.identity == nil && none.decisive == nil && !none.isUnavailable)
+    }
+
+    @Test func `an unknown realm reserves nothing`() async throws {
         let recorder = Recorder()
         let authenticator = Authenticator([]).throttled(by: recorder)
         let request = try request()
@@ -103,7 +160,7 @@ struct ThrottledLoginTests {
         #expect(recorder.all == [])
     }
 
-    @Test func `behind a throttle nothing is decided at once`() throws {
+    @Test func `behind a throttle no login completes synchronously`() throws {
         let open = Authenticator([try bound(.required(Fixed(.success)))])
         #expect(try open.loginNow(try request()) != nil)
         let recorder = Recorder()
@@ -111,7 +168,7 @@ struct ThrottledLoginTests {
         #expect(recorder.all == [])
     }
 
-    @Test func `no letter has a counter of its own in another case`() throws {
+    @Test func `letters in another case share one counter`() throws {
         for number in UInt32(0x21)...0x1_FFFF {
             guard let letter = Unicode.Scalar(number), letter.properties.isCased else { continue }
             let key = try Username("x\(letter)x").caseFolded

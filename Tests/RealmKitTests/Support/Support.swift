@@ -4,6 +4,7 @@
 import RealmKit
 import RealmTesting
 import Synchronization
+import TestTools
 
 func request(_ name: String = "ann", realm: String = "town") throws -> LoginRequest {
     LoginRequest(realm: realm, username: try Username(name), service: "tests", peer: "192.0.2.7")
@@ -37,7 +38,7 @@ extension LoginStep {
     var call: String { "\(index).\(phase.name)=\(outcome)" }
 }
 
-/// Which modules were called, in order.
+/// The indices of the called modules, in order.
 final class Calls: Sendable {
     private let noted = Mutex<[Int]>([])
 
@@ -46,7 +47,7 @@ final class Calls: Sendable {
     func note(_ index: Int) { noted.withLock { $0.append(index) } }
 }
 
-/// A module that never waits and always says the same.
+/// An immediate module with a fixed verdict.
 struct Fixed: ImmediateLoginModule {
     let index: Int
     let outcome: Outcome
@@ -67,7 +68,7 @@ struct Fixed: ImmediateLoginModule {
     }
 }
 
-/// Moves a clock on until a task has ended.
+/// Advances a clock until a task has ended.
 func value<Value: Sendable>(
     of task: Task<Value, any Error>,
     moving clock: ManualClock,
@@ -78,14 +79,14 @@ func value<Value: Sendable>(
         defer { end.keep(true) }
         return try await task.value
     }
-    while end.value == nil {
+    try await Waiting.until {
         clock.advance(by: step)
-        await Task.yield()
+        return end.value != nil
     }
     return try await value.value
 }
 
-/// A place to put something for later.
+/// A value to be set later.
 final class Kept<Value: Sendable>: Sendable {
     private let kept = Mutex<Value?>(nil)
 

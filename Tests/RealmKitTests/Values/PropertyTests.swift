@@ -37,7 +37,7 @@ struct PropertyTests {
         Good(words: ["x/y"], kind: .path, shown: #"string("x/y")"#),
         Good(words: ["k"], kind: .secret, shown: "secret(<secret>)"),
     ])
-    func `a value is read as its kind`(good: Good) throws {
+    func `a value is read as its type`(good: Good) throws {
         #expect("\(try PropertyValue(good.words, as: good.kind))" == good.shown)
     }
 
@@ -74,7 +74,7 @@ struct PropertyTests {
             Bad(words: [$0], kind: .choice(["red", "green"]), message: "is one of red, green, not \($0)")
         }
 
-    @Test(arguments: bad) func `a value of another kind is refused, with what would be right`(bad: Bad) {
+    @Test(arguments: bad) func `a value of the wrong type is refused, and the message names the right one`(bad: Bad) {
         #expect(throws: BadValue(bad.message)) { try PropertyValue(bad.words, as: bad.kind) }
     }
 }
@@ -89,7 +89,7 @@ struct SettingsTests {
         try RealmProperties(values, schema: schema, realmName: "town")
     }
 
-    @Test func `defaults are filled in, and what has none is missing`() throws {
+    @Test func `defaults are filled in, other properties are missing`() throws {
         let set = try settings(["key": .secret(Secret(utf8: "k"))])
         #expect(try set.jaasContext == "lane")
         #expect(try set.integer("tries") == 3)
@@ -98,18 +98,18 @@ struct SettingsTests {
         #expect(set.realmName == "town")
     }
 
-    @Test func `what must be set and is not is refused`() {
+    @Test func `a missing required property is refused`() {
         #expect(throws: BadRealm("must be set", setting: "key")) { try settings([:]) }
     }
 
-    @Test func `what is not known is refused, the first by name`() {
+    @Test func `unknown properties are refused, the first in order of name`() {
         let key = PropertyValue.secret(Secret(utf8: "k"))
-        #expect(throws: BadRealm("is not known here", setting: "alpha")) {
+        #expect(throws: BadRealm("is unknown", setting: "alpha")) {
             try settings(["key": key, "beta": .integer(1), "alpha": .integer(1)])
         }
     }
 
-    @Test func `asking for what is not there, or for another kind, is a fault`() throws {
+    @Test func `reading an undeclared property, or as another type, is a fault`() throws {
         let set = try settings(["key": .secret(Secret(utf8: "k"))])
         #expect(throws: BadRealm("has no value", setting: "note")) { try set.string("note") }
         #expect(throws: BadRealm("has no value", setting: "nope")) { try set.integer("nope") }
@@ -121,11 +121,11 @@ struct SettingsTests {
         #expect(throws: BadRealm("holds no secret", setting: "tries")) { try set.secret("tries") }
     }
 
-    @Test func `a default that cannot be is a fault`() {
+    @Test func `an invalid default is a fault`() {
         let schema: PropertySchema = [Property("tries", .integer(0...2), default: "3")]
-        let fault = BadModule("has a default that cannot be: it is a whole number from 0 to 2, not 3", setting: "tries")
+        let fault = BadModule("has an invalid default: it is a whole number from 0 to 2, not 3", setting: "tries")
         #expect(throws: fault) { try ModuleOptions(schema: schema, realmName: "town") }
-        #expect(fault.description == "tries: has a default that cannot be: it is a whole number from 0 to 2, not 3")
+        #expect(fault.description == "tries: has an invalid default: it is a whole number from 0 to 2, not 3")
     }
 
     @Test func `of two properties with the same name the later counts`() {

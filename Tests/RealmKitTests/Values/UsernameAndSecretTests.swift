@@ -12,14 +12,14 @@ struct UsernameTests {
         ("\u{0}", .controlCharacter), ("a\u{7F}", .controlCharacter), ("a\u{9B}b", .controlCharacter),
         ("a\u{2028}b", .controlCharacter), ("a\u{2029}b", .controlCharacter), ("a\tb", .controlCharacter),
     ])
-    func `what no realm should see is refused`(text: String, fault: BadUsername) {
+    func `names that are unsafe for realms are refused`(text: String, fault: BadUsername) {
         #expect(throws: fault) { try Username(text) }
     }
 
     @Test(arguments: [
         "ann", "Ann Lee", "a", "ann@example.com", "\u{E9}", "e\u{301}", "\u{1F600}", "a\u{A0}b", "\u{200B}",
     ])
-    func `anything else is kept as it is`(text: String) throws {
+    func `any other name is kept as it is`(text: String) throws {
         #expect(try Username(text).text.utf8.elementsEqual(text.utf8))
         #expect(try "\(Username(text))" == text)
     }
@@ -59,7 +59,7 @@ struct SecretTests {
         let number = 1
     }
 
-    @Test func `a secret shows nothing, wherever it is printed`() {
+    @Test func `a printed secret is redacted`() {
         #expect("\(secret)" == "<secret>")
         #expect(String(reflecting: secret) == "<secret>")
         #expect(String(describing: Optional(secret)) == "Optional(<secret>)")
@@ -71,7 +71,7 @@ struct SecretTests {
         #expect("\(SharedState.Value.secret(secret))" == "secret(<secret>)")
     }
 
-    @Test func `a dump of a secret shows nothing`() {
+    @Test func `a dumped secret is redacted`() {
         var text = ""
         dump(secret, to: &text)
         #expect(text == "- <secret> #0\n")
@@ -92,7 +92,7 @@ struct SecretTests {
         #expect(Secret(utf8: one).isEqual(to: Secret(utf8: other)) == isEqual)
     }
 
-    @Test func `the bytes are lent as they are`() {
+    @Test func `withBytes gives the bytes unchanged`() {
         #expect(secret.count == 5)
         #expect(!secret.isEmpty)
         #expect(Secret([]).isEmpty)

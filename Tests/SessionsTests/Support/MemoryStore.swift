@@ -6,14 +6,20 @@ import RealmKit
 import Sessions
 import Synchronization
 
-/// A store that forgets everything at the end of a test.
+/// A store in memory.
 final class MemoryStore: SessionStore {
     private struct State {
         var records: [SessionID: SessionRecord] = [:]
-        var orders: [SessionOrder] = []
+        var commands: [SessionCommand] = []
         var touches = 0
         var isBroken = false
+        var areNotesBroken = true
+        var noted: Set<SessionID> = []
+        var removalHold: (@Sendable () async -> Void)?
+        var noteHold: (@Sendable () async -> Void)?
         var hold: (@Sendable () async -> Void)?
+        var lateHold: (@Sendable () async -> Void)?
+        var removals = 0
     }
 
     private let state = Mutex(State())
@@ -21,7 +27,26 @@ final class MemoryStore: SessionStore {
     var records: [SessionRecord] { state.withLock { Array($0.records.values) } }
     var touches: Int { state.withLock { $0.touches } }
 
-    func breaks(_ isBroken: Bool) { state.withLock { $0.isBroken = isBroken } }
+    /// How often it was asked to remove sessions.
+    var removals: Int { state.withLock { $0.removals } }
+    var noted: Set<SessionID> { state.withLock { $0.noted } }
+
+    /// Has it fail, and what stands beside it fail too or not.
+    func breaks(_ isBroken: Bool, notes: Bool = true) {
+        state.withLock { state in
+            state.isBroken = isBroken
+            state.areNotesBroken = notes
+        }
+    }
+
+    /// Has whoever removes, or notes, wait for something.
+    func holdsEnds(removals: (@Sendable () async -> Void)?, notes: (@Sendable () async -> Void)?) {
+        state.withLock { state in
+            state.removalHold = removals
+            state.noteHold = notes
+        }
+    }
+
     func put(_ record: SessionRecord) { state.withLock { $0.records[record.id] = record } }
     func change(_ id: SessionID, _ change: (inout SessionRecord) -> Void) {
         state.withLock { state in
@@ -33,8 +58,10 @@ final class MemoryStore: SessionStore {
 
     /// Has whoever saves wait for something, before it is saved.
     func holds(_ hold: (@Sendable () async -> Void)?) { state.withLock { $0.hold = hold } }
+    /// Has whoever saves wait for something, and saves it then, whatever has become of the task.
+    func savesAfter(_ hold: (@Sendable () async -> Void)?) { state.withLock { $0.lateHold = hold } }
     /// Forgets old orders.
-    func dropOrders(_ count: Int) { state.withLock { $0.orders.removeFirst(count) } }
+    func dropOrders(_ count: Int) { state.withLock { $0.commands.removeFirst(count) } }
 
     private func write(_ body: (inout State) -> Void) throws(SessionStoreError) {
         // As GRDB does.
@@ -50,18 +77,22 @@ final class MemoryStore: SessionStore {
     func loadSessions() async throws(SessionStoreError) -> SessionSnapshot {
         guard !state.withLock({ $0.isBroken }) else { throw SessionStoreError("the disk is full") }
         return state.withLock {
-            SessionSnapshot(sessions: Array($0.records.values), lastOrder: $0.orders.last?.number ?? 0)
+            let noted = $0.noted
+            return SessionSnapshot(
+                sessions: $0.records.values.filter { !noted.contains($0.id) },
+                ended: Array(noted),
+                lastCommand: $0.commands.last?.number ?? 0
+            )
         }
     }
 
     func saveSession(_ session: SessionRecord) async throws(SessionStoreError) {
         if let hold = state.withLock({ $0.hold }) { await hold() }
-        try write { $0.records[session.id] = session }
-    }
-
-    func renewSession(_ id: SessionID, token: Digest) async throws(SessionStoreError) {
-        if let hold = state.withLock({ $0.hold }) { await hold() }
-        try write { $0.records[id]?.token = token }
+        guard let late = state.withLock({ $0.lateHold }) else {
+            return try write { $0.records[session.id] = session }
+        }
+        await late()
+        state.withLock { $0.records[session.id] = session }
     }
 
     func touchSessions(_ touches: [SessionTouch]) async throws(SessionStoreError) {
@@ -76,20 +107,35 @@ final class MemoryStore: SessionStore {
     }
 
     func removeSessions(_ ids: [SessionID]) async throws(SessionStoreError) {
+        let hold = state.withLock { state in
+            state.removals += 1
+            return state.removalHold
+        }
+        if let hold { await hold() }
         try write { state in
             for id in ids { state.records[id] = nil }
+            state.noted.subtract(ids)
         }
     }
 
-    func sessionOrders(after number: Int) async throws(SessionStoreError) -> [SessionOrder] {
-        guard !state.withLock({ $0.isBroken }) else { throw SessionStoreError("the disk is full") }
-        return state.withLock { $0.orders.filter { $0.number > number } }
+    func noteEnded(_ ids: [SessionID]) async throws(SessionStoreError) {
+        if let hold = state.withLock({ $0.noteHold }) { await hold() }
+        let isBroken = state.withLock { state in
+            if !state.areNotesBroken { state.noted.formUnion(ids) }
+            return state.areNotesBroken
+        }
+        if isBroken { throw SessionStoreError("the disk is gone") }
     }
 
-    func orderSessions(_ what: SessionOrder.What) async throws(SessionStoreError) -> Int {
+    func sessionCommands(after number: Int) async throws(SessionStoreError) -> [SessionCommand] {
+        guard !state.withLock({ $0.isBroken }) else { throw SessionStoreError("the disk is full") }
+        return state.withLock { $0.commands.filter { $0.number > number } }
+    }
+
+    func commandSessions(_ action: SessionCommand.Action) async throws(SessionStoreError) -> Int {
         state.withLock { state in
-            state.orders.append(SessionOrder(number: (state.orders.last?.number ?? 0) + 1, what))
-            guard case .end(let selection) = what else { return 0 }
+            state.commands.append(SessionCommand(number: (state.commands.last?.number ?? 0) + 1, action: action))
+            guard case .end(let selection) = action else { return 0 }
             let before = state.records.count
             state.records = state.records.filter { !selection.includes($0.key, of: $0.value.user) }
             return before - state.records.count

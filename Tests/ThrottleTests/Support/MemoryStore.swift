@@ -4,11 +4,11 @@
 import Synchronization
 import Throttle
 
-/// A store that forgets everything at the end of a test.
+/// A store in memory.
 final class MemoryStore: ThrottleStore {
     private struct State {
         var records: [ThrottleKey: ThrottleRecord] = [:]
-        var clearances: [Clearance] = []
+        var resets: [LockoutReset] = []
         var saves = 0
         var isBroken = false
     }
@@ -24,8 +24,8 @@ final class MemoryStore: ThrottleStore {
 
     func load() async throws(ThrottleStoreError) -> ThrottleSnapshot {
         state.withLock { state in
-            let last = state.clearances.last?.number ?? 0
-            return ThrottleSnapshot(records: Array(state.records.values), lastClearance: last)
+            let last = state.resets.last?.number ?? 0
+            return ThrottleSnapshot(records: Array(state.records.values), lastReset: last)
         }
     }
 
@@ -47,17 +47,17 @@ final class MemoryStore: ThrottleStore {
         if isBroken { throw ThrottleStoreError("the disk is full") }
     }
 
-    func clearances(after number: Int) async throws(ThrottleStoreError) -> [Clearance] {
-        state.withLock { $0.clearances.filter { $0.number > number } }
+    func lockoutResets(after number: Int) async throws(ThrottleStoreError) -> [LockoutReset] {
+        state.withLock { $0.resets.filter { $0.number > number } }
     }
 
-    func clear(_ what: Clearance.What) async throws(ThrottleStoreError) {
+    func clear(_ scope: LockoutReset.Scope) async throws(ThrottleStoreError) {
         state.withLock { state in
-            switch what {
+            switch scope {
             case .one(let key): state.records[key] = nil
             case .all: state.records = [:]
             }
-            state.clearances.append(Clearance(number: (state.clearances.last?.number ?? 0) + 1, what))
+            state.resets.append(LockoutReset(number: (state.resets.last?.number ?? 0) + 1, scope: scope))
         }
     }
 }

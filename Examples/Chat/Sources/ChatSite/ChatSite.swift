@@ -8,13 +8,13 @@ public import HummingbirdRealms
 internal import NIOCore
 internal import RealmConfiguration
 
-/// The routes of the chat, and who may have them.
+/// Returns the routes of the chat, with their access rules.
 ///
 /// - Parameters:
-///   - realms: Who people are.
-///   - room: Where they talk.
+///   - realms: The realms that authenticate users.
+///   - room: The chat room.
 /// - Returns: The router.
-/// - Throws: When the configuration has no such realms.
+/// - Throws: ``RealmError`` when the configuration does not have a realm of the sign-in page.
 public func makeRouter(_ realms: Realms, _ room: Room) throws -> Router<BasicRealmRequestContext> {
     let router = Router(context: BasicRealmRequestContext.self)
     router.add(middleware: SignInPages(realms))
@@ -24,10 +24,10 @@ public func makeRouter(_ realms: Realms, _ room: Room) throws -> Router<BasicRea
     router.group()
         .add(middleware: try RealmAuthenticator(realms, schemes: [.form]))
         .add(middleware: RequireUser())
-        .get("/") { _, context in page(for: try context.requireUser(), proof: context.formProof ?? "") }
+        .get("/") { _, context in page(for: try context.requireUser(), proof: context.csrfToken ?? "") }
         .post("/messages") { request, context in try await post(request, context, in: room) }
 
-    // Listening does not keep a session alive that nobody uses.
+    // An open event stream does not extend the idle time of its session.
     router.group()
         .add(middleware: try RealmAuthenticator(realms, schemes: [.form], isActivity: false))
         .add(middleware: RequireUser())
@@ -35,7 +35,7 @@ public func makeRouter(_ realms: Realms, _ room: Room) throws -> Router<BasicRea
     return router
 }
 
-/// What is posted.
+/// The body of a `POST /messages`.
 private struct NewMessage: Decodable {
     let text: String
 }
@@ -46,8 +46,11 @@ private func post(
     in room: Room
 ) async throws -> Response {
     let user = try context.requireUser()
-    guard context.isFormProof(request.headers[.formProof]) else { throw HTTPError(.forbidden) }
-    guard request.headers[.contentType] == "application/json" else { throw HTTPError(.unsupportedMediaType) }
+    guard context.isCSRFToken(request.headers[.csrfToken]) else { throw HTTPError(.forbidden) }
+    // Compared by bytes: == of String takes quadratic time for some texts that an attacker can send.
+    guard let type = request.headers[.contentType], type.utf8.elementsEqual("application/json".utf8) else {
+        throw HTTPError(.unsupportedMediaType)
+    }
     let body = try await request.body.collect(upTo: 4 * Room.maximumBytes)
     let message: NewMessage
     do {
@@ -62,7 +65,7 @@ private func post(
     }
 }
 
-/// Server-sent events of the HTML standard, section 9.2.
+/// Returns the stream of messages, as server-sent events (HTML standard, section 9.2).
 private func listen(
     _ request: Request,
     _ context: BasicRealmRequestContext,
@@ -82,7 +85,9 @@ private func listen(
     return Response(status: .ok, headers: [.contentType: "text/event-stream; charset=utf-8"], body: body)
 }
 
-/// JSON has no line breaks of its own, so a message is one line whatever it says.
+/// Returns an event in the format of the stream.
+///
+/// JSON escapes line breaks, so every message is one line.
 private func text(of event: Event) throws -> String {
     switch event {
     case .beat: return ":\n\n"
@@ -100,8 +105,8 @@ private func asset(_ text: String, _ type: String) -> Response {
 }
 
 extension HTTPField.Name {
-    /// What shows that a message was sent by our own page.
-    fileprivate static var formProof: Self? { Self("X-Form-Proof") }
+    /// The field with the CSRF token, which only the page of the chat can send.
+    fileprivate static var csrfToken: Self? { Self("X-Form-Proof") }
     fileprivate static var lastEventID: Self? { Self("Last-Event-ID") }
 }
 

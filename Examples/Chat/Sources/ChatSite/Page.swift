@@ -5,7 +5,9 @@ internal import HTTPTypes
 internal import Hummingbird
 internal import RealmKit
 
-/// The page: it has no script and no style within, so that a browser can be told to run none.
+/// Returns the page.
+///
+/// It has no inline script or style, so that its content security policy can forbid them.
 func page(for user: SignedInUser, proof: String) -> Response {
     let html = """
         <!doctype html>
@@ -50,7 +52,7 @@ func page(for user: SignedInUser, proof: String) -> Response {
     return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(string: html)))
 }
 
-/// What a name says is shown, and never read as HTML.
+/// Returns a text with the characters of HTML markup escaped.
 func escaped(_ text: String) -> String {
     var escaped = ""
     for character in text.unicodeScalars {

@@ -4,22 +4,22 @@
 internal import RealmKit
 internal import Synchronization
 
-/// Where people talk: the last messages, and who listens.
+/// The chat room: the last messages, and the listeners.
 public final class Room: Sendable {
-    /// How many messages are kept.
+    /// The number of messages that are kept.
     public static let historyLength = 50
     /// The longest message, in bytes of UTF-8.
     public static let maximumBytes = 2000
-    /// How many messages somebody may send at once, and after how many seconds there is one more.
+    /// The number of messages that a user may send at once, and the seconds after which the user may send one more.
     public static let burst = 5.0, pause = 2.0
 
-    /// What came of a message.
+    /// The result of posting a message.
     enum Outcome: Equatable {
-        /// Everybody has it.
+        /// It was sent to all listeners.
         case posted(Message)
-        /// Its author has to wait for so many seconds.
+        /// Its author must wait for this number of seconds.
         case tooSoon(Int)
-        /// It is empty, too long or holds control characters.
+        /// It is empty, too long or contains control characters.
         case unusable
     }
 
@@ -33,24 +33,24 @@ public final class Room: Sendable {
         var lastNumber = 0
         var listeners: [Int: AsyncStream<Event>.Continuation] = [:]
         var lastListener = 0
-        /// What each author may still send, as of a moment.
+        /// The number of messages that each author may still send, and the time at which that was computed.
         var allowances: [Author: (left: Double, moment: Double)] = [:]
     }
 
     private let now: @Sendable () -> Double
     private let state = Mutex(State())
 
-    /// An empty room.
+    /// Creates an empty room.
     ///
-    /// - Parameter now: The seconds since 1970.
+    /// - Parameter now: The clock, in seconds since 1970.
     public init(now: @escaping @Sendable () -> Double) {
         self.now = now
     }
 
-    /// How many listen.
+    /// The number of listeners.
     var listeners: Int { state.withLock { $0.listeners.count } }
 
-    /// Tells everybody something.
+    /// Sends a message to all listeners.
     func post(_ text: String, by user: SignedInUser) -> Outcome {
         let text = Self.trimmed(text)
         guard !text.isEmpty, text.utf8.count <= Self.maximumBytes, !text.unicodeScalars.contains(where: Self.isControl)
@@ -68,14 +68,14 @@ public final class Room: Sendable {
         }
     }
 
-    /// Listens, from the message after one that is known, or from the oldest that is kept.
+    /// Listens, from the message after a known one, or from the oldest that is kept.
     func listen(after number: Int?) -> Listening {
-        // Who reads too slowly loses the oldest, and no memory is theirs to fill.
+        // A listener that reads too slowly loses the oldest messages. Without a limit it could use up the memory.
         let (events, continuation) = AsyncStream.makeStream(of: Event.self, bufferingPolicy: .bufferingNewest(100))
         let id = state.withLock { state in
             state.lastListener += 1
             state.listeners[state.lastListener] = continuation
-            // Numbers of a server that ran before are of no use.
+            // The number may be from a previous run of the server.
             let known = number.flatMap { $0 <= state.lastNumber ? $0 : nil } ?? 0
             for message in state.messages where message.number > known { continuation.yield(.message(message)) }
             return state.lastListener
@@ -86,12 +86,14 @@ public final class Room: Sendable {
         return Listening(events: events, continuation: continuation)
     }
 
-    /// How long an author has to wait; takes one off the allowance if that is not at all.
+    /// Returns the seconds that an author must wait.
+    ///
+    /// If it returns 0, it subtracts one message from the allowance of the author.
     private static func wait(_ author: Author, _ now: Double, _ state: inout State) -> Int {
         func left(_ allowance: (left: Double, moment: Double)) -> Double {
             min(burst, allowance.left + max(0, now - allowance.moment) / pause)
         }
-        // Who may send as much as ever need not be remembered.
+        // An author with the full allowance needs no entry.
         if state.allowances.count > 1000 { state.allowances = state.allowances.filter { left($0.value) < burst } }
         let before = state.allowances[author].map(left) ?? burst
         guard before >= 1 else { return Int(((1 - before) * pause).rounded(.up)) }
@@ -111,7 +113,7 @@ public final class Room: Sendable {
     }
 }
 
-/// What somebody has said.
+/// A message of a user.
 struct Message: Codable, Sendable, Equatable {
     let number: Int
     let author: String
@@ -120,20 +122,20 @@ struct Message: Codable, Sendable, Equatable {
     let time: Int
 }
 
-/// What a listener is told.
+/// An event that a listener receives.
 enum Event: Sendable, Equatable {
     case message(Message)
-    /// Nothing; so that it is noticed when nobody listens any more.
+    /// An event without contents: writing it fails if the client has gone.
     case beat
 }
 
-/// Somebody who listens.
+/// A listener.
 struct Listening: Sendable {
-    /// What happens, from now on.
+    /// The messages that are kept, and then those that are posted.
     let events: AsyncStream<Event>
     fileprivate let continuation: AsyncStream<Event>.Continuation
 
-    /// Shows that there is somebody.
+    /// Sends an event without contents.
     func beat() { continuation.yield(.beat) }
 
     /// Ends the events.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// What the page does: shows what comes, sends what is written, and stops when the session is over.
+/// The script of the page: it shows messages, sends new ones, and stops when the session ends.
 let script = """
     (() => {
       "use strict";

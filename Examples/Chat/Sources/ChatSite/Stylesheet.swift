@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// How the page looks, by day and by night.
+/// The style sheet of the page, with a light and a dark color scheme.
 let stylesheet = """
     :root { color-scheme: light dark; --ground: #fff; --ink: #1a1a1a; --quiet: #595959; --mine: #e3eefc; --line: #c8c8c8; --key: #0b57d0; }
     @media (prefers-color-scheme: dark) {

@@ -7,7 +7,7 @@ public import RealmKit
 ///
 /// Options: those by which modules share a password, ``RealmKit/PropertySchema/firstPass``.
 public struct TeamLoginModule: PasswordLoginModule {
-    /// How this module shares a password with its neighbours.
+    /// How this module shares a password with the other modules of the stack.
     public let firstPass: FirstPass
 
     private let realm: TeamRealm
@@ -17,15 +17,15 @@ public struct TeamLoginModule: PasswordLoginModule {
     /// - Parameters:
     ///   - realm: The team.
     ///   - options: How to share a password.
-    /// - Throws: Nothing that its schema has not refused before.
+    /// - Throws: Nothing: the options have been checked against the schema.
     public init(realm: TeamRealm, options: ModuleOptions) throws(BadModule) {
         self.realm = realm
         firstPass = try FirstPass(options)
     }
 
-    /// Yes if the user is a member and the password is the team's passphrase.
+    /// Accepts the user if it is a member and the password is the team's passphrase.
     public func authenticate(_ attempt: LoginAttempt, password: Secret) async throws(LoginFault) -> Verdict {
-        // Compared first, so that a stranger costs what a member costs.
+        // Compared first, so that the time is the same for other users.
         let isRight = realm.accepts(password)
         guard let groups = realm.groups(of: attempt.username) else { return .failed(.unknownUser) }
         guard isRight else { return .failed(.wrongCredentials) }

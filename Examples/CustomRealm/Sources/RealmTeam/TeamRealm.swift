@@ -28,7 +28,7 @@ public struct TeamRealm: Realm {
     /// Makes the realm.
     ///
     /// - Parameter properties: Checked against ``properties``.
-    /// - Throws: ``RealmKit/BadRealm`` when a member's name can be nobody's, or when the passphrase is empty.
+    /// - Throws: ``RealmKit/BadRealm`` when the name of a member is not valid, or the passphrase is empty.
     public init(_ properties: RealmProperties) throws(BadRealm) {
         jaasContext = try properties.jaasContext
         group = try properties.string("group")
@@ -39,7 +39,7 @@ public struct TeamRealm: Realm {
             do throws(BadUsername) {
                 members.insert(try Username(name))
             } catch {
-                throw BadRealm("holds a name that nobody can have: \(error)", setting: "members")
+                throw BadRealm("has a name that is not valid: \(error)", setting: "members")
             }
         }
         self.members = members
@@ -51,7 +51,7 @@ public struct TeamRealm: Realm {
         return groups
     }
 
-    /// The groups of a member; nil for everybody else.
+    /// The groups of a member; nil for all other users.
     func groups(of user: Username) -> [String]? {
         members.contains(user) ? [group] : nil
     }

@@ -2,7 +2,8 @@
 // Gatehouse
 
 import AuthcheckCommand
-import BuiltInRealms
 import RealmTeam
+import RealmsWithoutStore
 
-await Authcheck.main(builtInRealms + [.team])
+// With the store: docs/custom-realm.md, "The store".
+await Authcheck.main(realmsWithoutStore + [.team])

@@ -37,8 +37,11 @@ struct TeamLoginModuleTests {
     ]
 
     @Test(arguments: strangers)
-    func `everybody else is told apart in the log`(name: String, password: String?, failure: LoginFailure) async throws
-    {
+    func `every rejection has its reason in the log`(
+        name: String,
+        password: String?,
+        failure: LoginFailure
+    ) async throws {
         let report = await Team.stack([try Team.module()]).login(
             try Team.request(name),
             asking: RecordingConversation(password: password)
@@ -57,7 +60,7 @@ struct TeamLoginModuleTests {
         #expect(conversation.questions == [[.password(prompt: "Password")]])
     }
 
-    @Test func `who takes an hour to type it is not too late`() async throws {
+    @Test func `an hour of typing is not too late`() async throws {
         let clock = ManualClock()
         let stack = Team.stack([try Team.module()], clock: clock)
         let person = RecordingConversation([.held(PreparedConversation(password: Secret(utf8: "open sesame")))])

@@ -12,7 +12,7 @@ struct TeamRealmTests {
             TeamRealm.self,
             properties: ["members": ["ann", "zed"], "passphrase": ["open sesame"], "group": ["Crew"]],
             members: ["ann": ["Crew"], "zed": ["Crew"]],
-            strangers: ["bob", "Ann"]
+            unknownUsers: ["bob", "Ann"]
         )
         let violations = await conformance.violations()
         #expect(violations == [])
@@ -25,7 +25,7 @@ struct TeamRealmTests {
     }
 
     @Test(arguments: ["", " ann", "ann\u{7}"])
-    func `a member's name that nobody can have makes no realm`(name: String) throws {
+    func `a member name that is not valid makes no realm`(name: String) throws {
         let error = try #require(throws: BadRealm.self) { try Team.realm(members: ["ann", name]) }
         #expect(error.setting == "members")
     }

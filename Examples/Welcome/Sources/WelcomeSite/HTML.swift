@@ -4,7 +4,7 @@
 internal import HTTPTypes
 internal import Hummingbird
 
-/// A page with a title, a text and the ways to the other pages.
+/// A page with a title, a text and links to the other pages.
 struct HTML: ResponseGenerator {
     let title: String
     let text: String
@@ -30,7 +30,7 @@ struct HTML: ResponseGenerator {
         return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(string: html)))
     }
 
-    /// What a name says is shown, and never read as HTML.
+    /// Returns a text with the characters of HTML markup escaped.
     static func escaped(_ text: String) -> String {
         var escaped = ""
         for character in text.unicodeScalars {

@@ -5,11 +5,11 @@ public import Hummingbird
 public import HummingbirdRealms
 internal import RealmKit
 
-/// The routes of the site, and who may have them.
+/// Returns the routes of the site, with their access rules.
 ///
-/// - Parameter realms: Who people are.
+/// - Parameter realms: The realms that authenticate users.
 /// - Returns: The router.
-/// - Throws: When the configuration has no such realms.
+/// - Throws: ``RealmError`` when the configuration does not have a realm of the sign-in page.
 public func makeRouter(_ realms: Realms) throws -> Router<BasicRealmRequestContext> {
     let router = Router(context: BasicRealmRequestContext.self)
     router.add(middleware: SignInPages(realms))
@@ -31,7 +31,7 @@ public func makeRouter(_ realms: Realms) throws -> Router<BasicRealmRequestConte
     return router
 }
 
-/// What `/me` says.
+/// The response of `/me`.
 struct Me: ResponseEncodable {
     let user: String
     let realm: String

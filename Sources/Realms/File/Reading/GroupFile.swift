@@ -3,7 +3,7 @@
 
 internal import RealmKit
 
-/// A line `group: user user` of a group file, as Apache's AuthGroupFile has them.
+/// A line `group: user user` of a group file in the format of Apache's AuthGroupFile.
 struct GroupLine: Sendable {
     let group: String
     let members: [(name: String, place: Range<Int>)]
@@ -12,10 +12,10 @@ struct GroupLine: Sendable {
     let line: TextLine
 }
 
-/// What a group file says.
+/// The contents of a group file.
 struct GroupFile: Sendable {
     let lines: [GroupLine]
-    /// Lines that say nothing that can be trusted, and why.
+    /// Malformed lines, which are ignored, with the reasons.
     let refusals: [(line: Int, reason: String)]
 
     /// No groups.
@@ -28,14 +28,14 @@ struct GroupFile: Sendable {
         for line in TextLine.lines(of: bytes) {
             let content = bytes.trimmed(line.content)
             let wasContinued = isContinued
-            isContinued = KeyFileForm.isContinued(bytes, line.content)
+            isContinued = KeyFileForm.isContinued(bytes, content: line.content)
             if wasContinued || isContinued {
                 refusals.append((line.number, "it is continued by a backslash"))
                 continue
             }
             guard let first = content.first, bytes[first] != UInt8(ascii: "#") else { continue }
             do throws(BadLine) {
-                lines.append(try Self.read(bytes, content, line))
+                lines.append(try Self.read(bytes, content: content, line: line))
             } catch {
                 refusals.append((line.number, error.reason))
             }
@@ -44,14 +44,14 @@ struct GroupFile: Sendable {
         self.refusals = refusals
     }
 
-    /// The groups of every user that is named, each once, in the order of the file.
+    /// Returns the groups of every user, without repetitions, in the order of the file.
     func groupsByUser() -> [Username: [String]] {
         var groups: [Username: [String]] = [:]
         var seen: [Username: Set<[UInt8]>] = [:]
         for line in lines {
             let group = Array(line.group.utf8)
             for member in line.members {
-                // Nobody can sign in with a name that is none.
+                // A malformed name is ignored: no user can sign in with it.
                 guard let user = Self.username(member.name) else { continue }
                 guard seen[user, default: []].insert(group).inserted else { continue }
                 groups[user, default: []].append(line.group)
@@ -74,26 +74,26 @@ struct GroupFile: Sendable {
 
     private static func read(
         _ bytes: [UInt8],
-        _ content: Range<Int>,
-        _ line: TextLine
+        content: Range<Int>,
+        line: TextLine
     ) throws(BadLine) -> GroupLine {
         guard !bytes.hasControl(in: content, allowingTab: true) else {
-            throw BadLine(reason: "it holds a control character")
+            throw BadLine(reason: "it contains a control character")
         }
         guard let colon = bytes.place(of: UInt8(ascii: ":"), in: content) else {
             throw BadLine(reason: "there is no :")
         }
         guard colon > content.lowerBound else { throw BadLine(reason: "there is no group before the :") }
         guard let group = bytes.text(content.lowerBound..<colon) else { throw BadLine(reason: "it is not UTF-8") }
-        guard !group.holdsControl else { throw BadLine(reason: "the group's name holds a control character") }
-        let members = try members(bytes, colon + 1..<content.upperBound)
+        guard !group.holdsControl else { throw BadLine(reason: "the group's name contains a control character") }
+        let members = try members(bytes, in: colon + 1..<content.upperBound)
         return GroupLine(group: group, members: members, content: content, line: line)
     }
 
-    /// Words between blanks; one that begins with a quote ends with it.
+    /// Splits a line into words between blanks; a word that begins with a quote ends with it.
     private static func members(
         _ bytes: [UInt8],
-        _ range: Range<Int>
+        in range: Range<Int>
     ) throws(BadLine) -> [(name: String, place: Range<Int>)] {
         var members: [(name: String, place: Range<Int>)] = []
         var place = range.lowerBound
@@ -105,7 +105,7 @@ struct GroupFile: Sendable {
             let start = place
             let word: [UInt8]
             if bytes[place] == UInt8(ascii: "\"") || bytes[place] == UInt8(ascii: "'") {
-                word = try quoted(bytes, &place, range.upperBound)
+                word = try quoted(bytes, from: &place, to: range.upperBound)
             } else {
                 while place < range.upperBound, ![UInt8].isBlank(bytes[place]) { place += 1 }
                 word = Array(bytes[start..<place])
@@ -116,7 +116,7 @@ struct GroupFile: Sendable {
         return members
     }
 
-    private static func quoted(_ bytes: [UInt8], _ place: inout Int, _ end: Int) throws(BadLine) -> [UInt8] {
+    private static func quoted(_ bytes: [UInt8], from place: inout Int, to end: Int) throws(BadLine) -> [UInt8] {
         let quote = bytes[place]
         var word: [UInt8] = []
         place += 1

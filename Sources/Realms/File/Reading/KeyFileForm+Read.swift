@@ -5,58 +5,59 @@ internal import RealmKit
 
 extension KeyFileForm {
     /// Reads all lines.
-    func read(_ bytes: [UInt8], _ lines: [TextLine], _ body: (TextLine, ReadLine) -> Void) {
+    func read(_ bytes: [UInt8], lines: [TextLine], body: (TextLine, ReadLine) -> Void) {
         var isContinued = false
         for line in lines {
             let content = self == .htpasswd ? bytes.trimmed(line.content) : line.content
             if isContinued {
                 body(line, .refused("it continues the line before, which ends in a backslash"))
             } else {
-                body(line, read(bytes, content, line))
+                body(line, read(bytes, content: content, line: line))
             }
-            isContinued = self == .htpasswd && Self.isContinued(bytes, line.content)
+            isContinued = self == .htpasswd && Self.isContinued(bytes, content: line.content)
         }
     }
 
     /// Reads one line.
-    func read(_ bytes: [UInt8], _ content: Range<Int>, _ line: TextLine) -> ReadLine {
+    func read(_ bytes: [UInt8], content: Range<Int>, line: TextLine) -> ReadLine {
         guard let first = content.first, !bytes.trimmed(content).isEmpty else { return .nothing }
         guard bytes[first] != UInt8(ascii: "#") else { return .nothing }
-        guard !bytes.hasControl(in: content) else { return .refused("it holds a control character") }
+        guard !bytes.hasControl(in: content) else { return .refused("it contains a control character") }
         switch self {
-        case .glassfish: return glassfish(bytes, content, line)
-        case .htpasswd: return htpasswd(bytes, content, line)
+        case .glassfish: return glassfish(bytes, content: content, line: line)
+        case .htpasswd: return htpasswd(bytes, content: content, line: line)
         }
     }
 
-    /// GlassFish skips empty fields, so that `u;;g` has the password `g`; here a field is where it stands, and a line on
-    /// which that makes a difference is no user at all.
-    private func glassfish(_ bytes: [UInt8], _ content: Range<Int>, _ line: TextLine) -> ReadLine {
+    /// GlassFish skips empty fields, so it reads `g` as the password of `u;;g`.
+    ///
+    /// Here empty fields keep their place, and a line that the two would read differently is rejected.
+    private func glassfish(_ bytes: [UInt8], content: Range<Int>, line: TextLine) -> ReadLine {
         var fields = bytes.parts(content, by: separator)
         guard fields.count > 1 else { return .refused("there is no ;") }
         while fields.count > 3, fields.last?.isEmpty == true { fields.removeLast() }
         guard fields.count <= 3 else { return .refused("there are more than three fields: name;hash;groups") }
         guard !fields[0].isEmpty else { return .refused("there is no name before the ;") }
         guard !fields[1].isEmpty else { return .refused("there is no hash; GlassFish would take the groups for it") }
-        return user(bytes, fields[0], fields[1], fields.count == 3 ? fields[2] : nil, line)
+        return user(bytes, name: fields[0], stored: fields[1], groups: fields.count == 3 ? fields[2] : nil, line: line)
     }
 
-    /// Apache reads up to a second colon, and leaves the rest for other programs.
-    private func htpasswd(_ bytes: [UInt8], _ content: Range<Int>, _ line: TextLine) -> ReadLine {
-        guard !Self.isContinued(bytes, line.content) else { return .refused("it ends in a backslash") }
+    /// Apache reads up to a second colon and ignores the rest.
+    private func htpasswd(_ bytes: [UInt8], content: Range<Int>, line: TextLine) -> ReadLine {
+        guard !Self.isContinued(bytes, content: line.content) else { return .refused("it ends in a backslash") }
         let fields = bytes.parts(content, by: separator)
         guard fields.count > 1 else { return .refused("there is no :") }
         guard !fields[0].isEmpty else { return .refused("there is no name before the :") }
         guard !fields[1].isEmpty else { return .refused("there is no hash") }
-        return user(bytes, fields[0], fields[1], nil, line)
+        return user(bytes, name: fields[0], stored: fields[1], groups: nil, line: line)
     }
 
     private func user(
         _ bytes: [UInt8],
-        _ name: Range<Int>,
-        _ stored: Range<Int>,
-        _ groups: Range<Int>?,
-        _ line: TextLine
+        name: Range<Int>,
+        stored: Range<Int>,
+        groups: Range<Int>?,
+        line: TextLine
     ) -> ReadLine {
         guard let text = bytes.text(name) else { return .refused("the name is not UTF-8") }
         do throws(BadUsername) {
@@ -68,14 +69,14 @@ extension KeyFileForm {
         }
     }
 
-    /// Apache joins a line that ends in one backslash with the next.
-    static func isContinued(_ bytes: [UInt8], _ content: Range<Int>) -> Bool {
+    /// Returns whether a line continues on the next: Apache joins lines at a single backslash at the end.
+    static func isContinued(_ bytes: [UInt8], content: Range<Int>) -> Bool {
         guard content.count > 0, bytes[content.upperBound - 1] == UInt8(ascii: "\\") else { return false }
         return content.count == 1 || bytes[content.upperBound - 2] != UInt8(ascii: "\\")
     }
 
-    /// The groups of a line of a key file, each once.
-    static func groups(_ bytes: [UInt8], _ range: Range<Int>) -> [String]? {
+    /// Returns the groups of a line of a key file, without repetitions; nil if they are malformed.
+    static func groups(_ bytes: [UInt8], in range: Range<Int>) -> [String]? {
         var groups: [String] = []
         var seen: Set<[UInt8]> = []
         for part in bytes.parts(range, by: UInt8(ascii: ",")) where !part.isEmpty {

@@ -3,14 +3,14 @@
 
 internal import RealmKit
 
-/// How a file of users is written.
+/// The form of a file of users.
 enum KeyFileForm: String, Sendable, Hashable {
-    /// `user;hash;group,group`, as GlassFish and Payara write it.
+    /// `user;hash;group,group`, the form of GlassFish and Payara.
     case glassfish
-    /// `user:hash`, as the htpasswd of Apache writes it.
+    /// `user:hash`, the form of Apache's htpasswd.
     case htpasswd
 
-    /// What stands between name and hash.
+    /// The character between name and hash.
     var separator: UInt8 {
         switch self {
         case .glassfish: UInt8(ascii: ";")
@@ -18,7 +18,7 @@ enum KeyFileForm: String, Sendable, Hashable {
         }
     }
 
-    /// What stands for the password of somebody who has none.
+    /// The text in the place of the hash of a user without a password.
     var noPassword: String {
         switch self {
         case .glassfish: "RESET"
@@ -26,10 +26,10 @@ enum KeyFileForm: String, Sendable, Hashable {
         }
     }
 
-    /// Tells the form by the content: on each line the first of `;` and `:` decides.
+    /// Detects the form by the content: on each line the first of `;` and `:` decides.
     ///
-    /// - Returns: The form; nil if no line holds either.
-    static func detect(_ bytes: [UInt8], _ lines: [TextLine], _ path: String) throws(FileFault) -> KeyFileForm? {
+    /// - Returns: The form; nil if no line has either.
+    static func detect(_ bytes: [UInt8], lines: [TextLine], path: String) throws(FileFault) -> KeyFileForm? {
         var found: (form: KeyFileForm, line: Int)?
         for line in lines {
             let content = bytes.trimmed(line.content)
@@ -44,8 +44,8 @@ enum KeyFileForm: String, Sendable, Hashable {
             guard known.form == form else {
                 throw FileFault(
                     """
-                    \(path):\(line.number): this line is written as in \(form.name), line \(known.line) as in \
-                    \(known.form.name); set format to glassfish or htpasswd, and the others are left out
+                    \(path):\(line.number): this line is in the form of \(form.name), line \(known.line) in the form of \
+                    \(known.form.name); set format to glassfish or htpasswd to ignore lines of the other form
                     """
                 )
             }
@@ -53,7 +53,7 @@ enum KeyFileForm: String, Sendable, Hashable {
         return found?.form
     }
 
-    /// The form's name in a sentence.
+    /// The form's name in a message.
     var name: String {
         switch self {
         case .glassfish: "a GlassFish key file (user;hash;groups)"
@@ -62,24 +62,24 @@ enum KeyFileForm: String, Sendable, Hashable {
     }
 }
 
-/// What a line of a file of users says.
+/// A line of a file of users, read.
 enum ReadLine: Sendable {
-    /// Nothing: it is blank, or a comment.
+    /// A blank line or a comment.
     case nothing
     /// A user.
     case user(UserLine)
-    /// Nothing that can be trusted, and why.
+    /// A malformed line, with the reason.
     case refused(String)
 }
 
-/// Where on a line of a file the parts of a user are.
+/// The places of a user's fields on a line of a file.
 struct UserLine: Sendable {
     let name: Username
-    /// The hash, with a `!` before it where the user is disabled.
+    /// The hash, with a `!` before it if the user is disabled.
     let stored: Range<Int>
-    /// The groups; nil where the line has no place for them.
+    /// The groups; nil if the line has no field for them.
     let groups: Range<Int>?
-    /// The end of the last of these.
+    /// The end of the last field.
     let end: Int
     let line: TextLine
 }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// Where a line of a file is.
+/// The place of a line in a file.
 struct TextLine: Sendable {
-    /// Counted from 1.
+    /// The number of the line, counted from 1.
     let number: Int
-    /// What stands on it, without its end: a line feed, and a carriage return before it.
+    /// The content without the line end: a line feed, and a carriage return before it.
     let content: Range<Int>
-    /// The content and its end.
+    /// The content with the line end.
     let whole: Range<Int>
 
-    /// All lines; a byte order mark belongs to none.
+    /// Returns all lines; a byte order mark belongs to none.
     static func lines(of bytes: [UInt8]) -> [TextLine] {
         var lines: [TextLine] = []
         var start = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
@@ -27,30 +27,30 @@ struct TextLine: Sendable {
         return lines
     }
 
-    /// What ends a line in this file.
+    /// Returns the line end of the file.
     static func end(in bytes: [UInt8]) -> [UInt8] {
         guard let place = bytes.firstIndex(of: 0x0A), place > 0, bytes[place - 1] == 0x0D else { return [0x0A] }
         return [0x0D, 0x0A]
     }
 
-    /// Throws for what is no text at all.
-    static func checkText(_ bytes: [UInt8], _ path: String) throws(FileFault) {
+    /// Checks that the bytes are text: UTF-8 without a NUL.
+    static func checkText(_ bytes: [UInt8], path: String) throws(FileFault) {
         guard !bytes.starts(with: [0xFF, 0xFE]), !bytes.starts(with: [0xFE, 0xFF]) else {
             throw FileFault("\(path): it is UTF-16; it must be UTF-8")
         }
         guard let place = bytes.firstIndex(of: 0) else { return }
         let line = bytes[..<place].count { $0 == 0x0A } + 1
-        throw FileFault("\(path):\(line): it is no text file: there is a byte 0")
+        throw FileFault("\(path):\(line): it is not a text file: it contains a NUL byte")
     }
 }
 
 extension [UInt8] {
-    /// The text in a range; nil if it is not UTF-8.
+    /// Returns the text in a range; nil if it is not UTF-8.
     func text(_ range: Range<Int>) -> String? {
         String(validating: self[range], as: UTF8.self)
     }
 
-    /// The range without blanks at its ends, as Apache reads lines.
+    /// Returns the range without blanks at its ends, as Apache reads lines.
     func trimmed(_ range: Range<Int>) -> Range<Int> {
         var (start, end) = (range.lowerBound, range.upperBound)
         while start < end, Self.isBlank(self[start]) { start += 1 }
@@ -58,13 +58,13 @@ extension [UInt8] {
         return start..<end
     }
 
-    /// The first place of a byte in a range.
+    /// Returns the first place of a byte in a range.
     func place(of byte: UInt8, in range: Range<Int>) -> Int? {
         for place in range where self[place] == byte { return place }
         return nil
     }
 
-    /// The parts between separators, empty ones included.
+    /// Returns the parts between separators, empty ones included.
     func parts(_ range: Range<Int>, by separator: UInt8) -> [Range<Int>] {
         var parts: [Range<Int>] = []
         var start = range.lowerBound
@@ -76,7 +76,7 @@ extension [UInt8] {
         return parts
     }
 
-    /// Whether there is a control character of ASCII; a tab is one unless allowed.
+    /// Returns whether there is a control character of ASCII; a tab counts unless it is allowed.
     func hasControl(in range: Range<Int>, allowingTab: Bool = false) -> Bool {
         for place in range {
             let byte = self[place]
@@ -89,7 +89,7 @@ extension [UInt8] {
 }
 
 extension String {
-    /// Whether there is anything that a line cannot hold, or that nobody can see: C0, DEL, C1, separators of lines.
+    /// True if there is a control character or a line separator: C0, DEL, C1, U+2028, U+2029.
     var holdsControl: Bool {
         unicodeScalars.contains { scalar in
             switch scalar.value {
@@ -99,7 +99,7 @@ extension String {
         }
     }
 
-    /// Whether white space stands at an end.
+    /// True if the text begins or ends with white space.
     var hasBlankAtAnEnd: Bool {
         if let first = utf8.first, let last = utf8.last, (0x21...0x7E).contains(first), (0x21...0x7E).contains(last) {
             return false

@@ -4,12 +4,12 @@
 internal import Passwords
 internal import RealmKit
 
-/// How files are read.
+/// The rules by which files of users are read.
 struct ReadingRules: Sendable {
-    /// The form the configuration names; nil to tell by the content.
+    /// The configured form; nil to detect it by the content.
     var form: KeyFileForm?
     var allowsClearText = false
-    /// Who checks passwords, and may not have the memory for some hashes; nil where nobody signs in.
+    /// The service that checks passwords, whose memory limit may exclude some hashes; nil in a program without logins.
     var passwords: PasswordService?
 
     func options(_ form: KeyFileForm) -> FormatOptions {
@@ -23,20 +23,35 @@ struct ReadingRules: Sendable {
 extension UserTable {
     /// Reads the users of a file.
     ///
-    /// One bad line takes no other user down, and makes nobody a user or a member of anything.
+    /// A malformed line is ignored and does not affect other users.
     convenience init(
         _ bytes: [UInt8],
-        _ lines: [TextLine],
+        lines: [TextLine],
         form: KeyFileForm,
         groups: [Username: [String]]?,
         path: String,
         rules: ReadingRules,
-        warnings: [String] = [],
+        fileWarnings: [String] = [],
+        groupWarnings: [String] = [],
         reusing previous: UserTable? = nil
     ) {
-        var reader = TableReader(bytes, form, groups, path, rules, previous, warnings)
-        form.read(bytes, lines) { line, read in reader.take(line, read) }
-        self.init(form: form, users: reader.users, places: reader.places, warnings: reader.warnings)
+        var reader = TableReader(
+            bytes,
+            form: form,
+            groups: groups,
+            path: path,
+            rules: rules,
+            previous: previous,
+            warnings: groupWarnings
+        )
+        form.read(bytes, lines: lines) { line, read in reader.take(line, read: read) }
+        self.init(
+            form: form,
+            users: reader.users,
+            places: reader.places,
+            fileWarnings: fileWarnings,
+            lineWarnings: reader.warnings
+        )
     }
 }
 
@@ -48,18 +63,18 @@ private struct TableReader {
     let rules: ReadingRules
     let options: FormatOptions
     let previous: UserTable?
-    var users: [StoredUser] = []
+    var users: [FileUser] = []
     var places: [Username: Int] = [:]
     var warnings: [String]
 
     init(
         _ bytes: [UInt8],
-        _ form: KeyFileForm,
-        _ groups: [Username: [String]]?,
-        _ path: String,
-        _ rules: ReadingRules,
-        _ previous: UserTable?,
-        _ warnings: [String]
+        form: KeyFileForm,
+        groups: [Username: [String]]?,
+        path: String,
+        rules: ReadingRules,
+        previous: UserTable?,
+        warnings: [String]
     ) {
         self.bytes = bytes
         self.form = form
@@ -71,10 +86,10 @@ private struct TableReader {
         self.warnings = warnings
     }
 
-    mutating func take(_ line: TextLine, _ read: ReadLine) {
+    mutating func take(_ line: TextLine, read: ReadLine) {
         switch read {
         case .nothing: break
-        case .refused(let reason): warn(line.number, "the line is left out: \(reason)")
+        case .refused(let reason): warn(line.number, text: "the line is ignored: \(reason)")
         case .user(let user): take(user)
         }
     }
@@ -82,30 +97,34 @@ private struct TableReader {
     private mutating func take(_ line: UserLine) {
         let number = line.line.number
         if let place = places[line.name] {
-            warn(number, "\(line.name) stands on line \(users[place].line) already; neither can sign in")
+            warn(number, text: "\(line.name) is on line \(users[place].line) already; neither entry can sign in")
             users[place].isAmbiguous = true
             users[place].groups = []
             return
         }
         guard var stored = bytes.text(line.stored), !stored.holdsControl else {
-            return warn(number, "the line is left out: the hash is not UTF-8")
+            return warn(number, text: "the line is ignored: the hash is not UTF-8")
         }
         guard let groups = groups(of: line) else {
-            return warn(number, "the line is left out: its groups are not UTF-8, or hold a control character")
+            return warn(number, text: "the line is ignored: its groups are not UTF-8, or contain a control character")
         }
         for group in groups where group.hasBlankAtAnEnd {
-            warn(number, "the group \(group.debugDescription) has a blank at an end, so it is another than without")
+            warn(
+                number,
+                text:
+                    "the group \(group.debugDescription) begins or ends with a blank, so it differs from the group without the blank"
+            )
         }
         let isEnabled = !stored.hasPrefix("!")
         if !isEnabled { stored.removeFirst() }
         places[line.name] = users.count
         users.append(
-            StoredUser(
+            FileUser(
                 name: line.name,
                 groups: groups,
                 stored: stored,
                 isEnabled: isEnabled,
-                password: password(stored, of: line.name, number),
+                password: password(stored, of: line.name, line: number),
                 line: number
             )
         )
@@ -113,25 +132,25 @@ private struct TableReader {
 
     private func groups(of line: UserLine) -> [String]? {
         if let groups { return groups[line.name] ?? [] }
-        return line.groups.map { KeyFileForm.groups(bytes, $0) } ?? []
+        return line.groups.map { KeyFileForm.groups(bytes, in: $0) } ?? []
     }
 
-    private mutating func password(_ stored: String, of name: Username, _ line: Int) -> StoredPassword? {
+    private mutating func password(_ stored: String, of name: Username, line: Int) -> StoredPassword? {
         guard !stored.isEmpty, stored != form.noPassword else { return nil }
         if let known = previous?[name]?.password, known.text.utf8.elementsEqual(stored.utf8) { return known }
         do throws(BadHash) {
-            let password = try StoredPassword(stored, options)
+            let password = try StoredPassword(stored, options: options)
             if let passwords = rules.passwords, !passwords.affords(password.hash.cost) {
-                throw BadHash("a check of \(password.hash.cost) takes more memory than all may take together")
+                throw BadHash("a check of \(password.hash.cost) takes more memory than the limit for all checks")
             }
             return password
         } catch {
-            warn(line, "\(name) cannot sign in: \(error)")
+            warn(line, text: "\(name) cannot sign in: \(error)")
             return nil
         }
     }
 
-    private mutating func warn(_ line: Int, _ text: String) {
+    private mutating func warn(_ line: Int, text: String) {
         warnings.append("\(path):\(line): \(text)")
     }
 }

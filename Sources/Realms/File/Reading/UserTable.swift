@@ -4,22 +4,25 @@
 internal import Passwords
 internal import RealmKit
 
-/// The users of one state of the files.
+/// The users of one version of the files.
 final class UserTable: Sendable {
     let form: KeyFileForm
-    /// In the order of the file.
-    let users: [StoredUser]
-    /// One decoy of every cost that users have who may sign in.
+    /// The users in the order of the file.
+    let users: [FileUser]
+    /// One decoy of every cost among the users that can sign in.
     let costs: [any PasswordHash]
-    /// Lines that were left out, and what else the administrator should know.
+    /// Warnings for the administrator: ignored lines and other problems.
     let warnings: [String]
+    /// Those of the ``warnings`` that are about single lines.
+    let lineWarnings: [String]
     private let places: [Username: Int]
 
     init(
         form: KeyFileForm,
-        users: [StoredUser],
+        users: [FileUser],
         places: [Username: Int],
-        warnings: [String]
+        fileWarnings: [String],
+        lineWarnings: [String]
     ) {
         self.form = form
         self.users = users
@@ -30,18 +33,21 @@ final class UserTable: Sendable {
             decoys[hash.cost] = hash.decoy
         }
         costs = decoys.sorted { $0.key.description < $1.key.description }.map(\.value)
-        var warnings = warnings
+        var warnings = fileWarnings + lineWarnings
         if costs.count > 3 {
             let list = costs.map(\.cost.description).joined(separator: "; ")
-            warnings.append("the passwords are hashed in \(costs.count) ways, and each login computes all: \(list)")
+            warnings.append(
+                "the password hashes have \(costs.count) different costs, and each login computes one of each: \(list)"
+            )
         }
         self.warnings = warnings
+        self.lineWarnings = lineWarnings
     }
 
-    /// The user of that name.
-    subscript(name: Username) -> StoredUser? { places[name].map { users[$0] } }
+    /// The user of a name; nil if there is none.
+    subscript(name: Username) -> FileUser? { places[name].map { users[$0] } }
 
-    /// Whose credentials and sessions are not to be believed any more when this state follows another.
+    /// Returns the users whose cached credentials and sessions are no longer valid when this version replaces another.
     func changes(since old: UserTable, rehashed: [Username: String]) -> Set<Username> {
         var changed: Set<Username> = []
         for user in old.users {

@@ -1,29 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-#if canImport(Glibc)
 internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
 
 /// A file cannot be read or written, or must not be trusted.
 struct FileFault: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What is wrong, for the administrator; it names the file.
+    /// The text for the administrator, with the name of the file.
     let description: String
 
     init(_ description: String) {
         self.description = description
     }
 
-    /// What the system said a moment ago.
+    /// Creates an error from errno.
     static func system(_ what: String) -> FileFault {
-        FileFault(what, errno)
+        FileFault(what, number: errno)
     }
 
-    init(_ what: String, _ number: Int32) {
+    init(_ what: String, number: Int32) {
         description = "\(what): \(unsafe String(cString: strerror(number)))"
     }
 }

@@ -2,25 +2,18 @@
 // Gatehouse
 
 internal import Dispatch
-
-#if canImport(Glibc)
 internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
 
-/// The right to replace a file, held by one writer at a time, whichever program it belongs to.
+/// The lock under which a file is replaced, held by one writer of all programs at a time.
 ///
-/// It is a flock(2) on `.NAME.lock` beside the file. That file stays: one that came and went could be locked twice. The
-/// system lets go of the lock when its holder dies, however that happens.
+/// It is a flock(2) on `.NAME.lock` beside the file. The lock file is never removed: if it were made again, two writers
+/// could hold locks on two files of that name. The system releases the lock when its holder exits or dies.
 final class FileLock: Sendable {
     private let descriptor: Int32
 
-    /// Waits for the right to replace a file.
+    /// Waits for the lock.
     ///
-    /// It blocks the thread it is called on, for `patience` nanoseconds at most.
+    /// It blocks the calling thread for at most `patience` nanoseconds.
     init(of name: String, patience: Int) throws(FileFault) {
         let file = try FileOwner.locate(name)
         let (folder, name) = FileSnapshot.split(file.path)
@@ -31,14 +24,14 @@ final class FileLock: Sendable {
             switch FileLockWait(descriptor).end(by: deadline) {
             case nil:
                 let holder = Self.holder(path)
-                throw FileFault("\(file.path) is being changed by \(holder) and stays locked (\(path))")
+                throw FileFault("\(file.path) is locked by \(holder), which is changing it (\(path))")
             case 0?: break
             case let number?:
                 close(descriptor)
-                throw FileFault("cannot lock \(path)", number)
+                throw FileFault("cannot lock \(path)", number: number)
             }
-            // Somebody may have removed the file of the lock by hand while we waited for it.
-            if Self.isStillThere(descriptor, path) {
+            // The lock file may have been removed by hand during the wait.
+            if Self.isStillThere(descriptor, path: path) {
                 self.descriptor = descriptor
                 note()
                 return
@@ -52,20 +45,20 @@ final class FileLock: Sendable {
     private static func open(_ path: String, for owner: FileOwner) throws(FileFault) -> Int32 {
         let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK
         let descriptor = unsafe Glibc.open(path, flags, 0o600)
-        guard descriptor >= 0 else { throw .system("cannot lock with \(path)") }
-        // What the superuser has made is of use to the file's owner too.
+        guard descriptor >= 0 else { throw .system("cannot open the lock file \(path)") }
+        // The owner of the file must be able to use a lock file made by root too.
         if geteuid() == 0, owner.user != 0 { _ = fchown(descriptor, owner.user, owner.group) }
         return descriptor
     }
 
-    private static func isStillThere(_ descriptor: Int32, _ path: String) -> Bool {
+    private static func isStillThere(_ descriptor: Int32, path: String) -> Bool {
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0, let there = FileStamp(of: path) else { return false }
         let mine = FileStamp(status)
         return mine.device == there.device && mine.inode == there.inode
     }
 
-    /// Writes down who holds the lock, for those who wait in vain.
+    /// Writes the process ID into the lock file, for the error message of other writers.
     private func note() {
         let text = Array("\(getpid())\n".utf8)
         guard ftruncate(descriptor, 0) == 0 else { return }

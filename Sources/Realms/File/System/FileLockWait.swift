@@ -2,24 +2,17 @@
 // Gatehouse
 
 internal import Dispatch
+internal import Glibc
 internal import Synchronization
 
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
-
-/// One wait for a flock(2) that may be given up.
+/// One wait for a flock(2), with a deadline.
 ///
-/// The system wakes those who wait in flock(2) in their turn, which asking again and again would not do: where others
-/// write without a pause, somebody who asks now and then may never find the lock free. As such a wait cannot be given a
-/// time, a thread of its own waits, and lets go of what it gets too late.
+/// The system wakes the processes that wait in flock(2) in their order. Polling would not keep an order: while others
+/// write without a pause, it might never find the lock free. flock(2) has no timeout, so a separate thread waits, and
+/// releases a lock that it gets too late.
 final class FileLockWait: Sendable {
     private struct State {
-        /// What flock(2) said, 0 for yes; nil as long as it has not returned.
+        /// The error number of flock(2), 0 for success; nil until it returns.
         var result: Int32?
         var isGivenUp = false
     }
@@ -32,10 +25,11 @@ final class FileLockWait: Sendable {
         self.descriptor = descriptor
     }
 
-    /// Waits until the lock is had, or a moment.
+    /// Waits for the lock until a deadline.
     ///
-    /// - Parameter deadline: The moment.
-    /// - Returns: 0, or the number of what went wrong; nil if it was too late, and the descriptor is closed by and by.
+    /// - Parameter deadline: The deadline.
+    /// - Returns: 0, or the error number; nil after the deadline, when the descriptor will be closed by the waiting
+    ///   thread.
     func end(by deadline: DispatchTime) -> Int32? {
         if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return 0 }
         let number = errno

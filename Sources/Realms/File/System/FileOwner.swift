@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-#if canImport(Glibc)
 internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
 
-/// Whose a file is, and what others may do with it.
+/// The owner and the permissions of a file.
 struct FileOwner: Sendable, Hashable {
     let user: uid_t
     let group: gid_t
@@ -22,40 +16,40 @@ struct FileOwner: Sendable, Hashable {
         mode = status.st_mode & 0o7777
     }
 
-    /// Where a file really is, links resolved, and whose it is.
+    /// Returns the path of a file with links resolved, and its owner.
     static func locate(_ name: String) throws(FileFault) -> (path: String, owner: FileOwner) {
         var status = stat()
         guard let path = FileSnapshot.resolve(name), unsafe stat(path, &status) == 0 else { throw .system(name) }
         return (path, FileOwner(status))
     }
 
-    /// Whether this process may replace the file, as far as can be told without trying.
+    /// Returns whether this process may replace the file, by owner and permissions.
     func isReplaceable(in folder: String) -> Bool {
         guard geteuid() == 0 || geteuid() == user else { return false }
         return unsafe faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) == 0
     }
 
-    /// Throws if everybody on the machine may say who the users are.
+    /// Throws if every user of the machine may change or replace the file.
     func checkTrust(of path: String) throws(FileFault) {
         guard mode & S_IWOTH == 0 else {
-            throw FileFault("\(path): anybody on this machine may write to it; chmod o-w \(path)")
+            throw FileFault("\(path): every user of this machine may write to it; chmod o-w \(path)")
         }
         let folder = FileSnapshot.split(path).folder
         var status = stat()
         guard unsafe stat(folder, &status) == 0 else { throw .system(folder) }
         guard status.st_mode & S_IWOTH == 0 || status.st_mode & S_ISVTX != 0 else {
-            throw FileFault("\(path): anybody on this machine may replace it; chmod o-w \(folder)")
+            throw FileFault("\(path): every user of this machine may replace it; chmod o-w \(folder)")
         }
     }
 
-    /// What is not as it should be about the mode of a file of hashes, or of groups.
+    /// Returns warnings about the mode of a file of hashes or groups.
     func warnings(of path: String, holdsHashes: Bool) -> [String] {
         var warnings: [String] = []
         if holdsHashes, mode & S_IROTH != 0 {
-            warnings.append("\(path): anybody on this machine may read the password hashes; chmod o-r \(path)")
+            warnings.append("\(path): every user of this machine may read the password hashes; chmod o-r \(path)")
         }
         if mode & S_IWGRP != 0 {
-            warnings.append("\(path): all of its group may write to it; chmod g-w \(path)")
+            warnings.append("\(path): its group may write to it; chmod g-w \(path)")
         }
         return warnings
     }

@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-#if canImport(Glibc)
 internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
 
-/// Puts new contents in the place of a file's old ones, as a whole and for good.
+/// Replaces the contents of a file, completely and durably.
 ///
-/// The new contents are written to a file beside the old one, of the same owner and mode, and are on the disk before that
-/// file takes the old one's name. A program that dies on the way leaves the old file, or the new one, and at most a
-/// temporary file, which the next writer removes. Only the holder of the ``FileLock`` may do this.
+/// The new contents are written to a file beside the old one, with the same owner and mode, and are on the disk before
+/// that file is renamed to the old name. A program that dies meanwhile leaves the old file or the new one, and at most
+/// a temporary file, which the next writer removes. Only the holder of the ``FileLock`` may call this.
 enum FileReplacement {
     static func replace(_ old: FileSnapshot, with bytes: [UInt8]) throws(FileFault) {
         let (folder, name) = FileSnapshot.split(old.path)
@@ -23,14 +17,14 @@ enum FileReplacement {
         guard descriptor >= 0 else { throw .system("nothing is changed: cannot make \(path)") }
         do throws(FileFault) {
             defer { close(descriptor) }
-            try give(descriptor, path, to: old.owner)
-            try write(bytes, to: descriptor, path)
+            try give(descriptor, path: path, to: old.owner)
+            try write(bytes, to: descriptor, path: path)
             guard fsync(descriptor) == 0 else { throw .system("nothing is changed: cannot write \(path)") }
             guard unsafe rename(path, old.path) == 0 else {
                 let number = errno
-                // A single file that was mounted into a container cannot be replaced.
+                // A single file mounted into a container cannot be replaced.
                 let hint = number == EBUSY ? "; mount its folder rather than the file" : ""
-                throw FileFault("nothing is changed: cannot replace \(old.path)\(hint)", number)
+                throw FileFault("nothing is changed: cannot replace \(old.path)\(hint)", number: number)
             }
         } catch {
             unsafe unlink(path)
@@ -39,8 +33,9 @@ enum FileReplacement {
         try sync(folder)
     }
 
-    /// Owner and mode come before the contents, so that nobody reads a byte who may not read the old file.
-    private static func give(_ descriptor: Int32, _ path: String, to owner: FileOwner) throws(FileFault) {
+    /// Owner and mode are set before the contents are written, so that no user who may not read the old file can read
+    /// the new one.
+    private static func give(_ descriptor: Int32, path: String, to owner: FileOwner) throws(FileFault) {
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0 else { throw .system("nothing is changed: \(path)") }
         if status.st_uid != owner.user || status.st_gid != owner.group {
@@ -53,7 +48,7 @@ enum FileReplacement {
         }
     }
 
-    private static func write(_ bytes: [UInt8], to descriptor: Int32, _ path: String) throws(FileFault) {
+    private static func write(_ bytes: [UInt8], to descriptor: Int32, path: String) throws(FileFault) {
         var done = 0
         while done < bytes.count {
             let count = unsafe bytes.withUnsafeBytes {
@@ -65,12 +60,12 @@ enum FileReplacement {
         }
     }
 
-    /// The new name is there for good once the folder is on the disk.
+    /// The new name is durable once the folder is on the disk.
     private static func sync(_ folder: String) throws(FileFault) {
         let descriptor = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw .system("changed, but not yet safe on the disk: \(folder)") }
         defer { close(descriptor) }
-        // Some network file systems cannot do it for folders, and do it by themselves.
+        // Some network file systems cannot sync folders, and need no sync.
         guard fsync(descriptor) == 0 || errno == EINVAL else {
             throw .system("changed, but not yet safe on the disk: \(folder)")
         }
@@ -78,7 +73,7 @@ enum FileReplacement {
 
     private static func prefix(_ name: String) -> String { ".\(name).new-" }
 
-    /// Whoever holds the lock is the only living writer, so every temporary file is a dead one's.
+    /// The holder of the lock is the only running writer, so every temporary file is of a dead one.
     private static func removeLeftovers(of name: String, in folder: String) {
         guard let entries = unsafe opendir(folder) else { return }
         defer { unsafe closedir(entries) }

@@ -6,10 +6,10 @@ internal import RealmKit
 internal import Synchronization
 
 extension UserFiles {
-    /// How long a file that may still be changing is left alone between two looks, in nanoseconds.
+    /// The time between two reads of a file that may still be changing, in nanoseconds.
     private static let pause = 250_000_000
 
-    /// Takes over what has changed in the files.
+    /// Reads the files if they have changed.
     func look() async {
         let stamps = paths.stamps()
         let moment = now()
@@ -26,28 +26,28 @@ extension UserFiles {
         }
     }
 
-    /// Reads the files; false if a writer was faster, so that it has to be done again.
+    /// Reads the files; false if a writer has replaced them meanwhile, so that they must be read again.
     private func read() -> Bool {
         let (old, ticket) = state.withLock { ($0.version, $0.generation) }
-        // Taken before anything is read, so that what changes meanwhile is seen by the next look.
+        // Taken before the files are read, so that the next look sees a change during the read.
         let stamps = paths.stamps()
         let moment = now()
         do throws(FileFault) {
             let new = try UserFilesVersion(reading: paths, after: old)
             let isFresh = new.isFresh(at: moment)
             let isUnfinished = isFresh && new.looksUnfinished(after: old)
-            return publish(isUnfinished ? nil : new, over: ticket, stamps, moment, isSettled: !isFresh)
+            return publish(isUnfinished ? nil : new, over: ticket, stamps: stamps, moment: moment, isSettled: !isFresh)
         } catch {
-            return keep(because: error, over: ticket, stamps, moment)
+            return keep(because: error, over: ticket, stamps: stamps, moment: moment)
         }
     }
 
-    /// Puts a state in the place of the one in use; nil leaves it.
+    /// Replaces the version in use; nil keeps it.
     private func publish(
         _ new: UserFilesVersion?,
         over ticket: Int,
-        _ stamps: [FileStamp?],
-        _ moment: Int,
+        stamps: [FileStamp?],
+        moment: Int,
         isSettled: Bool
     ) -> Bool {
         let (isDone, old, fault) = state.withLock { state in
@@ -68,28 +68,28 @@ extension UserFiles {
         return true
     }
 
-    /// Keeps the users there are, and says why, once.
+    /// Keeps the version in use, and logs the reason once.
     private func keep(
         because fault: FileFault,
         over ticket: Int,
-        _ stamps: [FileStamp?],
-        _ moment: Int
+        stamps: [FileStamp?],
+        moment: Int
     ) -> Bool {
         let (isDone, isNews) = state.withLock { state in
             guard state.generation == ticket else { return (false, false) }
             let isNews = state.fault != fault
-            // Never settled: what is wrong may be put right without a trace on the file, as in its folder.
+            // Never settled: the problem may be corrected without a change of the file, as in its folder.
             (state.looked, state.lookedAt, state.isSettled, state.fault) = (stamps, moment, false, fault)
             return (true, isNews)
         }
-        if isNews { log?("\(fault); the users there were stay", .error) }
+        if isNews { log?("\(fault); the previous users stay", .error) }
         return isDone
     }
 
-    /// Whom to forget since the last time.
+    /// Returns the users that have changed since the last call.
     ///
-    /// What has changed is told once the file has come to rest, or after five seconds: one that is being written in place
-    /// may be without users for a moment.
+    /// Changes are reported when the file has not changed for one second, or after five seconds: a file that is written
+    /// in place may have no users for a moment.
     func refresh() async -> ChangedUsers {
         await look()
         let moment = now()
@@ -109,7 +109,7 @@ extension UserFiles {
 }
 
 extension UserFilesVersion {
-    /// Whether the same bytes were read.
+    /// Returns whether the bytes are the same.
     func hasSameContents(as other: UserFilesVersion) -> Bool {
         file.bytes == other.file.bytes && groupFile?.bytes == other.groupFile?.bytes
     }

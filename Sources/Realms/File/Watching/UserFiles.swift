@@ -5,28 +5,28 @@ internal import Dispatch
 internal import RealmKit
 internal import Synchronization
 
-/// The users of a file, always those of one whole state of it.
+/// The users of a file, always those of one complete version of it.
 ///
-/// A login asks for the ``table`` after a ``look()``, which costs one stat(2) where nothing has changed. Where something
-/// has, the one login that sees it first reads the file, on a thread of its own; the others go on with the old users.
+/// A login reads the ``table`` after a ``look()``, which costs one stat(2) if nothing has changed. Otherwise the first
+/// login that sees the change reads the file, on a separate thread; other logins use the old users meanwhile.
 final class UserFiles: Sendable {
     struct State {
         var version: UserFilesVersion
-        /// The last state that was looked at, good or not.
+        /// The stamps of the last version that was read, valid or not.
         var looked: [FileStamp?]
         var lookedAt: Int
-        /// Whether the stamps will tell of any further change.
+        /// True if every further change will change the stamps.
         var isSettled: Bool
-        /// Counts the states, so that a slow reader does not put an older one over a newer.
+        /// Counts the versions, so that a slow reader does not replace a newer version by an older one.
         var generation = 0
         var isReading = false
-        /// What is wrong with the newest state; nil if it is the one in use.
+        /// The problem of the newest version; nil if it is in use.
         var fault: FileFault?
-        /// The users as ``refresh()`` has last seen them.
+        /// The users at the last ``refresh()``.
         var reported: UserTable
-        /// When the first change after ``reported`` was taken over; nil if there was none.
+        /// The time of the first change after ``reported``; nil if there was none.
         var unreportedSince: Int?
-        /// Hashes that were made anew of the same password since.
+        /// The hashes that have been replaced by others of the same passwords since.
         var rehashed: [Username: String] = [:]
     }
 
@@ -60,10 +60,10 @@ final class UserFiles: Sendable {
         report(version.table.warnings, known: [])
     }
 
-    /// The users, as last read.
+    /// The users of the version in use.
     var table: UserTable { state.withLock { $0.version.table } }
 
-    /// Says what the administrator should know, at most twenty things at once.
+    /// Logs new warnings, at most twenty at once.
     func report(_ warnings: [String], known: [String]) {
         guard let log, !warnings.isEmpty else { return }
         let old = Set(known)
@@ -74,7 +74,7 @@ final class UserFiles: Sendable {
 }
 
 extension DispatchQueue {
-    /// Does blocking work on this queue.
+    /// Runs blocking work on this queue.
     func run<Result: Sendable>(_ work: @escaping @Sendable () -> Result) async -> Result {
         await withCheckedContinuation { continuation in
             async { continuation.resume(returning: work()) }

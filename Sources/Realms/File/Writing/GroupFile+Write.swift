@@ -4,7 +4,7 @@
 internal import RealmKit
 
 extension GroupFile {
-    /// The bytes of a group file in which a user belongs to these groups and no others.
+    /// Returns the bytes of the group file after a change of a user's groups.
     static func setting(_ groups: [String], of user: Username, in bytes: [UInt8]) -> [UInt8] {
         var missing = UserEdit.each(groups)
         var splices: [Splice] = []
@@ -30,7 +30,7 @@ extension GroupFile {
         return result
     }
 
-    /// Takes a name away together with the blanks before it.
+    /// Removes a name with the blanks before it.
     private static func removals(of user: Username, from line: GroupLine, in bytes: [UInt8]) -> [Splice] {
         line.members.filter { $0.name.utf8.elementsEqual(user.text.utf8) }.map { member in
             var start = member.place.lowerBound

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// Other bytes for a range of a file; all others stay as they are.
+/// The replacement of a range of a file; all other bytes stay.
 struct Splice: Sendable {
     let range: Range<Int>
     let bytes: [UInt8]
@@ -16,14 +16,14 @@ struct Splice: Sendable {
         self.bytes = bytes
     }
 
-    /// A new last line.
+    /// Returns a splice that appends a line.
     static func line(_ text: String, after bytes: [UInt8]) -> Splice {
         let end = TextLine.end(in: bytes)
         let isOpen = bytes.last.map { $0 != 0x0A } ?? false
         return Splice(bytes.count..<bytes.count, (isOpen ? end : []) + Array(text.utf8) + end)
     }
 
-    /// The bytes with all changes made, which must not overlap; those at one place are made in their order.
+    /// Returns the bytes after all changes, which must not overlap; those at one place are made in their order.
     static func apply(_ splices: [Splice], to bytes: [UInt8]) -> [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(bytes.count + splices.reduce(0) { $0 + $1.bytes.count })

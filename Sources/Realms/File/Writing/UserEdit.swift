@@ -3,13 +3,13 @@
 
 internal import RealmKit
 
-/// One change of one user, worked out on the bytes of the files.
+/// One change of one user in the bytes of the files.
 enum UserEdit: Sendable {
     case add(UserRecord, hash: String?)
     case change(Username, UserChanges)
     case remove(Username)
 
-    /// Whose it is.
+    /// The user that is changed.
     var user: Username {
         switch self {
         case .add(let record, _): record.name
@@ -17,48 +17,48 @@ enum UserEdit: Sendable {
         }
     }
 
-    /// Refuses what the form cannot hold, whoever there is.
-    func check(_ form: KeyFileForm, _ paths: UserFilePaths) throws(RealmError) {
+    /// Rejects a change that the form cannot store, independent of the users in the file.
+    func check(_ form: KeyFileForm, paths: UserFilePaths) throws(RealmError) {
         switch self {
         case .add(let record, let hash):
             try KeyFileForm.check(expiry: record.expiry, mustChange: record.mustChangePassword)
             try form.check(record.name, hasGroups: !record.groups.isEmpty)
-            try Self.check(record.groups, form, paths)
-            if let hash { try form.check(hash: hash, paths.rules) }
+            try Self.check(record.groups, form: form, paths: paths)
+            if let hash { try form.check(hash: hash, rules: paths.rules) }
         case .change(let user, let changes):
             try KeyFileForm.check(expiry: changes.expiry ?? nil, mustChange: changes.mustChangePassword ?? false)
             if let groups = changes.groups {
                 try form.check(user, hasGroups: !groups.isEmpty)
-                try Self.check(groups, form, paths)
+                try Self.check(groups, form: form, paths: paths)
             }
-            if let hash = changes.hash { try form.check(hash: hash, paths.rules) }
+            if let hash = changes.hash { try form.check(hash: hash, rules: paths.rules) }
         case .remove: break
         }
     }
 
-    private static func check(_ groups: [String], _ form: KeyFileForm, _ paths: UserFilePaths) throws(RealmError) {
+    private static func check(_ groups: [String], form: KeyFileForm, paths: UserFilePaths) throws(RealmError) {
         guard form == .glassfish || groups.isEmpty || paths.groupFile != nil else {
-            throw .invalidOperation("an htpasswd file has no groups of its own; set group-file to a file for them")
+            throw .invalidOperation("an htpasswd file has no groups; set group-file to a file for them")
         }
         try form.check(groups)
     }
 
-    /// What of the user file becomes otherwise; nil if nothing does.
+    /// Returns the changes of the user file; nil if there are none.
     func splices(_ version: UserFilesVersion) throws(RealmError) -> [Splice]? {
         let (table, bytes) = (version.table, version.file.bytes)
         switch self {
         case .add(let record, let hash):
             guard table[record.name] == nil else { throw .userExists(record.name) }
             let stored = (record.isEnabled ? "" : "!") + (hash ?? table.form.noPassword)
-            return [.line(table.form.line(record.name, stored, Self.each(record.groups)), after: bytes)]
+            return [.line(table.form.line(record.name, stored: stored, groups: Self.each(record.groups)), after: bytes)]
         case .change(let user, let changes):
             guard let known = table[user] else { throw .noSuchUser(user) }
             let lines = table.form.lines(of: user, in: bytes)
             guard !known.isAmbiguous, let line = lines.first, lines.count == 1 else {
-                throw .invalidOperation("\(user) stands on several lines; remove the user, or all lines but one")
+                throw .invalidOperation("\(user) is on several lines; remove the user, or all lines but one")
             }
             if let replacing = changes.replacing, !replacing.utf8.elementsEqual(known.stored.utf8) { return nil }
-            return Self.splices(changes, known, line, table.form)
+            return Self.splices(changes, known: known, line: line, form: table.form)
         case .remove(let user):
             guard table[user] != nil else { throw .noSuchUser(user) }
             return table.form.lines(of: user, in: bytes).map { Splice($0.line.whole) }
@@ -67,9 +67,9 @@ enum UserEdit: Sendable {
 
     private static func splices(
         _ changes: UserChanges,
-        _ known: StoredUser,
-        _ line: UserLine,
-        _ form: KeyFileForm
+        known: FileUser,
+        line: UserLine,
+        form: KeyFileForm
     ) -> [Splice] {
         var splices: [Splice] = []
         let isEnabled = changes.isEnabled ?? known.isEnabled
@@ -87,7 +87,7 @@ enum UserEdit: Sendable {
         return splices
     }
 
-    /// Groups without repetitions.
+    /// Returns groups without repetitions.
     static func each(_ groups: [String]) -> [String] {
         groups.reduce(into: []) { kept, group in
             if !kept.contains(where: { $0.utf8.elementsEqual(group.utf8) }) { kept.append(group) }

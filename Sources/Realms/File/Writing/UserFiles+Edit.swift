@@ -2,27 +2,20 @@
 // Gatehouse
 
 internal import Dispatch
+internal import Glibc
 internal import RealmKit
 internal import Synchronization
 
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
-
 extension UserFiles {
-    /// How long a writer waits for another, in nanoseconds.
+    /// The longest time that a writer waits for another, in nanoseconds.
     static let patience = 10_000_000_000
 
-    /// Makes a change, for good.
+    /// Makes a change; it is on the disk when this returns.
     ///
     /// - Parameters:
     ///   - edit: The change.
-    ///   - isRehash: Whether the password stays the same, so that nobody has to be forgotten.
-    /// - Throws: ``RealmError``, as the methods of `ManagedRealm` do.
+    ///   - isRehash: True if the password stays the same, so that cached credentials and sessions stay valid.
+    /// - Throws: ``RealmError``, as from the methods of `ManagedRealm`.
     func make(_ edit: UserEdit, isRehash: Bool = false) async throws(RealmError) {
         let result: Result<Void, RealmError> = await writers.run { [self] in
             do throws(RealmError) {
@@ -35,21 +28,21 @@ extension UserFiles {
         try result.get()
     }
 
-    /// Reads the files under their locks, works out the change, and replaces what is otherwise.
+    /// Reads the files under their locks, computes the change, and replaces the files that change.
     private func write(_ edit: UserEdit, isRehash: Bool) throws(RealmError) {
         let known = state.withLock { $0.version }
         let locks = try Self.unavailable { () throws(FileFault) in try lock() }
-        // To the end: what is published here must not be older than what another writer has published.
+        // Held to the end: otherwise an older version could be published after another writer's newer one.
         defer { withExtendedLifetime(locks) {} }
         let old = try Self.unavailable { () throws(FileFault) in try readWhole(after: known) }
-        try edit.check(old.table.form, paths)
+        try edit.check(old.table.form, paths: paths)
         guard let splices = try edit.splices(old) else { return }
         let before = old.table[edit.user]?.groups ?? []
         let file = Splice.apply(splices, to: old.file.bytes)
-        let new = try check(file, edit, old)
-        let groups = try steps(edit, before)
+        let new = try check(file, edit: edit, old: old)
+        let groups = try steps(edit, old: before)
         var isWritten = false
-        // An error on the way leaves a state in which nobody may do more than before or after.
+        // After an error in between, no user has more rights than before or after the change.
         try Self.unavailable { () throws(FileFault) in
             for step in groups.before { isWritten = try setGroups(step, of: edit.user) || isWritten }
             if file != old.file.bytes {
@@ -59,10 +52,10 @@ extension UserFiles {
             for step in groups.after { isWritten = try setGroups(step, of: edit.user) || isWritten }
         }
         guard isWritten else { return }
-        try Self.unavailable { () throws(FileFault) in try takeOver(edit, isRehash ? new : nil, after: old) }
+        try Self.unavailable { () throws(FileFault) in try takeOver(edit, rehashed: isRehash ? new : nil, after: old) }
     }
 
-    /// Reads the files; one that another program, which takes no lock, seems to be writing is given a second to end.
+    /// Reads the files; waits up to a second for a file that another program seems to write without a lock.
     private func readWhole(after known: UserFilesVersion) throws(FileFault) -> UserFilesVersion {
         while true {
             let read = try UserFilesVersion(reading: paths, after: known)
@@ -71,7 +64,7 @@ extension UserFiles {
         }
     }
 
-    /// Both locks, always in the same order, so that no two writers wait for each other.
+    /// Takes both locks, always in the same order, so that no two writers wait for each other.
     private func lock() throws(FileFault) -> [FileLock] {
         var files: Set<String> = []
         for path in [paths.file, paths.groupFile].compactMap(\.self) { files.insert(try FileOwner.locate(path).path) }
@@ -80,14 +73,13 @@ extension UserFiles {
         return locks
     }
 
-    /// Which groups the group file has to say in turn, before and after the user file is replaced.
+    /// Returns the groups to write into the group file, before and after the user file is replaced.
     ///
-    /// Two files cannot be replaced at once. A new user's groups are there before the user is, a removed one's go after;
-    /// a change first takes away the groups that do not stay, then changes the password or the state, and only then gives
-    /// the new groups. So whoever knows the old password, or the new one, is never in a group they were not in before or
-    /// will not be in after.
-    private func steps(_ edit: UserEdit, _ old: [String]) throws(RealmError) -> (before: [[String]], after: [[String]])
-    {
+    /// Two files cannot be replaced at once. The groups of a new user are written before the user, those of a removed
+    /// user are deleted after it. A change first removes the groups that do not stay, then changes the password or the
+    /// state, and then adds the new groups. So neither the old nor the new password ever gives access to a group that
+    /// the user was not in before or is not in after.
+    private func steps(_ edit: UserEdit, old: [String]) throws(RealmError) -> (before: [[String]], after: [[String]]) {
         guard paths.groupFile != nil else { return ([], []) }
         switch edit {
         case .add(let record, _): return ([UserEdit.each(record.groups)], [])
@@ -99,7 +91,7 @@ extension UserFiles {
         }
     }
 
-    /// Replaces the group file if a user's groups are others in it.
+    /// Replaces the group file if the user's groups in it differ.
     private func setGroups(_ groups: [String], of user: Username) throws(FileFault) -> Bool {
         guard let path = paths.groupFile else { return false }
         let old = try FileSnapshot(reading: path)
@@ -109,10 +101,10 @@ extension UserFiles {
         return true
     }
 
-    /// Reads the new contents before they are written: the user must be in them as was asked.
+    /// Reads the new contents before they are written, and checks that they contain the change.
     ///
-    /// - Returns: What is stored of the user's password then.
-    private func check(_ bytes: [UInt8], _ edit: UserEdit, _ old: UserFilesVersion) throws(RealmError) -> String? {
+    /// - Returns: The user's stored password in the new contents.
+    private func check(_ bytes: [UInt8], edit: UserEdit, old: UserFilesVersion) throws(RealmError) -> String? {
         let lines = old.table.form.lines(of: edit.user, in: bytes)
         let wanted: Int
         switch edit {
@@ -120,15 +112,15 @@ extension UserFiles {
         case .remove: wanted = 0
         }
         guard lines.count == wanted else {
-            throw .invalidOperation("\(edit.user) cannot be written down in \(old.table.form.name)")
+            throw .invalidOperation("\(edit.user) cannot be stored in \(old.table.form.name)")
         }
         guard let line = lines.first, var stored = bytes.text(line.stored) else { return nil }
         if stored.hasPrefix("!") { stored.removeFirst() }
         return stored
     }
 
-    /// Has logins see the change from now on.
-    private func takeOver(_ edit: UserEdit, _ rehashed: String?, after old: UserFilesVersion) throws(FileFault) {
+    /// Makes the change visible to logins.
+    private func takeOver(_ edit: UserEdit, rehashed: String?, after old: UserFilesVersion) throws(FileFault) {
         let new = try UserFilesVersion(reading: paths, after: old)
         let moment = now()
         let previous = state.withLock { state in
@@ -138,7 +130,7 @@ extension UserFiles {
             state.isSettled = !new.isFresh(at: moment)
             state.generation += 1
             if let rehashed { state.rehashed[edit.user] = rehashed } else { state.rehashed[edit.user] = nil }
-            // What was written here is complete, so refresh() need not wait for the file to come to rest.
+            // The file is complete, so refresh() need not wait until it stops changing.
             state.unreportedSince = moment &- 5 * FileStamp.settling
             return previous
         }

@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# Gatehouse
+"""Looks for text of clients that is compared as String.
+
+Swift compares and hashes String by canonical equivalence, which takes time that grows with the square of the length of a run of
+combining marks. What a client has sent is a UTF8Text, whose `string` is for output only, and fields of a request are read by
+`texts(of:)`. This looks for places that go round it. Run in the project's root; 1 if there is one.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+# Targets that see requests.
+FOLDERS = ["HTTPServer", "Gatehouse", "HummingbirdRealms", "Sessions", "Throttle", "RealmKit", "Realms", "Store", "Passwords"]
+# Operations on Character or by canonical equivalence.
+COMPARING = r"(?:hasPrefix|hasSuffix|contains|split|firstIndex|lastIndex|firstRange|starts|elementsEqual|dropFirst|dropLast|prefix|suffix|first|last|isEmpty|trimming\w*|hash)"
+RULES = [
+    (re.compile(r"\.string\s*(?:==|!=|~=|<|>)\s"), "the string of a UTF8Text is compared: compare the UTF8Text"),
+    (re.compile(r"(?:==|!=|~=)\s*[\w.?!()$]+\.string\b(?!\.utf8)"), "the string of a UTF8Text is compared: compare the UTF8Text"),
+    (re.compile(r"\bswitch\s+[^{]*\.string\s*\{"), "a switch over the string of a UTF8Text: switch over the UTF8Text"),
+    (re.compile(r"\.string\." + COMPARING + r"\b"), "the string of a UTF8Text is searched or taken apart: use its bytes"),
+    (re.compile(r"\[[\w.$]+\.string\]"), "the string of a UTF8Text is a key: use the UTF8Text"),
+    (re.compile(r"\b(?:username|user|name)\.text\s*(?:==|!=)\s"), "the text of a Username is compared: compare the Username"),
+    (re.compile(r"\b(?:authority|query|target)\s*(?:==|!=)\s(?!nil\b)"), "a part of a request is compared as String: compare its bytes"),
+    # Reading; what is set or removed is of a response, or is one of our own names.
+    (re.compile(r"\b(?:request|head)\.(?:headers|headerFields|fields)\[[^\]]*\](?!\s*=[^=])"),
+     "a field of a request is read as String: use texts(of:)"),
+    (re.compile(r"(?<![\w.])fields\[(?:values:\s*)?\.\w+\](?!\s*=[^=])"), "a field of a request is read as String: use texts(of:)"),
+]
+# The one place that makes UTF8Text of fields.
+ALLOWED = {"Sources/Gatehouse/Fields/HTTPFields+Texts.swift"}
+
+
+def code(text):
+    """The text without comments and literals, as many lines as before."""
+    text = re.sub(r"/\*.*?\*/", lambda found: "\n" * found.group(0).count("\n"), text, flags=re.S)
+    text = re.sub(r'"""(?:.|\n)*?"""', lambda found: '""' + "\n" * found.group(0).count("\n"), text)
+    text = re.sub(r'"(?:\\.|[^"\\\n])*"', '""', text)
+    return re.sub(r"//[^\n]*", "", text)
+
+
+def findings(path, text):
+    for number, line in enumerate(code(text).split("\n"), 1):
+        for rule, message in RULES:
+            if rule.search(line):
+                yield f"{path}:{number}: error: {message}"
+
+
+def self_test():
+    """Each rule finds what it is for, and leaves alone what is right."""
+    wrong = [
+        'if name.string == "x" {', 'if "x" == field.string {', "switch mode.string {", 'text.string.hasPrefix("a")', "seen[name.string]",
+        "request.headers[.accept]", "let type = request.fields[.contentType] ?? none", "fields[values: .origin]", "fields[.accept]",
+        "if request.headers[.accept] == x {", "user.username.text == x", "if authority == own {",
+    ]
+    right = [
+        'if name == "x" {', "text.string.utf8.count", "text.string.utf8Span.span", 'fields[.location] = "/"', "fields[.cookie] = nil",
+        "request.fields.texts(of: .accept)", "headers[.vary]", "Int(text.string)", "target == nil", '// if name.string == "x" {',
+    ]
+    for line in wrong:
+        assert list(findings("-", line)), line
+    for line in right:
+        assert not list(findings("-", line)), line
+
+
+def main():
+    self_test()
+    found = []
+    for folder in FOLDERS:
+        for path in sorted(Path("Sources", folder).rglob("*.swift")):
+            if str(path) not in ALLOWED:
+                found += findings(path, path.read_text(encoding="utf-8"))
+    print("\n".join(found), end="\n" if found else "")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

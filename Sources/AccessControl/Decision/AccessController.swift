@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import OpenSSLKit
+internal import RealmConfiguration
+package import RealmKit
+package import Sessions
+
+/// Decides about requests, in two steps.
+///
+/// The first step, ``evaluate(_:credentials:)``, never waits, so it can run on an event loop as well as in a task. The
+/// second step, ``completeLogin(_:)``, logs the user in where the decision needs it. All requests are decided here:
+/// those for the server's own pages, forward authentication requests and those of the middleware.
+package struct AccessController: Sendable {
+    /// A login that a request needs.
+    package struct Login: Sendable {
+        let username: Username
+        let password: Secret
+        let address: String?
+        let rule: ProtectRule
+        let key: CredentialCache.Key?
+    }
+
+    /// The rules.
+    package let rules: ProtectionRules
+    /// Logs users in.
+    package let authenticator: Authenticator
+    /// The sessions that are alive.
+    package let sessions: SessionTable
+    private let credentialCache: CredentialCache
+    private let clock: any LoginClock
+
+    /// An access controller.
+    ///
+    /// - Parameters:
+    ///   - rules: The rules.
+    ///   - authenticator: Logs users in.
+    ///   - sessions: The sessions that are alive.
+    ///   - credentialCache: The credentials that were accepted a short time ago.
+    ///   - clock: The clock of the credential cache.
+    package init(
+        rules: ProtectionRules,
+        authenticator: Authenticator,
+        sessions: SessionTable,
+        credentialCache: CredentialCache,
+        clock: any LoginClock
+    ) {
+        self.rules = rules
+        self.authenticator = authenticator
+        self.sessions = sessions
+        self.credentialCache = credentialCache
+        self.clock = clock
+    }
+
+    /// Returns a controller with other rules and the same credential cache and sessions: an eviction from one is an
+    /// eviction from both.
+    ///
+    /// - Parameter rules: The rules.
+    /// - Returns: A controller with other rules and the same credential cache and sessions.
+    package func with(rules: ProtectionRules) -> AccessController {
+        AccessController(
+            rules: rules,
+            authenticator: authenticator,
+            sessions: sessions,
+            credentialCache: credentialCache,
+            clock: clock
+        )
+    }
+
+    // MARK: Decisions
+
+    /// Decides about a request as far as that needs no login.
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - credentials: Reads the request's `Authorization` fields; called only if the decision depends on them.
+    /// - Returns: The decision, or the login that is needed for it.
+    package func evaluate(_ request: AccessRequest, credentials: () -> BasicScheme.Presented) -> Evaluation {
+        let compiled: ProtectionRules.CompiledRule
+        switch match(request) {
+        case .ambiguousHost: return .decided(.malformed("the host is ambiguous"), nil)
+        case .none: return .decided(.noMatchingRule, nil)
+        case .uncovered(let allowed): return .decided(.methodNotAllowed(allowed), nil)
+        case .rule(let matching): compiled = matching
+        }
+        let rule = compiled.rule
+        guard rule.matches(peer: request.address) else { return .decided(.forbidden(nil), nil) }
+        switch rule.access {
+        case .open: return .decided(.open, nil)
+        case .nobody: return .decided(.forbidden(nil), nil)
+        case .users: break
+        }
+        if let (session, token) = session(of: request, for: rule) {
+            return .decided(
+                decision(about: session.user, isAllowed: rule.allows(session.user)),
+                .session(session, token)
+            )
+        }
+        guard rule.schemes.contains(.basic) else { return .decided(challenge(of: rule), nil) }
+        switch credentials() {
+        case .nothing: return .decided(challenge(of: rule), nil)
+        case .unusable: return .decided(challenge(of: rule, wasRejected: true), nil)
+        case .malformed(let reason): return .decided(.malformed(reason), nil)
+        case .credentials(let credentials): return evaluate(credentials, of: request, by: compiled)
+        }
+    }
+
+    private func match(_ request: AccessRequest) -> ProtectionRules.Match {
+        switch request.host {
+        case .notNeeded: rules.match(host: nil as RequestHost?, path: request.path, method: request.method)
+        case .text(let text): rules.match(host: text, path: request.path, method: request.method)
+        case .parsed(let host): rules.match(host: host, path: request.path, method: request.method)
+        }
+    }
+
+    /// The session of a request, if the rule accepts sessions of its user's realm.
+    private func session(of request: AccessRequest, for rule: ProtectRule) -> (Session, OpaqueToken)? {
+        guard rule.schemes.contains(.form), case .token(let token) = request.session,
+            let host = request.host.ofSessions,
+            let session = sessions.session(token, at: host, isActivity: request.isActivity),
+            rule.realms.contains(session.user.realm)
+        else { return nil }
+        return (session, token)
+    }
+
+    private func evaluate(
+        _ credentials: BasicCredentials,
+        of request: AccessRequest,
+        by compiled: ProtectionRules.CompiledRule
+    ) -> Evaluation {
+        let rule = compiled.rule
+        let key = credentialCache.key(realms: rule.realms, peer: request.address, credentials: credentials)
+        if let key, let entry = credentialCache.entry(for: key, at: clock.now) {
+            return .decided(
+                decision(about: entry.user, isAllowed: entry.isAllowed(by: compiled)),
+                .credentials(entry)
+            )
+        }
+        guard let (username, password) = credentials.separated() else {
+            return .decided(challenge(of: rule, wasRejected: true), nil)
+        }
+        return .login(
+            Login(username: username, password: password, address: request.address, rule: rule, key: key)
+        )
+    }
+
+    /// Makes a login, in the rule's realms in order until one accepts, and decides after it.
+    ///
+    /// - Parameter login: The login that ``evaluate(_:credentials:)`` returned.
+    /// - Returns: The decision, and the report of the login that it rests on.
+    package func completeLogin(_ login: Login) async -> (decision: AccessDecision, report: LoginReport?) {
+        let realmLogin = await RealmLogin.make(
+            with: authenticator,
+            in: login.rule.realms,
+            as: login.username,
+            address: login.address,
+            asking: PreparedConversation(name: login.username.text, password: login.password)
+        )
+        switch realmLogin.outcome {
+        case .accepted(let identity, let report):
+            if let key = login.key, let realm = authenticator.realms[identity.realm] {
+                let client = CredentialCache.Client(
+                    // The name as typed: the throttle counts failures under its account.
+                    account: realm.account(of: report.username),
+                    username: identity.username,
+                    network: report.peer.map { ClientNetwork($0) }
+                )
+                credentialCache.add(identity, for: key, of: client, at: clock.now)
+            }
+            return (decision(about: SignedInUser(identity), isAllowed: login.rule.allows(identity)), report)
+        case .rejected(let report): return (challenge(of: login.rule, wasRejected: true), report)
+        case .unavailable(let report): return (.unavailable, report)
+        }
+    }
+
+    private func challenge(of rule: ProtectRule, wasRejected: Bool = false) -> AccessDecision {
+        .challenge(Challenge(rule), wasRejected: wasRejected)
+    }
+
+    private func decision(about user: SignedInUser, isAllowed: Bool) -> AccessDecision {
+        isAllowed ? .allowed(user) : .forbidden(user)
+    }
+
+    // MARK: Revocation
+
+    /// Evicts the credentials of changed users, and ends their sessions.
+    ///
+    /// If the realm does not know which users have changed, all credentials of the realm are evicted, and the sessions
+    /// have to be checked one by one: see ``revalidateSessions(of:)``.
+    ///
+    /// - Parameters:
+    ///   - users: The users.
+    ///   - realm: Their realm.
+    package func revoke(_ users: ChangedUsers, of realm: String) {
+        switch users {
+        case .some(let names):
+            guard !names.isEmpty else { return }
+            credentialCache.evict { $0.account.realm == realm && names.contains($0.username) }
+            sessions.end(.userChanged) { $0.user.realm == realm && names.contains($0.user.username) }
+        case .all:
+            credentialCache.evict { $0.account.realm == realm }
+        }
+    }
+
+    /// Ends the sessions of a realm's users whose security stamp has changed; sessions of users without a stamp go on.
+    ///
+    /// - Parameter realm: The realm's name.
+    package func revalidateSessions(of realm: String) async {
+        let validator = SessionValidator(authenticator: authenticator)
+        await sessions.recheck(of: realm) { await validator.standing(of: $0) }
+    }
+
+    /// Evicts the credentials of an account.
+    ///
+    /// Its sessions go on: an attacker who guesses passwords must not be able to sign the user out.
+    ///
+    /// - Parameter account: The account.
+    package func evictCredentials(of account: Account) {
+        credentialCache.evict { $0.account == account }
+    }
+
+    /// Evicts the credentials that were accepted from a network.
+    ///
+    /// - Parameter network: The network.
+    package func evictCredentials(from network: ClientNetwork) {
+        credentialCache.evict { $0.network == network }
+    }
+}

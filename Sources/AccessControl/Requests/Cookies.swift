@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+package import Sessions
+
+/// The server's two cookies among those of a request.
+///
+/// Names are compared byte by byte, and quotes are part of a value: a cookie in another spelling was not set by the
+/// server. Reading allocates nothing. Source: RFC 6265 section 4.2.
+package struct OurCookies: Sendable {
+    /// No cookies.
+    package init() {}
+
+    /// The result of reading one cookie.
+    package enum Found: Sendable {
+        /// It was not sent.
+        case none
+        /// It was sent once, and has the form of a token of the server.
+        case token(OpaqueToken)
+        /// It was sent once, and does not have the form of a token of the server.
+        case unreadable
+        /// It was sent more than once: the server has set at most one of them, and it is unknown which (cookie
+        /// tossing).
+        case repeated
+
+        /// True if the cookie has the form of a token of the server.
+        package var isToken: Bool {
+            if case .token = self { true } else { false }
+        }
+    }
+
+    /// The name of the cookie of a session.
+    static let sessionName: StaticString = "__Host-gatehouse"
+    /// The name of the cookie that a sign-in is bound to.
+    static let signInName: StaticString = "__Host-gatehouse-sign-in"
+
+    /// The cookie of a session.
+    package private(set) var session = Found.none
+    /// The cookie that a sign-in is bound to.
+    package private(set) var signIn = Found.none
+
+    /// Reads a `Cookie` field; HTTP/2 allows several.
+    ///
+    /// - Parameter field: The field's value.
+    package mutating func read(_ field: Span<UInt8>) {
+        var start = 0
+        while start < field.count {
+            var end = start
+            while end < field.count, field[end] != UInt8(ascii: ";") { end += 1 }
+            while start < end, Self.isBlank(field[start]) { start += 1 }
+            var last = end
+            while last > start, Self.isBlank(field[last - 1]) { last -= 1 }
+            take(field.extracting(start..<last))
+            start = end + 1
+        }
+    }
+
+    private mutating func take(_ pair: Span<UInt8>) {
+        if Self.isNamed(pair, Self.sessionName) { session = Self.found(pair, Self.sessionName, after: session) }
+        if Self.isNamed(pair, Self.signInName) { signIn = Self.found(pair, Self.signInName, after: signIn) }
+    }
+
+    private static func found(_ pair: Span<UInt8>, _ name: StaticString, after before: Found) -> Found {
+        switch before {
+        case .none:
+            let value = pair.extracting((name.utf8CodeUnitCount + 1)..<pair.count)
+            return OpaqueToken(value).map(Found.token) ?? .unreadable
+        case .token, .unreadable, .repeated: return .repeated
+        }
+    }
+
+    private static func isNamed(_ pair: Span<UInt8>, _ name: StaticString) -> Bool {
+        let length = name.utf8CodeUnitCount
+        guard pair.count > length, pair[length] == UInt8(ascii: "=") else { return false }
+        return name.withUTF8Buffer { name in
+            for index in 0..<length where pair[index] != (unsafe name[index]) { return false }
+            return true
+        }
+    }
+
+    private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+}
+
+/// The values of `Set-Cookie` fields.
+///
+/// None has a `Max-Age` or a `Domain`: a browser deletes the cookies when it ends, and sends them to no other host. The
+/// prefix makes browsers reject cookies of these names from another host or an unencrypted page. Source: RFC 6265bis
+/// section 4.1.3.
+package enum SetCookie {
+    /// Sets the cookie of a session; browsers also send it when a user follows a link from another site.
+    package static func session(_ token: OpaqueToken) -> String {
+        "\(OurCookies.sessionName)=\(token.text)\(common)\(lax)"
+    }
+
+    /// Sets the cookie that a sign-in is bound to; browsers send it only from the server's own pages.
+    package static func signIn(_ token: OpaqueToken) -> String {
+        "\(OurCookies.signInName)=\(token.text)\(common)\(strict)"
+    }
+
+    /// Removes the cookie of a session.
+    package static let sessionRemoval = "\(OurCookies.sessionName)=\(common)\(lax); Max-Age=0"
+
+    /// Removes the cookie that a sign-in is bound to.
+    package static let signInRemoval = "\(OurCookies.signInName)=\(common)\(strict); Max-Age=0"
+
+    private static let common = "; Path=/; Secure; HttpOnly"
+    private static let lax = "; SameSite=Lax"
+    private static let strict = "; SameSite=Strict"
+}

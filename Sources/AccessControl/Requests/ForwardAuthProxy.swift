@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+package import Bytes
+
+/// The proxies that can send forward authentication requests, each with its own description of the original request.
+package enum ForwardAuthProxy: String, Sendable, Hashable, CaseIterable {
+    /// `auth_request` of nginx, configured to send `X-Original-URL` and `X-Original-Method`, as ingress-nginx does.
+    case nginx
+    /// `forward_auth` of Caddy: `X-Forwarded-Method`, `-Proto`, `-Host` and `-Uri`.
+    case caddy
+    /// `forwardAuth` of Traefik: the same four fields.
+    case traefik
+    /// `auth-request.lua` of HAProxy, configured to send the same four fields.
+    case haproxy
+    /// `ext_authz` of Envoy: its request has the method, host and path of the original request, the path after a
+    /// prefix.
+    case envoy
+
+    /// The proxy of a name; nil for any other text.
+    ///
+    /// - Parameter name: As in `nginx`.
+    package init?(_ name: UTF8Text) {
+        guard let proxy = Self.allCases.first(where: { UTF8Text($0.rawValue) == name }) else { return nil }
+        self = proxy
+    }
+
+    /// True if the path of the proxy's request ends in the path of the original request.
+    package var sendsPath: Bool { self == .envoy }
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+package import HTTPTypes
+
+extension HTTPField.Name {
+    /// A field name that is spelled out in code.
+    ///
+    /// - Parameter name: A token of RFC 9110 section 5.6.2.
+    /// - Returns: A field name that is spelled out in code.
+    package static func known(_ name: StaticString) -> HTTPField.Name {
+        guard let name = HTTPField.Name(name.description) else {
+            // The name is a constant: the first test finds a wrong one.
+            preconditionFailure("\(name) is not a field name")
+        }
+        return name
+    }
+
+    package static let secFetchMode = known("Sec-Fetch-Mode")
+    package static let xRequestedWith = known("X-Requested-With")
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+public import Bytes
+
+/// The path of a request, in the one form that rules and pages use.
+///
+/// A path that two programs might read differently is rejected, so that no request can be allowed by one reading and
+/// served by another. Rejected are `%2F`, `%5C`, `%3F`, `%23`, dot segments, empty segments, `;`, `\`, control
+/// characters, bytes that are not UTF-8 and fragments.
+///
+/// Source: RFC 9112 section 3.2, RFC 3986; CVE-2025-54576, CVE-2026-41059 and CVE-2026-40912 among others.
+public struct RequestPath: Sendable, Hashable {
+    /// The segments, percent-decoded; empty for `/`.
+    ///
+    /// Segments that differ in one byte are different.
+    public let segments: [UTF8Text]
+    /// True if the path ends in `/`, as folders do.
+    public let endsInSlash: Bool
+
+    /// The path, percent-decoded.
+    public var text: String {
+        "/" + segments.map(\.string).joined(separator: "/") + (endsInSlash && !segments.isEmpty ? "/" : "")
+    }
+
+    /// Parses a request target; nil if it is ambiguous.
+    ///
+    /// - Parameter target: The target in origin or absolute form, as in the request line.
+    public init?(target: String) {
+        self.init(target: target.utf8Span.span)
+    }
+
+    /// Parses a request target; nil if it is ambiguous.
+    ///
+    /// - Parameter target: The bytes of the target in origin or absolute form, as in the request line.
+    public init?(target: Span<UInt8>) {
+        do throws(AmbiguousPath) { try self.init(reading: target) } catch { return nil }
+    }
+
+    /// Parses a request target; throws the reason if it is ambiguous.
+    ///
+    /// - Parameter target: The bytes of the target in origin or absolute form, as in the request line.
+    /// - Throws: ``AmbiguousPath``, the first reason found.
+    public init(reading target: Span<UInt8>) throws(AmbiguousPath) {
+        let path = try Self.path(of: target)
+        guard path.count <= 8192 else { throw .tooLong }
+        var segments: [UTF8Text] = []
+        var endsInSlash = false
+        var start = path.lowerBound + 1
+        if path.count <= 1 { endsInSlash = true } else { segments.reserveCapacity(2) }
+        while start < path.upperBound {
+            var end = start
+            var isEncoded = false
+            while end < path.upperBound, target[end] != UInt8(ascii: "/") {
+                guard Self.isPlain(target[end]) else { throw .character }
+                if target[end] == UInt8(ascii: "%") { isEncoded = true }
+                end += 1
+            }
+            guard end > start else { throw .emptySegment }
+            let bytes = target.extracting(start..<end)
+            if isEncoded {
+                segments.append(try Self.decode(bytes))
+            } else {
+                guard !Self.isDots(bytes) else { throw .dots }
+                // Plain bytes are ASCII, so there is nothing to repair.
+                segments.append(UTF8Text(repairing: bytes))
+            }
+            start = end + 1
+            endsInSlash = start == path.upperBound
+        }
+        self.segments = segments
+        self.endsInSlash = endsInSlash
+    }
+
+    /// Returns the range of the path in a target: the part without scheme, authority and query.
+    private static func path(of target: Span<UInt8>) throws(AmbiguousPath) -> Range<Int> {
+        var start = 0
+        if let length = schemeLength(target) {
+            start = length
+            while start < target.count, target[start] != UInt8(ascii: "/"), target[start] != UInt8(ascii: "?") {
+                if target[start] == UInt8(ascii: "@") { throw .noPath }
+                start += 1
+            }
+            guard start > length else { throw .noPath }
+        }
+        var end = start
+        while end < target.count, target[end] != UInt8(ascii: "?") {
+            guard target[end] != UInt8(ascii: "#") else { throw .fragment }
+            end += 1
+        }
+        for index in end..<target.count where target[index] == UInt8(ascii: "#") { throw .fragment }
+        if end == start, start > 0 { return start..<start }
+        guard start < target.count, target[start] == UInt8(ascii: "/") else { throw .noPath }
+        return start..<end
+    }
+
+    private static func schemeLength(_ target: Span<UInt8>) -> Int? {
+        guard target.count > 0, target[0] != UInt8(ascii: "/") else { return nil }
+        return [("https://" as StaticString), "http://"].first { target.beginsIgnoringCase(with: $0) }?
+            .utf8CodeUnitCount
+    }
+
+    /// Returns whether a byte is visible ASCII that RFC 3986 allows in a path, and not a `;`.
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        guard ASCII.isVisible(byte) else { return false }
+        switch byte {
+        case UInt8(ascii: "\\"), UInt8(ascii: ";"), UInt8(ascii: "\""), UInt8(ascii: "<"), UInt8(ascii: ">"),
+            UInt8(ascii: "^"), UInt8(ascii: "`"), UInt8(ascii: "{"), UInt8(ascii: "|"), UInt8(ascii: "}"),
+            UInt8(ascii: "#"):
+            return false
+        default: return true
+        }
+    }
+
+    private static func isDots(_ segment: Span<UInt8>) -> Bool {
+        segment.equalsIgnoringCase(".") || segment.equalsIgnoringCase("..")
+    }
+
+    private static func decode(_ segment: Span<UInt8>) throws(AmbiguousPath) -> UTF8Text {
+        var bytes: [UInt8] = []
+        var index = 0
+        while index < segment.count {
+            guard segment[index] == UInt8(ascii: "%") else {
+                bytes.append(segment[index])
+                index += 1
+                continue
+            }
+            guard let decoded = PercentEncoding.decode(segment, at: index), decoded >= 0x20, decoded != 0x7F,
+                !"/\\%;?#".utf8.contains(decoded)
+            else { throw .encoding }
+            bytes.append(decoded)
+            index += 3
+        }
+        guard !isDots(bytes.span) else { throw .dots }
+        guard let text = UTF8Text(validating: bytes.span) else { throw .encoding }
+        return text
+    }
+}

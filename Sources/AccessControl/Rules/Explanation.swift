@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import RealmConfiguration
+public import RealmKit
+
+/// The decision of the server about a hypothetical request, with the reason for it.
+///
+/// The rules are evaluated as the server evaluates them.
+public struct Explanation: Sendable, Hashable {
+    /// A hypothetical request.
+    public struct Question: Sendable {
+        /// The method.
+        public let method: String
+        /// A URL of http or https, or a path alone, for which no host is known.
+        public let url: String
+        /// The signed-in user of the request; nil if there is none.
+        public let user: SignedInUser?
+        /// The address that the request comes from; nil if it is not known.
+        public let peer: String?
+
+        /// A hypothetical request.
+        ///
+        /// - Parameters:
+        ///   - method: The method.
+        ///   - url: A URL of http or https, or a path alone.
+        ///   - user: The signed-in user of the request; nil if there is none.
+        ///   - peer: The address that the request comes from; nil if it is not known.
+        public init(method: String, url: String, user: SignedInUser? = nil, peer: String? = nil) {
+            self.method = method
+            self.url = url
+            self.user = user
+            self.peer = peer
+        }
+
+        /// Returns whether a text is an address that a request can come from.
+        ///
+        /// - Parameter text: The text.
+        /// - Returns: True for an address of IPv4 or IPv6 without a port.
+        public static func isAddress(_ text: String) -> Bool { NetworkAddress(text[...]) != nil }
+    }
+
+    /// The status of the answer: 200, 400, 401, 403 or 405.
+    public let status: Int
+    /// The answer and its reason, then a line for each rule, in the order of evaluation.
+    public let lines: [String]
+
+    /// True if the server would allow the request.
+    public var isAllowed: Bool { status == 200 }
+    /// All lines.
+    public var text: String { lines.joined(separator: "\n") }
+}
+
+extension ProtectionRules {
+    /// Returns the decision about a request, with the reason for it.
+    ///
+    /// - Parameters:
+    ///   - question: The request.
+    ///   - pages: The prefix of the paths of the sign-in pages, to which no rule applies; nil if there are none.
+    /// - Returns: The answer, with a line for every rule.
+    public func explain(_ question: Explanation.Question, pages: String? = nil) -> Explanation {
+        let asked: (host: RequestHost?, path: RequestPath)
+        switch read(question.url) {
+        case .failure(let doubt): return Explanation(status: 400, lines: ["400: \(doubt)"])
+        case .success(let read): asked = read
+        }
+        if let pages, let route = Routes(prefix: pages).route(at: asked.path) {
+            guard route.isPage else {
+                return Explanation(status: 403, lines: ["403: it is for the questions of proxies, and for nobody else"])
+            }
+            let line = "200: it is a page of the sign-in or of the session API, and no rule decides about it"
+            return Explanation(status: 200, lines: [line])
+        }
+        let match = match(host: asked.host, path: asked.path, method: question.method)
+        let (status, reason) = Self.answer(match, question, isForwarded: asked.host != nil)
+        var lines = ["\(status): \(reason)"]
+        if asked.host == nil, hosts.contains(where: { $0.host != .any }) {
+            lines.append("no host is named, so rules about hosts are passed over")
+        }
+        for rules in hosts {
+            for place in rules.paths {
+                for guarded in place.rules {
+                    let why = Self.why(
+                        guarded,
+                        match,
+                        rules.matches(asked.host),
+                        place.matches(asked.path),
+                        question.method
+                    )
+                    let methods = guarded.rule.methods.map { " \($0)" }.joined()
+                    let name = [guarded.rule.place, "protect", guarded.rule.target + methods].filter { !$0.isEmpty }
+                    lines.append("  \(name.joined(separator: " ")): \(why)")
+                }
+            }
+        }
+        return Explanation(status: status, lines: lines)
+    }
+
+    private func read(_ url: String) -> Result<(host: RequestHost?, path: RequestPath), Explanation.Ambiguity> {
+        let parts = RequestURL(url)
+        let host = parts.flatMap { RequestHost($0.authority) }
+        if let parts, host == nil {
+            return .failure(Explanation.Ambiguity("\(parts.authority) is neither the name nor the address of a host"))
+        }
+        do throws(AmbiguousPath) {
+            return .success((host, try RequestPath(reading: (parts?.target ?? url).utf8Span.span)))
+        } catch {
+            return .failure(Explanation.Ambiguity("the path is ambiguous: \(error)"))
+        }
+    }
+
+    private static func answer(
+        _ match: Match,
+        _ question: Explanation.Question,
+        isForwarded: Bool
+    ) -> (Int, String) {
+        switch match {
+        case .none where isForwarded: (403, "no rule is for it, so a proxy that asks about it is told no")
+        case .none: (200, "no rule is for it, so it is open to everybody here")
+        case .ambiguousHost: (400, "the host is neither a name nor an address")
+        case .uncovered(let allowed):
+            (405, "the rules for the path are about \(allowed.joined(separator: ", ")), not \(question.method)")
+        case .rule(let guarded): answer(guarded.rule, question)
+        }
+    }
+
+    private static func answer(_ rule: ProtectRule, _ question: Explanation.Question) -> (Int, String) {
+        guard rule.matches(peer: question.peer) else {
+            let networks = rule.networks.map(\.description).joined(separator: ", ")
+            let from = question.peer.map { "\($0) is in none of \(networks)" } ?? "it has to come from \(networks)"
+            return (403, from)
+        }
+        switch rule.access {
+        case .open: return (200, "the rule is open to everybody")
+        case .nobody: return (403, "the rule lets nobody in")
+        case .users: break
+        }
+        let realms = rule.realms.joined(separator: " or ")
+        guard let user = question.user else {
+            let schemes = rule.schemes.map(\.rawValue).joined(separator: ", then ")
+            return (401, "no user is signed in; \(schemes) is offered, for realm \(realms)")
+        }
+        let who = "\(user.username) of realm \(user.realm)"
+        if rule.allows(user) { return (200, "\(who) is allowed") }
+        guard rule.realms.contains(where: { $0.utf8.elementsEqual(user.realm.utf8) }) else {
+            return (401, "\(who) is of another realm than \(realms), and has to sign in there")
+        }
+        let required = rule.requirements.map(\.explanation).joined(separator: ", or ")
+        let groups = user.groups.isEmpty ? "no group" : user.groups.joined(separator: ", ")
+        return (403, "\(who), in \(groups), does not meet: \(required)")
+    }
+
+    /// Returns the reason why a rule decides or does not decide.
+    private static func why(
+        _ guarded: CompiledRule,
+        _ match: Match,
+        _ isHost: Bool,
+        _ isPath: Bool,
+        _ method: String
+    ) -> String {
+        if case .rule(let deciding) = match, deciding === guarded { return "decides" }
+        guard isHost else { return "is about another host" }
+        guard isPath else { return "is about another path" }
+        guard guarded.rule.matches(method: method) else { return "is about other methods" }
+        return "is for it too, and another one is more specific"
+    }
+}
+
+extension Explanation {
+    /// The reason why no decision about a URL is possible.
+    fileprivate struct Ambiguity: Error, CustomStringConvertible {
+        let description: String
+
+        init(_ description: String) { self.description = description }
+    }
+}
+
+extension ProtectRule.Requirement {
+    /// The requirement as realms.conf spells it; for roles, the groups and users that have them.
+    fileprivate var explanation: String {
+        switch self {
+        case .any, .users, .groups: description
+        case .roles(let roles): roles.map(\.explanation).joined(separator: ", or ")
+        }
+    }
+}
+
+extension Role {
+    fileprivate var explanation: String {
+        let holders = [("group", groups), ("user", users)].filter { !$1.isEmpty }
+            .map { "\($0) \($1.joined(separator: " "))" }.joined(separator: ", ")
+        return "role \(name) (\(holders)\(realms.isEmpty ? "" : " of realm \(realms.joined(separator: " "))"))"
+    }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+/// Hexadecimal digits, two for each byte.
+@usableFromInline package enum Hexadecimal {
+    /// Returns the value of a digit in upper or lower case; nil for any other byte.
+    @inlinable @inline(__always)
+    package static func value(of digit: UInt8) -> UInt8? {
+        switch digit {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+        case _: nil
+        }
+    }
+
+    /// Returns the digit, in lower case, of a value from 0 to 15.
+    package static func digit(of value: UInt8) -> UInt8 {
+        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
+    }
+
+    /// Returns the digit, in upper case, of a value from 0 to 15.
+    package static func uppercaseDigit(of value: UInt8) -> UInt8 {
+        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") + value - 10
+    }
+
+    /// Returns the bytes of digits in lower case; nil for anything else, digits in upper case included.
+    package static func decodeLowercase(_ text: some StringProtocol) -> [UInt8]? {
+        let digits = Array(text.utf8)
+        guard digits.count % 2 == 0 else { return nil }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(digits.count / 2)
+        for index in stride(from: 0, to: digits.count, by: 2) {
+            guard let high = lowercaseValue(of: digits[index]), let low = lowercaseValue(of: digits[index + 1]) else {
+                return nil
+            }
+            bytes.append(high << 4 | low)
+        }
+        return bytes
+    }
+
+    /// Returns the digits of bytes, in lower case.
+    package static func encode(_ bytes: Span<UInt8>) -> String {
+        unsafe String(unsafeUninitializedCapacity: 2 * bytes.count) { buffer in
+            unsafe buffer.initialize(repeating: 0)
+            var text = unsafe buffer.mutableSpan
+            encode(bytes, into: &text)
+            return text.count
+        }
+    }
+
+    /// Writes the digits of bytes, in lower case, into memory of the caller, who can wipe it.
+    ///
+    /// - Parameters:
+    ///   - bytes: The bytes.
+    ///   - text: Is overwritten; two digits for each byte.
+    package static func encode(_ bytes: Span<UInt8>, into text: inout MutableSpan<UInt8>) {
+        for index in bytes.indices {
+            text[2 * index] = digit(of: bytes[index] >> 4)
+            text[2 * index + 1] = digit(of: bytes[index] & 15)
+        }
+    }
+
+    private static func lowercaseValue(of digit: UInt8) -> UInt8? {
+        (UInt8(ascii: "A")...UInt8(ascii: "F")).contains(digit) ? nil : value(of: digit)
+    }
+}

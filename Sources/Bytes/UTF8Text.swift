@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+/// Text from outside the program, compared and hashed by its bytes.
+///
+/// `String` compares and hashes by canonical equivalence. For text of a client that is wrong in two ways: two spellings
+/// of an accent are one key, and a run of combining marks takes time that grows with the square of its length. Here
+/// comparing and hashing take time proportional to the length, and two texts are equal if their bytes are.
+///
+/// A short text is held without an allocation. It may be used from any thread.
+public struct UTF8Text: Sendable, Hashable {
+    /// The text as a `String`, for output: for display, logs, responses or storage.
+    ///
+    /// It must not be compared, searched, split or used as a key; `Scripts/unchecked-text.py` checks that.
+    public let string: String
+
+    /// Wraps a text.
+    ///
+    /// - Parameter string: The text.
+    public init(_ string: String) { self.string = string }
+
+    /// Decodes bytes, replacing bytes that are not UTF-8 by U+FFFD.
+    ///
+    /// - Parameter bytes: Any bytes.
+    public init(repairing bytes: Span<UInt8>) {
+        string = unsafe bytes.withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// Decodes bytes; nil if they are not UTF-8.
+    ///
+    /// - Parameter bytes: Any bytes.
+    public init?(validating bytes: Span<UInt8>) {
+        let string = unsafe bytes.withUnsafeBufferPointer { unsafe String(validating: $0, as: UTF8.self) }
+        guard let string else { return nil }
+        self.string = string
+    }
+
+    /// The number of bytes.
+    public var count: Int { string.utf8.count }
+
+    /// Whether there are no bytes.
+    public var isEmpty: Bool { string.utf8.isEmpty }
+
+    /// Whether the bytes are the same.
+    public static func == (left: UTF8Text, right: UTF8Text) -> Bool { left.string.hasBytes(of: right.string) }
+
+    /// Hashes the bytes.
+    public func hash(into hasher: inout Hasher) { string.hashBytes(into: &hasher) }
+}
+
+extension UTF8Text: ExpressibleByStringLiteral {
+    /// Creates a text from a literal.
+    public init(stringLiteral value: String) { string = value }
+}
+
+extension String {
+    /// Returns whether the bytes of two texts are the same, in time proportional to their length; `==` compares by
+    /// canonical equivalence.
+    ///
+    /// - Parameter other: The other text.
+    /// - Returns: True if they have the same bytes of UTF-8.
+    public func hasBytes(of other: String) -> Bool {
+        guard utf8.count == other.utf8.count else { return false }
+        let (bytes, others) = (utf8Span.span, other.utf8Span.span)
+        for index in bytes.indices where bytes[index] != others[index] { return false }
+        return true
+    }
+
+    /// Hashes the bytes and their number, in time proportional to their length.
+    ///
+    /// - Parameter hasher: Receives the bytes.
+    public func hashBytes(into hasher: inout Hasher) {
+        let bytes = utf8Span.span
+        hasher.combine(bytes.count)
+        unsafe bytes.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
+    }
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import Glibc
+package import RealmKit
+
+/// Lines of a stream, as secrets.
+package enum LineInput {
+    /// Reads one line.
+    ///
+    /// - Parameter input: The descriptor of the stream.
+    /// - Returns: The line; nil at the end of the file, or if the line is longer than ``Terminal/maximumLine``.
+    package static func readSecret(_ input: Int32) -> Secret? {
+        var line = LineBuffer(capacity: Terminal.maximumLine)
+        var byte: UInt8 = 0
+        while true {
+            let count = unsafe Glibc.read(input, &byte, 1)
+            if count < 0, errno == EINTR { continue }
+            guard count == 1 else { return line.isEmpty ? nil : line.secret() }
+            if byte == 0x0A {
+                line.removeCarriageReturn()
+                return line.secret()
+            }
+            guard line.append(byte) else { return nil }
+        }
+    }
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+/// Rows with aligned columns.
+package enum Table {
+    /// The widest cell that widens its column; a wider one shifts the rest of its own row only.
+    private static let widest = 80
+
+    /// The rows as lines, with control characters replaced.
+    package static func lines(_ rows: [[String]]) -> [String] {
+        let rows = rows.map { $0.map(Printable.line) }
+        let columns = rows.map(\.count).max() ?? 0
+        let widths = (0..<columns).map { column in
+            rows.map { $0.count > column && $0[column].count <= widest ? $0[column].count : 0 }.max() ?? 0
+        }
+        return rows.map { row in
+            let cells = row.enumerated().map { column, cell in
+                column == row.count - 1
+                    ? cell : cell + String(repeating: " ", count: max(0, widths[column] - cell.count))
+            }
+            return cells.joined(separator: "  ")
+        }
+    }
+}

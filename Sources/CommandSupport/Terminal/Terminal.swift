@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import Glibc
+package import RealmKit
+
+/// The controlling terminal of the process, also where standard input and output are redirected.
+@safe package struct Terminal: ~Copyable {
+    /// The longest line that is read, in bytes.
+    package static let maximumLine = 4096
+
+    private let descriptor: Int32
+
+    /// Opens the terminal; nil if the process has none.
+    package init?() {
+        let descriptor = unsafe open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        self.descriptor = descriptor
+    }
+
+    deinit { close(descriptor) }
+
+    /// Writes text, with control characters replaced.
+    package func show(_ text: String) {
+        Output.writeBytes(Array(Printable.text(text).utf8), to: descriptor)
+    }
+
+    /// Prompts for a line and reads it without echo.
+    ///
+    /// The echo is off before the prompt is shown, so an answer that comes at once, as from a program, is not shown.
+    /// The terminal's line editing and its signals are off meanwhile: an interrupt cannot leave the terminal without
+    /// echo. An interrupt that is typed is sent to the process when the terminal is restored.
+    ///
+    /// - Parameter prompt: The prompt; empty if it has been shown already.
+    /// - Returns: The line; nil if it ended in an end of file or an interrupt, or is too long.
+    package func readSecret(_ prompt: String = "") -> Secret? {
+        var typed: Int32 = 0
+        let secret = readWithoutEcho(prompt, typedSignal: &typed)
+        // To the process: the thread that reads does not take signals.
+        if typed != 0 { kill(getpid(), typed) }
+        return secret
+    }
+
+    private func readWithoutEcho(_ prompt: String, typedSignal: inout Int32) -> Secret? {
+        var before = termios()
+        guard unsafe tcgetattr(descriptor, &before) == 0 else { return nil }
+        var silent = before
+        silent.c_lflag &= ~tcflag_t(ECHO | ECHONL | ICANON | ISIG | IEXTEN)
+        let signals = TerminalGuard(descriptor, restoring: before)
+        defer {
+            unsafe tcsetattr(descriptor, TCSAFLUSH, &before)
+            signals.release()
+            show("\n")
+        }
+        guard unsafe tcsetattr(descriptor, TCSAFLUSH, &silent) == 0 else { return nil }
+        show(prompt)
+        var line = LineBuffer(capacity: Self.maximumLine)
+        while let byte = nextByte() {
+            switch byte {
+            case 0x0A, 0x0D: return line.secret()
+            case 0x03, 0x1C:
+                typedSignal = byte == 0x03 ? SIGINT : SIGQUIT
+                return nil
+            case 0x04: return line.isEmpty ? nil : line.secret()
+            case 0x08, 0x7F: line.removeLastCharacter()
+            case 0x15: line.clear()
+            // Ctrl-Z: a stopped process would leave the shell without echo.
+            case 0x1A: continue
+            default: if !line.append(byte) { return nil }
+            }
+        }
+        return nil
+    }
+
+    private func nextByte() -> UInt8? {
+        var byte: UInt8 = 0
+        while true {
+            let count = unsafe read(descriptor, &byte, 1)
+            if count == 1 { return byte }
+            if count < 0, errno == EINTR { continue }
+            return nil
+        }
+    }
+}

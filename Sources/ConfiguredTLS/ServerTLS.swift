@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+public import LoginConf
+package import OpenSSLKit
+public import RealmConfiguration
+
+/// All TLS settings of a server: certificates, ticket keys and the policy for client certificates.
+///
+/// It is created as a whole or not at all. To reload, create the next one with ``reloaded(_:files:)`` and use its
+/// context for new connections. TLS sessions continue, as the ticket keys are kept.
+public struct ServerTLS: Sendable {
+    /// The certificate that is presented unless the client requests a host that has its own.
+    public let certificate: ServerCertificate
+    /// The certificates of the `host` blocks, in their order.
+    public let hostCertificates: [ServerCertificate]
+    /// The problems that do not prevent operation: certificates, lists and responses outside their validity, and names
+    /// that do not match.
+    public let warnings: [String]
+    /// The context for connections.
+    package let context: TLSContext
+    let ticketKeys: SessionTicketKeys?
+    private let applicationProtocols: [String]
+
+    /// Reads the files and creates all parts; creates a development certificate if none is configured and none is kept.
+    ///
+    /// - Parameters:
+    ///   - settings: The server's settings.
+    ///   - files: The source of the files.
+    ///   - applicationProtocols: The protocols over TLS, the preferred one first (RFC 7301).
+    /// - Returns: The TLS settings for connections.
+    /// - Throws: ``ConfigurationErrors`` at the place that names the unusable file or value.
+    public static func load(
+        _ settings: ServerSettings,
+        files: ConfigurationFiles,
+        applicationProtocols: [String] = ["http/1.1"]
+    ) throws(ConfigurationErrors) -> ServerTLS {
+        try ServerTLS(settings, files, certificate(settings, files), applicationProtocols, earlier: nil)
+    }
+
+    /// Does the same as ``load(_:files:applicationProtocols:)``, and keeps the earlier ticket keys if none are
+    /// configured.
+    public func reloaded(
+        _ settings: ServerSettings,
+        files: ConfigurationFiles
+    ) throws(ConfigurationErrors) -> ServerTLS {
+        let certificate = try Self.certificate(settings, files)
+        return try ServerTLS(settings, files, certificate, applicationProtocols, earlier: ticketKeys)
+    }
+
+    /// Makes all checks of ``load(_:files:applicationProtocols:)`` and writes nothing.
+    ///
+    /// - Parameters:
+    ///   - settings: The server's settings.
+    ///   - files: The source of the files.
+    /// - Returns: The TLS settings for connections; nil if the first start will create a development certificate.
+    /// - Throws: ``ConfigurationErrors`` at the place that names the unusable file or value.
+    public static func check(
+        _ settings: ServerSettings,
+        files: ConfigurationFiles
+    ) throws(ConfigurationErrors) -> ServerTLS? {
+        let configured = try ServerCertificate.configured(settings, files: files)
+        if let known = configured ?? DevelopmentCertificate.existing(settings, files: files) {
+            return try ServerTLS(settings, files, known, ["http/1.1"], earlier: nil)
+        }
+        // The other settings are checked with a temporary certificate.
+        let made: TLSIdentity
+        do throws(OpenSSLError) {
+            made = try DevelopmentCertificate.identity()
+        } catch {
+            throw settings.stateFolder.errors("no certificate can be made: \(error)")
+        }
+        let certificate = ServerCertificate(made, file: settings.stateFolder.value, isDevelopment: true)
+        _ = try ServerTLS(settings, files, certificate, ["http/1.1"], earlier: nil)
+        return nil
+    }
+
+    private static func certificate(
+        _ settings: ServerSettings,
+        _ files: ConfigurationFiles
+    ) throws(ConfigurationErrors) -> ServerCertificate {
+        if let configured = try ServerCertificate.configured(settings, files: files) { return configured }
+        return try DevelopmentCertificate.load(settings, files: files)
+    }
+
+    private init(
+        _ settings: ServerSettings,
+        _ files: ConfigurationFiles,
+        _ certificate: ServerCertificate,
+        _ applicationProtocols: [String],
+        earlier: SessionTicketKeys?
+    ) throws(ConfigurationErrors) {
+        let tls = settings.tls
+        let reader = TLSFiles(files: files)
+        var warnings = [certificate.warning].compactMap { $0 }
+        var configuration = TLSConfiguration.server(
+            certificate.identity,
+            minimumVersion: tls.minimumVersion == .tls13 ? .tls13 : .tls12,
+            applicationProtocols: applicationProtocols
+        )
+        configuration.parameters = try Self.parameters(tls)
+        configuration.sessionTickets = try Self.ticketKeys(settings, reader, earlier)
+        configuration.sessionScope = "gatehouse"
+        configuration.clientCertificates = try Self.policy(tls, reader, &warnings)
+        var hosts: [ServerCertificate] = []
+        for host in tls.hosts {
+            let shown = try ServerCertificate(host.files, reader)
+            warnings += [shown.warning].compactMap { $0 }
+            for name in host.names where !shown.isFor(name.value) {
+                warnings.append("certificate \(shown.file) is not for \(name.value)")
+            }
+            // Each name is checked alone, so that an error is reported at its place.
+            for name in host.names {
+                var alone = configuration
+                alone.hosts = [TLSHost(names: [name.value], identity: shown.identity)]
+                do throws(OpenSSLError) { _ = try TLSContext(alone) } catch { throw name.errors("\(error)") }
+            }
+            configuration.hosts.append(TLSHost(names: host.names.map(\.value), identity: shown.identity))
+            hosts.append(shown)
+        }
+        do throws(OpenSSLError) {
+            context = try TLSContext(configuration)
+        } catch {
+            throw (tls.files?.certificate ?? settings.stateFolder).errors("TLS cannot be set up: \(error)")
+        }
+        self.certificate = certificate
+        self.applicationProtocols = applicationProtocols
+        self.warnings = warnings
+        hostCertificates = hosts
+        ticketKeys = configuration.sessionTickets
+    }
+
+    private static func parameters(_ tls: TLSSettings) throws(ConfigurationErrors) -> TLSParameters {
+        var parameters = TLSParameters.intermediate
+        if let names = tls.ciphers {
+            parameters.ciphers = try known(names, "TLS 1.2 cipher suite", TLSParameters.knows(cipher:))
+        }
+        if let names = tls.ciphersuites {
+            parameters.ciphersuites = try known(names, "TLS 1.3 cipher suite", TLSParameters.knows(ciphersuite:))
+        }
+        if let names = tls.groups { parameters.groups = try known(names, "group", TLSParameters.knows(group:)) }
+        return parameters
+    }
+
+    private static func known(
+        _ names: [Located<String>],
+        _ what: String,
+        _ isKnown: (String) -> Bool
+    ) throws(ConfigurationErrors) -> [String] {
+        for (index, name) in names.enumerated() {
+            guard isKnown(name.value) else {
+                let hint =
+                    "one name each, as OpenSSL spells it; openssl ciphers -s -v and openssl ecparam -list_curves list them"
+                throw name.errors("OpenSSL takes no \(what) \(name.value)", hint: hint)
+            }
+            guard !names[..<index].contains(where: { $0.value == name.value }) else {
+                throw name.errors("a second \(name.value)")
+            }
+        }
+        return names.map(\.value)
+    }
+
+    private static func ticketKeys(
+        _ settings: ServerSettings,
+        _ reader: TLSFiles,
+        _ earlier: SessionTicketKeys?
+    ) throws(ConfigurationErrors) -> SessionTicketKeys? {
+        guard settings.tls.sessionTickets else { return nil }
+        guard let first = settings.tls.ticketKeyFiles.first else {
+            // Keys from files are not kept when the files are no longer configured: an attacker may have obtained them.
+            if let earlier, earlier.rotation != nil { return earlier }
+            do throws(OpenSSLError) {
+                return try SessionTicketKeys(now: { ServerCertificate.now })
+            } catch {
+                throw settings.stateFolder.errors("ticket keys cannot be made: \(error)")
+            }
+        }
+        var keys: [[UInt8]] = []
+        for file in settings.tls.ticketKeyFiles {
+            keys.append(
+                try reader.parse(file) { bytes throws(OpenSSLError) in
+                    // Each key is checked alone first, so that an error is reported at its place.
+                    _ = try SessionTicketKeys(files: [bytes])
+                    return bytes
+                }
+            )
+        }
+        do throws(OpenSSLError) {
+            return try SessionTicketKeys(files: keys)
+        } catch {
+            throw first.errors("\(error)")
+        }
+    }
+
+    private static func policy(
+        _ tls: TLSSettings,
+        _ reader: TLSFiles,
+        _ warnings: inout [String]
+    ) throws(ConfigurationErrors) -> ClientCertificatePolicy? {
+        let mode: ClientCertificatePolicy.Mode
+        switch tls.clientCertificates {
+        case .none: return nil
+        case .optional: mode = .optional
+        case .required: mode = .required
+        }
+        guard let file = tls.clientAuthorityFile else {
+            preconditionFailure("client certificates without authorities are refused where they are read")
+        }
+        var lists: [RevocationList] = []
+        for file in tls.clientRevocationFiles {
+            let read = try reader.parse(file) { bytes throws(OpenSSLError) in
+                try RevocationList.lists(pem: bytes, name: file.value)
+            }
+            for list in read {
+                guard let end = list.nextUpdate, end < ServerCertificate.now else { continue }
+                warnings.append(
+                    "revocation list of \(list.issuer) in \(file.value) has run out: its certificates are refused"
+                )
+            }
+            lists += read
+        }
+        let policy = try reader.parse(file) { bytes throws(OpenSSLError) in
+            try ClientCertificatePolicy(
+                mode: mode,
+                authorities: try Certificate.chain(pem: bytes, name: file.value),
+                revocationLists: lists,
+                maximumDepth: tls.clientDepth
+            )
+        }
+        for authority in policy.authorities {
+            do throws(OpenSSLError) {
+                try authority.checkValidity(at: ServerCertificate.now)
+            } catch {
+                warnings.append("\(error)")
+            }
+        }
+        return policy
+    }
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import AccessControl
+internal import HTTPServer
+internal import Hummingbird
+internal import RealmKit
+internal import SignIn
+
+/// Replies, and their lines in the access log.
+extension GatehouseResponder {
+    /// Replies with a standard response.
+    func reply(
+        to received: ReceivedRequest,
+        with response: StandardResponse,
+        for authentication: ExistingAuthentication? = nil
+    ) -> Reply {
+        switch lanes {
+        case .both:
+            let prepared = responses.prepared(response, asHTML: received.prefersHTML, for: authentication)
+            return reply(to: received, with: prepared, for: authentication)
+        case .asyncOnly:
+            return .deferred { _ in render(response, to: received, after: nil, for: authentication) }
+        }
+    }
+
+    /// Replies with a response that is encoded already.
+    func reply(
+        to received: ReceivedRequest,
+        with response: PreparedResponse,
+        for authentication: ExistingAuthentication? = nil,
+        reason: String = ""
+    ) -> Reply {
+        note(
+            received,
+            user: authentication.map { ($0.user.username, $0.user.realm) },
+            status: response.status,
+            length: response.bodyLength,
+            reason: reason
+        )
+        return .immediate(response)
+    }
+
+    /// Renders a standard response in a task.
+    func render(
+        _ response: StandardResponse,
+        to received: ReceivedRequest,
+        after report: LoginReport?,
+        for authentication: ExistingAuthentication? = nil
+    ) -> Response {
+        let rendered = responses.renderer.render(response, asHTML: received.prefersHTML, for: authentication)
+        return finish(rendered, to: received, after: report)
+    }
+
+    /// Logs a rendered response and returns it.
+    func finish(_ rendered: RenderedResponse, to received: ReceivedRequest, after report: LoginReport?) -> Response {
+        note(
+            received,
+            user: report.map { ($0.username, $0.realm) },
+            status: rendered.head.status.code,
+            length: rendered.body.readableBytes,
+            reason: report.map { LogText.reason($0) } ?? ""
+        )
+        return rendered.response(isHead: received.isHead)
+    }
+
+    /// Writes the line of a request in the access log.
+    func note(
+        _ received: ReceivedRequest,
+        user: (Username, String)?,
+        status: Int,
+        length: Int,
+        reason: String
+    ) {
+        guard log.isOn else { return }
+        var entry = AccessLog.Entry(
+            peer: received.client.address,
+            user: user,
+            method: received.method,
+            path: received.path?.text,
+            status: status,
+            length: length,
+            reason: received.remark + reason
+        )
+        if let original = received.original {
+            let place = "\(original.host.text)\(original.path.text)"
+            entry.reason = " for=\(LogText.quoted("\(original.method) \(place)"))" + entry.reason
+        }
+        log.note(entry, since: received.begin)
+    }
+}

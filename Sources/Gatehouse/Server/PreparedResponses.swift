@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import AccessControl
+internal import HTTPServer
+internal import Sessions
+internal import SignIn
+
+/// The rendered and encoded responses: those that are the same for all clients are made once, and those of an
+/// authentication are kept with it.
+struct PreparedResponses: Sendable {
+    let renderer: ResponseRenderer
+    // Filled in init, and only read afterwards.
+    private var common: [Key: PreparedResponse] = [:]
+
+    private struct Key: Hashable {
+        let response: StandardResponse
+        let asHTML: Bool
+    }
+
+    /// Prepares the responses that are the same for all clients.
+    ///
+    /// - Parameter renderer: Renders them.
+    init(_ renderer: ResponseRenderer) {
+        self.renderer = renderer
+        for response in renderer.commonResponses {
+            for asHTML in [true, false] {
+                common[Key(response: response, asHTML: asHTML)] = make(response, asHTML: asHTML, for: nil)
+            }
+        }
+    }
+
+    /// Returns a response, rendered and encoded.
+    ///
+    /// - Parameters:
+    ///   - response: The response.
+    ///   - asHTML: True for HTML.
+    ///   - authentication: The authentication of the request, if there is one.
+    /// - Returns: A response, rendered and encoded.
+    func prepared(
+        _ response: StandardResponse,
+        asHTML: Bool,
+        for authentication: ExistingAuthentication?
+    ) -> PreparedResponse {
+        if let authentication, let personal = Self.personal(response, asHTML: asHTML) {
+            return authentication.responses.response(for: renderer.context.key(of: personal)) {
+                make(response, asHTML: asHTML, for: authentication)
+            }
+        }
+        if Self.isCommon(response), let made = common[Key(response: response, asHTML: asHTML)] { return made }
+        return make(response, asHTML: asHTML, for: authentication)
+    }
+
+    /// Returns the response to a request that is not valid HTTP.
+    func prepared(_ fault: RequestFault) -> PreparedResponse {
+        PreparedResponse(Page.fault(fault).rendered(asHTML: false, in: renderer.context))
+    }
+
+    private func make(
+        _ response: StandardResponse,
+        asHTML: Bool,
+        for authentication: ExistingAuthentication?
+    ) -> PreparedResponse {
+        PreparedResponse(renderer.render(response, asHTML: asHTML, for: authentication))
+    }
+
+    /// Returns whether a response is the same for all clients; the others contain data of the user or of the request.
+    private static func isCommon(_ response: StandardResponse) -> Bool {
+        switch response {
+        case .index, .health, .stylesheet, .script, .unauthorized, .misdirected, .ambiguousPath, .notFound,
+            .methodNotAllowed, .unavailable:
+            true
+        case .welcome, .forbidden, .signIn, .malformed: false
+        }
+    }
+
+    private static func personal(_ response: StandardResponse, asHTML: Bool) -> PersonalResponse? {
+        switch response {
+        case .welcome: asHTML ? .welcomeHTML : .welcomeText
+        case .forbidden: asHTML ? .forbiddenHTML : .forbiddenText
+        case .index, .health, .stylesheet, .script, .unauthorized, .signIn, .misdirected, .ambiguousPath, .malformed,
+            .notFound, .methodNotAllowed, .unavailable:
+            nil
+        }
+    }
+}
+
+extension PreparedResponse {
+    /// Encodes a rendered response.
+    init(_ rendered: RenderedResponse) { self.init(rendered.head, body: rendered.body) }
+}

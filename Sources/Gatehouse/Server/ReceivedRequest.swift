@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import AccessControl
+internal import HTTPServer
+
+/// The properties of a request that its response and its line in the access log need.
+struct ReceivedRequest: Sendable {
+    let method: String
+    let isHead: Bool
+    /// True if the method is safe: GET or HEAD.
+    let isSafe: Bool
+    let prefersHTML: Bool
+    /// The path; nil if it can be read in more than one way.
+    let path: RequestPath?
+    /// The time at which it was received; 0 if no access log is written.
+    let begin: UInt64
+    var client: RequestClient
+    /// The original request that a proxy describes in a forward-auth request.
+    var original: OriginalRequest?
+    /// A remark for the access log.
+    var remark = ""
+
+    init(_ head: borrowing RequestHead, on connection: Connection, at time: UInt64) {
+        method = head.methodText
+        isHead = head.method == .head
+        isSafe = head.method == .get || head.method == .head
+        prefersHTML = head.withFirst(.accept) { AcceptField.prefersHTML($0) } ?? false
+        path = head.withTarget { RequestPath(target: $0) }
+        begin = time
+        client = RequestClient(address: connection.peer)
+    }
+
+    /// Returns the kind of the client; it is worked out only where a response depends on it.
+    func clientKind(_ head: borrowing RequestHead) -> ClientKind {
+        ClientKind(
+            mode: head.values(named: "sec-fetch-mode").first,
+            requestedWith: head.values(named: "x-requested-with").first,
+            prefersHTML: prefersHTML
+        )
+    }
+}

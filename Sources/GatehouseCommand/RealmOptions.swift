@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import ArgumentParser
+internal import CommandSupport
+internal import RealmConfiguration
+internal import RealmKit
+
+/// The arguments that select a realm of a configuration.
+struct RealmOptions: ParsableArguments {
+    @OptionGroup var configuration: ConfigurationOptions
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp("The realm. Default: the configuration's default-realm.", valueName: "name")
+    )
+    var realm: String?
+}
+
+extension Configuration {
+    /// The realm that `--realm` names, or the default realm of the configuration.
+    func realm(_ name: String?) throws(CommandError) -> BoundRealm {
+        guard let name = name ?? defaultRealm else {
+            throw CommandError(.usage, "name a realm with --realm; the configuration has no default-realm")
+        }
+        do throws(RealmError) {
+            return try authenticator.realm(name)
+        } catch {
+            throw CommandError(error)
+        }
+    }
+}
+
+extension Username {
+    /// The name of a user in the arguments.
+    ///
+    /// - Parameter text: The argument.
+    /// - Throws: ``CommandError`` of status `usage` when it is not a valid name.
+    init(argument text: String) throws(CommandError) {
+        // Bytes that are not UTF-8 have become this character, so that several names would be one.
+        guard !text.unicodeScalars.contains("\u{FFFD}") else {
+            throw CommandError(.usage, "the user name is not UTF-8")
+        }
+        do throws(BadUsername) { try self.init(text) } catch { throw CommandError(.usage, error.description) }
+    }
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import CommandSupport
+internal import Glibc
+internal import HostServices
+internal import Passwords
+internal import RealmConfiguration
+internal import RealmKit
+
+/// A realm whose users can be changed, and the password service and settings for its users.
+struct UserAdministration {
+    let realmName: String
+    let realm: any ManagedRealm
+    let passwords: PasswordService
+    let settings: PasswordSettings
+    let services: RealmServices
+    let stateFolder: String
+
+    init(
+        _ options: RealmOptions,
+        kinds: [RealmKind],
+        access: StateAccess = .createIfMissing
+    ) throws(CommandError) {
+        let program = GatehouseCommand.services(access, log: GatehouseCommand.realmLog)
+        let configuration = try GatehouseCommand.load(options.configuration, kinds: kinds, services: program)
+        let bound = try configuration.realm(options.realm)
+        guard let realm = bound.realm as? any ManagedRealm else {
+            let others = configuration.realms.filter { $0.realm is any ManagedRealm }.map(\.name)
+            let hint =
+                others.isEmpty
+                ? "the configuration has no realm whose users can be changed"
+                : "realms whose users can be changed: \(others.joined(separator: ", "))"
+            throw CommandError(
+                .failed,
+                "the users of realm \(bound.name) (\(bound.className)) cannot be changed here; \(hint)"
+            )
+        }
+        guard let passwords = configuration.services[PasswordService.self] else {
+            throw CommandError(.configuration, "this program cannot hash passwords")
+        }
+        realmName = bound.name
+        self.realm = realm
+        self.passwords = passwords
+        settings = configuration.passwords
+        services = configuration.services
+        stateFolder = configuration.server.stateFolder.value
+    }
+
+    /// The user of that name.
+    func record(_ text: String) async throws(CommandError) -> UserRecord {
+        let name = try Username(argument: text)
+        do throws(RealmError) {
+            guard let record = try await realm.users().first(where: { $0.name == name }) else {
+                throw RealmError.noSuchUser(name)
+            }
+            return record
+        } catch {
+            throw CommandError(error)
+        }
+    }
+
+    func change(_ text: String, to changes: UserChanges, done: String) async throws(CommandError) {
+        let name = try Username(argument: text)
+        do throws(RealmError) {
+            try await realm.change(name, changes)
+        } catch {
+            throw CommandError(error)
+        }
+        report("\(Printable.line(text)) \(done)")
+    }
+
+    /// The hash of a new password, if the settings allow the password.
+    func hash(_ password: Secret) async throws(CommandError) -> String {
+        do throws(HashFault) {
+            try settings.check(password)
+        } catch {
+            throw CommandError(.failed, error.description)
+        }
+        do throws(LoginFault) {
+            return try await passwords.hash(password)
+        } catch {
+            throw CommandError(error.kind == .unusableCredential ? .failed : .unavailable, error.log)
+        }
+    }
+
+    /// Prints what the command has done, with the name of the realm.
+    func report(_ text: String) {
+        GatehouseCommand.print("\(text) (realm \(realmName))", on: STDOUT_FILENO)
+    }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import HTTPTypes
+internal import HummingbirdCore
+internal import NIOCore
+
+/// Sends a response from its task to the event loop of its connection.
+struct ResponseSender: Sendable {
+    private let sink: NIOLoopBound<any ResponseSink>
+    private let eventLoop: any EventLoop
+
+    init(_ sink: NIOLoopBound<any ResponseSink>, on eventLoop: any EventLoop) {
+        self.sink = sink
+        self.eventLoop = eventLoop
+    }
+
+    /// Sends a response; an error ends the connection or the stream.
+    func send(_ response: Response) async {
+        let part = ResponsePart(head: response.head, length: response.body.contentLength)
+        let state = Writer.State(part)
+        do {
+            try await response.body.write(Writer(sender: self, state: state))
+            guard state.isFinished else { return fail() }
+        } catch {
+            fail()
+        }
+    }
+
+    private func fail() {
+        eventLoop.execute { sink.value.fail() }
+    }
+
+    private func write(_ part: ResponsePart) async throws {
+        try await eventLoop.flatSubmit {
+            let promise = eventLoop.makePromise(of: Void.self)
+            sink.value.write(part, promise: promise)
+            return promise.futureResult
+        }.get()
+    }
+
+    /// Sends the last part without waiting: the connection goes on by itself.
+    private func writeLast(_ part: ResponsePart) {
+        eventLoop.execute { sink.value.write(part, promise: nil) }
+    }
+
+    /// The writer for Hummingbird's response bodies.
+    struct Writer: ResponseBodyWriter {
+        /// The bytes that are written and not sent.
+        ///
+        /// Used by one task, one call after the other.
+        final class State {
+            var part: ResponsePart
+            var isFinished = false
+
+            init(_ part: ResponsePart) {
+                self.part = part
+            }
+        }
+
+        let sender: ResponseSender
+        let state: State
+
+        mutating func write(_ buffer: ByteBuffer) async throws {
+            state.part.bytes.writeImmutableBuffer(buffer)
+            // A body of unknown length may be a stream of events, each of which the client waits for.
+            let part = state.part
+            guard part.length == nil || part.bytes.readableBytes >= ResponsePart.collectedSize else { return }
+            state.part = ResponsePart(length: part.length)
+            try await sender.write(part)
+        }
+
+        consuming func finish(_ trailingHeaders: HTTPFields?) async throws {
+            state.part.isLast = true
+            state.isFinished = true
+            sender.writeLast(state.part)
+        }
+    }
+}

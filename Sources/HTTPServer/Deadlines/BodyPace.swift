@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+/// The pace at which the body of a request arrives: it has some time, and after that a lowest rate.
+struct BodyPace {
+    /// The number of bytes that have arrived.
+    private(set) var receivedCount = 0
+    /// The start of the body's time in nanoseconds; in the future where time was excused.
+    private var start: UInt64
+
+    init(at now: UInt64) {
+        start = now
+    }
+
+    /// Records bytes that have arrived.
+    mutating func noteReceived(_ count: Int) { receivedCount += count }
+
+    /// Does not count some time in which the client could not send.
+    mutating func excuse(_ nanoseconds: UInt64) { start &+= nanoseconds }
+
+    /// Returns whether the time is over and fewer bytes have arrived than the rate requires.
+    func isTooSlow(at now: UInt64, times: DeadlineTimes) -> Bool {
+        guard now > start else { return false }
+        let elapsed = now - start
+        guard elapsed > times.body else { return false }
+        return Double(receivedCount) < Double(elapsed - times.body) / 1e9 * Double(times.bodyRate)
+    }
+}

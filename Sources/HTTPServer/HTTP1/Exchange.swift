@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import HTTPTypes
+internal import HummingbirdCore
+internal import NIOCore
+
+/// An HTTP/1 request that is answered in a task: the async lane.
+///
+/// It belongs to its connection, which cancels the task when the client disconnects.
+final class Exchange: ResponseSink {
+    /// True if the responder can take more of the body now.
+    private(set) var takesBody = true
+    /// True if a part of the response has been written.
+    private(set) var hasBegunResponse = false
+
+    // A reference cycle, until the connection drops its exchange.
+    private let handler: HTTP1Handler
+    private let head: RequestHead
+    private let request: Request
+    private let source: BodyStream.Source?
+    /// The stream's way back to this exchange, cut at the end.
+    private var streamOwner: NIOLoopBoundBox<Exchange?>?
+    private var task: Task<Void, Never>?
+    private var framing = Framing.none
+
+    /// The mark by which the client finds the end of the response.
+    private enum Framing {
+        case none
+        case length(Int)
+        case chunked
+        case untilClose
+    }
+
+    init(_ handler: HTTP1Handler, head: RequestHead, hasBody: Bool) {
+        self.handler = handler
+        self.head = head
+        guard hasBody else {
+            source = nil
+            request = Request(head: head.request, body: RequestBody(buffer: ByteBuffer()))
+            return
+        }
+        let owner = NIOLoopBoundBox<Exchange?>(nil, eventLoop: handler.loop.eventLoop)
+        let (stream, source) = BodyStream.make(on: handler.loop.eventLoop) {
+            owner.value?.bodyWanted()
+        }
+        self.source = source
+        request = Request(head: head.request, body: RequestBody(asyncSequence: stream))
+        owner.value = self
+        streamOwner = owner
+    }
+
+    /// Starts the task that produces and sends the response.
+    func start(_ produce: @escaping @Sendable (Request) async -> Response) {
+        let eventLoop = handler.loop.eventLoop
+        let sender = ResponseSender(NIOLoopBound<any ResponseSink>(self, eventLoop: eventLoop), on: eventLoop)
+        task = Task { [request] in
+            await sender.send(await produce(request))
+        }
+    }
+
+    /// Cancels the task; everything it still sends is dropped.
+    func cancel() {
+        task?.cancel()
+        release()
+    }
+
+    /// Ends the body with an error for a responder that still reads it.
+    ///
+    /// A source that is never finished ends the process.
+    private func release() {
+        source?.finish(CancellationError())
+        streamOwner?.value = nil
+    }
+
+    /// Passes a piece of the body to the responder.
+    func deliver(_ data: ByteBuffer) {
+        takesBody = source?.yield(data) ?? true
+    }
+
+    /// Ends the body, which is complete.
+    func finishBody() {
+        source?.finish()
+        takesBody = true
+    }
+
+    private func bodyWanted() {
+        takesBody = true
+        handler.process()
+    }
+
+    // MARK: - The response
+
+    func write(_ part: ResponsePart, promise: EventLoopPromise<Void>?) {
+        guard let context = handler.context, handler.exchange === self else {
+            promise?.fail(ChannelError.ioOnClosedChannel)
+            return
+        }
+        if let head = part.head { begin(head, length: part.length) }
+        let hasAnnouncedLength = (part.bytes.readableBytes == 0 || encode(part.bytes)) && (!part.isLast || finish())
+        // Taken in any case: the next connection would send it otherwise.
+        let bytes = handler.loop.takeOutput()
+        guard hasAnnouncedLength else {
+            // The client would take the excess for the next response, or the next response for the missing rest.
+            promise?.fail(ChannelError.ioOnClosedChannel)
+            return handler.abort()
+        }
+        if let promise { handler.awaitSent(promise.futureResult) }
+        context.writeAndFlush(handler.wrapOutboundOut(bytes), promise: promise)
+        guard part.isLast, handler.exchange === self else { return }
+        release()
+        handler.finishResponse(context)
+        handler.process()
+    }
+
+    func fail() {
+        if handler.exchange === self { handler.abort() }
+    }
+
+    private func begin(_ response: HTTPResponse, length: Int?) {
+        var response = response
+        hasBegunResponse = true
+        let isHead = head.method == .head
+        let status = response.status.code
+        response.headerFields[.transferEncoding] = nil
+        if isHead || status == 304 || status == 204 {
+            // RFC 9110 section 8.6: no length where there is never a body.
+            if status == 204 { response.headerFields[.contentLength] = nil }
+            framing = .none
+        } else if let length {
+            response.headerFields[.contentLength] = String(length)
+            framing = .length(length)
+        } else if head.version == .http11 {
+            response.headerFields[.contentLength] = nil
+            response.headerFields[.transferEncoding] = "chunked"
+            framing = .chunked
+        } else {
+            response.headerFields[.contentLength] = nil
+            handler.closesAfterResponse = true
+            framing = .untilClose
+        }
+        ResponseEncoder.encode(response, into: &handler.loop.output)
+        ResponseEncoder.finish(
+            date: handler.loop.date,
+            connection: handler.connectionOption(for: head.version),
+            into: &handler.loop.output
+        )
+    }
+
+    /// - Returns: False if there are more bytes than announced.
+    private func encode(_ bytes: ByteBuffer) -> Bool {
+        switch framing {
+        case .none: return true
+        case .length(let remaining):
+            guard bytes.readableBytes <= remaining else { return false }
+            framing = .length(remaining - bytes.readableBytes)
+            handler.loop.output.writeImmutableBuffer(bytes)
+        case .chunked:
+            handler.loop.output.writeString(String(bytes.readableBytes, radix: 16) + "\r\n")
+            handler.loop.output.writeImmutableBuffer(bytes)
+            handler.loop.output.writeStaticString("\r\n")
+        case .untilClose: handler.loop.output.writeImmutableBuffer(bytes)
+        }
+        return true
+    }
+
+    /// - Returns: False if there are fewer bytes than announced.
+    private func finish() -> Bool {
+        switch framing {
+        case .none, .untilClose: return true
+        case .length(let remaining): return remaining == 0
+        case .chunked:
+            handler.loop.output.writeStaticString("0\r\n\r\n")
+            return true
+        }
+    }
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import HTTPLimits
+internal import NIOCore
+
+extension HTTP1Handler {
+    /// The number of steps of a connection before others have their turn: a request is one step, or two with a body.
+    private static let turn = 32
+    /// The number of bytes that may be received ahead while a response is in progress.
+    private static let readAhead = 16_384
+
+    /// True if more may be read from the network.
+    var mayRead: Bool {
+        switch state {
+        case .handshaking, .sendingLast, .lingering, .closed: true
+        case .awaitingRequest: deadlines.isWritable && !isTurnScheduled
+        case .answering, .discardingBody: input.readableBytes < Self.readAhead && (exchange?.takesBody ?? true)
+        }
+    }
+
+    /// Does everything that is possible with the input and the client's readiness to read.
+    func process() {
+        guard !isProcessing, let context else { return }
+        isProcessing = true
+        var count = 0
+        while count < Self.turn, advance(context) { count += 1 }
+        isProcessing = false
+        flush(context)
+        if count == Self.turn, !isTurnScheduled {
+            // One read may hold thousands of requests, and other connections wait too.
+            isTurnScheduled = true
+            context.eventLoop.assumeIsolated().execute {
+                self.isTurnScheduled = false
+                self.process()
+            }
+        }
+        if hasPeerEnded, !isTurnScheduled { endIfIncomplete() }
+        if isReadPending, mayRead {
+            isReadPending = false
+            context.read()
+        }
+    }
+
+    /// Takes one step.
+    ///
+    /// - Returns: True if there may be another.
+    private func advance(_ context: ChannelHandlerContext) -> Bool {
+        switch state {
+        case .handshaking, .closed: return false
+        case .awaitingRequest: return input.readableBytes > 0 && deadlines.isWritable && readHead(context)
+        case .answering, .discardingBody: return readBody(context)
+        case .sendingLast, .lingering:
+            input = ByteBuffer()
+            return false
+        }
+    }
+
+    private func readHead(_ context: ChannelHandlerContext) -> Bool {
+        do throws(RequestFault) {
+            let hadBegun = scanner.hasBegun
+            guard let length = try scanner.end(of: input.readableBytesUInt8Span, limits: loop.limits) else {
+                // The time begins with the first byte; otherwise single bytes would prolong it.
+                if !hadBegun { deadlines.restart(at: loop.now) }
+                return false
+            }
+            if length <= 2 {
+                // RFC 9112 section 2.2: one empty line before a request is ignored.
+                guard !scanner.followsEmptyLine, length == 2 else {
+                    throw .malformed("an empty line in place of a request")
+                }
+                scanner = HeadScanner(followsEmptyLine: true)
+                input.moveReaderIndex(forwardBy: length)
+                return true
+            }
+            scanner = HeadScanner()
+            let summary = try loop.parser.parse(
+                input.readableBytesUInt8Span.extracting(first: length),
+                into: &loop.fields
+            )
+            guard let bytes = input.readSlice(length: length) else { return false }
+            if input.readableBytes == 0 { input = ByteBuffer() }
+            try answer(RequestHead(bytes: bytes, fields: loop.fields, summary: summary), context: context)
+            return true
+        } catch {
+            refuse(error)
+            return false
+        }
+    }
+
+    private func answer(_ head: RequestHead, context: ChannelHandlerContext) throws(RequestFault) {
+        deadlines.noteRequest()
+        deadlines.restart(at: loop.now)
+        let summary = head.summary
+        body = BodyReader(summary.body, at: loop.now)
+        if case .length(let length) = summary.body, length > loop.limits.body {
+            throw .bodyTooLong
+        }
+        if !summary.isKeptAlive { closesAfterResponse = true }
+        switch loop.responder.respond(to: head, on: connection) {
+        case .immediate(let response):
+            // A client that waits for 100 (Continue) may send its body or not, so the next request cannot be found.
+            if summary.expectsContinue, body != nil { closesAfterResponse = true }
+            write(response, to: summary)
+            finishResponse(context)
+        case .deferred(let produce):
+            if summary.expectsContinue, body != nil { loop.output.writeStaticString("HTTP/1.1 100 Continue\r\n\r\n") }
+            startExchange(head, producing: produce)
+        }
+    }
+
+    private func readBody(_ context: ChannelHandlerContext) -> Bool {
+        if body != nil, input.readableBytes > 0, exchange?.takesBody ?? true {
+            var data = ByteBuffer()
+            do throws(RequestFault) {
+                try body?.read(&input, into: &data, limits: loop.limits)
+            } catch {
+                refuse(error)
+                return false
+            }
+            if data.readableBytes > 0 { exchange?.deliver(data) }
+            if body?.isDone ?? false {
+                body = nil
+                exchange?.finishBody()
+            }
+            if input.readableBytes == 0 { input = ByteBuffer() }
+        }
+        guard body == nil, exchange == nil else { return false }
+        return finishBody(context)
+    }
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import Bytes
+internal import NIOCore
+internal import NIOOpenSSL
+
+/// An HTTP/1 connection: plaintext in, plaintext out, one request after the other.
+///
+/// A response that the responder returns at once is written from here, all responses to one read in one write. For any
+/// other response an ``Exchange`` runs in a task, and the connection takes no further request until that response is
+/// written, so the order stays.
+///
+/// ``State`` and the functions that change it are in `HTTP1Handler+State.swift`.
+final class HTTP1Handler: HTTPConnection, ChannelDuplexHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    let loop: ConnectionLoop
+    let onError: (any Error, Connection) -> Void
+    let onEnd: () -> Void
+    var context: ChannelHandlerContext?
+    var connection = Connection(peer: nil)
+    private(set) var state = State.handshaking
+    var deadlines: ConnectionDeadlines
+
+    // The request
+    /// The bytes that have arrived and are not read yet.
+    var input = ByteBuffer()
+    var scanner = HeadScanner()
+    /// The reader of the body, until all of it is read.
+    var body: BodyReader?
+    /// The exchange of the request while ``State/answering``.
+    var exchange: Exchange?
+    /// True if the connection ends with the response to the current request, or to the next if there is none.
+    var closesAfterResponse = false
+
+    // The channel
+    /// True if the client has closed its side of the connection.
+    var hasPeerEnded = false
+    /// True if `read()` was called while ``mayRead`` was false.
+    var isReadPending = false
+    var isProcessing = false
+    var isTurnScheduled = false
+    /// The number of bytes that were written and not flushed.
+    var unflushedCount = 0
+
+    /// - Parameters:
+    ///   - loop: The loop of the connection's event loop.
+    ///   - onError: Called with errors of the connection.
+    ///   - onEnd: Called once, when the connection has ended.
+    init(
+        _ loop: ConnectionLoop,
+        onError: @escaping (any Error, Connection) -> Void,
+        onEnd: @escaping () -> Void
+    ) {
+        self.loop = loop
+        self.onError = onError
+        self.onEnd = onEnd
+        deadlines = ConnectionDeadlines(at: loop.now)
+    }
+
+    /// Changes the state, where ``State/mayBecome(_:)`` allows it.
+    func enter(_ next: State) {
+        // Sending may call back into this handler and end the connection, and the caller goes on afterwards.
+        guard state.mayBecome(next) else { return }
+        state = next
+        deadlines.restart(at: loop.now)
+    }
+
+    // MARK: - The channel
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
+        connection = Connection(peer: context.channel.remoteAddress?.ipAddress)
+        loop.insert(self)
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        end()
+        // The context holds a reference to this handler.
+        self.context = nil
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        end()
+        context.fireChannelInactive()
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        switch event {
+        case let handshake as TLSHandshakeCompleted:
+            guard state == .handshaking else { break }
+            noteHandshake(handshake, context: context)
+            if handshake.negotiatedProtocol == Self.http2 { return handOver(context) }
+            enter(.awaitingRequest)
+            if loop.isDraining { close() }
+        case ChannelEvent.inputClosed: peerEnded()
+        default: break
+        }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    private func noteHandshake(_ handshake: TLSHandshakeCompleted, context: ChannelHandlerContext) {
+        do {
+            let tls = try context.pipeline.syncOperations.handler(type: OpenSSLServerHandler.self)
+            let chain = tls.verifiedPeerChain()
+            connection = Connection(peer: connection.peer, serverName: handshake.serverName, clientChain: chain)
+        } catch {
+            // Without a TLS handler in the pipeline there is no certificate.
+            connection = Connection(peer: connection.peer, serverName: handshake.serverName)
+        }
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        if state == .closed { return }
+        var bytes = unwrapInboundIn(data)
+        if input.readableBytes == 0 {
+            input = bytes
+        } else {
+            // Otherwise the buffer would grow for ever if a read never ends with a request.
+            if input.writableBytes < bytes.readableBytes { input.discardReadBytes() }
+            input.writeBuffer(&bytes)
+        }
+        process()
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        deadlines.noteWritability(context.channel.isWritable, at: loop.now)
+        process()
+        context.fireChannelWritabilityChanged()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        onError(error, connection)
+        abort()
+    }
+
+    func read(context: ChannelHandlerContext) {
+        if mayRead {
+            isReadPending = false
+            context.read()
+        } else {
+            isReadPending = true
+        }
+    }
+
+    // MARK: - The event loop
+
+    override func expire(_ now: UInt64) {
+        let times = loop.times
+        noteUnsent(now)
+        if deadlines.isWriteOverdue(at: now, times: times) { return abort() }
+        switch state {
+        case .handshaking: if deadlines.isHandshakeOverdue(at: now, times: times) { abort() }
+        // The next request is not read until the client has read the responses before it.
+        case .awaitingRequest where !deadlines.isWritable: break
+        case .awaitingRequest where input.readableBytes > 0:
+            if deadlines.isHeaderOverdue(at: now, times: times) { refuse(.timedOut) }
+        case .awaitingRequest: if deadlines.isRequestOverdue(at: now, times: times) { close() }
+        // The responder does not read the body, which is not the client's fault.
+        case .answering where exchange?.takesBody == false: body?.excuse(UInt64(ConnectionLoop.tick.nanoseconds))
+        case .answering, .discardingBody: if let body, body.isTooSlow(at: now, times: times) { refuse(.timedOut) }
+        case .sendingLast: if deadlines.isLastResponseOverdue(at: now, times: times) { abort() }
+        case .lingering: if deadlines.isCloseOverdue(at: now, times: times) { abort() }
+        case .closed: break
+        }
+    }
+
+    override func drain() {
+        switch state {
+        case .handshaking: abort()
+        case .awaitingRequest where input.readableBytes == 0: close()
+        case .awaitingRequest, .answering, .discardingBody: closesAfterResponse = true
+        case .sendingLast, .lingering, .closed: break
+        }
+    }
+
+    override func abort() {
+        if state == .closed { return }
+        end()
+        context?.close(mode: .all, promise: nil)
+    }
+
+    override func flushNow() {
+        guard unflushedCount > 0 else { return }
+        unflushedCount = 0
+        context?.flush()
+    }
+}

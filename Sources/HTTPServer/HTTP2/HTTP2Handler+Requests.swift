@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import HTTPLimits
+internal import NIOCore
+internal import NIOHPACK
+internal import NIOHTTP2
+
+extension HTTP2Handler {
+    /// Reads the fields of a request, and answers it.
+    func receiveRequest(_ payload: HTTP2Frame.FramePayload.Headers, id: HTTP2StreamID) {
+        lastStream = max(lastStream, id)
+        // NIOHTTP2 lets a client open more streams until it has acknowledged the settings.
+        guard state == .open, streams.count < loop.limits.streams else { return reset(id, code: .refusedStream) }
+        deadlines.noteRequest()
+        frameGuard.noteProgress()
+        do throws(HTTP2HeadReader.Fault) {
+            let head = try HTTP2HeadReader.read(
+                payload.headers,
+                endsStream: payload.endStream,
+                limits: loop.limits,
+                into: &loop.fields
+            )
+            answer(head, id: id, endsStream: payload.endStream)
+        } catch {
+            switch error {
+            case .malformed: reset(id, code: .protocolError)
+            case .refused(let fault):
+                let stream = HTTP2Stream(self, id: id, request: nil, endsStream: payload.endStream)
+                streams[id] = stream
+                stream.answer(loop.responder.respond(to: fault, on: connection))
+            }
+            noteFault()
+        }
+    }
+
+    private func answer(_ head: RequestHead, id: HTTP2StreamID, endsStream: Bool) {
+        let stream = HTTP2Stream(self, id: id, request: head.summary, endsStream: endsStream)
+        streams[id] = stream
+        if case .length(let length) = head.summary.body, length > loop.limits.body {
+            return refuse(stream, because: .bodyTooLong)
+        }
+        switch loop.responder.respond(to: head, on: connection) {
+        case .immediate(let response): stream.answer(response)
+        case .deferred(let produce):
+            if head.summary.expectsContinue, !endsStream { stream.writeContinue() }
+            // Otherwise its task would never be cancelled.
+            guard isOpen(stream) else { return }
+            stream.start(head, producing: produce)
+        }
+    }
+
+    /// Passes a piece of the body to the request's task.
+    func receiveData(_ payload: HTTP2Frame.FramePayload.Data, of stream: HTTP2Stream) {
+        guard case .byteBuffer(let data) = payload.data else { return }
+        if data.readableBytes > 0 { frameGuard.noteProgress() }
+        if let fault = stream.receive(data, isLast: payload.endStream) { return refuse(stream, because: fault) }
+        creditStream(stream, count: data.readableBytes + (payload.paddingBytes.map { $0 + 1 } ?? 0))
+    }
+
+    /// Ends the body; the fields of trailers are dropped.
+    func receiveTrailers(_ payload: HTTP2Frame.FramePayload.Headers, of stream: HTTP2Stream) {
+        guard payload.endStream, HTTP2HeadReader.areTrailers(payload.headers) else {
+            reset(stream, code: .protocolError)
+            return noteFault()
+        }
+        if let fault = stream.receiveTrailers() { refuse(stream, because: fault) }
+    }
+
+    private func refuse(_ stream: HTTP2Stream, because fault: HTTP2Stream.BodyFault) {
+        switch fault {
+        case .mismatch:
+            reset(stream, code: .protocolError)
+            noteFault()
+        case .tooLong: refuse(stream, because: .bodyTooLong)
+        }
+    }
+
+    /// Answers a request that is rejected; it ends the stream and not the connection.
+    func refuse(_ stream: HTTP2Stream, because fault: RequestFault) {
+        guard !stream.hasResponseBegun else { return reset(stream, code: .cancel) }
+        stream.end()
+        stream.answer(loop.responder.respond(to: fault, on: connection))
+        noteFault()
+    }
+
+    private func noteFault() {
+        faultCount += 1
+        if faultCount > HTTP2Configuration.faults { fail(.enhanceYourCalm) }
+    }
+}

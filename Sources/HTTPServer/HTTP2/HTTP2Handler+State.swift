@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import NIOCore
+internal import NIOHTTP2
+
+extension HTTP2Handler {
+    /// True if streams may still be answered.
+    var isServing: Bool {
+        switch state {
+        case .open, .draining: true
+        case .sendingLast, .lingering, .closed: false
+        }
+    }
+
+    /// Ends the connection because the network or TLS has failed.
+    func connectionFailed(_ error: any Error) {
+        onError(error, connection)
+        abort()
+    }
+
+    /// Ends the connection because the client violates the protocol or a limit.
+    func fail(_ code: HTTP2ErrorCode) {
+        guard isServing else { return }
+        goAway(code, thenLinger: true)
+    }
+
+    /// Accepts no more requests.
+    func leave() {
+        guard isServing else { return }
+        state = .draining
+        if streams.isEmpty { linger() }
+    }
+
+    func goAway(_ code: HTTP2ErrorCode, thenLinger: Bool) {
+        write(.goAway(lastStreamID: lastStream, errorCode: code, opaqueData: nil), to: .rootStream)
+        if thenLinger { linger() }
+    }
+
+    /// Closes the outgoing direction when all frames are sent, and waits for the client to close its own; the reason is
+    /// that of ``HTTP1Handler``.
+    func linger() {
+        guard isServing, let context else { return }
+        state = .sendingLast
+        deadlines.restart(at: loop.now)
+        frameGuard.discardsInput = true
+        endStreams()
+        context.flush()
+        let sent = context.eventLoop.makePromise(of: Void.self)
+        sent.futureResult.assumeIsolated().whenSuccess { self.lastFrameSent() }
+        context.close(mode: .output, promise: sent)
+        if isReadPending { context.channel.read() }
+    }
+
+    private func lastFrameSent() {
+        guard state == .sendingLast else { return }
+        state = .lingering
+        deadlines.restart(at: loop.now)
+        if hasPeerEnded { abort() }
+    }
+
+    /// Records that the client sends no more, and answers the requests that are complete.
+    func peerEnded() {
+        hasPeerEnded = true
+        switch state {
+        case .open, .draining:
+            for stream in Array(streams.values) where !stream.hasRequestEnded { reset(stream, code: .cancel) }
+            flush()
+            leave()
+        case .lingering: abort()
+        case .sendingLast, .closed: break
+        }
+    }
+
+    /// Removes a stream that NIOHTTP2 has closed.
+    func streamClosed(_ id: HTTP2StreamID) {
+        guard let stream = streams.removeValue(forKey: id) else { return }
+        stream.end()
+        creditConnection()
+        guard streams.isEmpty else { return }
+        deadlines.restart(at: loop.now)
+        if state == .draining { linger() }
+    }
+
+    private func endStreams() {
+        let ended = streams
+        streams = [:]
+        for stream in ended.values { stream.end() }
+    }
+
+    /// Releases everything, once.
+    func end() {
+        if state == .closed { return }
+        state = .closed
+        endStreams()
+        if isInLoop { loop.remove(self) }
+        onEnd()
+    }
+}

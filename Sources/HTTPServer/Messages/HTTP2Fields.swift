@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import HTTPTypes
+internal import NIOHPACK
+
+/// The fields of responses in the form of HTTP/2 (RFC 9113 section 8.3.2).
+enum HTTP2Fields {
+    /// Returns `:status` and the fields, with names in lower case and without those that only HTTP/1 has.
+    static func fields(of response: HTTPResponse) -> HPACKHeaders {
+        var fields = HPACKHeaders()
+        fields.reserveCapacity(response.headerFields.count + 2)
+        fields.add(name: ":status", value: String(response.status.code))
+        for field in response.headerFields {
+            let name = field.name.canonicalName
+            guard !isConnectionSpecific(name) else { continue }
+            // RFC 9110 section 8.6: no length where there is never a body.
+            if response.status.code == 204, name == "content-length" { continue }
+            // Secrets are kept out of the table that both sides share (RFC 7541 section 7.1.3).
+            fields.add(name: name, value: field.value, indexing: name == "set-cookie" ? .neverIndexed : .indexable)
+        }
+        return fields
+    }
+
+    /// Returns whether a field is not allowed in HTTP/2, RFC 9113 section 8.2.2.
+    private static func isConnectionSpecific(_ name: String) -> Bool {
+        switch name {
+        case "connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade": true
+        default: false
+        }
+    }
+}

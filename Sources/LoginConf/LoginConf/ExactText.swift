@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+/// A string that is compared byte by byte.
+///
+/// `String` treats canonically equivalent texts as equal; the JDK, whose results are kept here, does not.
+struct ExactText: Hashable {
+    let text: String
+
+    init(_ text: String) { self.text = text }
+
+    static func == (one: ExactText, other: ExactText) -> Bool {
+        one.text == other.text && one.text.utf8.elementsEqual(other.text.utf8)
+    }
+}

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+// Errors in a single token, and the ways to continue after them.
+
+extension LoginConfParser {
+    /// The part of the grammar that an unquoted text stands for, for messages.
+    enum Role: String {
+        case name = "context name"
+        case className = "class name"
+        case flag = "control flag"
+        case key = "option key"
+        case value = "option value"
+    }
+
+    /// Whether the current token follows a word or string without white space.
+    var isGlued: Bool { previous.isText && previous.end == token.start }
+
+    /// The place right after the previous token, where something is missing.
+    var gap: SourceRange { SourceRange(previous.end, previous.end) }
+
+    func shown(_ token: LoginConfToken) -> String { Displayed.word(string(of: token)) }
+
+    func peek() -> LoginConfToken {
+        var ahead = scanner
+        return ahead.next()
+    }
+
+    // MARK: Tokens that the JDK misreads
+
+    /// Reports a token that the scanner marked as faulty, and replaces it by an ordinary one.
+    @inline(never)
+    mutating func mendToken() {
+        switch token.kind {
+        case .markedWord:
+            var start = Int(token.start)
+            while start < token.end, !text.hasByteOrderMark(at: start) { start += 1 }
+            reportByteOrderMark(at: SourceRange(UInt32(start), UInt32(start + 3)))
+            token.kind = .word
+        case .openComment:
+            let hint = "close it with `*/`"
+            diagnoses.error("this comment is not closed", at: SourceRange(token.start, token.start + 2), hint: hint)
+            // The rest of the file is in the comment, so it is not missing.
+            diagnoses.isMuted = true
+            token.kind = .endOfFile
+        case .openString:
+            mendOpenString()
+        case .word, .string, .openBrace, .closeBrace, .semicolon, .equals, .endOfFile, .other:
+            break
+        }
+    }
+
+    mutating func reportByteOrderMark(at range: SourceRange) {
+        let hint = "save the file as UTF-8 without a byte order mark"
+        diagnoses.error("a byte order mark (U+FEFF)", at: range, hint: hint)
+    }
+
+    private mutating func mendOpenString() {
+        let end = Int(token.end)
+        token.kind = .string
+        token.content = .mended
+        if let close = closingQuoteOnNextLine(after: end) {
+            let hint = "a string must end on its line; write \\n for a line break"
+            diagnoses.error("this string is not closed on its line", at: token.range, hint: hint)
+            token.end = UInt32(close + 1)
+            scanner.position = close + 1
+            return
+        }
+        diagnoses.error("this string is not closed", at: token.range, hint: "close it with `\"`")
+        // A `;` or `};` at the end of the line was probably not meant to be in the string.
+        var tail = end
+        while tail > Int(token.start) + 1, Self.endsStatement(text.bytes[tail - 1]) { tail -= 1 }
+        token.end = UInt32(tail)
+        scanner.position = Int(token.end)
+        if end == text.bytes.count, tail == end { diagnoses.isMuted = true }
+    }
+
+    private static func endsStatement(_ byte: UInt8) -> Bool {
+        byte == .semicolon || byte == .closeBrace || ByteClass.of(byte) & ByteClass.space != 0
+    }
+
+    /// Returns the quote on the line after an unclosed string if it is the only one there: the string probably
+    /// continues.
+    private func closingQuoteOnNextLine(after end: Int) -> Int? {
+        let bytes = text.bytes
+        var index = end
+        if index < bytes.count { index += 1 }
+        if index < bytes.count, bytes[index - 1] == .carriageReturn, bytes[index] == .lineFeed { index += 1 }
+        var quote: Int?
+        while index < bytes.count, !bytes[index].isLineEnd {
+            if bytes[index] == .quote {
+                guard quote == nil else { return nil }
+                quote = index
+            }
+            index += 1
+        }
+        return quote
+    }
+
+    // MARK: Characters that need quotes
+
+    /// Reports the current token, of the kind `.other` or unexpected, as part of an unquoted text.
+    ///
+    /// - Returns: True if a word has replaced it; false if it was skipped.
+    @inline(never)
+    mutating func mendOther(as role: Role) -> Bool {
+        let byte = text.bytes[min(Int(token.start), text.bytes.count - 1)]
+        let isAlone = nextByte.map { ByteClass.of($0) & ByteClass.space != 0 } ?? true
+        switch byte {
+        case .hash where role != .value || isAlone:
+            let place =
+                switch dialect {
+                case .file: "here"
+                case .inlineBlock: "in a login block"
+                }
+            let hint = "comments are `// ...` and `/* ... */`, as in login.conf"
+            diagnoses.error("`#` does not begin a comment \(place)", at: token.range, hint: hint)
+            skipLine()
+            return false
+        case .slash where role != .value || isAlone:
+            let hint = "write `//` for a comment; a text with `/` in it needs double quotes"
+            diagnoses.error("a lone `/`", at: token.range, hint: hint)
+            skipLine()
+            return false
+        case .apostrophe:
+            guard let close = closingApostrophe() else { break }
+            let range = SourceRange(token.start, UInt32(close + 1))
+            let content = text.string(in: SourceRange(token.start + 1, UInt32(close)))
+            let hint = "write \(quoted(content))"
+            diagnoses.error("single quotes around the \(role.rawValue)", at: range, hint: hint)
+            standIn(range, kind: .string)
+            return true
+        default: break
+        }
+        let range = SourceRange(token.start, UInt32(runEnd(role)))
+        let run = text.string(in: range)
+        if role == .flag {
+            diagnoses.error("\(Displayed.word(run)) is not a control flag", at: range, hint: Self.flagsHint)
+        } else {
+            let message = "an unquoted \(role.rawValue) cannot begin with \(shownCharacter)"
+            diagnoses.error(message, at: range, hint: "write \(quoted(run))")
+        }
+        standIn(range, kind: .word)
+        return true
+    }
+
+    /// Reports the current token as part of the unquoted text before it, and skips it.
+    @inline(never)
+    mutating func mendGlued(_ role: Role) {
+        let end = UInt32(runEnd(role))
+        let whole = string(of: previous) + text.string(in: SourceRange(token.start, end))
+        let range = SourceRange(previous.start, end)
+        let message = "\(shownCharacter) cannot stand in an unquoted \(role.rawValue)"
+        diagnoses.error(message, at: range, hint: "write \(quoted(whole))")
+        standIn(range, kind: .word)
+        let wasMuted = diagnoses.isMuted
+        diagnoses.isMuted = true
+        repeat { advance() } while isGlued && (token.isText || token.kind == .other || token.kind == .equals)
+        diagnoses.isMuted = wasMuted
+    }
+
+    private var shownCharacter: String { Displayed.word(text.string(in: token.range)) }
+
+    private var nextByte: UInt8? { Int(token.end) < text.bytes.count ? text.bytes[Int(token.end)] : nil }
+
+    private func quoted(_ content: String) -> String {
+        content.unicodeScalars.count <= 80 ? LoginConfEscapes.quoted(content) : "it in double quotes"
+    }
+
+    /// Replaces the current token by a word or string.
+    private mutating func standIn(_ range: SourceRange, kind: LoginConfToken.Kind) {
+        token = LoginConfToken(kind: kind, content: .mended, start: range.start, end: range.end)
+        scanner.position = Int(range.end)
+    }
+
+    private func closingApostrophe() -> Int? {
+        var index = Int(token.end)
+        while index < text.bytes.count, !text.bytes[index].isLineEnd {
+            if text.bytes[index] == .apostrophe { return index }
+            index += 1
+        }
+        return nil
+    }
+
+    /// Returns the end of a text that needs quotes.
+    private func runEnd(_ role: Role) -> Int {
+        let bytes = text.bytes
+        var index = Int(token.start)
+        scan: while index < bytes.count {
+            switch bytes[index] {
+            case .semicolon, .quote, .closeBrace: break scan
+            case .equals where role == .key || role == .name: break scan
+            case .openBrace:
+                guard role == .value, let close = matchingBrace(of: index) else { break scan }
+                index = close
+            case let byte where ByteClass.of(byte) & ByteClass.space != 0: break scan
+            default: break
+            }
+            index += 1
+        }
+        return max(index, Int(token.end))
+    }
+
+    private func matchingBrace(of open: Int) -> Int? {
+        var index = open + 1
+        while index < text.bytes.count {
+            switch text.bytes[index] {
+            case .closeBrace: return index
+            case .semicolon, .quote, .openBrace: return nil
+            case let byte where ByteClass.of(byte) & ByteClass.space != 0: return nil
+            default: index += 1
+            }
+        }
+        return nil
+    }
+
+    // MARK: Skipping
+
+    private mutating func skipLine() {
+        var index = Int(token.start)
+        while index < text.bytes.count, !text.bytes[index].isLineEnd { index += 1 }
+        // The token before the comment is still the previous one.
+        let before = previous
+        scanner.position = index
+        advance()
+        previous = before
+    }
+
+    /// Skips tokens without diagnostics, up to a wanted one.
+    mutating func skip(until isWanted: (LoginConfToken.Kind) -> Bool) {
+        let wasMuted = diagnoses.isMuted
+        diagnoses.isMuted = true
+        while token.kind != .endOfFile, !isWanted(token.kind) { advance() }
+        diagnoses.isMuted = wasMuted
+    }
+
+    /// Skips the rest of a module.
+    mutating func skipModule() -> Step {
+        skip { $0 == .semicolon || $0 == .openBrace || $0 == .closeBrace }
+        switch token.kind {
+        case .semicolon:
+            advance()
+            return .endOfModule
+        case .openBrace:
+            if case .file = dialect, previous.isText {
+                pendingName = previous
+                return .endOfBlock
+            }
+            skipBlock()
+            return .endOfModule
+        default:
+            return token.kind == .endOfFile ? .endOfBlock : .endOfModule
+        }
+    }
+
+    /// Skips a block from its `{`, with the blocks in it and a `;` after it.
+    mutating func skipBlock() {
+        var depth = 0
+        repeat {
+            if token.kind == .openBrace { depth += 1 }
+            if token.kind == .closeBrace { depth -= 1 }
+            skipToken()
+        } while depth > 0 && token.kind != .endOfFile
+        if token.kind == .semicolon { advance() }
+    }
+
+    private mutating func skipToken() {
+        let wasMuted = diagnoses.isMuted
+        diagnoses.isMuted = true
+        advance()
+        diagnoses.isMuted = wasMuted
+    }
+}

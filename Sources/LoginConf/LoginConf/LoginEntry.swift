@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+public import RealmKit
+
+/// A login context: a name and the modules of its stack.
+///
+/// Names are compared byte by byte, as in the JDK, not by canonical equivalence as `String` compares them.
+public struct LoginEntry: Sendable, Hashable {
+    /// The name of the context; it may be empty, as in the JDK.
+    public let name: String
+    /// The place of the name.
+    public let nameRange: SourceRange
+    /// The modules in the order of the stack; never empty when read from a text.
+    public let modules: [ModuleEntry]
+
+    /// Creates a login context.
+    public init(name: String, nameRange: SourceRange = .none, modules: [ModuleEntry]) {
+        self.name = name
+        self.nameRange = nameRange
+        self.modules = modules
+    }
+}
+
+/// One module of a login context.
+public struct ModuleEntry: Sendable, Hashable {
+    /// The class name of the module, not empty when read from a text; it may be unknown.
+    public let className: String
+    /// The place of the class name.
+    public let classRange: SourceRange
+    /// The control flag.
+    public let flag: ControlFlag
+    /// The place of the flag.
+    public let flagRange: SourceRange
+    /// The options in the order of the text.
+    ///
+    /// If a key is set several times, the last value is kept, at the place of the first.
+    public let options: [ModuleOption]
+
+    /// Creates a module of a login context.
+    public init(
+        className: String,
+        classRange: SourceRange = .none,
+        flag: ControlFlag,
+        flagRange: SourceRange = .none,
+        options: [ModuleOption] = []
+    ) {
+        self.className = className
+        self.classRange = classRange
+        self.flag = flag
+        self.flagRange = flagRange
+        self.options = options
+    }
+}
+
+/// An option of a module.
+public struct ModuleOption: Sendable, Hashable {
+    /// The key: any text, compared byte by byte.
+    public let key: String
+    /// The place of the key.
+    public let keyRange: SourceRange
+    /// The value.
+    ///
+    /// It is expanded if it was read from login.conf, and unchanged if it is from an inline block of realms.conf; see
+    /// ``ModuleEntry/expanded(by:in:)``.
+    public let value: String
+    /// The place of the value, with its quotes.
+    public let valueRange: SourceRange
+
+    /// Creates an option.
+    public init(key: String, keyRange: SourceRange = .none, value: String, valueRange: SourceRange = .none) {
+        self.key = key
+        self.keyRange = keyRange
+        self.value = value
+        self.valueRange = valueRange
+    }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+/// The names of all login contexts of a configuration, in all its files.
+///
+/// As in the JDK a name must be unique in all files. Pass one value to every ``LoginConf/parse(_:expansion:names:)`` of
+/// a configuration, and add the names of inline blocks to it.
+public struct LoginNames: Sendable {
+    private struct Known {
+        let name: String
+        let hash: UInt32
+        let text: Int
+        let range: SourceRange
+    }
+
+    private var texts: [SourceText] = []
+    private var known: [Known] = []
+    // An open hash table of indices into `known`, counted from 1; 0 is free. Its size is a power of two, at least twice
+    // the number of names.
+    private var slots: [UInt32] = []
+
+    /// Creates an empty set of names.
+    public init() {}
+
+    /// Adds a name.
+    ///
+    /// - Parameters:
+    ///   - name: The name of a login context.
+    ///   - range: Its place.
+    ///   - text: The text that contains it.
+    /// - Returns: An error if the name is taken; its hint gives the place of the first one.
+    public mutating func add(_ name: String, at range: SourceRange, in text: SourceText) -> Diagnostic? {
+        if 2 * known.count >= slots.count { grow() }
+        let hash = Self.hash(name)
+        var slot = Int(hash) & (slots.count - 1)
+        while slots[slot] != 0 {
+            let other = known[Int(slots[slot]) - 1]
+            if other.hash == hash, ExactText(other.name) == ExactText(name) {
+                return duplicate(of: other, named: name, at: range, in: text)
+            }
+            slot = (slot + 1) & (slots.count - 1)
+        }
+        known.append(Known(name: name, hash: hash, text: index(of: text), range: range))
+        slots[slot] = UInt32(known.count)
+        return nil
+    }
+
+    // FNV-1a. The names come from the administrator, so no attacker can make them collide.
+    private static func hash(_ name: String) -> UInt32 {
+        name.utf8.reduce(2_166_136_261) { ($0 ^ UInt32($1)) &* 16_777_619 }
+    }
+
+    private mutating func grow() {
+        slots = Array(repeating: 0, count: max(64, 4 * slots.count))
+        for (index, name) in known.enumerated() {
+            var slot = Int(name.hash) & (slots.count - 1)
+            while slots[slot] != 0 { slot = (slot + 1) & (slots.count - 1) }
+            slots[slot] = UInt32(index + 1)
+        }
+    }
+
+    private mutating func index(of text: SourceText) -> Int {
+        if texts.last?.bytes != text.bytes || texts.last?.name != text.name { texts.append(text) }
+        return texts.count - 1
+    }
+
+    @inline(never)
+    private func duplicate(
+        of other: Known,
+        named name: String,
+        at range: SourceRange,
+        in text: SourceText
+    ) -> Diagnostic {
+        let hint = "the first one is at \(texts[other.text].place(of: other.range))"
+        return text.error(at: range, "a second login context \(Displayed.word(name))", hint: hint)
+    }
+}

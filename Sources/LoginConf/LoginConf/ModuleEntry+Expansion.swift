@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+extension ModuleEntry {
+    /// Returns a module of an inline `login` block with its option values expanded.
+    ///
+    /// `${name}`, `${/}`, `${env:NAME}` and `${file:PATH}` are replaced. Otherwise the rules of login.conf apply: an
+    /// undefined name and a value that expands to nothing are errors, and an unclosed `${` is left as it is.
+    ///
+    /// - Parameters:
+    ///   - expansion: The values of the references.
+    ///   - text: The text that the module was read from.
+    /// - Returns: The module, with its places unchanged.
+    /// - Throws: One error for each value that cannot be expanded.
+    public func expanded(by expansion: Expansion, in text: SourceText) throws(ConfigurationErrors) -> ModuleEntry {
+        let expander = Expander(syntax: .jdkWithSources, expansion: expansion)
+        var diagnostics: [Diagnostic] = []
+        var expanded: [ModuleOption] = []
+        for option in options {
+            do throws(Expander.Fault) {
+                let value = try expander.string(of: option.value)
+                expanded.append(option.with(value: value))
+            } catch {
+                diagnostics.append(text.diagnostic(of: error, in: option.valueRange))
+            }
+        }
+        if let errors = ConfigurationErrors(diagnostics) { throw errors }
+        return ModuleEntry(
+            className: className,
+            classRange: classRange,
+            flag: flag,
+            flagRange: flagRange,
+            options: expanded
+        )
+    }
+}
+
+extension ModuleOption {
+    /// Returns the expanded value of an option of an inline `login` block as bytes, so that a secret need not become a
+    /// `String`.
+    ///
+    /// - Parameters:
+    ///   - expansion: The values of the references.
+    ///   - text: The text that the option was read from.
+    /// - Returns: The bytes; those of a file need not be UTF-8.
+    /// - Throws: An error if the value cannot be expanded.
+    public func expandedBytes(by expansion: Expansion, in text: SourceText) throws(Diagnostic) -> [UInt8] {
+        do throws(Expander.Fault) {
+            return try Expander(syntax: .jdkWithSources, expansion: expansion).bytes(of: value)
+        } catch {
+            throw text.diagnostic(of: error, in: valueRange)
+        }
+    }
+
+    func with(value: String) -> ModuleOption {
+        ModuleOption(key: key, keyRange: keyRange, value: value, valueRange: valueRange)
+    }
+}

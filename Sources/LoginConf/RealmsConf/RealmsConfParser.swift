@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+/// Reads the tokens of realms.conf into statements, and collects all errors.
+struct RealmsConfParser {
+    let text: SourceText
+    var diagnoses: Diagnoses
+    var scanner: RealmsConfScanner
+    var token: RealmsConfToken
+    /// The end of the previous token.
+    var gap: Int
+    var depth = 0
+
+    init(_ text: SourceText) {
+        self.text = text
+        diagnoses = Diagnoses(text)
+        scanner = RealmsConfScanner(bytes: text.bytes)
+        if text.hasByteOrderMark(at: 0) {
+            scanner.position = 3
+            let hint = "save the file as UTF-8 without a byte order mark"
+            diagnoses.error("a byte order mark (U+FEFF)", at: SourceRange(0, 3), hint: hint)
+        }
+        gap = scanner.position
+        token = scanner.next()
+    }
+
+    mutating func advance() {
+        gap = token.end
+        token = scanner.next()
+    }
+
+    var gapRange: SourceRange { SourceRange(UInt32(gap), UInt32(gap)) }
+
+    // MARK: Statements
+
+    mutating func parseFile() -> [Statement] {
+        var statements: [Statement] = []
+        while token.kind != .endOfFile {
+            statements += parseStatements()
+            guard token.kind == .closeBrace else { continue }
+            diagnoses.error("unexpected `}`", at: token.range, hint: "no block is open here")
+            advance()
+            if token.kind == .semicolon { advance() }
+        }
+        return statements
+    }
+
+    /// Reads statements up to a `}` or the end of the file.
+    private mutating func parseStatements() -> [Statement] {
+        var statements: [Statement] = []
+        var isAfterBlock = false
+        while true {
+            switch token.kind {
+            case .word, .string, .openString:
+                let statement = parseStatement()
+                statements.append(statement)
+                isAfterBlock = statement.body != .none
+                continue
+            case .semicolon:
+                let hint = isAfterBlock ? "a block needs no `;` after its `}`" : "a statement begins with its keyword"
+                diagnoses.error("unexpected `;`", at: token.range, hint: hint)
+                while token.kind == .semicolon { advance() }
+            case .openBrace:
+                let hint = "a block belongs to a statement: write KEYWORD { ... }"
+                diagnoses.error("unexpected `{`", at: token.range, hint: hint)
+                skipBlock()
+            case .closeBrace, .endOfFile:
+                return statements
+            }
+            isAfterBlock = false
+        }
+    }
+
+    private mutating func parseStatement() -> Statement {
+        let start = token.start
+        let keyword = takeWord()
+        checkKeyword(keyword)
+        var arguments: [Word] = []
+        while true {
+            switch token.kind {
+            case .word, .string, .openString:
+                arguments.append(takeWord())
+            case .semicolon:
+                checkLoginHasBlock(keyword)
+                advance()
+                return statement(keyword, arguments: arguments, body: .none, from: start)
+            case .openBrace:
+                if let last = arguments.last, isExpansionWithoutQuotes(after: last) {
+                    skipExpansion(after: last)
+                    continue
+                }
+                let body = keyword.text == "login" ? parseLogin(keyword, arguments: arguments) : parseBlock(of: keyword)
+                return statement(keyword, arguments: arguments, body: body, from: start)
+            case .closeBrace, .endOfFile:
+                let hint = "a statement ends with `;`"
+                diagnoses.error("missing `;` after the statement \(shown(keyword))", at: gapRange, hint: hint)
+                // At the end of the file all open blocks are unclosed for the same reason.
+                if token.kind == .endOfFile { diagnoses.isMuted = true }
+                return statement(keyword, arguments: arguments, body: .none, from: start)
+            }
+        }
+    }
+
+    private func statement(
+        _ keyword: Word,
+        arguments: [Word],
+        body: Statement.Body,
+        from start: Int
+    ) -> Statement {
+        let range = SourceRange(UInt32(start), UInt32(max(start, gap)))
+        return Statement(keyword: keyword, arguments: arguments, body: body, range: range)
+    }
+
+    private func shown(_ word: Word) -> String { Displayed.word(word.text) }
+
+    private mutating func checkKeyword(_ keyword: Word) {
+        if keyword.isQuoted {
+            diagnoses.error("a keyword in quotes", at: keyword.range, hint: "a statement begins with an unquoted word")
+        } else if keyword.text.hasPrefix("//") || keyword.text.hasPrefix("/*") {
+            let hint = "comments are `# ...`, except in login blocks"
+            diagnoses.error("\(shown(keyword)) does not begin a comment here", at: keyword.range, hint: hint)
+        }
+    }
+
+    // MARK: Blocks
+
+    private mutating func parseBlock(of keyword: Word) -> Statement.Body {
+        let open = token
+        guard depth < RealmsConf.maximumDepth else {
+            let message = "blocks are nested more than \(RealmsConf.maximumDepth) deep"
+            diagnoses.error(message, at: open.range)
+            skipBlock()
+            return .block([])
+        }
+        advance()
+        depth += 1
+        let statements = parseStatements()
+        depth -= 1
+        closeBlock(of: keyword, open: open)
+        return .block(statements)
+    }
+
+    private mutating func closeBlock(of keyword: Word, open: RealmsConfToken) {
+        guard token.kind != .closeBrace else { return advance() }
+        let hint = "the block begins at \(text.place(of: open.range)); close it with `}`"
+        diagnoses.error("the block of \(shown(keyword)) is not closed", at: gapRange, hint: hint)
+        // The surrounding blocks miss their `}` for the same reason.
+        diagnoses.isMuted = true
+    }
+
+    /// Skips a block from its `{` without reading it.
+    private mutating func skipBlock() {
+        var depth = 0
+        repeat {
+            if token.kind == .openBrace { depth += 1 }
+            if token.kind == .closeBrace { depth -= 1 }
+            advance()
+        } while depth > 0 && token.kind != .endOfFile
+    }
+
+    // MARK: Login blocks
+
+    private mutating func checkLoginHasBlock(_ keyword: Word) {
+        guard depth == 0, keyword.text == "login" else { return }
+        diagnoses.error("`login` without a block", at: keyword.range, hint: "write login NAME { ... }")
+    }
+
+    private mutating func parseLogin(_ keyword: Word, arguments: [Word]) -> Statement.Body {
+        if depth > 0 {
+            diagnoses.error("a `login` block within another block", at: keyword.range, hint: "move it to the top level")
+        } else if arguments.count != 1 {
+            let place = arguments.count > 1 ? arguments[1].range : keyword.range
+            diagnoses.error("a `login` block has one name", at: place, hint: "write login NAME { ... }")
+        }
+        let open = token
+        var inner = LoginConfParser(text, dialect: .inlineBlock, at: open.end)
+        let name = loginToken(arguments.first ?? keyword)
+        var modules: [ModuleEntry] = []
+        let block = LoginConfParser.Block(
+            name: name,
+            open: LoginConfToken(kind: .openBrace, start: UInt32(open.start), end: UInt32(open.end))
+        )
+        let isClosed = inner.parseModules(into: &modules, of: block)
+        if isClosed, modules.isEmpty, inner.diagnoses.errorCount == 0 { inner.reportEmptyBlock(of: name) }
+        diagnoses.take(inner.diagnoses)
+        scanner.position = Int(inner.resumeOffset ?? (isClosed ? inner.token.end : inner.token.start))
+        gap = scanner.position
+        token = scanner.next()
+        if token.kind == .semicolon { advance() }
+        return .login(modules)
+    }
+
+    /// Returns a word in the form in which the parser of login blocks shows it in messages.
+    private func loginToken(_ word: Word) -> LoginConfToken {
+        LoginConfToken(
+            kind: word.isQuoted ? .string : .word,
+            content: .mended,
+            start: word.range.start,
+            end: word.range.end
+        )
+    }
+}

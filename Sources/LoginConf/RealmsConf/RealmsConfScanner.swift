@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+/// A token of realms.conf.
+struct RealmsConfToken {
+    enum Kind {
+        case word
+        /// `"..."`, closed.
+        case string
+        /// `"...` up to the end of the line or file.
+        case openString
+        case openBrace
+        case closeBrace
+        case semicolon
+        case endOfFile
+    }
+
+    var kind: Kind
+    var start: Int
+    var end: Int
+    var beginsLine: Bool
+
+    var range: SourceRange { SourceRange(UInt32(start), UInt32(end)) }
+}
+
+/// Splits realms.conf into tokens.
+///
+/// The bytes must be valid UTF-8.
+struct RealmsConfScanner {
+    let bytes: [UInt8]
+    var position = 0
+
+    mutating func next() -> RealmsConfToken {
+        var beginsLine = position == 0
+        while position < bytes.count {
+            let byte = bytes[position]
+            if byte.isLineEnd {
+                beginsLine = true
+            } else if byte == .hash {
+                skipLine()
+                continue
+            } else if !byte.isBlank {
+                break
+            }
+            position += 1
+        }
+        let start = position
+        guard start < bytes.count else {
+            return RealmsConfToken(kind: .endOfFile, start: start, end: start, beginsLine: beginsLine)
+        }
+        let kind: RealmsConfToken.Kind
+        switch bytes[start] {
+        case .openBrace: kind = .openBrace
+        case .closeBrace: kind = .closeBrace
+        case .semicolon: kind = .semicolon
+        case .quote: kind = string()
+        default: kind = word()
+        }
+        if kind != .openString, kind != .string, kind != .word { position += 1 }
+        return RealmsConfToken(kind: kind, start: start, end: position, beginsLine: beginsLine)
+    }
+
+    private mutating func skipLine() {
+        while position < bytes.count, !bytes[position].isLineEnd { position += 1 }
+    }
+
+    private mutating func word() -> RealmsConfToken.Kind {
+        while position < bytes.count, !bytes[position].endsWord { position += 1 }
+        return .word
+    }
+
+    private mutating func string() -> RealmsConfToken.Kind {
+        position += 1
+        while position < bytes.count, !bytes[position].isLineEnd {
+            let byte = bytes[position]
+            position += 1
+            if byte == .quote { return .string }
+            if byte == .backslash, position < bytes.count, !bytes[position].isLineEnd { position += 1 }
+        }
+        return .openString
+    }
+}
+
+extension UInt8 {
+    /// White space within a line.
+    fileprivate var isBlank: Bool { self == .space || self == .tab }
+
+    fileprivate var endsWord: Bool {
+        switch self {
+        case .semicolon, .openBrace, .closeBrace, .quote: true
+        default: isBlank || isLineEnd
+        }
+    }
+}

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import COpenSSL
+
+/// The buffers between OpenSSL and the network: input bytes and output space, set while one function of
+/// ``TLSConnection`` runs.
+///
+/// The BIO over it never blocks: a read without input returns "try again", a write always succeeds. It never reports an
+/// end of input; the owner of the socket decides whether a connection ended cleanly. It is a pointer and a count in
+/// each direction and not an object, because the callbacks run several times per record.
+@unsafe
+struct BIOState {
+    /// The next byte of the input.
+    private(set) var input: UnsafeRawPointer?
+    /// The number of input bytes that are left.
+    private(set) var inputCount = 0
+    /// Whether OpenSSL has tried to read more than the input since it was set.
+    private(set) var isStarved = false
+    private var output: UnsafeMutableRawPointer?
+    private var outputSpace = 0
+    private var outputCount = 0
+    /// Bytes to send that did not fit into the output space: handshake messages, alerts, responses.
+    var unsent: [UInt8] = []
+    /// The number of protocol messages since plaintext was last read, and since the handshake.
+    private var messagesInARow = 0
+    private var messages = 0
+    /// The server name that the client has sent, in lower case and without a dot at its end.
+    var serverName: String?
+    /// The chain of a resumed session's certificate, verified in this handshake.
+    var resumedChain: [Certificate] = []
+
+    /// Whether the peer sends too many protocol messages (KeyUpdates) without data.
+    ///
+    /// Each takes as long as a record of data, and one read may hold thousands. 32 in a row is BoringSSL's bound.
+    var isFlooded: Bool { unsafe messagesInARow > 32 || messages > 4096 }
+
+    mutating func noteMessage() {
+        unsafe messagesInARow += 1
+        unsafe messages += 1
+    }
+
+    mutating func noteHandshakeCompleted() {
+        unsafe messagesInARow = 0
+        unsafe messages = 0
+    }
+
+    mutating func notePlaintext() {
+        unsafe messagesInARow = 0
+    }
+
+    mutating func setInput(_ bytes: UnsafeRawBufferPointer) {
+        unsafe input = bytes.baseAddress
+        unsafe inputCount = bytes.count
+        unsafe isStarved = false
+    }
+
+    mutating func clearInput() {
+        unsafe input = nil
+        unsafe inputCount = 0
+    }
+
+    mutating func setOutput(space: UnsafeMutableRawPointer?, count: Int) {
+        unsafe output = space
+        unsafe outputSpace = count
+        unsafe outputCount = 0
+        unsafe isStarved = false
+    }
+
+    /// Removes the output space; returns the number of bytes written to it.
+    mutating func clearOutput() -> Int {
+        defer { unsafe outputCount = 0 }
+        unsafe output = nil
+        unsafe outputSpace = 0
+        return unsafe outputCount
+    }
+
+    fileprivate mutating func read(_ limit: Int, into bytes: UnsafeMutableRawPointer) -> Int {
+        let count = unsafe min(limit, inputCount)
+        guard count > 0, let start = unsafe input else {
+            unsafe isStarved = true
+            return 0
+        }
+        unsafe bytes.copyMemory(from: start, byteCount: count)
+        unsafe input = start + count
+        unsafe inputCount -= count
+        return count
+    }
+
+    fileprivate mutating func write(_ bytes: UnsafeRawPointer, count: Int) {
+        // Once there are unsent bytes, all that follow are appended to them.
+        if let output = unsafe output, unsafe count <= outputSpace, unsafe unsent.isEmpty {
+            unsafe output.copyMemory(from: bytes, byteCount: count)
+            unsafe self.output = output + count
+            unsafe outputSpace -= count
+            unsafe outputCount += count
+        } else {
+            unsafe unsent.append(contentsOf: UnsafeRawBufferPointer(start: bytes, count: count))
+        }
+    }
+
+    /// Makes a BIO over a state, which must outlive the BIO.
+    static func makeBIO(over bioState: UnsafeMutablePointer<BIOState>) throws(OpenSSLError) -> OpaquePointer {
+        guard let method = unsafe Method.shared.pointer, let bio = unsafe BIO_new(method) else {
+            throw .draining(.libraryFailure, context: "TLS transport")
+        }
+        unsafe BIO_set_data(bio, bioState)
+        unsafe BIO_set_init(bio, 1)
+        return unsafe bio
+    }
+
+    /// Returns the state of a connection, by SSL_get_rbio(3) or in a callback.
+    static func of(_ bio: OpaquePointer?) -> UnsafeMutablePointer<BIOState>? {
+        unsafe BIO_get_data(bio)?.assumingMemoryBound(to: BIOState.self)
+    }
+
+    @safe
+    private struct Method: @unchecked Sendable {
+        // Unchecked because of the pointer: the table is filled here once and only read afterwards.
+        static let shared = Method()
+
+        let pointer: OpaquePointer?
+
+        private init() {
+            let index = BIO_get_new_index() | BIO_TYPE_SOURCE_SINK
+            let method = unsafe BIO_meth_new(index, "gatehouse exchange")
+            unsafe BIO_meth_set_read_ex(method, readCallback)
+            unsafe BIO_meth_set_write_ex(method, writeCallback)
+            unsafe BIO_meth_set_ctrl(method, controlCallback)
+            unsafe pointer = method
+        }
+    }
+}
+
+private func readCallback(
+    bio: OpaquePointer?,
+    bytes: UnsafeMutablePointer<CChar>?,
+    limit: Int,
+    count: UnsafeMutablePointer<Int>?
+) -> Int32 {
+    unsafe gatehouse_BIO_clear_retry_flags(bio)
+    unsafe count?.pointee = 0
+    guard let bioState = unsafe BIOState.of(bio), let bytes = unsafe bytes, limit > 0 else { return 0 }
+    // An error without a retry, which ends the call of OpenSSL.
+    guard unsafe !bioState.pointee.isFlooded else { return 0 }
+    let taken = unsafe bioState.pointee.read(limit, into: bytes)
+    unsafe count?.pointee = taken
+    guard taken == 0 else { return 1 }
+    unsafe gatehouse_BIO_set_retry_read(bio)
+    return 0
+}
+
+private func writeCallback(
+    bio: OpaquePointer?,
+    bytes: UnsafePointer<CChar>?,
+    count: Int,
+    written: UnsafeMutablePointer<Int>?
+) -> Int32 {
+    unsafe gatehouse_BIO_clear_retry_flags(bio)
+    unsafe written?.pointee = 0
+    guard let bioState = unsafe BIOState.of(bio), let bytes = unsafe bytes else { return 0 }
+    unsafe bioState.pointee.write(bytes, count: count)
+    unsafe written?.pointee = count
+    return 1
+}
+
+/// Nothing is buffered here, so a flush has nothing to do; every other request is unknown (0).
+private func controlCallback(
+    bio: OpaquePointer?,
+    command: Int32,
+    number: Int,
+    pointer: UnsafeMutableRawPointer?
+) -> Int {
+    command == BIO_CTRL_FLUSH ? 1 : 0
+}
+
+/// Counts the protocol messages that a peer sends, and the alerts that it makes this side send.
+func messageCallback(
+    isWrite: Int32,
+    version: Int32,
+    type: Int32,
+    bytes: UnsafeRawPointer?,
+    count: Int,
+    ssl: OpaquePointer?,
+    data: UnsafeMutableRawPointer?
+) {
+    let isOfPeer = isWrite == 0 && type == SSL3_RT_HANDSHAKE
+    guard isOfPeer || isWrite == 1 && type == SSL3_RT_ALERT else { return }
+    unsafe BIOState.of(SSL_get_rbio(ssl))?.pointee.noteMessage()
+}

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import COpenSSL
+
+/// Applies a ``TLSConfiguration`` to a new SSL_CTX.
+@safe
+struct ContextBuilder {
+    private let part: ContextPart
+    private let context: OpaquePointer
+    private let configuration: TLSConfiguration
+
+    private var callbacks: UnsafeMutableRawPointer {
+        unsafe Unmanaged.passUnretained(part.data).toOpaque()
+    }
+
+    init(_ part: ContextPart, configuration: TLSConfiguration) {
+        self.part = part
+        unsafe context = part.pointer
+        self.configuration = configuration
+    }
+
+    /// Applies the settings of both sides.
+    private func applyCommon() throws(OpenSSLError) {
+        unsafe gatehouse_SSL_CTX_set_options(context)
+        unsafe gatehouse_SSL_CTX_set_mode(context)
+        unsafe SSL_CTX_set_security_level(context, 2)
+        let version = configuration.minimumVersion == .tls13 ? TLS1_3_VERSION : TLS1_2_VERSION
+        try check(unsafe gatehouse_SSL_CTX_set_min_proto_version(context, version), "minimum version")
+        if configuration.maximumVersion == .tls12 {
+            try check(unsafe gatehouse_SSL_CTX_set_max_proto_version(context, TLS1_2_VERSION), "maximum version")
+        }
+        try unsafe configuration.parameters.apply(to: context)
+        part.data.applicationProtocols = try Self.encode(configuration.applicationProtocols)
+    }
+
+    /// Applies a client's settings.
+    func applyClient(_ trust: TLSTrust) throws(OpenSSLError) {
+        try applyCommon()
+        try apply(trust)
+        if let identity = configuration.clientIdentity { try apply(identity) }
+        // A certificate is requested in the handshake only.
+        unsafe SSL_CTX_set_post_handshake_auth(context, 0)
+        let protocols = part.data.applicationProtocols
+        guard !protocols.isEmpty else { return }
+        // This function returns 0 for success, unlike the others.
+        let result = unsafe SSL_CTX_set_alpn_protos(context, protocols, UInt32(protocols.count))
+        try check(result == 0 ? 1 : 0, "application protocols")
+    }
+
+    /// Applies a server's settings for one identity.
+    ///
+    /// - Parameters:
+    ///   - identity: The identity that the server presents.
+    ///   - names: The host names of a ``TLSHost``; none for the server itself.
+    /// - Throws: ``OpenSSLError`` for settings that OpenSSL rejects.
+    func applyServer(_ identity: TLSIdentity, names: [String]) throws(OpenSSLError) {
+        try applyCommon()
+        unsafe SSL_CTX_set_msg_callback(context, messageCallback)
+        try apply(identity)
+        if let policy = configuration.clientCertificates { try apply(policy) }
+        try applySessions(names)
+        if !part.data.applicationProtocols.isEmpty {
+            unsafe SSL_CTX_set_alpn_select_cb(context, selectProtocol, callbacks)
+        }
+        if let response = identity.ocspResponse {
+            part.data.ocspResponse = response
+            unsafe gatehouse_SSL_CTX_set_status_callback(context, statusCallback, callbacks)
+        }
+    }
+
+    /// Makes the context switch to the context of the requested host.
+    func apply(_ hosts: ServerNames<ContextCallbacks.Host>) {
+        part.data.hosts = hosts
+        unsafe SSL_CTX_set_client_hello_cb(context, clientHelloCallback, callbacks)
+    }
+
+    private func applySessions(_ names: [String]) throws(OpenSSLError) {
+        // Tickets only: clients could fill the memory of a session cache.
+        unsafe gatehouse_SSL_CTX_session_cache_off(context)
+        // Attackers could replay data that is sent before the handshake is complete (RFC 8446 8).
+        try check(unsafe SSL_CTX_set_max_early_data(context, 0), "early data")
+        let scope = try SessionScope.digest(configuration, names: names).bytes
+        part.data.sessionScope = scope
+        try check(unsafe SSL_CTX_set_session_id_context(context, scope, UInt32(scope.count)), "session id context")
+        guard let keys = configuration.sessionTickets else {
+            unsafe gatehouse_SSL_CTX_tickets_off(context)
+            return
+        }
+        part.data.ticketKeys = keys
+        unsafe SSL_CTX_set_timeout(context, Int(keys.lifetime))
+        // One and not OpenSSL's two: a ticket costs a fifteenth of a handshake, and each use makes the next one.
+        try check(unsafe SSL_CTX_set_num_tickets(context, 1), "number of tickets")
+        try check(unsafe SSL_CTX_set_tlsext_ticket_key_evp_cb(context, ticketKeyCallback), "ticket keys")
+        try check(
+            unsafe SSL_CTX_set_session_ticket_cb(context, makeTicketCallback, openTicketCallback, callbacks),
+            "ticket check"
+        )
+    }
+
+    private func apply(_ policy: ClientCertificatePolicy) throws(OpenSSLError) {
+        part.data.clientCertificates = policy.mode
+        let demand = policy.mode == .required ? SSL_VERIFY_FAIL_IF_NO_PEER_CERT : 0
+        unsafe SSL_CTX_set_verify(context, SSL_VERIFY_PEER | demand, nil)
+        unsafe SSL_CTX_set_verify_depth(context, Int32(policy.maximumDepth))
+        let store = unsafe SSL_CTX_get_cert_store(context)
+        for authority in policy.authorities {
+            try unsafe authority.withX509 { x509 throws(OpenSSLError) in
+                let name = "client certificate authority \(authority.subject)"
+                try check(unsafe X509_STORE_add_cert(store, x509), name)
+                try check(unsafe SSL_CTX_add_client_CA(context, x509), name)
+            }
+        }
+        guard !policy.revocationLists.isEmpty else { return }
+        for list in policy.revocationLists {
+            try unsafe list.withCRL { crl throws(OpenSSLError) in
+                try check(unsafe X509_STORE_add_crl(store, crl), "revocation list of \(list.issuer)")
+            }
+        }
+        let flags = UInt(X509_V_FLAG_CRL_CHECK | X509_V_FLAG_CRL_CHECK_ALL)
+        try check(unsafe X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(context), flags), "revocation lists")
+    }
+
+    private func apply(_ identity: TLSIdentity) throws(OpenSSLError) {
+        let name = "certificate \(identity.leaf.subject)"
+        try unsafe identity.leaf.withX509 { x509 throws(OpenSSLError) in
+            try check(unsafe SSL_CTX_use_certificate(context, x509), name)
+        }
+        for intermediate in identity.certificateChain.dropFirst() {
+            try unsafe intermediate.withX509 { x509 throws(OpenSSLError) in
+                let added = unsafe gatehouse_SSL_CTX_add1_chain_cert(context, x509)
+                try check(added, "certificate \(intermediate.subject)")
+            }
+        }
+        try unsafe identity.privateKey.withKey { key throws(OpenSSLError) in
+            try check(unsafe SSL_CTX_use_PrivateKey(context, key), "key of \(name)")
+        }
+    }
+
+    private func apply(_ trust: TLSTrust) throws(OpenSSLError) {
+        unsafe SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nil)
+        switch trust {
+        case .system:
+            try check(unsafe SSL_CTX_set_default_verify_paths(context), "system certificates")
+        case .authorities(let authorities):
+            guard !authorities.isEmpty else {
+                throw OpenSSLError(.invalidConfiguration, context: "empty list of trusted certificates")
+            }
+            let store = unsafe SSL_CTX_get_cert_store(context)
+            for authority in authorities {
+                try unsafe authority.withX509 { x509 throws(OpenSSLError) in
+                    try check(unsafe X509_STORE_add_cert(store, x509), "trusted certificate \(authority.subject)")
+                }
+            }
+        case .pinned(let digests):
+            guard !digests.isEmpty else {
+                throw OpenSSLError(.invalidConfiguration, context: "empty list of pinned certificates")
+            }
+            part.data.pinned = digests
+            unsafe SSL_CTX_set_cert_verify_callback(context, checkPin, callbacks)
+        }
+    }
+
+    /// Writes protocol names in the form of RFC 7301 3.1: each after a byte with its length.
+    private static func encode(_ names: [String]) throws(OpenSSLError) -> [UInt8] {
+        var list: [UInt8] = []
+        for name in names {
+            guard let length = UInt8(exactly: name.utf8.count), length > 0 else {
+                throw OpenSSLError(.invalidConfiguration, context: "application protocol name \"\(name)\"")
+            }
+            list.append(length)
+            list.append(contentsOf: name.utf8)
+        }
+        // The extension has two bytes for the length of the list.
+        guard list.count < 65_536 else {
+            throw OpenSSLError(.invalidConfiguration, context: "\(names.count) application protocol names")
+        }
+        return list
+    }
+
+    private func check(_ result: Int32, _ what: String) throws(OpenSSLError) {
+        guard result == 1 else { throw .draining(.invalidConfiguration, context: what) }
+    }
+}
+
+/// Picks the first of the server's protocols that the client offers (RFC 7301 3.2).
+private func selectProtocol(
+    ssl: OpaquePointer?,
+    selected: UnsafeMutablePointer<UnsafePointer<UInt8>?>?,
+    selectedCount: UnsafeMutablePointer<UInt8>?,
+    offered: UnsafePointer<UInt8>?,
+    offeredCount: UInt32,
+    data: UnsafeMutableRawPointer?
+) -> Int32 {
+    guard let data = unsafe data, let offered = unsafe offered else { return SSL_TLSEXT_ERR_ALERT_FATAL }
+    let own = unsafe Unmanaged<ContextCallbacks>.fromOpaque(data).takeUnretainedValue().applicationProtocols
+    let offers = unsafe UnsafeBufferPointer(start: offered, count: Int(offeredCount))
+    var ownStart = 0
+    while ownStart < own.count {
+        let name = own[(ownStart + 1)..<(ownStart + 1 + Int(own[ownStart]))]
+        var start = 0
+        while start < offers.count, unsafe start + 1 + Int(offers[start]) <= offers.count {
+            let count = Int(unsafe offers[start])
+            if unsafe offers[(start + 1)..<(start + 1 + count)].elementsEqual(name) {
+                // It points into the client's list, from which OpenSSL copies.
+                unsafe selected?.pointee = offered + start + 1
+                unsafe selectedCount?.pointee = UInt8(count)
+                return SSL_TLSEXT_ERR_OK
+            }
+            start += 1 + count
+        }
+        ownStart += 1 + name.count
+    }
+    return SSL_TLSEXT_ERR_ALERT_FATAL
+}
+
+/// Accepts a server's certificate by its digest alone; every error is a rejection.
+private func checkPin(store: OpaquePointer?, data: UnsafeMutableRawPointer?) -> Int32 {
+    guard let data = unsafe data, let x509 = unsafe X509_STORE_CTX_get0_cert(store) else { return 0 }
+    let pinned = unsafe Unmanaged<ContextCallbacks>.fromOpaque(data).takeUnretainedValue().pinned
+    do throws(OpenSSLError) {
+        let digest = try unsafe Digest { output throws(OpenSSLError) in
+            guard unsafe X509_digest(x509, Algorithms.shared.sha256, output, nil) == 1 else {
+                throw OpenSSLError(.libraryFailure, context: "SHA-256")
+            }
+        }
+        guard pinned.contains(digest) else {
+            unsafe X509_STORE_CTX_set_error(store, X509_V_ERR_CERT_UNTRUSTED)
+            return 0
+        }
+        return 1
+    } catch {
+        unsafe X509_STORE_CTX_set_error(store, X509_V_ERR_UNSPECIFIED)
+        return 0
+    }
+}

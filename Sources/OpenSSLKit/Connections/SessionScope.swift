@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+/// The scope in which sessions can be resumed, used as the session id context of OpenSSL.
+enum SessionScope {
+    /// Computes the scope.
+    ///
+    /// - Parameters:
+    ///   - configuration: The configuration of the server.
+    ///   - names: The host's names; none for the server itself.
+    /// - Returns: 32 bytes, the most that OpenSSL takes.
+    /// - Throws: ``OpenSSLError`` with code `libraryFailure`.
+    static func digest(_ configuration: TLSConfiguration, names: [String]) throws(OpenSSLError) -> Digest {
+        // Each part follows its length, so that different lists of parts never have the same bytes.
+        var parts = ["gatehouse sessions 1", configuration.sessionScope]
+        parts += names.map { ServerNames<Int>.normalized($0) ?? $0 }.sorted()
+        parts.append("client certificates")
+        if let policy = configuration.clientCertificates {
+            parts += [policy.mode.rawValue, "\(policy.maximumDepth)"]
+            parts += policy.authorities.map(\.digest.hex).sorted()
+        }
+        var bytes: [UInt8] = []
+        for part in parts {
+            bytes += "\(part.utf8.count):".utf8
+            bytes += part.utf8
+        }
+        return try Digest.sha256(bytes)
+    }
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import COpenSSL
+
+/// Verifies a client's certificate again when a session is resumed.
+///
+/// In a resumed handshake the client proves only that it has the ticket. Its certificate may have expired or been
+/// revoked since, or its authority removed. A session contains the certificate; the ticket contains the intermediates
+/// too.
+enum PeerVerification {
+    /// The most bytes of intermediates in a ticket; a client with more must present its certificate every time.
+    static let intermediatesLimit = 8_192
+
+    /// Verifies a certificate as in a handshake.
+    ///
+    /// - Returns: The chain from the certificate to the authority; nil if it is not valid.
+    static func chain(
+        of leaf: OpaquePointer,
+        intermediates: [UInt8],
+        in context: OpaquePointer
+    ) -> [Certificate]? {
+        ErrorQueue.clear()
+        defer { ErrorQueue.clear() }
+        guard let untrusted = unsafe gatehouse_sk_X509_new() else { return nil }
+        defer { unsafe gatehouse_sk_X509_free_all(untrusted) }
+        guard unsafe add(intermediates, to: untrusted), let check = unsafe X509_STORE_CTX_new() else { return nil }
+        defer { unsafe X509_STORE_CTX_free(check) }
+        guard unsafe X509_STORE_CTX_init(check, SSL_CTX_get_cert_store(context), leaf, untrusted) == 1,
+            unsafe X509_STORE_CTX_set_default(check, "ssl_client") == 1,
+            let parameters = unsafe X509_STORE_CTX_get0_param(check),
+            // Depth, lists and purpose, as they are set for handshakes.
+            unsafe X509_VERIFY_PARAM_set1(parameters, SSL_CTX_get0_param(context)) == 1
+        else { return nil }
+        unsafe X509_VERIFY_PARAM_set_auth_level(parameters, SSL_CTX_get_security_level(context))
+        guard unsafe X509_verify_cert(check) == 1 else { return nil }
+        return unsafe certificates(X509_STORE_CTX_get0_chain(check))
+    }
+
+    /// Copies a stack; nil if it is empty or one of its certificates cannot be read.
+    static func certificates(_ stack: OpaquePointer?) -> [Certificate]? {
+        guard let stack = unsafe stack else { return nil }
+        var certificates: [Certificate] = []
+        for index in 0..<(unsafe gatehouse_sk_X509_num(stack)) {
+            guard let x509 = unsafe gatehouse_sk_X509_value(stack, index), unsafe X509_up_ref(x509) == 1 else {
+                return nil
+            }
+            do throws(OpenSSLError) {
+                certificates.append(try unsafe Certificate(owning: x509, context: "certificate of the peer"))
+            } catch {
+                return nil
+            }
+        }
+        return certificates.isEmpty ? nil : certificates
+    }
+
+    /// Returns the DER forms of a stack, one after the other; nil if they are too long for a ticket.
+    static func encoded(_ stack: OpaquePointer?) -> [UInt8]? {
+        var all: [UInt8] = []
+        guard let stack = unsafe stack else { return all }
+        for index in 0..<(unsafe gatehouse_sk_X509_num(stack)) {
+            let x509 = unsafe gatehouse_sk_X509_value(stack, index)
+            let count = unsafe i2d_X509(x509, nil)
+            guard count > 0, all.count + Int(count) <= intermediatesLimit else { return nil }
+            var der = [UInt8](repeating: 0, count: Int(count))
+            let written = unsafe der.withUnsafeMutableBufferPointer { buffer in
+                var start = buffer.baseAddress
+                return unsafe i2d_X509(x509, &start)
+            }
+            guard written == count else { return nil }
+            all += der
+        }
+        return all
+    }
+
+    private static func add(_ encoded: [UInt8], to stack: OpaquePointer) -> Bool {
+        unsafe encoded.withUnsafeBufferPointer { bytes in
+            guard let first = bytes.baseAddress else { return true }
+            let end = unsafe first + bytes.count
+            var start: UnsafePointer<UInt8>? = unsafe first
+            while let place = unsafe start, unsafe place < end {
+                guard let x509 = unsafe d2i_X509(nil, &start, end - place) else { return false }
+                guard unsafe gatehouse_sk_X509_push(stack, x509) > 0 else {
+                    unsafe X509_free(x509)
+                    return false
+                }
+            }
+            return true
+        }
+    }
+}

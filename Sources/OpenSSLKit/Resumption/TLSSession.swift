@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import COpenSSL
+
+/// A session that a client can resume: keys and a ticket of its server (RFC 8446 2.2); usable from any thread.
+@safe
+public final class TLSSession: @unchecked Sendable {
+    // Unchecked because of the pointer: the session is not changed after it was copied from its connection.
+    let session: OpaquePointer
+
+    init(owning session: OpaquePointer) {
+        unsafe self.session = session
+    }
+
+    deinit { unsafe SSL_SESSION_free(session) }
+
+    /// Reads the result of ``der()``; nil if it is not a session; for tests.
+    init?(der: [UInt8]) {
+        ErrorQueue.clear()
+        let session = unsafe der.withUnsafeBufferPointer { bytes in
+            var start = bytes.baseAddress
+            return unsafe d2i_SSL_SESSION(nil, &start, bytes.count)
+        }
+        ErrorQueue.clear()
+        guard let session = unsafe session else { return nil }
+        unsafe self.session = session
+    }
+
+    /// The session as bytes, with its keys; for tests.
+    func der() -> [UInt8] {
+        var der = [UInt8](repeating: 0, count: max(0, Int(unsafe i2d_SSL_SESSION(session, nil))))
+        unsafe der.withUnsafeMutableBufferPointer { bytes in
+            var start = bytes.baseAddress
+            _ = unsafe i2d_SSL_SESSION(session, &start)
+        }
+        return der
+    }
+
+    /// The server's ticket, unchanged; for tests.
+    var ticket: [UInt8] {
+        var start: UnsafePointer<UInt8>?
+        var count = 0
+        unsafe SSL_SESSION_get0_ticket(session, &start, &count)
+        return unsafe Array(UnsafeBufferPointer(start: start, count: count))
+    }
+
+    /// The number of bytes that may be sent before the handshake is complete; for tests.
+    var maximumEarlyData: UInt32 { unsafe SSL_SESSION_get_max_early_data(session) }
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+/// A stored password: its text and the hash read from it.
+public struct StoredPassword: Sendable {
+    /// The text as it is stored.
+    public let text: String
+    /// The hash read from the text.
+    public let hash: any PasswordHash
+
+    /// Reads a stored password.
+    ///
+    /// - Parameters:
+    ///   - text: The stored text.
+    ///   - options: The rules of the place that stores it.
+    /// - Throws: ``BadHash`` if the format is unknown, the text is malformed, or a check would be too costly.
+    public init(_ text: String, options: FormatOptions = .init()) throws(BadHash) {
+        self.text = text
+        hash = try PasswordFormats.read(text, options: options)
+    }
+}

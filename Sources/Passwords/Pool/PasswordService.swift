@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import OpenSSLKit
+public import RealmKit
+
+/// Checks and hashes passwords for login modules, on the threads of a ``HashingPool``, with the same work for every
+/// user of a realm.
+///
+/// A program provides it to realms as one of their ``RealmServices``.
+public final class PasswordService: Sendable {
+    /// The rule by which new passwords are hashed.
+    public let policy: HashPolicy
+    /// The pool that computes hashes.
+    public let pool: HashingPool
+    private let mac: HMACKey
+    /// The decoy that is checked for a realm without hashes; it costs the same as a new hash.
+    private let decoy: any PasswordHash
+
+    /// Creates a service.
+    ///
+    /// - Parameters:
+    ///   - policy: The rule by which new passwords are hashed.
+    ///   - pool: The pool that computes hashes.
+    /// - Throws: ``HashFault`` of code `failed` when there is no randomness, or a hash of the policy takes more memory
+    ///   than the pool may use.
+    public init(policy: HashPolicy, pool: HashingPool) throws(HashFault) {
+        decoy = try policy.decoy()
+        let memory = decoy.cost.memory
+        guard memory <= pool.settings.memory else {
+            throw HashFault(
+                .failed,
+                "one hash takes \(memory >> 10) KiB, and the limit for all hashes is \(pool.settings.memory >> 10) KiB"
+            )
+        }
+        do throws(OpenSSLError) {
+            var key = try RandomBytes.make(32)
+            defer { for index in key.indices { key[index] = 0 } }
+            mac = try HMACKey(key.span)
+        } catch {
+            throw HashFault(.failed, "no key for identifying checks: \(error)")
+        }
+        self.policy = policy
+        self.pool = pool
+    }
+
+    /// Returns whether a check of a cost fits into the memory limit; a stored password whose check does not fit can
+    /// never be checked.
+    ///
+    /// - Parameter cost: The cost.
+    /// - Returns: False if one check takes more memory than all checks together may.
+    public func affords(_ cost: HashCost) -> Bool { cost.memory <= pool.settings.memory }
+
+    /// Checks a password.
+    ///
+    /// One check of every cost in `costs` is computed for every `stored`, nil included, so the time does not reveal
+    /// whether the user exists or how the password is stored. Identical checks at the same time are computed once.
+    ///
+    /// - Parameters:
+    ///   - password: The password that the client has sent.
+    ///   - stored: The stored password of the user; nil if there is no such user, or the user may not sign in.
+    ///   - costs: One hash or decoy of every cost that users of the realm have; a decoy of the policy is checked if
+    ///     there are none.
+    ///   - attempt: The login: its peer is the source that takes turns, and the times are noted in its report.
+    /// - Returns: Whether it is the stored password; never true without `stored`, and never for an empty password.
+    /// - Throws: ``LoginFault``: `unavailable` if the queue is full, the check has waited too long or the library
+    ///   failed; `unusableCredential` for a password that the format cannot take.
+    public func check(
+        _ password: Secret,
+        against stored: StoredPassword?,
+        costs: [any PasswordHash],
+        for attempt: LoginAttempt
+    ) async throws(LoginFault) -> Bool {
+        let own = stored.flatMap { affords($0.hash.cost) ? $0 : nil }
+        let plan = plan(own, costs: costs)
+        let key = key(password, stored: stored, plan: plan, attempt: attempt)
+        let source = Self.source(attempt.peer)
+        let hashed = try await run(memory: plan.memory, source: source, key: key) { plan.compute(password) }
+        attempt.note(Self.note(plan, hashed: hashed, numbers: pool.numbers))
+        switch hashed.result {
+        case .checked(let matches): return matches && !password.isEmpty
+        case .failed(let fault): throw Self.fault(fault)
+        case .hashed: throw .internalError("a password check ended in a hash")
+        }
+    }
+
+    /// Hashes a new password by the policy, in its turn.
+    ///
+    /// - Parameter password: The new password.
+    /// - Returns: The text to store.
+    /// - Throws: ``LoginFault``: as from ``check(_:against:costs:for:)``.
+    public func hash(_ password: Secret) async throws(LoginFault) -> String {
+        let policy = policy
+        let hashed = try await run(memory: decoy.cost.memory, source: "new hashes", key: nil) {
+            do throws(HashFault) {
+                return .hashed(try policy.hash(password))
+            } catch {
+                return .failed(error)
+            }
+        }
+        switch hashed.result {
+        case .hashed(let text): return text
+        case .failed(let fault): throw Self.fault(fault)
+        case .checked: throw .internalError("a new hash ended in a check")
+        }
+    }
+
+    private func run(
+        memory: Int,
+        source: String,
+        key: Digest?,
+        work: @escaping @Sendable () -> HashingResult
+    ) async throws(LoginFault) -> Hashed {
+        do throws(HashingRefusal) {
+            return try await pool.run(memory: memory, source: source, key: key, work: work)
+        } catch {
+            throw .unavailable(error.description)
+        }
+    }
+
+    private func plan(_ own: StoredPassword?, costs: [any PasswordHash]) -> CheckPlan {
+        let affordable = costs.filter { affords($0.cost) }
+        return CheckPlan(own: own?.hash, costs: affordable.isEmpty && own == nil ? [decoy] : affordable)
+    }
+
+    /// Returns the key of a check: identical checks have the same key.
+    ///
+    /// Every field is preceded by its length, so that different checks never have the same bytes (CVE-2026-71326). The
+    /// stored text is one of the fields: after a change of the password a login never shares a check of the old one.
+    private func key(
+        _ password: Secret,
+        stored: StoredPassword?,
+        plan: CheckPlan,
+        attempt: LoginAttempt
+    ) -> Digest? {
+        do throws(OpenSSLError) {
+            return try mac.tag { message in
+                message.append(field: attempt.realm.utf8Span.span)
+                message.append(field: attempt.username.text.utf8Span.span)
+                message.append(stored == nil ? 0 : 1)
+                message.append(field: (stored?.text ?? "").utf8Span.span)
+                message.append(field: plan.description.utf8Span.span)
+                password.withBytes { message.append(field: $0) }
+            }
+        } catch {
+            // Without a key the check is not shared.
+            return nil
+        }
+    }
+
+    /// Returns the source of a request: the address, or the /48 network of an IPv6 address, all of which may belong to
+    /// one customer.
+    static func source(_ peer: String?) -> String {
+        guard let source = peer.map({ ClientNetwork($0) }) else { return "here" }
+        return (source.description.contains(":") ? source.neighbourhood : source).description
+    }
+
+    private static func fault(_ fault: HashFault) -> LoginFault {
+        switch fault.code {
+        case .unusable: LoginFault(.unusableCredential, log: fault.description)
+        case .failed: .unavailable(fault.description)
+        }
+    }
+
+    private static func note(_ plan: CheckPlan, hashed: Hashed, numbers: HashingStatistics) -> String {
+        "\(plan): \(milliseconds(hashed.took)) after waiting \(milliseconds(hashed.waited)); "
+            + "\(numbers.running) running, \(numbers.waiting) waiting, \(numbers.coalesced) coalesced, "
+            + "\(numbers.refused + numbers.timedOut) refused"
+    }
+
+    private static func milliseconds(_ time: UInt64) -> String {
+        "\(time / 1_000_000).\((time / 100_000) % 10) ms"
+    }
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import LoginConf
+internal import RealmKit
+
+/// Builds a configuration from the statements of a realms.conf, and reports all errors in them.
+struct ConfigurationBuilder {
+    let text: SourceText
+    let expansion: Expansion
+    let loader: ConfigurationLoader
+    let log: DiagnosticLog
+
+    static let keywords = ["default-realm", "login-config", "login", "realm", "role", "server", "protect", "passwords"]
+
+    init(_ text: SourceText, expansion: Expansion, loader: ConfigurationLoader, log: DiagnosticLog) {
+        self.text = text
+        self.expansion = expansion
+        self.loader = loader
+        self.log = log
+    }
+
+    func link(_ statements: [Statement]) -> Configuration {
+        let block = Block(
+            statements,
+            of: "realms.conf",
+            Self.keywords,
+            repeated: ["login-config", "login", "realm", "role", "protect"],
+            in: self
+        )
+        let contexts = ContextTable(
+            files: block.all("login-config"),
+            inline: block.all("login"),
+            in: self
+        )
+        // A realm with an error has been reported; a reference to it is not an error of its own.
+        let names = block.all("realm").compactMap { $0.arguments.first }.compactMap(expanded)
+        let server = ServerReader(builder: self, realms: names).read(block.once("server"))
+        let passwords = PasswordsReader(builder: self).read(block.once("passwords"))
+        let services = services(passwords: passwords, server: server, block: block)
+        let realmLinker = RealmLinker(builder: self, contexts: contexts, services: services, state: statePlace(server))
+        let realms = realmLinker.link(block.all("realm"))
+        let defaultRealm = defaultRealm(block, among: names)
+        let roleReader = RoleReader(builder: self, realms: names)
+        let roles = roleReader.read(block.all("role"))
+        let rules = RuleReader(
+            builder: self,
+            realms: names,
+            roles: roles,
+            defaultRealm: defaultRealm,
+            hasDefault: block.once("default-realm") != nil,
+            pages: server.signIn.prefix
+        ).read(block.all("protect"))
+        roleReader.warnAboutUnused(block.all("role"), in: block.all("protect"))
+        // If a realm has an error, it is unknown which entry it uses.
+        if realms.count == block.all("realm").count {
+            contexts.warnAboutUnknownModules(known: loader.kinds, unlessUsedBy: realms)
+        }
+        return Configuration(
+            file: text.name,
+            defaultRealm: defaultRealm,
+            realms: realms,
+            contexts: contexts.summary(realms),
+            server: server,
+            passwords: passwords,
+            services: services,
+            roles: roles,
+            rules: rules,
+            warnings: log.diagnostics.filter { $0.severity == .warning },
+            authenticator: Authenticator(realms)
+        )
+    }
+
+    /// The place at which the file names the state folder, or could.
+    private func statePlace(_ server: ServerSettings) -> SourceRange? {
+        server.stateFolder.range == .none ? nil : server.stateFolder.range
+    }
+
+    private func services(passwords: PasswordSettings, server: ServerSettings, block: Block) -> RealmServices {
+        do throws(RealmServiceFault) {
+            return try loader.services.services(for: passwords, stateFolder: server.stateFolder.value)
+        } catch {
+            let place =
+                switch error.cause {
+                case .passwords: block.once("passwords")?.keyword.range
+                case .state: statePlace(server)
+                }
+            self.error(at: place ?? .none, error.message)
+            return .none
+        }
+    }
+
+    private func defaultRealm(_ block: Block, among names: [String]) -> String? {
+        guard let word = block.word("default-realm") else { return nil }
+        return known(word, as: "realm", among: names)
+    }
+
+    /// Returns the name in a word; an unknown name is reported, with the nearest known one.
+    func known(_ word: Word, as kind: String, among names: [String]) -> String? {
+        guard let name = expanded(word) else { return nil }
+        if names.contains(name) { return name }
+        error(at: word.range, "there is no \(kind) \(name)", hint: Self.hint(name, among: names))
+        return nil
+    }
+
+    func expanded(_ word: Word) -> String? {
+        do throws(Diagnostic) {
+            return try word.expanded(by: expansion, in: text)
+        } catch {
+            log.add(error)
+            return nil
+        }
+    }
+
+    func error(at range: SourceRange, _ message: String, hint: String? = nil) {
+        log.add(text.error(at: range, message, hint: hint))
+    }
+
+    static func hint(_ name: String, among names: [String]) -> String? {
+        if let nearest = NearestName.suggest(name, among: names) { return "did you mean \(nearest)?" }
+        return names.isEmpty ? "there are none" : "there are \(names.sorted().joined(separator: ", "))"
+    }
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+public import LoginConf
+
+/// A value of a configuration with its place in the file, so that a later error can be shown there.
+@dynamicMemberLookup
+public struct Located<Value: Sendable>: Sendable {
+    /// The value.
+    public let value: Value
+    private let text: SourceText
+    let range: SourceRange
+
+    /// A value and its place.
+    ///
+    /// - Parameters:
+    ///   - value: The value.
+    ///   - text: The file.
+    ///   - range: The place in the file; none for a default.
+    public init(_ value: Value, in text: SourceText, at range: SourceRange = .none) {
+        self.value = value
+        self.text = text
+        self.range = range
+    }
+
+    /// A property of the value.
+    public subscript<Member>(dynamicMember path: KeyPath<Value, Member>) -> Member { value[keyPath: path] }
+
+    /// Returns an error at the value's place.
+    ///
+    /// - Parameters:
+    ///   - message: The message.
+    ///   - hint: A hint for the administrator.
+    /// - Returns: One error.
+    public func errors(_ message: String, hint: String? = nil) -> ConfigurationErrors {
+        ConfigurationErrors(message, at: range, in: text, hint: hint)
+    }
+}

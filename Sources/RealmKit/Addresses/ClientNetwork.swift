@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import Bytes
+
+/// The unit in which failures of clients are counted: an IPv4 address, or an IPv6 network of 64 bits.
+///
+/// A client with one IPv6 address usually has 2 to the power of 64 of them. A text that is not an address is a unit of
+/// its own and is counted like any other (CVE-2024-47070: input that cannot be parsed must not disable a check).
+public struct ClientNetwork: Sendable, Hashable, CustomStringConvertible {
+    private enum Kind: Hashable {
+        case version4(UInt32)
+        case version6(UInt64)
+        case other(UTF8Text)
+    }
+
+    private let kind: Kind
+
+    /// Creates a unit from text.
+    ///
+    /// - Parameter text: An address without a port, or the ``description`` of a unit.
+    public init(_ text: String) {
+        self.init(text, address: NetworkAddress(text.hasSuffix("::/64") ? text.dropLast(3) : text[...]))
+    }
+
+    /// Creates a unit from a text whose address has been read already.
+    package init(_ text: String, address: NetworkAddress?) {
+        guard let address else {
+            kind = .other(UTF8Text(String(text.unicodeScalars.prefix(16))))
+            return
+        }
+        if address.isMapped {
+            kind = .version4(UInt32(truncatingIfNeeded: address.bits))
+        } else {
+            kind = .version6(UInt64(address.bits >> 64))
+        }
+    }
+
+    private init(_ kind: Kind) { self.kind = kind }
+
+    /// The address, or the network as in `2001:db8:0:1::/64`.
+    public var description: String {
+        switch kind {
+        case .version4(let bits):
+            [24, 16, 8, 0].map { "\(UInt8(truncatingIfNeeded: bits >> $0))" }.joined(separator: ".")
+        case .version6(let bits):
+            [48, 32, 16, 0].map { String(UInt16(truncatingIfNeeded: bits >> $0), radix: 16) }.joined(separator: ":")
+                + "::/64"
+        case .other(let text): text.string
+        }
+    }
+
+    /// The surrounding network of 24 bits of IPv4 or 48 bits of IPv6; a client with many addresses has usually all of
+    /// these.
+    package var neighbourhood: ClientNetwork {
+        switch kind {
+        case .version4(let bits): ClientNetwork(.version4(bits & 0xFFFF_FF00))
+        case .version6(let bits): ClientNetwork(.version6(bits & ~0xFFFF))
+        case .other: self
+        }
+    }
+}

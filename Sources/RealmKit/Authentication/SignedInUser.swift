@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+/// A user whom a realm has accepted, just now or at the beginning of a session.
+///
+/// Access rules use it. It is made from an ``AuthenticatedIdentity``, or by a store that has kept one.
+public struct SignedInUser: Sendable, Hashable {
+    /// The name of the realm that accepted the user.
+    public let realm: String
+    /// The user, as the realm spells the name.
+    public let username: Username
+    /// The names of all groups, each once.
+    public let groups: [String]
+
+    /// Creates the user of an identity.
+    ///
+    /// - Parameter identity: The proof of the login.
+    public init(_ identity: AuthenticatedIdentity) {
+        self.init(realm: identity.realm, username: identity.username, groups: identity.groups)
+    }
+
+    /// Creates a user whose proof was checked before: for stores, explanations and tests.
+    package init(realm: String, username: Username, groups: [String]) {
+        self.realm = realm
+        self.username = username
+        self.groups = groups
+    }
+
+    /// Returns whether the user is a member of a group.
+    ///
+    /// - Parameter group: The group's name, compared byte by byte.
+    /// - Returns: True if the group is one of ``groups``.
+    public func isMember(of group: String) -> Bool {
+        groups.contains { $0.utf8.elementsEqual(group.utf8) }
+    }
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import Synchronization
+
+/// Calls handlers at given times, with one sleeping task for any number of them.
+///
+/// A login that ends in time costs a lock and no task of its own. The task sleeps until the earliest time and ends when
+/// none is left; a new time that is earlier gets another task.
+package final class DeadlineWatch: Sendable {
+    /// A handler, called with the current time; it returns the next time to be called at, or nil to be removed.
+    package typealias Handler = @Sendable (_ now: UInt64) -> UInt64?
+
+    private struct State {
+        var next: UInt64 = 0
+        var waiting: [UInt64: (moment: UInt64, action: Handler)] = [:]
+        var sleepers: [UInt64] = []
+
+        /// Whether a time needs a new sleeping task; if so, the task is recorded.
+        mutating func mustSleep(until moment: UInt64) -> Bool {
+            if let earliest = sleepers.min(), earliest <= moment { return false }
+            sleepers.append(moment)
+            return true
+        }
+    }
+
+    private let clock: any LoginClock
+    private let state = Mutex(State())
+
+    package init(_ clock: any LoginClock) {
+        self.clock = clock
+    }
+
+    /// Adds a handler.
+    ///
+    /// - Returns: A ticket for ``forget(_:)``.
+    package func add(at moment: UInt64, call action: @escaping Handler) -> UInt64 {
+        let (ticket, mustSleep) = state.withLock { state in
+            state.next += 1
+            state.waiting[state.next] = (moment, action)
+            return (state.next, state.mustSleep(until: moment))
+        }
+        if mustSleep { sleep(until: moment) }
+        return ticket
+    }
+
+    package func forget(_ ticket: UInt64) {
+        state.withLock { _ = $0.waiting.removeValue(forKey: ticket) }
+    }
+
+    /// The watch owns the task.
+    ///
+    /// It ends when it has woken, at the latest one deadline after the last login.
+    private func sleep(until moment: UInt64) {
+        Task { [weak self, clock] in
+            do throws(CancellationError) {
+                try await clock.sleep(until: moment)
+            } catch {
+                // The task is never cancelled; waking too early would be harmless.
+            }
+            self?.wake(moment)
+        }
+    }
+
+    private func wake(_ moment: UInt64) {
+        let now = clock.now
+        let due = state.withLock { state in
+            if let index = state.sleepers.firstIndex(of: moment) { state.sleepers.remove(at: index) }
+            return state.waiting.filter { $0.value.moment <= now }
+        }
+        for (ticket, waiting) in due {
+            let again = waiting.action(now)
+            state.withLock { state in
+                guard state.waiting[ticket] != nil else { return }
+                if let again { state.waiting[ticket]?.moment = again } else { state.waiting[ticket] = nil }
+            }
+        }
+        let earliest = state.withLock { state -> UInt64? in
+            guard let earliest = state.waiting.values.map(\.moment).min() else { return nil }
+            return state.mustSleep(until: earliest) ? earliest : nil
+        }
+        if let earliest { sleep(until: earliest) }
+    }
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import Synchronization
+
+/// The first of several values, which one task waits for; later values are dropped.
+final class FirstValue<Value: Sendable>: Sendable {
+    private enum State {
+        case open
+        case waited(CheckedContinuation<Value, Never>)
+        case settled(Value)
+    }
+
+    private let state = Mutex(State.open)
+
+    /// Sets the value, unless it is set.
+    func set(_ value: Value) {
+        let waiting: CheckedContinuation<Value, Never>? = state.withLock { state in
+            switch state {
+            case .open:
+                state = .settled(value)
+                return nil
+            case .waited(let continuation):
+                state = .settled(value)
+                return continuation
+            case .settled: return nil
+            }
+        }
+        waiting?.resume(returning: value)
+    }
+
+    /// Waits for the value; one task only may wait.
+    func value() async -> Value {
+        await withCheckedContinuation { continuation in
+            let settled: Value? = state.withLock { state in
+                if case .settled(let value) = state { return value }
+                state = .waited(continuation)
+                return nil
+            }
+            if let settled { continuation.resume(returning: settled) }
+        }
+    }
+}

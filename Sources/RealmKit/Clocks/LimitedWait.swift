@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import Bytes
+
+/// A wait for a task with a time limit, after which the task goes on.
+package enum LimitedWait {
+    /// Waits for the value of a task.
+    ///
+    /// - Parameters:
+    ///   - task: The task; it is not cancelled.
+    ///   - limit: The longest time to wait.
+    ///   - clock: The clock for the limit.
+    /// - Returns: The value; nil if the time was over first, or the waiting task was cancelled.
+    package static func value<Value: Sendable>(
+        of task: Task<Value, Never>,
+        within limit: Duration,
+        clock: any LoginClock
+    ) async -> Value? {
+        let first = FirstValue<Value?>()
+        let deadline = clock.now &+ limit.nanoseconds
+        let waiter = Task { first.set(await task.value) }
+        let alarm = Task {
+            do throws(CancellationError) {
+                try await clock.sleep(until: deadline)
+                first.set(nil)
+            } catch {
+                // The value came first.
+            }
+        }
+        defer {
+            alarm.cancel()
+            waiter.cancel()
+        }
+        return await withTaskCancellationHandler {
+            await first.value()
+        } onCancel: {
+            first.set(nil)
+        }
+    }
+}

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+/// A clock for the time of day, by which accounts expire.
+public struct WallClock: Sendable {
+    private let read: @Sendable () -> Int
+
+    /// Creates a clock.
+    ///
+    /// - Parameter read: Returns the seconds since 1970, on any thread.
+    public init(_ read: @escaping @Sendable () -> Int) {
+        self.read = read
+    }
+
+    /// The seconds since 1970.
+    public var seconds: Int { read() }
+}

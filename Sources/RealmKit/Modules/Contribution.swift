@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+/// The principals that one call of one module adds to a subject, if the call counts.
+struct Contribution: Sendable {
+    /// The user that the module names.
+    enum Name: Sendable {
+        /// The name in the request.
+        case asGiven
+        /// Another name of the same user.
+        case known(Username)
+        /// No user.
+        case unspecified
+    }
+
+    /// The module's place in its stack, from 0.
+    let module: Int
+    /// The number of the call in its login; see ``LoginRecord``.
+    let round: Int
+    let name: Name
+    /// Whether it belongs to a success.
+    ///
+    /// A module may make several; only the one it returns counts.
+    var isCommit = false
+    /// Whether the module returned another success than the one this belongs to.
+    var isVoid = false
+    var groups: [String] = []
+    var others: [Principal] = []
+
+    func user(given: Username) -> Username? {
+        switch name {
+        case .asGiven: given
+        case .known(let known): known
+        case .unspecified: nil
+        }
+    }
+
+    func principals(given: Username) -> [Principal] {
+        (user(given: given).map { [.user($0.text)] } ?? []) + groups.map(Principal.group) + others
+    }
+
+    func isMember(of group: String) -> Bool {
+        groups.contains { $0.utf8.elementsEqual(group.utf8) } || others.contains(.group(group))
+    }
+
+    /// Whether it names the user.
+    var namesUser: Bool {
+        switch name {
+        case .asGiven, .known: true
+        case .unspecified: false
+        }
+    }
+}

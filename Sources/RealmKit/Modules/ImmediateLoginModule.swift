@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+/// A module that decides without waiting: it uses no file, no network and no conversation.
+///
+/// The engine calls it directly, without a deadline, on the thread of the login, which may be the server's event loop.
+/// A stack of such modules takes a fraction of a microsecond. The compiler rejects an `await` here; the implementation
+/// must also neither block nor compute for long.
+public protocol ImmediateLoginModule<RealmType>: LoginModule {
+    /// Decides about a login; see ``LoginModule/authenticateUser(_:)``.
+    ///
+    /// - Parameter attempt: The current login.
+    /// - Returns: The result of ``LoginAttempt/commit(groups:)``, or another verdict.
+    /// - Throws: ``LoginFault`` if the login could not be decided.
+    func authenticateUser(_ attempt: LoginAttempt) throws(LoginFault) -> Verdict
+
+    /// Completes a login; see ``LoginModule/commit(_:)``.
+    ///
+    /// - Parameter attempt: The current login.
+    /// - Returns: Whether there was anything to complete.
+    /// - Throws: ``LoginFault`` if the login cannot be completed.
+    func commit(_ attempt: LoginAttempt) throws(LoginFault) -> Completion
+
+    /// Cleans up after a refused login; see ``LoginModule/abort(_:)``.
+    ///
+    /// - Parameter attempt: The current login.
+    /// - Returns: Whether there was anything to clean up.
+    /// - Throws: ``LoginFault``, which is reported and changes nothing.
+    func abort(_ attempt: LoginAttempt) throws(LoginFault) -> Completion
+
+    /// Ends a login; see ``LoginModule/logout(_:)``.
+    ///
+    /// - Parameter attempt: The login to end.
+    /// - Returns: Whether there was anything to end.
+    /// - Throws: ``LoginFault`` if it could not be ended.
+    func logout(_ attempt: LoginAttempt) throws(LoginFault) -> Completion
+}
+
+extension ImmediateLoginModule {
+    /// Returns `done` if this module succeeded.
+    public func commit(_ attempt: LoginAttempt) throws(LoginFault) -> Completion {
+        attempt.succeeded ? .done : .ignored
+    }
+
+    /// Returns `done` if this module succeeded.
+    public func abort(_ attempt: LoginAttempt) throws(LoginFault) -> Completion {
+        attempt.succeeded ? .done : .ignored
+    }
+
+    /// Returns `done`.
+    public func logout(_ attempt: LoginAttempt) throws(LoginFault) -> Completion { .done }
+}

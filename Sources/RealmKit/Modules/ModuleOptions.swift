@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+/// The options that a module is created from.
+public typealias ModuleOptions = Settings<BadModule>
+
+/// A module cannot be created from its options.
+public struct BadModule: SettingsFault, Hashable {
+    /// The name of the wrong option; nil if it is not about one.
+    public let setting: String?
+    /// The problem, for the administrator.
+    public let message: String
+
+    /// Creates a fault about an option, or about the options together.
+    ///
+    /// - Parameters:
+    ///   - message: The problem, for the administrator.
+    ///   - setting: The name of the wrong option, if it is about one.
+    public init(_ message: String, setting: String? = nil) {
+        self.message = message
+        self.setting = setting
+    }
+}

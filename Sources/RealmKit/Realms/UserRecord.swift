@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+/// A user to add, and the hash of the password.
+public struct NewUser: Sendable, Hashable {
+    /// The name, the groups and the state.
+    public let record: UserRecord
+    /// The hash, in a format the realm reads; nil for a user who cannot sign in yet.
+    public let hash: String?
+
+    /// Creates a user to add.
+    ///
+    /// - Parameters:
+    ///   - record: The name, the groups and the state.
+    ///   - hash: The hash of the password.
+    public init(_ record: UserRecord, hash: String?) {
+        self.record = record
+        self.hash = hash
+    }
+}
+
+/// A user of a realm, without the password.
+public struct UserRecord: Sendable, Hashable {
+    /// The name, as the realm spells it.
+    public var name: Username
+    /// The groups, each once, in the realm's order.
+    public var groups: [String]
+    /// Whether the user may sign in.
+    public var isEnabled: Bool
+    /// The time at which the account expires, in seconds since 1970; nil for never.
+    public var expiry: Int?
+    /// Whether the user must change the password before signing in with it.
+    public var mustChangePassword: Bool
+    /// The format in which the password is stored, as in `argon2id m=19456,t=2,p=1`.
+    ///
+    /// Nil if there is no password, or none that can be read. ``ManagedRealm/add(_:hash:)`` ignores it.
+    public var format: String?
+
+    /// Creates a record.
+    ///
+    /// - Parameters:
+    ///   - name: The name.
+    ///   - groups: The groups, each once.
+    ///   - isEnabled: Whether the user may sign in.
+    ///   - expiry: The time at which the account expires, in seconds since 1970; nil for never.
+    ///   - mustChangePassword: Whether the user must change the password first.
+    ///   - format: The format in which the password is stored.
+    public init(
+        _ name: Username,
+        groups: [String] = [],
+        isEnabled: Bool = true,
+        expiry: Int? = nil,
+        mustChangePassword: Bool = false,
+        format: String? = nil
+    ) {
+        self.name = name
+        self.groups = groups
+        self.isEnabled = isEnabled
+        self.expiry = expiry
+        self.mustChangePassword = mustChangePassword
+        self.format = format
+    }
+}
+
+/// Changes to a user's record; a value that is nil stays as it is.
+public struct UserChanges: Sendable, Hashable {
+    /// The new hash of the password.
+    public var hash: String?
+    /// The hash that ``hash`` replaces: if the stored hash is another one, nothing is changed.
+    ///
+    /// A rehash at login sets it, so that it cannot undo a password change at the same time.
+    public var replacing: String?
+    /// All groups of the user.
+    public var groups: [String]?
+    /// Whether the user may sign in.
+    public var isEnabled: Bool?
+    /// The time at which the account expires, in seconds since 1970; `.some(nil)` for never.
+    public var expiry: Int??
+    /// Whether the user must change the password before signing in with it.
+    public var mustChangePassword: Bool?
+
+    /// Creates an empty set of changes.
+    public init() {}
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+/// The declaration of a property of a realm, or of an option of a module: its name, its kind and its default.
+public struct Property: Sendable, Hashable {
+    /// The kinds of values.
+    public enum Kind: Sendable, Hashable {
+        /// A text.
+        case string
+        /// A whole number within bounds.
+        case integer(ClosedRange<Int>)
+        /// `true`, `yes`, `on`, `1` or `false`, `no`, `off`, `0`, in any case.
+        case boolean
+        /// A duration such as `250ms`, `30s`, `5m`, `12h`, `7d`.
+        case duration
+        /// A path; a relative one is resolved against the folder of the file it is written in.
+        case path
+        /// Any number of words.
+        case list
+        /// One of these words.
+        case choice([String])
+        /// Confidential bytes, kept in a ``Secret``.
+        case secret
+    }
+
+    /// The name in the configuration.
+    public let name: String
+    /// The kind of its value.
+    public let kind: Kind
+    /// The default, spelled as in a configuration; nil if there is none.
+    public let defaultText: String?
+    /// Whether the configuration must set it.
+    public let isRequired: Bool
+
+    /// Declares a property.
+    ///
+    /// - Parameters:
+    ///   - name: The name in the configuration.
+    ///   - kind: The kind of its value.
+    ///   - defaultText: The default, spelled as in a configuration.
+    ///   - isRequired: Whether the configuration must set it.
+    public init(_ name: String, _ kind: Kind, default defaultText: String? = nil, required isRequired: Bool = false) {
+        self.name = name
+        self.kind = kind
+        self.defaultText = defaultText
+        self.isRequired = isRequired
+    }
+
+    /// Declares `jaas-context`: the entry of login.conf whose modules authenticate the realm's users.
+    ///
+    /// - Parameter text: The name of the default entry.
+    /// - Returns: The property.
+    public static func jaasContext(default text: String) -> Property {
+        Property("jaas-context", .string, default: text)
+    }
+
+    /// Declares a text with a default.
+    ///
+    /// - Parameters:
+    ///   - name: The name in the configuration.
+    ///   - text: The default.
+    /// - Returns: The property.
+    public static func string(_ name: String, default text: String) -> Property {
+        Property(name, .string, default: text)
+    }
+
+    /// Declares a property that must be set.
+    ///
+    /// - Parameters:
+    ///   - name: The name in the configuration.
+    ///   - kind: The kind of its value.
+    /// - Returns: The property.
+    public static func required(_ name: String, _ kind: Kind = .string) -> Property {
+        Property(name, kind, required: true)
+    }
+
+    /// Declares a property that has no value unless it is set; see ``Settings/has(_:)``.
+    ///
+    /// - Parameters:
+    ///   - name: The name in the configuration.
+    ///   - kind: The kind of its value.
+    /// - Returns: The property.
+    public static func optional(_ name: String, _ kind: Kind = .string) -> Property {
+        Property(name, kind)
+    }
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+/// The fault that is thrown when a realm or a module cannot be created from its settings.
+public protocol SettingsFault: Error, Sendable, CustomStringConvertible {
+    /// The name of the wrong property or option; nil if it is not about one.
+    var setting: String? { get }
+    /// The problem, for the administrator.
+    var message: String { get }
+    /// Creates a fault.
+    ///
+    /// - Parameters:
+    ///   - message: The problem, for the administrator.
+    ///   - setting: The name of the wrong property or option, if it is about one.
+    init(_ message: String, setting: String?)
+}
+
+extension SettingsFault {
+    /// The message, after the setting's name if there is one.
+    public var description: String { setting.map { "\($0): \(message)" } ?? message }
+}
+
+/// The values of a realm's properties or of a module's options, by name, checked against a schema and with defaults
+/// filled in.
+///
+/// Reading a setting that the schema does not declare, that has another kind, or that has no value, throws. Such a
+/// defect in a realm shows when a configuration is loaded.
+public struct Settings<Fault: SettingsFault>: Sendable {
+    /// The name in realms.conf of the realm that the settings belong to.
+    public let realmName: String
+    /// The services that the program provides.
+    public let services: RealmServices
+    private let values: [String: PropertyValue]
+
+    /// Checks values against a schema and fills in its defaults.
+    ///
+    /// - Parameters:
+    ///   - values: The values set in the configuration, by name.
+    ///   - schema: The properties or options that may be set.
+    ///   - realmName: The name of the realm that the settings belong to.
+    ///   - services: The services that the program provides.
+    /// - Throws: The fault, for a name that is not in the schema, for a required name without a value, and for an
+    ///   invalid default.
+    public init(
+        _ values: [String: PropertyValue] = [:],
+        schema: PropertySchema,
+        realmName: String,
+        services: RealmServices = .none
+    ) throws(Fault) {
+        for name in values.keys.sorted() where schema[name] == nil {
+            throw Fault("is unknown", setting: name)
+        }
+        var complete = values
+        for property in schema.properties where complete[property.name] == nil {
+            guard let text = property.defaultText else {
+                guard !property.isRequired else { throw Fault("must be set", setting: property.name) }
+                continue
+            }
+            do throws(BadValue) {
+                let words = property.kind == .list ? text.split(separator: " ").map(String.init) : [text]
+                complete[property.name] = try PropertyValue(words, as: property.kind)
+            } catch {
+                throw Fault("has an invalid default: it \(error)", setting: property.name)
+            }
+        }
+        self.values = complete
+        self.realmName = realmName
+        self.services = services
+    }
+
+    /// Returns whether a setting has a value, set or by default.
+    ///
+    /// - Parameter name: A name of the schema.
+    /// - Returns: True if it can be read.
+    public func has(_ name: String) -> Bool { values[name] != nil }
+
+    /// The entry of login.conf whose modules authenticate the realm's users.
+    public var jaasContext: String {
+        get throws(Fault) { try string("jaas-context") }
+    }
+
+    /// Returns a text, a path or one of a choice.
+    ///
+    /// - Parameter name: A name of the schema.
+    /// - Returns: The text.
+    /// - Throws: The fault, if there is no such value.
+    public func string(_ name: String) throws(Fault) -> String {
+        guard case .string(let text) = values[name] else { throw missing(name, kind: "text") }
+        return text
+    }
+
+    /// Returns a whole number.
+    ///
+    /// - Parameter name: A name of the schema.
+    /// - Returns: The number, within the bounds that the schema declares.
+    /// - Throws: The fault, if there is no such value.
+    public func integer(_ name: String) throws(Fault) -> Int {
+        guard case .integer(let number) = values[name] else { throw missing(name, kind: "number") }
+        return number
+    }
+
+    /// Returns true or false.
+    ///
+    /// - Parameter name: A name of the schema.
+    /// - Returns: True or false.
+    /// - Throws: The fault, if there is no such value.
+    public func boolean(_ name: String) throws(Fault) -> Bool {
+        guard case .boolean(let value) = values[name] else { throw missing(name, kind: "true or false") }
+        return value
+    }
+
+    /// Returns a duration.
+    ///
+    /// - Parameter name: A name of the schema.
+    /// - Returns: The duration, zero or more.
+    /// - Throws: The fault, if there is no such value.
+    public func duration(_ name: String) throws(Fault) -> Duration {
+        guard case .duration(let value) = values[name] else { throw missing(name, kind: "time") }
+        return value
+    }
+
+    /// Returns a list of words.
+    ///
+    /// - Parameter name: A name of the schema.
+    /// - Returns: The words, possibly none.
+    /// - Throws: The fault, if there is no such value.
+    public func list(_ name: String) throws(Fault) -> [String] {
+        guard case .list(let words) = values[name] else { throw missing(name, kind: "list") }
+        return words
+    }
+
+    /// Returns confidential bytes.
+    ///
+    /// - Parameter name: A name of the schema.
+    /// - Returns: The secret.
+    /// - Throws: The fault, if there is no such value.
+    public func secret(_ name: String) throws(Fault) -> Secret {
+        guard case .secret(let secret) = values[name] else { throw missing(name, kind: "secret") }
+        return secret
+    }
+
+    private func missing(_ name: String, kind: String) -> Fault {
+        Fault(values[name] == nil ? "has no value" : "holds no \(kind)", setting: name)
+    }
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+/// The account whose failed logins are counted: a user name of a realm, whether the user exists or not, in all its
+/// spellings.
+///
+/// A user has one account for all schemes and services (CVE-2025-24806). Keys that are canonically equivalent in
+/// Unicode are one account, so that another spelling of an accent has no counter of its own (CVE-2026-47203). Only here
+/// names are compared by canonical equivalence; ``maximumBytes`` bounds the cost.
+public struct Account: Sendable, Hashable, CustomStringConvertible {
+    /// The longest ``key``, in bytes of UTF-8.
+    public static let maximumBytes = 128
+
+    /// The name of the realm.
+    public let realm: String
+    /// The key of all spellings of the name; see ``Realm/accountKey(of:)``.
+    public let key: String
+
+    /// Creates an account.
+    ///
+    /// - Parameters:
+    ///   - realm: The name of the realm.
+    ///   - key: The key of all spellings of the name. If it is longer than ``maximumBytes``, a checksum replaces its
+    ///     end, so that a table of accounts is bounded in bytes; two accounts whose shortened keys are the same share a
+    ///     counter.
+    public init(realm: String, key: String) {
+        self.realm = realm
+        self.key = key.utf8.count <= Self.maximumBytes ? key : Self.shortened(key)
+    }
+
+    /// The key and the realm, as in `ann@town`.
+    public var description: String { "\(key)@\(realm)" }
+
+    private static func shortened(_ key: String) -> String {
+        var kept = ""
+        for character in key.unicodeScalars {
+            guard kept.utf8.count + UTF8.width(character) <= maximumBytes - 17 else { break }
+            kept.unicodeScalars.append(character)
+        }
+        // FNV-1a, 64 bits: the same in every process, since accounts are stored.
+        let sum = key.utf8.reduce(UInt64(0xCBF2_9CE4_8422_2325)) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+        return kept + "~" + String(sum, radix: 16)
+    }
+}
+
+extension BoundRealm {
+    /// Returns the account of a user name.
+    ///
+    /// - Parameter username: The name as it was typed.
+    /// - Returns: The account on which failures are counted.
+    public func account(of username: Username) -> Account {
+        Account(realm: name, key: realm.accountKey(of: username))
+    }
+}

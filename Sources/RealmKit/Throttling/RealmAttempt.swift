@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+/// The result of an attempt in one realm.
+public struct RealmAttempt: Sendable {
+    /// The account in the realm.
+    public let account: Account
+    /// The result of the login.
+    public let report: LoginReport
+    /// The mark of the secrets that the realm received; nil if it received none, or no further realm could follow.
+    public let guess: GuessMark?
+
+    /// Creates the result of an attempt in one realm.
+    ///
+    /// - Parameters:
+    ///   - account: The account in the realm.
+    ///   - report: The result of the login.
+    ///   - guess: The mark of the secrets that the realm received.
+    public init(_ account: Account, report: LoginReport, guess: GuessMark? = nil) {
+        self.account = account
+        self.report = report
+        self.guess = guess
+    }
+}

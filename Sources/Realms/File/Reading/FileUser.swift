@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import Passwords
+internal import RealmKit
+
+/// A user of a file.
+struct FileUser: Sendable {
+    let name: Username
+    /// The groups without repetitions, in the order of the file.
+    var groups: [String]
+    /// The text in the place of the hash, without the `!` of a disabled user.
+    let stored: String
+    /// True if the user is enabled: there is no `!` before the hash.
+    let isEnabled: Bool
+    /// The password read from the text; nil if there is none, or it cannot be read.
+    let password: StoredPassword?
+    /// True if the name occurs on several lines, so that the user cannot sign in.
+    var isAmbiguous = false
+    /// The first line of the user.
+    let line: Int
+
+    /// The password that a login is checked against; nil if the user cannot sign in.
+    var usablePassword: StoredPassword? { isEnabled && !isAmbiguous ? password : nil }
+
+    /// True if there is a hash that cannot be read.
+    var isBroken: Bool { password == nil && !["", "*", "RESET"].contains(stored) }
+
+    /// The record of the user for other code; a user on several lines is disabled.
+    var record: UserRecord {
+        UserRecord(
+            name,
+            groups: groups,
+            isEnabled: isEnabled && !isAmbiguous,
+            format: isAmbiguous ? nil : password?.hash.cost.description
+        )
+    }
+
+    /// Returns whether a session of one of the two stays valid for the other.
+    func isSame(as other: FileUser, rehashedTo rehashed: String?) -> Bool {
+        isEnabled == other.isEnabled && isAmbiguous == other.isAmbiguous
+            && groups.elementsEqual(other.groups, by: { $0.utf8.elementsEqual($1.utf8) })
+            && (stored.utf8.elementsEqual(other.stored.utf8)
+                || rehashed.map { $0.utf8.elementsEqual(other.stored.utf8) } ?? false)
+    }
+}

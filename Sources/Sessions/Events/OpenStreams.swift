@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+/// The event streams that are open, by number.
+struct OpenStreams: Sendable {
+    private(set) var streams: [UInt64: EventStream] = [:]
+    private(set) var countBySession: [SessionID: Int] = [:]
+    private var lastNumber: UInt64 = 0
+    private var isClosed = false
+
+    /// Adds a stream.
+    ///
+    /// - Returns: Its number.
+    /// - Throws: ``SessionFault``: `closing`, `tooManyStreams`.
+    mutating func open(
+        _ stream: EventStream,
+        of id: SessionID,
+        limits: SessionSettings
+    ) throws(SessionFault) -> UInt64 {
+        guard !isClosed else { throw .closing }
+        let count = countBySession[id, default: 0]
+        guard count < limits.streamsPerSession, streams.count < limits.streams else { throw .tooManyStreams }
+        lastNumber += 1
+        streams[lastNumber] = stream
+        countBySession[id] = count + 1
+        return lastNumber
+    }
+
+    mutating func close(_ number: UInt64, of id: SessionID) {
+        guard streams.removeValue(forKey: number) != nil else { return }
+        let count = countBySession[id, default: 0] - 1
+        countBySession[id] = count > 0 ? count : nil
+    }
+
+    /// Lets no further stream open.
+    ///
+    /// - Returns: The streams that are open.
+    mutating func closeAll() -> [EventStream] {
+        isClosed = true
+        return Array(streams.values)
+    }
+}

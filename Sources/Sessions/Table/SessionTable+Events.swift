@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import Synchronization
+
+extension SessionTable {
+    /// Opens a stream of a session's events, which counts as no use of the session.
+    ///
+    /// - Parameters:
+    ///   - session: The session.
+    ///   - lastEventID: The number of the last event that the client has received, as in `Last-Event-ID`: later ones come
+    ///     first, as far as they are among the last 16. Nil for none of them.
+    /// - Returns: The events.
+    /// - Throws: ``SessionFault``: `ended`, `tooManyStreams`, `closing`.
+    public func events(of session: Session, after lastEventID: UInt64?) throws(SessionFault) -> SessionEvents {
+        let limits = settings
+        let stream = EventStream()
+        let number = try streams.withLock { streams throws(SessionFault) in
+            try streams.open(stream, of: session.id, limits: limits)
+        }
+        let registration = StreamRegistration { [self] in
+            session.journal.withLock { $0.detach(stream) }
+            streams.withLock { $0.close(number, of: session.id) }
+        }
+        guard session.journal.withLock({ $0.attach(stream, after: lastEventID) }) else { throw .ended }
+        return SessionEvents(stream: stream, registration: registration)
+    }
+
+    /// Sends a message to a session's clients, and to those that connect within the next 16 events.
+    ///
+    /// - Parameters:
+    ///   - message: One line of text. Characters that are not printable are removed; more than 1,000 bytes are cut off.
+    ///   - session: The session.
+    public func send(_ message: String, to session: Session) {
+        let text = PrintableText.clean(message, maximumBytes: SessionCommand.maximumMessageBytes)
+        session.journal.withLock { $0.publish(.message(text)) }
+    }
+
+    /// Ends all event streams, as the server is about to stop; no stream can be opened any more, and the sessions stay.
+    public func close() {
+        let open = streams.withLock { $0.closeAll() }
+        for stream in open { stream.deliver(NumberedSessionEvent(number: nil, event: .closing), isLast: true) }
+    }
+
+    /// Sends a heartbeat on all streams.
+    func sendHeartbeats() {
+        for stream in streams.withLock({ Array($0.streams.values) }) { stream.deliverHeartbeat() }
+    }
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import OpenSSLKit
+internal import RealmKit
+internal import Synchronization
+
+extension Session {
+    /// The session as it is stored.
+    func record(token: Digest) -> SessionRecord {
+        let touch = touch
+        return SessionRecord(
+            id,
+            token: token,
+            user: user,
+            host: host,
+            client: client,
+            created: created,
+            lastSeen: touch.lastSeen,
+            idleExpiry: touch.idleExpiry,
+            absoluteExpiry: touch.absoluteExpiry,
+            stamp: stamp
+        )
+    }
+
+    /// Its times as they are stored.
+    var touch: SessionTouch {
+        SessionTouch(id: id, lastSeen: lastSeen, idleExpiry: idleExpiry, absoluteExpiry: absoluteExpiry)
+    }
+}
+
+extension SessionTable {
+    /// Carries out the commands of other programs, and removes from the store what is over.
+    func settle() async throws(SessionStoreError) {
+        let fault: SessionStoreError?
+        do throws(SessionStoreError) {
+            try await takeCommands()
+            fault = nil
+        } catch {
+            // What is over is removed or noted even where the commands cannot be read.
+            fault = error
+        }
+        try await removeAllDue()
+        if let fault { throw fault }
+    }
+
+    private func takeCommands() async throws(SessionStoreError) {
+        guard let store else { return }
+        let last = state.withLock { $0.writes.lastCommand }
+        let commands = try await store.sessionCommands(after: last)
+        if let first = commands.first, first.number > last + 1 {
+            // Some are no longer stored, and one of them may have been to end all sessions.
+            end(.administrator) { _ in true }
+        }
+        for command in commands { carryOut(command.action) }
+        if let last = commands.last { state.withLock { $0.writes.lastCommand = last.number } }
+    }
+
+    /// Removes from the store all that it is to remove, however long it takes.
+    private func removeAllDue() async throws(SessionStoreError) {
+        guard store != nil else { return }
+        var fault: SessionStoreError?
+        for batch in SessionTouch.batches(state.withLock { $0.writes.due }) {
+            guard let error = await removal(of: batch).value else { continue }
+            // Both are tried again every second, until one succeeds.
+            _ = await note(batch)
+            fault = error
+        }
+        if let fault { throw fault }
+    }
+
+    private func carryOut(_ action: SessionCommand.Action) {
+        switch action {
+        case .end(let selection): end(.administrator) { selection.includes($0.id, of: $0.user) }
+        case .message(let selection, let text):
+            for session in sessions where selection.includes(session.id, of: session.user) { send(text, to: session) }
+        }
+    }
+
+    /// Stores the times of sessions that were used.
+    func storeTouches() async throws(SessionStoreError) {
+        guard let store else { return }
+        let (now, wall) = (clocks.now, clocks.wall.seconds)
+        let touched = state.withLock { state in
+            let touched = state.writes.takeTouched()
+            return state.writes.hasShifted(at: now, wall: wall) ? state.entries.values.map(\.session) : touched
+        }
+        var rest = touched[...]
+        while !rest.isEmpty {
+            do throws(SessionStoreError) {
+                try await store.touchSessions(rest.prefix(SessionTouch.batch).filter { $0.end == nil }.map(\.touch))
+            } catch {
+                let missed = rest
+                state.withLock { state in
+                    for session in missed where session.noteTouch() { state.writes.touch(session) }
+                }
+                throw error
+            }
+            rest = rest.dropFirst(SessionTouch.batch)
+        }
+    }
+}

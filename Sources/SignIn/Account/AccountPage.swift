@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import AccessControl
+internal import Bytes
+internal import FoundationEssentials
+internal import HTTPTypes
+internal import HummingbirdCore
+internal import RealmKit
+internal import Sessions
+
+/// The account page: the user and the user's sessions.
+struct AccountPage: SignInComponent {
+    let site: SignInSite
+
+    /// `GET /account`.
+    func account(_ request: WebRequest) -> LoggedResponse {
+        guard let (session, token) = session(request, isActivity: true) else { return notSignedIn(request) }
+        let all = own(session)
+        var page = Page(title: "Your account")
+        if request.asHTML {
+            page.kind = .live
+            page.facts = Page.facts(of: session.user)
+            page.parts = [list(all, current: session, csrfToken: CSRFToken.text(token) ?? "")]
+            if let exit = Page.Part.signOut(token, routes: routes, hasAccount: false) { page.parts.append(exit) }
+        } else {
+            page.lines = ["Signed in as \(session.user.username)"]
+            page.lines += all.map { Self.line($0, isCurrent: $0 === session) }
+        }
+        return LoggedResponse(render(page, to: request), user: session.user)
+    }
+
+    private func list(_ sessions: [Session], current: Session, csrfToken: String) -> Page.Part {
+        let shown = sessions.map { session in
+            [
+                "device": DeviceName.of(session.client.userAgent.utf8Span.span), "isCurrent": session === current,
+                "host": session.host.name, "address": session.client.address ?? "", "id": session.id.description,
+                "csrf": csrfToken,
+                "created": Self.time(session.created), "createdText": Self.readable(session.created),
+                "lastSeen": Self.time(session.lastSeen), "lastSeenText": Self.readable(session.lastSeen),
+                "action": routes.accountEnd,
+            ] as [String: Any]
+        }
+        return Page.Part(
+            PageTemplate.sessions,
+            ["sessions": shown, "hasOthers": sessions.count > 1, "csrf": csrfToken, "action": routes.accountEnd]
+        )
+    }
+
+    private static func line(_ session: Session, isCurrent: Bool) -> String {
+        let device = DeviceName.of(session.client.userAgent.utf8Span.span)
+        return "\(session.id)  \(device)  \(session.host)  \(session.client.address ?? "-")  \(time(session.lastSeen))"
+            + (isCurrent ? "  this one" : "")
+    }
+
+    /// Returns a time for programs: `2026-11-21T18:05:00Z`.
+    private static func time(_ seconds: Int) -> String {
+        Date(timeIntervalSince1970: TimeInterval(seconds)).formatted(.iso8601)
+    }
+
+    /// Returns a time for users: `2026-11-21 18:05 UTC`.
+    private static func readable(_ seconds: Int) -> String {
+        let text = time(seconds)
+        return "\(text.prefix(10)) \(text.dropFirst(11).prefix(5)) UTC"
+    }
+
+    private func notSignedIn(_ request: WebRequest) -> LoggedResponse {
+        guard request.clientKind == .navigation else {
+            return LoggedResponse(error("no-session", status: .unauthorized, to: request))
+        }
+        return LoggedResponse(
+            render(.redirect(to: routes.signIn(returningTo: routes.account), isSafe: request.isSafe), to: request)
+        )
+    }
+
+    /// `POST /account/end`: one session, or all but this one.
+    func endFromAccount(_ request: WebRequest) async -> LoggedResponse {
+        guard let (session, token) = session(request, isActivity: true) else { return notSignedIn(request) }
+        let fields: FormFields
+        switch await form(request) {
+        case .fields(let read): fields = read
+        case .rejected(let response): return LoggedResponse(response, user: session.user)
+        }
+        guard CSRFToken.isValid(fields.read("csrf"), for: token) else {
+            return LoggedResponse(
+                render(.badRequest("the form is not of this session"), to: request),
+                user: session.user
+            )
+        }
+        let id = fields.read("id").flatMap { SessionID($0.string) }
+        let isAll = fields.read("others") == "all"
+        let ended = endable(by: session).filter { $0 !== session && (isAll || $0.id == id) }
+        let isStored = await end(ended, cause: .endedElsewhere)
+        guard isStored else { return LoggedResponse(render(.notStored, to: request), user: session.user) }
+        return LoggedResponse(redirect(routes.account, answering: request), user: session.user)
+    }
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+package import HummingbirdCore
+package import RealmKit
+
+/// A response, with the data for the log line of its request.
+package struct LoggedResponse: Sendable {
+    /// The response.
+    package var response: Response
+    /// The report of the login, if there was one.
+    package var report: LoginReport?
+    /// The user of the session, if there is one.
+    package var user: SignedInUser?
+
+    init(_ response: Response, report: LoginReport? = nil, user: SignedInUser? = nil) {
+        self.response = response
+        self.report = report
+        self.user = user
+    }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import AccessControl
+internal import HTTPTypes
+internal import HummingbirdCore
+internal import NIOCore
+internal import RealmConfiguration
+
+/// Responses, and the forms in requests.
+extension SignInComponent {
+    func render(_ page: Page, to request: WebRequest, cookies: [String] = []) -> Response {
+        var rendered = page.rendered(asHTML: request.asHTML, in: context)
+        for cookie in cookies { rendered.head.headerFields.append(HTTPField(name: .setCookie, value: cookie)) }
+        return rendered.response(isHead: request.method == "HEAD")
+    }
+
+    /// Returns a redirect to another page of ours with GET (RFC 9110 section 15.4.4).
+    func redirect(_ location: String, answering request: WebRequest, cookies: [String] = []) -> Response {
+        var page = Page(status: .seeOther, title: "Go on", lines: ["Go on."])
+        page.headers[.location] = location
+        page.parts = [Page.Part(PageTemplate.link, ["target": location, "text": "Go on"])]
+        page.kind = .form
+        return render(page, to: request, cookies: cookies)
+    }
+
+    func json(
+        _ value: JSONValue,
+        status: HTTPResponse.Status = .ok,
+        to request: WebRequest,
+        cookies: [String] = []
+    ) -> Response {
+        var headers: HTTPFields = [.contentType: "application/json", .cacheControl: "no-store", .vary: "Cookie"]
+        context.security.add(to: &headers)
+        for cookie in cookies { headers.append(HTTPField(name: .setCookie, value: cookie)) }
+        if status == .unauthorized {
+            Challenge(realm: realms.first ?? "", schemes: [ProtectRule.Scheme.form]).add(to: &headers, signInAt: routes)
+        }
+        if status == .serviceUnavailable { headers[.retryAfter] = "5" }
+        let head = HTTPResponse(status: status, headerFields: headers)
+        return RenderedResponse(head, text: value.text + "\n").response(isHead: request.method == "HEAD")
+    }
+
+    func error(
+        _ code: String,
+        status: HTTPResponse.Status,
+        to request: WebRequest,
+        cookies: [String] = []
+    ) -> Response {
+        json(.object([("error", .string(code))]), status: status, to: request, cookies: cookies)
+    }
+}
+
+/// The form of a request, or the response to a request without one.
+enum SubmittedForm {
+    case fields(FormFields)
+    case rejected(Response)
+}
+
+extension SignInComponent {
+    /// Reads the form in a request's body: 415 for another type, 413 for a long body, 400 for a malformed form.
+    func form(_ request: WebRequest) async -> SubmittedForm {
+        guard request.isForm else { return .rejected(render(.unsupported, to: request)) }
+        guard let body = await request.collectedBody() else { return .rejected(render(.tooLarge, to: request)) }
+        do throws(BadFields) {
+            return .fields(try FormFields(body.readableBytesUInt8Span))
+        } catch {
+            return .rejected(render(.badRequest(error.description), to: request))
+        }
+    }
+}

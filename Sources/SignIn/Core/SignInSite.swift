@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import AccessControl
+internal import RealmConfiguration
+internal import RealmKit
+
+/// The settings, rules and state that the parts of the sign-in work with.
+struct SignInSite: Sendable {
+    let settings: SignInSettings
+    let rules: ProtectionRules
+    let authenticator: Authenticator
+    let state: SignInState
+    let context: PageContext
+    let refresher: RealmRefresher
+    /// The names of the realms in which users log in where no rule names others.
+    let realms: [String]
+
+    /// The site of a configuration.
+    ///
+    /// - Parameters:
+    ///   - configuration: Realms, rules and settings.
+    ///   - rules: The rules.
+    ///   - authenticator: The authenticator that logs users in.
+    ///   - state: Sessions and pending logins.
+    ///   - refresher: The service that checks the realms for changed users.
+    ///   - context: The parts that all pages have in common.
+    init(
+        _ configuration: Configuration,
+        rules: ProtectionRules,
+        authenticator: Authenticator,
+        state: SignInState,
+        refresher: RealmRefresher,
+        context: PageContext
+    ) {
+        settings = configuration.server.signIn
+        self.rules = rules
+        self.authenticator = authenticator
+        self.state = state
+        self.refresher = refresher
+        self.context = context
+        realms =
+            if !settings.realms.isEmpty {
+                settings.realms
+            } else if let realm = configuration.defaultRealm {
+                [realm]
+            } else {
+                configuration.rules.first { $0.schemes.contains(.form) }?.realms ?? []
+            }
+    }
+}

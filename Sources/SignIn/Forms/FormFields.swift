@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import Bytes
+internal import RealmKit
+
+/// The fields of a form or a query in the format `application/x-www-form-urlencoded`.
+///
+/// Every value is decoded into a ``Secret`` at once, as any field may be a password. Input that two parsers might read
+/// differently is rejected: a name that occurs twice, a percent sign that encodes nothing, a NUL.
+///
+/// Source: the URL Standard, section 5.1.
+struct FormFields: Sendable {
+    /// The largest number of bytes.
+    package static let maximumBytes = 65_536
+    /// The largest number of fields.
+    static let maximumCount = 64
+
+    private var values: [UTF8Text: Secret] = [:]
+
+    /// Reads fields.
+    ///
+    /// - Parameter bytes: The body of a form, or a query without its `?`.
+    /// - Throws: ``BadFields``.
+    init(_ bytes: Span<UInt8>) throws(BadFields) {
+        guard bytes.count <= Self.maximumBytes else { throw BadFields(.tooLong, at: Self.maximumBytes) }
+        var start = 0
+        while start < bytes.count {
+            let end = Self.end(of: bytes, start..<bytes.count, UInt8(ascii: "&"))
+            defer { start = end + 1 }
+            guard end > start else { continue }
+            let equals = Self.end(of: bytes, start..<end, UInt8(ascii: "="))
+            guard let name = try Self.decode(bytes, start..<equals).utf8Text else {
+                throw BadFields(.notUTF8, at: start)
+            }
+            guard values[name] == nil else { throw BadFields(.repeated, at: start) }
+            guard values.count < Self.maximumCount else { throw BadFields(.tooMany, at: start) }
+            values[name] = try Self.decode(bytes, min(equals + 1, end)..<end)
+        }
+    }
+
+    /// The number of fields.
+    package var count: Int { values.count }
+
+    /// The names of the fields, in no order.
+    package var names: [UTF8Text] { Array(values.keys) }
+
+    /// Returns the value of a field, which may be any bytes; nil if it was not sent.
+    package func secret(_ name: UTF8Text) -> Secret? { values[name] }
+
+    /// Returns the value of a field that is not a secret.
+    ///
+    /// - Parameter name: The field's name.
+    /// - Returns: The text; nil if the field was not sent.
+    /// - Throws: ``BadFields`` of code `notUTF8`.
+    package func text(_ name: UTF8Text) throws(BadFields) -> UTF8Text? {
+        guard let value = values[name] else { return nil }
+        guard let text = value.utf8Text else { throw BadFields(.notUTF8, at: 0) }
+        return text
+    }
+
+    private static func end(of bytes: Span<UInt8>, _ place: Range<Int>, _ delimiter: UInt8) -> Int {
+        var end = place.lowerBound
+        while end < place.upperBound, bytes[end] != delimiter { end += 1 }
+        return end
+    }
+
+    private static func decode(_ bytes: Span<UInt8>, _ place: Range<Int>) throws(BadFields) -> Secret {
+        try Secret(capacity: place.count) { output throws(BadFields) in
+            var index = place.lowerBound
+            while index < place.upperBound {
+                var byte = bytes[index]
+                if byte == UInt8(ascii: "+") { byte = UInt8(ascii: " ") }
+                if byte == UInt8(ascii: "%") {
+                    guard let decoded = PercentEncoding.decode(bytes.extracting(first: place.upperBound), at: index)
+                    else {
+                        throw BadFields(.malformedPercent, at: index)
+                    }
+                    byte = decoded
+                    index += 2
+                }
+                guard byte != 0 else { throw BadFields(.nul, at: index) }
+                output.append(byte)
+                index += 1
+            }
+        }
+    }
+}
+
+extension FormFields {
+    /// The fields of a query; nil if it is malformed.
+    init?(query: String) {
+        do throws(BadFields) {
+            try self.init(query.utf8Span.span)
+        } catch {
+            return nil
+        }
+    }
+
+    /// Returns the text of a field; nil if there is none, or it is not UTF-8.
+    package func read(_ name: UTF8Text) -> UTF8Text? { secret(name)?.utf8Text }
+}

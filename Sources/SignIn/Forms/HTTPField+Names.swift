@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import AccessControl
+internal import HTTPTypes
+
+extension HTTPField.Name {
+    static let clearSiteData = known("Clear-Site-Data")
+    static let lastEventID = known("Last-Event-ID")
+    static let secFetchSite = known("Sec-Fetch-Site")
+    static let xAccelBuffering = known("X-Accel-Buffering")
+}

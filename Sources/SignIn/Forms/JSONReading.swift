@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import Bytes
+internal import RealmKit
+
+/// The parser of ``JSONFields``: each function reads from a position, and moves it behind the text it has read.
+enum JSONReading {
+    /// Reads an object, which must be all of the bytes.
+    static func object(_ bytes: Span<UInt8>, _ position: inout Int) throws(BadFields) -> [UTF8Text: JSONFields.Value] {
+        var values: [UTF8Text: JSONFields.Value] = [:]
+        try expect(UInt8(ascii: "{"), bytes, &position)
+        if peek(bytes, &position) == UInt8(ascii: "}") {
+            position += 1
+        } else {
+            repeat {
+                guard peek(bytes, &position) == quote else { throw BadFields(.syntax, at: position) }
+                let start = position
+                guard let name = try string(bytes, &position).utf8Text else { throw BadFields(.notUTF8, at: start) }
+                guard values[name] == nil else { throw BadFields(.repeated, at: start) }
+                guard values.count < JSONFields.maximumCount else { throw BadFields(.tooMany, at: start) }
+                try expect(UInt8(ascii: ":"), bytes, &position)
+                values[name] = try value(bytes, &position)
+            } while try goesOn(bytes, &position, until: UInt8(ascii: "}"))
+        }
+        guard peek(bytes, &position) == nil else { throw BadFields(.syntax, at: position) }
+        return values
+    }
+
+    private static func value(_ bytes: Span<UInt8>, _ position: inout Int) throws(BadFields) -> JSONFields.Value {
+        guard let first = peek(bytes, &position) else { throw BadFields(.syntax, at: position) }
+        switch first {
+        case quote: return .string(try string(bytes, &position))
+        case UInt8(ascii: "["): return .strings(try strings(bytes, &position))
+        case UInt8(ascii: "t"):
+            try word("true", bytes, &position)
+            return .boolean(true)
+        case UInt8(ascii: "f"):
+            try word("false", bytes, &position)
+            return .boolean(false)
+        case UInt8(ascii: "n"):
+            try word("null", bytes, &position)
+            return .null
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): return .integer(try integer(bytes, &position))
+        default: throw notTaken(first, at: position)
+        }
+    }
+
+    private static func strings(_ bytes: Span<UInt8>, _ position: inout Int) throws(BadFields) -> [Secret] {
+        var strings: [Secret] = []
+        position += 1
+        if peek(bytes, &position) == UInt8(ascii: "]") {
+            position += 1
+            return strings
+        }
+        repeat {
+            guard let first = peek(bytes, &position) else { throw BadFields(.syntax, at: position) }
+            guard first == quote else { throw notTaken(first, at: position) }
+            guard strings.count < JSONFields.maximumCount else { throw BadFields(.tooMany, at: position) }
+            strings.append(try string(bytes, &position))
+        } while try goesOn(bytes, &position, until: UInt8(ascii: "]"))
+        return strings
+    }
+
+    /// Reads a whole number of up to nine digits; no field needs a longer number or a fraction.
+    private static func integer(_ bytes: Span<UInt8>, _ position: inout Int) throws(BadFields) -> Int {
+        let start = position
+        var number = 0
+        while position < bytes.count, (0x30...0x39).contains(bytes[position]), position - start < 9 {
+            number = number * 10 + Int(bytes[position] - 0x30)
+            position += 1
+        }
+        let hasLeadingZero = bytes[start] == UInt8(ascii: "0") && position > start + 1
+        // A further digit, a fraction or an exponent.
+        let goesOn =
+            position < bytes.count && (".eE".utf8.contains(bytes[position]) || (0x30...0x39).contains(bytes[position]))
+        guard !hasLeadingZero, !goesOn else { throw BadFields(.number, at: start) }
+        return number
+    }
+
+    /// Returns the reason why a value that begins with a character is rejected.
+    private static func notTaken(_ first: UInt8, at position: Int) -> BadFields {
+        switch first {
+        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): BadFields(.number, at: position)
+        case UInt8(ascii: "{"), UInt8(ascii: "["): BadFields(.nested, at: position)
+        default: BadFields(.syntax, at: position)
+        }
+    }
+
+    // MARK: Strings
+
+    private static let quote = UInt8(ascii: "\"")
+    private static let backslash = UInt8(ascii: "\\")
+
+    private static func string(_ bytes: Span<UInt8>, _ position: inout Int) throws(BadFields) -> Secret {
+        let start = position + 1
+        var end = start
+        while end < bytes.count, bytes[end] != quote { end += bytes[end] == backslash ? 2 : 1 }
+        guard end < bytes.count else { throw BadFields(.syntax, at: position) }
+        // An escape never decodes to more bytes than it has itself.
+        let secret = try Secret(capacity: end - start) { output throws(BadFields) in
+            var index = start
+            while index < end {
+                let byte = bytes[index]
+                guard byte >= 0x20 else { throw BadFields(.controlCharacter, at: index) }
+                index += 1
+                if byte == backslash {
+                    try escape(bytes.extracting(0..<end), &index, into: &output)
+                } else {
+                    output.append(byte)
+                }
+            }
+        }
+        guard secret.isUTF8 else { throw BadFields(.notUTF8, at: start) }
+        position = end + 1
+        return secret
+    }
+
+    private static func escape(
+        _ bytes: Span<UInt8>,
+        _ index: inout Int,
+        into output: inout OutputSpan<UInt8>
+    ) throws(BadFields) {
+        let place = index - 1
+        index += 1
+        switch bytes[place + 1] {
+        case quote: output.append(quote)
+        case backslash: output.append(backslash)
+        case UInt8(ascii: "/"): output.append(UInt8(ascii: "/"))
+        case UInt8(ascii: "b"): output.append(0x08)
+        case UInt8(ascii: "f"): output.append(0x0C)
+        case UInt8(ascii: "n"): output.append(0x0A)
+        case UInt8(ascii: "r"): output.append(0x0D)
+        case UInt8(ascii: "t"): output.append(0x09)
+        case UInt8(ascii: "u"):
+            for byte in UTF8.encode(try scalar(bytes, &index, place)) ?? .init() { output.append(byte) }
+        default: throw BadFields(.badEscape, at: place)
+        }
+    }
+
+    /// Reads the scalar of one escape, or of two that are a surrogate pair.
+    private static func scalar(
+        _ bytes: Span<UInt8>,
+        _ index: inout Int,
+        _ place: Int
+    ) throws(BadFields) -> Unicode.Scalar {
+        let first = try unit(bytes, &index, place)
+        guard first != 0 else { throw BadFields(.nul, at: place) }
+        if let scalar = Unicode.Scalar(first) { return scalar }
+        guard first < 0xDC00, index + 1 < bytes.count, bytes[index] == backslash, bytes[index + 1] == UInt8(ascii: "u")
+        else { throw BadFields(.loneSurrogate, at: place) }
+        index += 2
+        let second = try unit(bytes, &index, place)
+        guard second >= 0xDC00, second < 0xE000,
+            let scalar = Unicode.Scalar(0x10000 + (first - 0xD800) << 10 + (second - 0xDC00))
+        else { throw BadFields(.loneSurrogate, at: place) }
+        return scalar
+    }
+
+    private static func unit(_ bytes: Span<UInt8>, _ index: inout Int, _ place: Int) throws(BadFields) -> UInt32 {
+        guard index + 4 <= bytes.count else { throw BadFields(.badEscape, at: place) }
+        var unit: UInt32 = 0
+        for _ in 0..<4 {
+            guard let digit = Hexadecimal.value(of: bytes[index]) else { throw BadFields(.badEscape, at: place) }
+            unit = unit << 4 | UInt32(digit)
+            index += 1
+        }
+        return unit
+    }
+
+    // MARK: Tokens
+
+    /// Skips white space and returns the byte behind it; nil at the end.
+    private static func peek(_ bytes: Span<UInt8>, _ position: inout Int) -> UInt8? {
+        while position < bytes.count {
+            switch bytes[position] {
+            case 0x20, 0x09, 0x0A, 0x0D: position += 1
+            default: return bytes[position]
+            }
+        }
+        return nil
+    }
+
+    private static func expect(_ byte: UInt8, _ bytes: Span<UInt8>, _ position: inout Int) throws(BadFields) {
+        guard peek(bytes, &position) == byte else { throw BadFields(.syntax, at: position) }
+        position += 1
+    }
+
+    /// Reads the delimiter between two elements, or behind the last; returns true if another element follows.
+    private static func goesOn(
+        _ bytes: Span<UInt8>,
+        _ position: inout Int,
+        until close: UInt8
+    ) throws(BadFields) -> Bool {
+        let next = peek(bytes, &position)
+        guard next == UInt8(ascii: ",") || next == close else { throw BadFields(.syntax, at: position) }
+        position += 1
+        return next != close
+    }
+
+    private static func word(
+        _ text: StaticString,
+        _ bytes: Span<UInt8>,
+        _ position: inout Int
+    ) throws(BadFields) {
+        for byte in text.description.utf8 {
+            guard position < bytes.count, bytes[position] == byte else { throw BadFields(.syntax, at: position) }
+            position += 1
+        }
+    }
+}

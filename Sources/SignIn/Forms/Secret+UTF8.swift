@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import Bytes
+internal import RealmKit
+
+extension Secret {
+    /// The bytes as text, in memory that is not wiped; nil if they are not UTF-8.
+    var utf8Text: UTF8Text? { withBytes { UTF8Text(validating: $0) } }
+
+    /// True if the bytes are UTF-8; they are checked without a copy.
+    var isUTF8: Bool {
+        withBytes { bytes in
+            do throws(UTF8.ValidationError) {
+                _ = try UTF8Span(validating: bytes)
+                return true
+            } catch {
+                return false
+            }
+        }
+    }
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import Bytes
+internal import OpenSSLKit
+internal import Sessions
+
+/// The state of a sign-in page, which its form sends back.
+struct SignInTicket: Sendable, Hashable {
+    /// The target to return to after the sign-in; nil for the default.
+    var target: String?
+    /// The number of the page's notice; the pages define its meaning.
+    var notice: UInt8 = 0
+    /// The time of issue, in nanoseconds of a monotonic clock.
+    var issued: UInt64
+}
+
+/// Seals tickets for a browser and opens them again, so that the server stores nothing about the pages it has sent.
+///
+/// A flood of requests for the first page therefore fills no table. A ticket is not secret: a client can read it, but
+/// cannot change it. A ticket of another browser is rejected.
+struct SignInTickets: Sendable {
+    private static let version: UInt8 = 1
+    private static let headCount = 11
+    /// The longest text that is accepted, in bytes.
+    static let maximumLength = 3072
+
+    private let key: HMACKey
+
+    /// Tickets with a random key, valid in this process only.
+    ///
+    /// - Throws: ``OpenSSLError`` when there is no randomness.
+    init() throws(OpenSSLError) {
+        var random = try RandomBytes.make(32)
+        defer { for index in random.indices { random[index] = 0 } }
+        key = try HMACKey(random.span)
+    }
+
+    /// Tickets with a given key.
+    ///
+    /// - Parameter key: The key; it may serve other purposes too.
+    init(key: HMACKey) { self.key = key }
+
+    /// Seals a ticket.
+    ///
+    /// - Parameters:
+    ///   - ticket: The ticket; its target is that of a ``ReturnTarget``, or no longer than one.
+    ///   - browser: The digest of the browser's token.
+    /// - Returns: The sealed ticket in Base64url.
+    /// - Throws: ``OpenSSLError`` when it cannot be computed.
+    func seal(_ ticket: SignInTicket, for browser: Digest) throws(OpenSSLError) -> String {
+        var bytes: [UInt8] = [Self.version]
+        for shift in stride(from: 56, through: 0, by: -8) {
+            bytes.append(UInt8(truncatingIfNeeded: ticket.issued >> UInt64(shift)))
+        }
+        bytes.append(ticket.notice)
+        bytes.append(ticket.target == nil ? 0 : 1)
+        bytes.append(contentsOf: (ticket.target ?? "").utf8)
+        bytes.append(contentsOf: try tag(bytes.span, browser).bytes)
+        return Base64.url.encode(bytes.span)
+    }
+
+    /// Opens a ticket.
+    ///
+    /// - Parameters:
+    ///   - text: The result of ``seal(_:for:)``.
+    ///   - browser: The digest of the token of the browser that sent it.
+    ///   - now: The current time, of the clock that the tickets are issued with.
+    ///   - lifetime: The nanoseconds after which a ticket expires.
+    /// - Returns: The ticket; nil if it was changed, is another browser's, or has expired.
+    /// - Throws: ``OpenSSLError`` when it cannot be computed.
+    func open(
+        _ text: Span<UInt8>,
+        from browser: Digest,
+        now: UInt64,
+        lifetime: UInt64
+    ) throws(OpenSSLError) -> SignInTicket? {
+        guard text.count <= Self.maximumLength, let bytes = Base64.url.decode(text),
+            bytes.count >= Self.headCount + Digest.byteCount
+        else { return nil }
+        let end = bytes.count - Digest.byteCount
+        let content = bytes.span.extracting(0..<end)
+        let sealed = try tag(content, browser).bytes
+        guard constantTimeEqual(sealed.span, bytes.span.extracting(end..<bytes.count)) else { return nil }
+        guard content[0] == Self.version else { return nil }
+        let issued = bytes[1...8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        guard issued <= now, now - issued <= lifetime else { return nil }
+        let target = String(decoding: bytes[Self.headCount..<end], as: UTF8.self)
+        return SignInTicket(target: bytes[10] == 0 ? nil : target, notice: bytes[9], issued: issued)
+    }
+
+    /// Returns the tag of a ticket and its browser; length-prefixed, so that no two pairs have the same bytes.
+    private func tag(_ content: Span<UInt8>, _ browser: Digest) throws(OpenSSLError) -> Digest {
+        let purpose: StaticString = "gatehouse sign-in ticket"
+        let owner = browser.bytes
+        return try key.tag { message in
+            message.append(field: purpose.description.utf8Span.span)
+            message.append(field: owner.span)
+            message.append(field: content)
+        }
+    }
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import AccessControl
+package import HTTPTypes
+internal import Mustache
+internal import NIOCore
+internal import Synchronization
+
+/// A response that is a page in a browser and a few lines of text in other clients.
+package struct Page: Sendable {
+    package var status: HTTPResponse.Status = .ok
+    package let title: String
+    /// The text after the title; clients other than browsers receive only this.
+    package var lines: [String] = []
+    /// Names and values under the text.
+    var facts: [Fact] = []
+    /// The further parts, for browsers only.
+    var parts: [Part] = []
+    var headers = HTTPFields()
+    /// The capabilities that the page needs.
+    var kind = SecurityHeaders.Kind.plain
+
+    /// A page with a title and lines of text.
+    ///
+    /// - Parameters:
+    ///   - status: The status.
+    ///   - title: The title, which a browser shows as the heading.
+    ///   - lines: The text after the title; other clients receive only this.
+    ///   - facts: Names and values below the text.
+    package init(
+        status: HTTPResponse.Status = .ok,
+        title: String,
+        lines: [String] = [],
+        facts: [Fact] = []
+    ) {
+        self.status = status
+        self.title = title
+        self.lines = lines
+        self.facts = facts
+    }
+
+    /// A name and its values.
+    package struct Fact: Sendable {
+        let name: String
+        let values: [String]
+        /// True if the name is a path, to be shown as a link.
+        var isLink = false
+    }
+
+    /// A part of a page with a template of its own.
+    struct Part: Sendable {
+        /// The HTML of a template, in which all values from outside are escaped.
+        let html: String
+
+        /// The part that a template renders.
+        init(_ template: MustacheTemplate, _ values: [String: Any]) { html = template.render(values) }
+    }
+
+    /// Renders the page, with the fields that all pages have.
+    ///
+    /// - Parameters:
+    ///   - asHTML: True for HTML, false for text.
+    ///   - context: The parts that all pages have in common.
+    /// - Returns: The response.
+    package func rendered(asHTML: Bool, in context: PageContext) -> RenderedResponse {
+        var headers = headers
+        headers[.contentType] = asHTML ? "text/html; charset=utf-8" : "text/plain; charset=utf-8"
+        headers[.vary] = "Accept, Authorization, Cookie"
+        headers[.cacheControl] = "no-store"
+        context.security.add(to: &headers, for: kind)
+        return RenderedResponse(
+            HTTPResponse(status: status, headerFields: headers),
+            text: asHTML ? html(context.routes) : text
+        )
+    }
+
+    private var text: String {
+        let facts = facts.filter(\.isLink).map { "\($0.name)  \($0.values.joined(separator: ", "))" }
+        return (lines + facts).joined(separator: "\n") + "\n"
+    }
+
+    private func html(_ routes: Routes) -> String {
+        let facts = facts.map { fact in
+            ["name": fact.name, "values": fact.values, "isLink": fact.isLink] as [String: Any]
+        }
+        return PageTemplate.frame.render(
+            [
+                "title": title, "lines": lines.filter { $0 != title }, "hasFacts": !facts.isEmpty, "facts": facts,
+                "status": status.code >= 400 ? ["\(status.code)"] : [], "parts": parts.map(\.html),
+                "style": routes.style, "script": kind == .live ? [routes.script] : [], "prefix": routes.prefix,
+            ] as [String: Any]
+        )
+    }
+}

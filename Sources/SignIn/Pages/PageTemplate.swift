@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import Mustache
+
+/// The templates of all pages; every `{{name}}` is escaped for HTML.
+enum PageTemplate {
+    /// The frame of every page; `parts` are rendered by the other templates and not escaped again.
+    static let frame = compiled(
+        """
+        <!DOCTYPE html>
+        <html lang="en">
+        <head>
+        <meta charset="utf-8">
+        <meta name="viewport" content="width=device-width, initial-scale=1">
+        <meta name="color-scheme" content="light dark">
+        <title>{{title}} - Gatehouse</title>
+        <link rel="stylesheet" href="{{style}}">
+        {{#script}}<script src="{{.}}" data-prefix="{{prefix}}" defer></script>
+        {{/script}}</head>
+        <body>
+        <main>
+        {{#status}}<p class="status">{{.}}</p>
+        {{/status}}<h1>{{title}}</h1>
+        {{#lines}}<p>{{.}}</p>
+        {{/lines}}{{#hasFacts}}<dl>
+        {{#facts}}<dt>{{#isLink}}<a href="{{name}}">{{name}}</a>{{/isLink}}{{^isLink}}{{name}}{{/isLink}}</dt>\
+        {{#values}}<dd>{{.}}</dd>{{/values}}
+        {{/facts}}</dl>
+        {{/hasFacts}}{{#parts}}{{{.}}}{{/parts}}</main>
+        <footer>Gatehouse</footer>
+        </body>
+        </html>
+
+        """
+    )
+
+    /// A message above a form.
+    static let notice = compiled(
+        """
+        {{#isError}}<p class="notice error" role="alert" id="notice">{{text}}</p>
+        {{/isError}}{{^isError}}<p class="notice" role="status" id="notice">{{text}}</p>
+        {{/isError}}
+        """
+    )
+
+    /// The form for user name and password.
+    static let signIn = compiled(
+        """
+        <form method="post" action="{{action}}">
+        <input type="hidden" name="ticket" value="{{ticket}}">
+        <label for="username">User name</label>
+        <input id="username" name="username" type="text" autocomplete="username" autocapitalize="none" \
+        autocorrect="off" spellcheck="false" required value="{{username}}"{{#described}} \
+        aria-describedby="notice"{{/described}}{{^hasName}} autofocus{{/hasName}}>
+        <label for="password">Password</label>
+        <input id="password" name="password" type="password" autocomplete="current-password" required\
+        {{#described}} aria-describedby="notice"{{/described}}{{#hasName}} autofocus{{/hasName}}>
+        <button type="submit">Sign in</button>
+        </form>
+
+        """
+    )
+
+    /// The form for further questions of a login stack.
+    static let step = compiled(
+        """
+        <form method="post" action="{{action}}">
+        <input type="hidden" name="number" value="{{number}}">
+        {{#questions}}{{#message}}<p>{{message}}</p>
+        {{/message}}{{#prompt}}<label for="{{id}}">{{prompt}}</label>
+        <input id="{{id}}" name="{{id}}" type="{{type}}" autocomplete="{{autocomplete}}"{{#isCode}} \
+        inputmode="numeric"{{/isCode}} autocapitalize="none" autocorrect="off" spellcheck="false" required\
+        {{#isFirst}} autofocus{{/isFirst}}>
+        {{/prompt}}{{/questions}}<button type="submit">Go on</button>
+        </form>
+        <p><a href="{{cancel}}">Begin again</a></p>
+
+        """
+    )
+
+    /// A link by itself.
+    static let link = compiled(
+        """
+        <p><a href="{{target}}">{{text}}</a></p>
+
+        """
+    )
+
+    /// The link to the account page and the button to sign out.
+    static let signOut = compiled(
+        """
+        <form method="post" action="{{action}}" class="inline">
+        <input type="hidden" name="csrf" value="{{csrf}}">
+        {{#account}}<a href="{{.}}">Your account</a>
+        {{/account}}<button type="submit">Sign out</button>
+        </form>
+
+        """
+    )
+
+    /// The sessions of a user.
+    static let sessions = compiled(
+        """
+        <h2>Your sessions</h2>
+        <ul class="sessions">
+        {{#sessions}}<li>
+        <div><strong>{{device}}</strong>{{#isCurrent}} <span class="tag">this one</span>{{/isCurrent}}<br>
+        <small>at {{host}}{{#address}}, from {{address}}{{/address}}, since <time datetime="{{created}}">{{createdText}}</time>\
+        <br>last used <time datetime="{{lastSeen}}">{{lastSeenText}}</time></small></div>
+        {{^isCurrent}}<form method="post" action="{{action}}"><input type="hidden" name="csrf" value="{{csrf}}">\
+        <input type="hidden" name="id" value="{{id}}"><button type="submit" aria-label="End the session on \
+        {{device}} since {{createdText}}">End</button></form>{{/isCurrent}}
+        </li>
+        {{/sessions}}</ul>
+        {{#hasOthers}}<form method="post" action="{{action}}" class="inline"><input type="hidden" name="csrf" \
+        value="{{csrf}}"><input type="hidden" name="others" value="all"><button type="submit">End all others</button>\
+        </form>
+        {{/hasOthers}}
+        """
+    )
+
+    private static func compiled(_ source: String) -> MustacheTemplate {
+        do {
+            return try MustacheTemplate(string: source)
+        } catch {
+            // The text is a constant, compiled by the first test.
+            preconditionFailure("a page template does not parse: \(error)")
+        }
+    }
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import AccessControl
+internal import HTTPTypes
+internal import RealmConfiguration
+internal import RealmKit
+
+/// The server's own pages.
+extension Page {
+    /// `/`: the list of protected paths.
+    static func index(_ rules: [ProtectRule]) -> Page {
+        let shown = rules.filter { $0.host == .any && $0.access == .users }
+        return Page(
+            title: "Gatehouse",
+            lines: [shown.isEmpty ? "Nothing is protected here." : "Protected here:"],
+            facts: shown.map {
+                Fact(name: $0.path, values: ["realm \($0.realms.joined(separator: ", "))"], isLink: true)
+            }
+        )
+    }
+
+    /// `/health`: the server is alive; the page contains nothing about realms.
+    static let health = Page(title: "ok", lines: ["ok"])
+
+    /// `/welcome`, and all other protected paths without a page of their own.
+    ///
+    /// - Parameters:
+    ///   - user: The user of the request.
+    ///   - signOut: The part to sign out with, if the user has a session.
+    /// - Returns: The page.
+    static func welcome(_ user: SignedInUser, signOut: Part?) -> Page {
+        var page = Page(title: "Welcome \(user.username)", lines: ["Welcome \(user.username)"])
+        page.facts = facts(of: user)
+        page.add(signOut)
+        return page
+    }
+
+    private mutating func add(_ signOut: Part?) {
+        guard let signOut else { return }
+        parts.append(signOut)
+        kind = .live
+    }
+
+    static func facts(of user: SignedInUser) -> [Fact] {
+        var facts = [
+            Fact(name: "Signed in as", values: [user.username.text]), Fact(name: "Realm", values: [user.realm]),
+        ]
+        let groups = user.groups
+        if !groups.isEmpty { facts.append(Fact(name: groups.count == 1 ? "Group" : "Groups", values: groups)) }
+        return facts
+    }
+
+    /// 401, with the same text for every reason for which credentials are rejected.
+    ///
+    /// - Parameters:
+    ///   - challenge: The challenge.
+    ///   - wasRejected: True if the request had credentials, which were rejected.
+    ///   - routes: The paths of the sign-in page.
+    /// - Returns: The page.
+    static func unauthorized(_ challenge: Challenge, wasRejected: Bool, routes: Routes) -> Page {
+        var page = Page(
+            status: .unauthorized,
+            title: wasRejected ? "Sign-in failed" : "Please sign in",
+            lines: [wasRejected ? "Invalid credentials." : "Sign in to open this page."]
+        )
+        challenge.add(to: &page.headers, signInAt: routes)
+        if challenge.schemes.contains(.form) {
+            page.parts = [Part(PageTemplate.link, ["target": routes.signIn, "text": "Sign in"])]
+        }
+        return page
+    }
+
+    /// A redirect to the sign-in page, which leads back to the target of the request.
+    ///
+    /// - Parameters:
+    ///   - location: The path and query of the sign-in page.
+    ///   - isSafe: True if the request changes nothing and may be repeated.
+    /// - Returns: The page.
+    static func redirect(to location: String, isSafe: Bool) -> Page {
+        var page = Page(status: isSafe ? .found : .seeOther, title: "Please sign in", lines: ["Please sign in."])
+        page.headers[.location] = location
+        page.parts = [Part(PageTemplate.link, ["target": location, "text": "Sign in"])]
+        return page
+    }
+
+    /// 403.
+    ///
+    /// - Parameters:
+    ///   - user: The user whose access is denied; nil where the rule denies all users.
+    ///   - signOut: The part to sign out with, if the user has a session.
+    /// - Returns: The page.
+    static func forbidden(_ user: SignedInUser?, signOut: Part?) -> Page {
+        var page = Page(status: .forbidden, title: "Access denied")
+        page.lines = [
+            user.map { "You are signed in as \($0.username). This user is not allowed to open this page." }
+                ?? "Access to this page is not allowed from your address."
+        ]
+        page.add(signOut)
+        return page
+    }
+
+    /// 403: a page of another site has sent the request.
+    package static let crossOrigin = Page(
+        status: .forbidden,
+        title: "Access denied",
+        lines: ["The request was sent by a page of another site."]
+    )
+
+    /// 400.
+    static func badRequest(_ reason: String) -> Page {
+        Page(status: .badRequest, title: "Bad request", lines: ["The request could not be understood: \(reason)."])
+    }
+
+    /// 421.
+    static let misdirected = Page(
+        status: .misdirectedRequest,
+        title: "Misdirected request",
+        lines: ["This connection was set up for another host."]
+    )
+
+    /// 413.
+    static let tooLarge = Page(status: .contentTooLarge, title: "Too large", lines: ["The body is too large."])
+
+    /// 404.
+    static let notFound = Page(status: .notFound, title: "Not found", lines: ["This page does not exist."])
+
+    /// 405.
+    ///
+    /// - Parameter allowed: The methods that can be used.
+    /// - Returns: The page.
+    static func methodNotAllowed(_ allowed: [String]) -> Page {
+        let names = allowed.joined(separator: ", ")
+        var page = Page(status: .methodNotAllowed, title: "Method not allowed", lines: ["Use \(names) here."])
+        page.headers[.allow] = names
+        return page
+    }
+
+    /// 415.
+    static let unsupported = Page(
+        status: .unsupportedMediaType,
+        title: "Unsupported media type",
+        lines: ["The media type of the body is not supported."]
+    )
+
+    /// 503: a session has ended, but its end could not be stored.
+    static let notStored: Page = {
+        var page = Page(
+            status: .serviceUnavailable,
+            title: "Signed out, but not stored",
+            lines: [
+                "The session has ended, but that could not be stored.",
+                "If the server restarts before it can be, the session may be valid again. Please tell the administrator.",
+            ]
+        )
+        page.headers[.retryAfter] = "5"
+        return page
+    }()
+
+    /// 503.
+    static let unavailable: Page = {
+        var page = Page(
+            status: .serviceUnavailable,
+            title: "Try again later",
+            lines: ["You cannot be signed in at the moment."]
+        )
+        page.headers[.retryAfter] = "5"
+        return page
+    }()
+}

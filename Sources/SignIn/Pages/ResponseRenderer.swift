@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+package import AccessControl
+internal import HTTPTypes
+package import RealmConfiguration
+internal import RealmKit
+internal import Sessions
+
+/// Renders standard responses as pages, in HTML or as text.
+package struct ResponseRenderer: Sendable {
+    /// The parts that all pages have in common.
+    package let context: PageContext
+    private let rules: [ProtectRule]
+
+    /// A renderer for a configuration.
+    ///
+    /// - Parameters:
+    ///   - rules: The rules, which the index lists.
+    ///   - context: The parts that all pages have in common.
+    package init(rules: [ProtectRule], context: PageContext) {
+        self.rules = rules
+        self.context = context
+    }
+
+    /// The responses that are the same for all clients, apart from HTML or text.
+    package var commonResponses: [StandardResponse] {
+        let challenges = Set(rules.filter { $0.access == .users }.map { Challenge($0) })
+        let unauthorized = challenges.flatMap { [$0, $0.forScripts] }.flatMap { challenge in
+            [true, false].map { StandardResponse.unauthorized(challenge, wasRejected: $0) }
+        }
+        return [
+            .index, .health, .stylesheet, .script, .misdirected, .ambiguousPath, .notFound,
+            .methodNotAllowed(StandardResponse.readingMethods), .unavailable,
+        ] + unauthorized
+    }
+
+    /// Renders a response.
+    ///
+    /// - Parameters:
+    ///   - response: The response.
+    ///   - asHTML: True for HTML, false for text.
+    ///   - authentication: The authentication of the request, if there is one.
+    /// - Returns: The rendered response.
+    package func render(
+        _ response: StandardResponse,
+        asHTML: Bool,
+        for authentication: ExistingAuthentication?
+    ) -> RenderedResponse {
+        switch response {
+        case .stylesheet: return asset(PageAssets.stylesheet, type: "text/css; charset=utf-8")
+        case .script: return asset(PageAssets.script, type: "text/javascript; charset=utf-8")
+        case .index, .health, .welcome, .forbidden, .unauthorized, .signIn, .misdirected, .ambiguousPath, .malformed,
+            .notFound, .methodNotAllowed, .unavailable:
+            return page(response, for: authentication).rendered(asHTML: asHTML, in: context)
+        }
+    }
+
+    private func page(_ response: StandardResponse, for authentication: ExistingAuthentication?) -> Page {
+        switch response {
+        case .index: .index(rules)
+        case .health: .health
+        case .welcome(let user): .welcome(user, signOut: signOut(authentication))
+        case .forbidden(let user): .forbidden(user, signOut: user == nil ? nil : signOut(authentication))
+        case .unauthorized(let challenge, let wasRejected):
+            .unauthorized(challenge, wasRejected: wasRejected, routes: context.routes)
+        case .signIn(let redirect): .redirect(to: redirect.location, isSafe: redirect.isSafe)
+        case .misdirected: .misdirected
+        case .ambiguousPath: .badRequest("the path is ambiguous")
+        case .malformed(let reason): .badRequest(reason)
+        case .notFound, .stylesheet, .script: .notFound
+        case .methodNotAllowed(let allowed): .methodNotAllowed(allowed)
+        case .unavailable: .unavailable
+        }
+    }
+
+    private func signOut(_ authentication: ExistingAuthentication?) -> Page.Part? {
+        guard case .session(_, let token) = authentication else { return nil }
+        return .signOut(token, routes: context.routes)
+    }
+
+    private func asset(_ text: String, type: String) -> RenderedResponse {
+        var headers: HTTPFields = [.contentType: type, .cacheControl: "max-age=3600"]
+        context.security.add(to: &headers)
+        return RenderedResponse(HTTPResponse(status: .ok, headerFields: headers), text: text)
+    }
+}
+
+extension Page.Part {
+    /// Returns the link to the account page and the button to sign out; nil if no CSRF token can be computed.
+    static func signOut(_ token: OpaqueToken, routes: Routes, hasAccount: Bool = true) -> Page.Part? {
+        guard let csrfToken = CSRFToken.text(token) else { return nil }
+        return Page.Part(
+            PageTemplate.signOut,
+            ["action": routes.signOut, "csrf": csrfToken, "account": hasAccount ? [routes.account] : []]
+        )
+    }
+}

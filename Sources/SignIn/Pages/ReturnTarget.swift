@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+package import AccessControl
+internal import Bytes
+package import RealmConfiguration
+
+/// A target to return to after a sign-in or sign-out, checked so that no link leads to the site of an attacker.
+///
+/// It is a path of the request's own origin, or an `https` URL of that origin or of one in the settings. The location
+/// is built anew from the parsed parts, so that a browser cannot parse it in another way. A query may contain anything,
+/// even another URL.
+///
+/// Source: CVE-2021-29456, GHSA-j5r2-4c8j-xc3m; the URL Standard for the treatment of tabs and backslashes by browsers.
+package struct ReturnTarget: Sendable, Hashable {
+    /// The longest target in bytes, both as received and as sent.
+    package static let maximumBytes = 2048
+
+    /// The value of a `Location` field: a path for the request's own origin, else a URL.
+    package let location: String
+    /// The path of the target, as rules match it.
+    package let path: RequestPath
+    /// The origin of the target; nil for the request's own.
+    package let origin: SignInSettings.Origin?
+
+    /// Reads a target; nil for one that is not allowed.
+    ///
+    /// - Parameters:
+    ///   - text: The target.
+    ///   - own: The origin that the request was sent to.
+    ///   - settings: The other origins that are allowed, and the paths of the sign-in pages.
+    package init?(_ text: String, at own: SignInSettings.Origin, _ settings: SignInSettings) {
+        let bytes = text.utf8Span.span
+        guard !bytes.isEmpty, bytes.count <= Self.maximumBytes else { return nil }
+        for index in bytes.indices where !Self.isVisible(bytes[index]) { return nil }
+        var origin: SignInSettings.Origin?
+        var start = 0
+        if bytes[0] != UInt8(ascii: "/") {
+            guard let (named, end) = Self.origin(bytes) else { return nil }
+            start = end
+            if named.host != own.host.lowercased() || named.port != own.port {
+                guard settings.returnTo.contains(named) else { return nil }
+                origin = named
+            }
+        }
+        var end = start
+        while end < bytes.count, bytes[end] != UInt8(ascii: "?") { end += 1 }
+        let root: StaticString = "/"
+        let path =
+            end == start
+            ? RequestPath(target: root.description.utf8Span.span) : RequestPath(target: bytes.extracting(start..<end))
+        guard let path else { return nil }
+        // A target on the sign-in pages would lead the user around in circles.
+        if origin == nil, !Routes(prefix: settings.prefix).canReturn(to: path) { return nil }
+        var location = origin?.description ?? ""
+        for segment in path.segments {
+            location += "/" + PercentEncoding.encode(segment.string.utf8Span.span, keeping: Self.isPathCharacter)
+        }
+        if path.endsInSlash { location += "/" }
+        if end < bytes.count {
+            location +=
+                "?" + PercentEncoding.encode(bytes.extracting((end + 1)..<bytes.count), keeping: Self.isQueryCharacter)
+        }
+        guard location.utf8.count <= Self.maximumBytes else { return nil }
+        self.location = location
+        self.path = path
+        self.origin = origin
+    }
+
+    // MARK: Origins
+
+    /// Returns the origin at the beginning of a URL, and the index of its end.
+    private static func origin(_ bytes: Span<UInt8>) -> (SignInSettings.Origin, end: Int)? {
+        let scheme: StaticString = "https://"
+        let length = scheme.utf8CodeUnitCount
+        guard bytes.count > length else { return nil }
+        for (index, byte) in scheme.description.utf8.enumerated() where lowercased(bytes[index]) != byte { return nil }
+        var end = length
+        if bytes[end] == UInt8(ascii: "[") {
+            end += 1
+            while end < bytes.count, isAddressCharacter(bytes[end]) { end += 1 }
+            guard end > length + 3, end < bytes.count, bytes[end] == UInt8(ascii: "]") else { return nil }
+            end += 1
+        } else {
+            while end < bytes.count, isHostCharacter(bytes[end]) { end += 1 }
+            // A dot at the end makes another origin of a name that many programs treat as the same host.
+            guard end > length, bytes[end - 1] != UInt8(ascii: ".") else { return nil }
+        }
+        let host = String(decoding: (length..<end).map { lowercased(bytes[$0]) }, as: UTF8.self)
+        var port = 443
+        if end < bytes.count, bytes[end] == UInt8(ascii: ":") {
+            let start = end + 1
+            port = 0
+            end = start
+            while end < bytes.count, isDigit(bytes[end]), end - start < 5 {
+                port = port * 10 + Int(bytes[end] - UInt8(ascii: "0"))
+                end += 1
+            }
+            guard end > start, bytes[start] != UInt8(ascii: "0"), port <= 65_535 else { return nil }
+        }
+        guard end == bytes.count || bytes[end] == UInt8(ascii: "/") || bytes[end] == UInt8(ascii: "?") else {
+            return nil
+        }
+        return (SignInSettings.Origin(host: host, port: port), end)
+    }
+
+    // MARK: Characters
+
+    /// `pchar` of RFC 3986 without the percent sign and the semicolon.
+    private static func isPathCharacter(_ byte: UInt8) -> Bool {
+        isHostCharacter(byte) || "~!$&'()*+,=:@".utf8.contains(byte)
+    }
+
+    /// `query` of RFC 3986.
+    private static func isQueryCharacter(_ byte: UInt8) -> Bool {
+        isPathCharacter(byte) || "/?;%".utf8.contains(byte)
+    }
+
+    private static func isVisible(_ byte: UInt8) -> Bool { byte > 0x20 && byte < 0x7F && byte != UInt8(ascii: "#") }
+
+    private static func isDigit(_ byte: UInt8) -> Bool { byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") }
+
+    private static func lowercased(_ byte: UInt8) -> UInt8 {
+        byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z") ? byte | 0x20 : byte
+    }
+
+    private static func isHostCharacter(_ byte: UInt8) -> Bool {
+        switch lowercased(byte) {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"),
+            UInt8(ascii: "."), UInt8(ascii: "_"):
+            true
+        default: false
+        }
+    }
+
+    private static func isAddressCharacter(_ byte: UInt8) -> Bool {
+        switch lowercased(byte) {
+        case UInt8(ascii: "a")...UInt8(ascii: "f"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: ":"),
+            UInt8(ascii: "."):
+            true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+package import AccessControl
+internal import Bytes
+internal import RealmConfiguration
+package import RealmKit
+
+/// A response that is the same for the server's own pages, for proxies and for the middleware, before it is rendered.
+package enum StandardResponse: Sendable, Hashable {
+    /// The list of protected paths.
+    case index
+    /// The server is alive.
+    case health
+    case stylesheet
+    case script
+    /// The page of an allowed request that has no page of its own.
+    case welcome(SignedInUser)
+    /// 403; nil where the rule denies all users.
+    case forbidden(SignedInUser?)
+    /// 401.
+    case unauthorized(Challenge, wasRejected: Bool)
+    /// A redirect to the sign-in page.
+    case signIn(SignInRedirect)
+    /// 421.
+    case misdirected
+    /// 400: the path can be read in more than one way.
+    case ambiguousPath
+    /// 400, with the reason.
+    case malformed(String)
+    case notFound
+    /// 405, with the methods that are allowed.
+    case methodNotAllowed([String])
+    /// 503: a realm is unavailable.
+    case unavailable
+
+    /// The methods of pages that change nothing.
+    package static let readingMethods = ["GET", "HEAD"]
+}
+
+/// A redirect of a browser to the sign-in page.
+package struct SignInRedirect: Sendable, Hashable {
+    /// The path and query of the sign-in page.
+    package let location: String
+    /// The challenge, for a proxy that needs a 401.
+    package let challenge: Challenge
+    /// True if the request changes nothing, so that the browser may repeat it with its own method.
+    package let isSafe: Bool
+}
+
+extension AccessDecision {
+    /// The outcome of a decision: the request goes on, or it is answered.
+    package enum Outcome: Sendable {
+        /// The request goes on; there is no user where the rule allows all requests.
+        case allowed(SignedInUser?)
+        /// No rule matches; the caller decides.
+        case noMatchingRule
+        /// The request is answered.
+        case response(StandardResponse)
+    }
+
+    /// Returns the outcome of a decision, the same for pages, forward authentication and middleware.
+    ///
+    /// - Parameters:
+    ///   - routes: The paths of the sign-in page; nil if there is none.
+    ///   - isSafe: True if the request changes nothing.
+    ///   - redirectsRejected: True if a browser whose credentials were rejected is redirected to the sign-in page too.
+    ///   - clientKind: The kind of the client.
+    ///   - target: The path and query to return to after the sign-in.
+    /// - Returns: The outcome.
+    package func outcome(
+        signInAt routes: Routes?,
+        isSafe: Bool,
+        redirectsRejected: Bool = false,
+        clientKind: @autoclosure () -> ClientKind,
+        target: @autoclosure () -> String
+    ) -> Outcome {
+        switch self {
+        case .allowed(let user): return .allowed(user)
+        case .open: return .allowed(nil)
+        case .noMatchingRule: return .noMatchingRule
+        case .forbidden(let user): return .response(.forbidden(user))
+        case .malformed(let reason): return .response(.malformed(reason))
+        case .unavailable: return .response(.unavailable)
+        case .methodNotAllowed(let allowed): return .response(.methodNotAllowed(allowed))
+        case .challenge(let challenge, let wasRejected):
+            let kind = clientKind()
+            // The first scheme is the one for browsers.
+            guard let routes, challenge.schemes.first == .form, kind == .navigation, !wasRejected || redirectsRejected
+            else {
+                let challenge = kind == .script ? challenge.forScripts : challenge
+                return .response(.unauthorized(challenge, wasRejected: wasRejected))
+            }
+            let location = routes.signIn(returningTo: target())
+            return .response(.signIn(SignInRedirect(location: location, challenge: challenge, isSafe: isSafe)))
+        }
+    }
+}
+
+extension Routes {
+    /// Returns the path and query of the sign-in page that leads back to a target.
+    ///
+    /// - Parameter target: A path and query, or a URL.
+    /// - Returns: The path and query.
+    package func signIn(returningTo target: String) -> String {
+        // A longer target would not be returned to, and encoded it is longer than many proxies accept.
+        guard target.utf8.count <= ReturnTarget.maximumBytes else { return signIn }
+        return "\(signIn)?return=\(PercentEncoding.encode(target))"
+    }
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+package import AccessControl
+internal import Bytes
+package import OpenSSLKit
+internal import Passwords
+package import RealmConfiguration
+internal import RealmKit
+internal import Sessions
+
+/// The components that decide about and answer the requests of a server.
+package struct AccessComponents: Sendable {
+    /// Decides about requests.
+    package let accessController: AccessController
+    /// The sign-in pages, the session API and the account page.
+    package let signIn: SignInResponder
+    /// Renders all other responses.
+    package let renderer: ResponseRenderer
+}
+
+extension SignInService {
+    /// Returns the components that decide about and answer requests while a configuration is in force.
+    ///
+    /// - Parameters:
+    ///   - configuration: Realms, rules and settings. Its realms are checked for changed users from now on.
+    ///   - isTrusted: True if clients are expected to trust the certificate.
+    /// - Returns: The components.
+    /// - Throws: ``OpenSSLError`` when there is no randomness for a key.
+    package func components(for configuration: Configuration, isTrusted: Bool) throws(OpenSSLError) -> AccessComponents
+    {
+        let clock = SystemClock()
+        let settings = configuration.server
+        let rules = ProtectionRules(configuration.rules)
+        let authenticator = configuration.authenticator.throttled(by: throttle)
+        let context = PageContext(
+            security: SecurityHeaders(isTrusted: isTrusted, returnTo: settings.signIn.returnTo.map(\.description)),
+            routes: Routes(prefix: settings.signIn.prefix)
+        )
+        let accessController = AccessController(
+            rules: rules,
+            authenticator: authenticator,
+            sessions: state.sessions,
+            credentialCache: try CredentialCache(lifetime: settings.credentialCache.nanoseconds),
+            clock: clock
+        )
+        watch.watch(
+            configuration.realms,
+            accessController: accessController,
+            pool: configuration.services[PasswordService.self]?.pool
+        )
+        let site = SignInSite(
+            configuration,
+            rules: rules,
+            authenticator: authenticator,
+            state: state,
+            refresher: watch,
+            context: context
+        )
+        return AccessComponents(
+            accessController: accessController,
+            signIn: SignInResponder(site: site),
+            renderer: ResponseRenderer(rules: configuration.rules, context: context)
+        )
+    }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+package import AccessControl
+internal import HTTPTypes
+internal import HummingbirdCore
+internal import RealmKit
+
+/// Answers the requests for the sign-in pages, the session API and the account page.
+///
+/// It does not depend on the server: the server passes on the requests whose path is one of ``Routes``.
+package struct SignInResponder: SignInComponent {
+    let site: SignInSite
+    private var page: SignInPage { SignInPage(site: site) }
+    private var api: SessionAPI { SessionAPI(site: site) }
+    private var account: AccountPage { AccountPage(site: site) }
+
+    /// The names of the realms in which users log in where no rule names others.
+    package var signInRealms: [String] { site.realms }
+
+    init(site: SignInSite) { self.site = site }
+
+    /// Returns the response to a request, with the data for its log line.
+    ///
+    /// - Parameters:
+    ///   - route: The route of the request.
+    ///   - request: The request.
+    /// - Returns: The response.
+    package func respond(at route: Route, to request: WebRequest) async -> LoggedResponse {
+        let allowed = route.methods
+        guard allowed.contains(request.method) else {
+            return LoggedResponse(render(.methodNotAllowed(allowed), to: request))
+        }
+        if !request.isSafe, request.isCrossOrigin { return LoggedResponse(render(.crossOrigin, to: request)) }
+        if request.host == nil, let refusal = hostless(route, request: request) { return refusal }
+        switch route {
+        case .signIn:
+            return request.isSafe ? page.showSignIn(request) : await page.signIn(request)
+        case .step: return request.isSafe ? page.showStep(request) : await page.step(request)
+        case .signOut: return await page.signOut(request)
+        case .account: return account.account(request)
+        case .accountEnd: return await account.endFromAccount(request)
+        case .session:
+            switch request.method {
+            case "POST": return await api.createSession(request)
+            case "DELETE": return await api.deleteSession(request)
+            default: return api.showSession(request)
+            }
+        case .sessionRefresh: return api.refreshSession(request)
+        case .sessionEvents: return api.events(request)
+        case .sessions: return api.listSessions(request)
+        case .oneSession(let id): return await api.deleteSession(id, request: request)
+        case .style, .script, .forwardAuth: return LoggedResponse(render(.notFound, to: request))
+        }
+    }
+
+    /// Returns the response to a sign-in at a host that cannot be read: a session belongs to a host.
+    private func hostless(_ route: Route, request: WebRequest) -> LoggedResponse? {
+        let reason = "the host is neither a name nor an address"
+        switch route {
+        case .signIn, .step: return request.isSafe ? nil : LoggedResponse(render(.badRequest(reason), to: request))
+        case .session:
+            guard request.method == "POST" else { return nil }
+            let fault = JSONValue.object([("error", .string("malformed")), ("reason", .string(reason))])
+            return LoggedResponse(json(fault, status: .badRequest, to: request))
+        case .signOut, .account, .accountEnd, .sessionRefresh, .sessionEvents, .sessions, .oneSession, .style, .script,
+            .forwardAuth:
+            return nil
+        }
+    }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import Logging
+internal import Passwords
+internal import Synchronization
+
+/// Logs the password checks that the hashing pool has rejected, at most every ten seconds.
+final class HashingReport: Sendable {
+    private static let pause = Duration.seconds(10)
+
+    private struct State {
+        /// The number of rejected checks at the last log line.
+        var told = 0
+        var last: ContinuousClock.Instant?
+    }
+
+    private let logger: Logger
+    private let state = Mutex(State())
+
+    init(_ logger: Logger) {
+        self.logger = logger
+    }
+
+    /// Logs the checks that were rejected since the last log line, if there are any.
+    ///
+    /// - Parameters:
+    ///   - pool: The pool that computes the hashes.
+    ///   - now: The current time.
+    func look(at pool: HashingPool, now: ContinuousClock.Instant = .now) {
+        let numbers = pool.numbers
+        let refused = numbers.refused + numbers.timedOut
+        let news = state.withLock { state -> Int in
+            // The numbers of a new pool begin at zero.
+            if refused < state.told { state.told = 0 }
+            guard refused > state.told, state.last.map({ now - $0 >= Self.pause }) ?? true else { return 0 }
+            defer { state = State(told: refused, last: now) }
+            return refused - state.told
+        }
+        guard news > 0 else { return }
+        logger.warning(
+            "password checks were refused, as too many were waiting",
+            metadata: [
+                "refused": "\(news)", "waiting": "\(numbers.waiting)", "running": "\(numbers.running)",
+                "workers": "\(pool.settings.workers)",
+            ]
+        )
+    }
+}

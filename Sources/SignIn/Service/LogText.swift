@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+package import RealmKit
+
+/// Texts for log lines.
+package enum LogText {
+    /// Returns the reason why a login was rejected, with the log text of the module that failed.
+    ///
+    /// - Parameter report: The report of the login.
+    /// - Returns: The reason, with a space before it; empty for a login that was accepted.
+    package static func reason(_ report: LoginReport) -> String {
+        switch report.refusal {
+        case nil: return ""
+        case .allIgnored: return " all-ignored" + outage(report)
+        case .emptyStack: return " empty-stack"
+        case .noUserEstablished: return " nobody-named"
+        case .locked: return " locked" + outage(report)
+        case .module(let index, let phase, let failure):
+            let fault = report.steps.first { $0.index == index && $0.phase == phase }?.fault
+            let said = fault.map { " \(quoted($0.log))" } ?? ""
+            let reason = " \(failure.code) module=\(index) phase=\(phase.name)\(said)"
+            return failure == .unavailable ? reason : reason + outage(report)
+        }
+    }
+
+    /// The text about an unavailable module, if that decided the response and not the stack's verdict.
+    private static func outage(_ report: LoginReport) -> String {
+        guard report.isUnavailable,
+            let step = report.steps.first(where: { $0.phase == .login && $0.outcome == .failure(.unavailable) })
+        else { return "" }
+        return " unavailable module=\(step.index)" + (step.fault.map { " \(quoted($0.log))" } ?? "")
+    }
+
+    /// Returns a text in quotes with everything but visible ASCII escaped, so that a client cannot forge log lines.
+    ///
+    /// - Parameter text: Any text.
+    /// - Returns: The quoted text.
+    package static func quoted(_ text: String) -> String {
+        let isPlain = text.utf8.allSatisfy { byte in
+            byte >= 0x20 && byte <= 0x7E && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
+        }
+        guard !isPlain else { return "\"\(text)\"" }
+        var result: [UInt8] = [UInt8(ascii: "\"")]
+        result.reserveCapacity(text.utf8.count * 4 + 2)
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"", "\\": result += [UInt8(ascii: "\\"), UInt8(ascii: scalar)]
+            case " "..."~": result.append(UInt8(ascii: scalar))
+            default: appendNumber(of: scalar, to: &result)
+            }
+        }
+        result.append(UInt8(ascii: "\""))
+        return String(decoding: result, as: UTF8.self)
+    }
+
+    /// Appends an escape such as `\u{301}`, byte by byte: a path may hold thousands of such characters.
+    private static func appendNumber(of scalar: Unicode.Scalar, to result: inout [UInt8]) {
+        result += "\\u{".utf8
+        var shift = max(0, (31 - scalar.value.leadingZeroBitCount) / 4 * 4)
+        while shift >= 0 {
+            let digit = UInt8(truncatingIfNeeded: scalar.value >> UInt32(shift) & 15)
+            result.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
+            shift -= 4
+        }
+        result.append(UInt8(ascii: "}"))
+    }
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+package import Logging
+package import RealmConfiguration
+internal import RealmKit
+package import Store
+package import Throttle
+
+extension FailureThrottle {
+    /// The time between two writes of the counts: four writes a second; a lock is stored at once.
+    static let storingInterval = Duration.milliseconds(250)
+
+    /// Returns the throttle of a server, which keeps its counts in the store that the realms share, if there is one.
+    package static func make(
+        _ configuration: Configuration,
+        watch: RealmRefresher,
+        logger: Logger
+    ) throws(StoreFault) -> FailureThrottle {
+        FailureThrottle(
+            configuration.server.throttle,
+            clock: SystemClock(),
+            wall: { WallClock.system.seconds },
+            jitter: { Double.random(in: 0...1) },
+            store: try configuration.services[LazyStore.self]?.store(),
+            onLock: { lockout, _ in
+                logger.warning(
+                    "locked after \(lockout.failures) failures",
+                    metadata: ["locked": "\(lockout.key)", "until": "\(lockout.end)"]
+                )
+                watch.forget(lockout.key)
+            }
+        )
+    }
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import Logging
+internal import RealmKit
+internal import Sessions
+
+/// Logs every sign-in, sign-out and rejected sign-in, even if requests are not logged.
+///
+/// Source: ASVS 16.3.1.
+struct SessionLog: Sendable {
+    private let logger: Logger
+
+    init(_ logger: Logger) { self.logger = logger }
+
+    func noteBeginning(_ session: Session) {
+        logger.info("a session has begun", metadata: Self.metadata(of: session))
+    }
+
+    func noteEnd(_ session: Session, _ cause: SessionEnd) {
+        var metadata = Self.metadata(of: session)
+        metadata["cause"] = "\(cause.rawValue)"
+        logger.info("a session has ended", metadata: metadata)
+    }
+
+    /// Logs that a session's cookie was sent to another host than its own: the cookie was copied there.
+    func noteStray(_ session: Session, at host: SessionHost) {
+        var metadata = Self.metadata(of: session)
+        metadata["presented-at"] = "\(host)"
+        logger.warning("a session was presented at another host", metadata: metadata)
+    }
+
+    /// Logs that a session has ended in memory, but not in the store.
+    func noteUnstoredEnd(_ session: Session) {
+        logger.error(
+            "the end of a session could not be stored; unless it can be before the server stops, it is valid again then",
+            metadata: Self.metadata(of: session)
+        )
+    }
+
+    func noteRefusal(_ report: LoginReport) {
+        logger.info(
+            "a sign-in was refused:\(LogText.reason(report))",
+            metadata: [
+                "user": "\(LogText.quoted(report.username.text))", "realm": "\(LogText.quoted(report.realm))",
+                "address": "\(report.peer ?? "-")",
+            ]
+        )
+    }
+
+    private static func metadata(of session: Session) -> Logger.Metadata {
+        [
+            "user": "\(LogText.quoted(session.user.username.text))",
+            "realm": "\(LogText.quoted(session.user.realm))", "session": "\(session.id)", "host": "\(session.host)",
+            "address": "\(session.client.address ?? "-")",
+        ]
+    }
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import AccessControl
+internal import Bytes
+package import Logging
+package import LoginConf
+internal import OpenSSLKit
+internal import Passwords
+package import RealmConfiguration
+internal import RealmKit
+internal import Sessions
+internal import Throttle
+
+/// The part of the sign-in that all servers share: sessions, failed logins and the checks for changed users.
+///
+/// It outlives the configuration, which may be reloaded.
+package final class SignInService: Sendable {
+    let watch: RealmRefresher
+    let throttle: FailureThrottle
+    let state: SignInState
+    private let logger: Logger
+
+    /// The service for a configuration; stored state is not read before ``restore(_:)``.
+    ///
+    /// - Parameters:
+    ///   - configuration: Realms, rules and settings.
+    ///   - logger: The log of the service.
+    /// - Throws: ``ConfigurationErrors`` when the state folder cannot be used.
+    package init(_ configuration: Configuration, logger: Logger) throws(ConfigurationErrors) {
+        self.logger = logger
+        watch = RealmRefresher(clock: SystemClock(), logger: logger)
+        do {
+            throttle = try FailureThrottle.make(configuration, watch: watch, logger: logger)
+            state = try SignInState.make(configuration, logger: logger)
+        } catch {
+            throw configuration.server.stateFolder.errors("\(error)")
+        }
+    }
+
+    /// Reads the stored locks and sessions.
+    ///
+    /// It must run before the first login, so that a restart lifts no lock.
+    ///
+    /// - Parameter configuration: Realms, rules and settings.
+    /// - Throws: ``ConfigurationErrors`` when they cannot be read.
+    package func restore(_ configuration: Configuration) async throws(ConfigurationErrors) {
+        do throws(ThrottleStoreError) {
+            try await throttle.restore()
+        } catch {
+            throw configuration.server.stateFolder.errors("what is locked cannot be read: \(error)")
+        }
+        await RealmRefresher.prime(configuration.realms)
+        do throws(SessionStoreError) {
+            let authority = SessionValidator(authenticator: configuration.authenticator)
+            try await state.sessions.restore { await authority.standing(of: $0) }
+        } catch {
+            throw configuration.server.stateFolder.errors("the sessions cannot be read: \(error)")
+        }
+    }
+
+    /// Maintains sessions, locks and realms until the task is cancelled.
+    package func run() async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await self.watch.run() }
+            group.addTask {
+                await self.throttle.run(every: FailureThrottle.storingInterval) { error in
+                    self.logger.error("failed logins cannot be stored", metadata: ["error": "\(error)"])
+                }
+            }
+            group.addTask {
+                await self.state.run { error in
+                    self.logger.error("sessions cannot be stored", metadata: ["error": "\(error)"])
+                }
+            }
+        }
+    }
+
+    /// Ends event streams, which would never end by themselves.
+    package func close() { state.sessions.close() }
+
+    /// Counts a reload of the configuration: a login that began before must not create a session.
+    package func noteReload() { state.noteReload() }
+
+    /// Checks the realms for changed users once, as ``run()`` does every second.
+    package func look() async { await watch.look() }
+
+    /// Ends the sessions of realms and users that were removed or replaced.
+    package func recheck(_ configuration: Configuration) async {
+        state.sessions.use(configuration.server.sessions)
+        let names = Set(configuration.realms.map(\.name))
+        state.sessions.end(.realmGone) { !names.contains($0.user.realm) }
+        let authority = SessionValidator(authenticator: configuration.authenticator)
+        await state.sessions.recheck { await authority.standing(of: $0) }
+    }
+}

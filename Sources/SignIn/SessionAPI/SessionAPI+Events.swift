@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import AccessControl
+internal import Bytes
+internal import HTTPTypes
+internal import HummingbirdCore
+internal import NIOCore
+internal import Sessions
+
+/// The events of a session, pushed to the clients that hold it.
+///
+/// Source: server-sent events of the HTML standard, section 9.2.
+extension SessionAPI {
+    /// `GET /session/events`; it does not count as activity.
+    func events(_ request: WebRequest) -> LoggedResponse {
+        guard let (session, _) = session(request, isActivity: false) else {
+            return LoggedResponse(error("no-session", status: .unauthorized, to: request))
+        }
+        let last = request.fields.texts(of: .lastEventID).first.flatMap { UInt64($0.string) }
+        let events: SessionEvents
+        do throws(SessionFault) {
+            events = try sessions.events(of: session, after: last)
+        } catch {
+            var response = self.error("too-many-streams", status: .tooManyRequests, to: request)
+            response.headers[.retryAfter] = "30"
+            return LoggedResponse(response, user: session.user)
+        }
+        var headers: HTTPFields = [
+            .contentType: "text/event-stream; charset=utf-8", .cacheControl: "no-store", .vary: "Cookie",
+            // Without this field nginx buffers the events.
+            .xAccelBuffering: "no",
+        ]
+        context.security.add(to: &headers)
+        guard request.method != "HEAD" else {
+            return LoggedResponse(Response(status: .ok, headers: headers), user: session.user)
+        }
+        let body = ResponseBody { writer in
+            // The browser learns that the stream is open, and the delay before it reconnects.
+            try await writer.write(ByteBuffer(string: "retry: 3000\n\n"))
+            for await event in events {
+                try await writer.write(ByteBuffer(string: event.text))
+            }
+            try await writer.finish(nil)
+        }
+        return LoggedResponse(Response(status: .ok, headers: headers, body: body), user: session.user)
+    }
+}
+
+extension NumberedSessionEvent {
+    /// The event in the format of the stream.
+    fileprivate var text: String {
+        switch event {
+        case .heartbeat: ":\n\n"
+        case .closing: ": the server is stopping\n\n"
+        case .expiring(let seconds): wire("expiring", [("in", .integer(seconds))])
+        case .extended(let expiry): wire("extended", [("idle_expires_at", .integer(expiry))])
+        case .ended(let cause): wire("ended", [("cause", .string(cause.rawValue))])
+        case .message(let text): wire("message", [("text", .string(text))])
+        }
+    }
+
+    private func wire(_ name: String, _ data: [(String, JSONValue)]) -> String {
+        let id = number.map { "id: \($0)\n" } ?? ""
+        return "\(id)event: \(name)\ndata: \(JSONValue.object(data).text)\n\n"
+    }
+}

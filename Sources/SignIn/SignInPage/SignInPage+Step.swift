@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import AccessControl
+internal import Bytes
+internal import HTTPTypes
+internal import HummingbirdCore
+internal import OpenSSLKit
+internal import RealmKit
+internal import Sessions
+
+/// The page with further questions of a login, and the sign-out.
+extension SignInPage {
+    /// `GET /sign-in/step`.
+    func showStep(_ request: WebRequest) -> LoggedResponse {
+        guard let browser = login.browser(of: request), let waiting = state.waiting.look(browser.digest) else {
+            return LoggedResponse(redirect(routes.signIn, answering: request))
+        }
+        let pending = waiting.context
+        var page = Page(title: "One more step", lines: ["One more step"])
+        page.kind = .form
+        page.parts = [
+            Page.Part(
+                PageTemplate.step,
+                [
+                    "action": routes.step, "cancel": routes.signIn, "number": String(pending.number),
+                    "questions": pending.messages.map { ["message": $0] } + Self.inputs(pending.questions),
+                ]
+            )
+        ]
+        return LoggedResponse(render(page, to: request))
+    }
+
+    /// Returns the template values of each question; a message has no input.
+    private static func inputs(_ questions: [Callback]) -> [[String: Any]] {
+        var isFirst = true
+        return questions.enumerated().map { index, question in
+            var input: [String: Any] = ["id": "answer-\(index)"]
+            switch question {
+            case .message(let text): return ["message": text]
+            case .certificate: return [:]
+            case .name(let prompt): input.merge(field(prompt, type: "text", autocomplete: "off")) { $1 }
+            case .password(let prompt): input.merge(field(prompt, type: "password", autocomplete: "off")) { $1 }
+            case .oneTimeCode(let prompt):
+                input.merge(field(prompt, type: "text", autocomplete: "one-time-code")) { $1 }
+                input["isCode"] = true
+            }
+            input["isFirst"] = isFirst
+            isFirst = false
+            return input
+        }
+    }
+
+    private static func field(_ prompt: String, type: String, autocomplete: String) -> [String: Any] {
+        ["prompt": prompt, "type": type, "autocomplete": autocomplete]
+    }
+
+    /// `POST /sign-in/step`.
+    func step(_ request: WebRequest) async -> LoggedResponse {
+        guard request.isForm else { return LoggedResponse(render(.unsupported, to: request)) }
+        guard let browser = login.browser(of: request) else {
+            return LoggedResponse(redirect(routes.signIn, answering: request))
+        }
+        let fields: FormFields
+        switch await form(request) {
+        case .fields(let read): fields = read
+        case .rejected(let response): return LoggedResponse(response)
+        }
+        let number = fields.read("number").flatMap { Int($0.string) }
+        switch login.answer(browser, number: number, secret: { fields.secret(UTF8Text("answer-\($0)")) }) {
+        case .nothingWaits: return LoggedResponse(back(.stale, target: nil, browser: browser, request: request))
+        // The same form was sent twice, or the page was an old one: the open question is shown.
+        case .anotherQuestion: return LoggedResponse(redirect(routes.step, answering: request))
+        case .answered(let begun, let pending):
+            return await go(on: begun, target: pending.target, browser: browser, request: request)
+        }
+    }
+
+    /// `POST /sign-out`.
+    func signOut(_ request: WebRequest) async -> LoggedResponse {
+        guard case .token(let token) = request.cookies.session,
+            let session = session(request, isActivity: false)?.session ?? unsettledEnd(request)
+        else { return LoggedResponse(signedOut(request)) }
+        guard await hasCSRFToken(request, of: token) else {
+            return LoggedResponse(
+                render(.badRequest("the form is not of this session"), to: request),
+                user: session.user
+            )
+        }
+        guard await end(session, cause: .logout) else {
+            return LoggedResponse(
+                render(.notStored, to: request, cookies: [SetCookie.sessionRemoval]),
+                user: session.user
+            )
+        }
+        return LoggedResponse(signedOut(request), user: session.user)
+    }
+
+    /// Returns true if the form in a request's body has the CSRF token of the session.
+    private func hasCSRFToken(_ request: WebRequest, of token: OpaqueToken) async -> Bool {
+        guard case .fields(let fields) = await form(request) else { return false }
+        return CSRFToken.isValid(fields.read("csrf"), for: token)
+    }
+
+    /// Returns a redirect to the sign-in page, which removes the cookie and the data of the session from the browser.
+    private func signedOut(_ request: WebRequest) -> Response {
+        var response: Response
+        do throws(OpenSSLError) {
+            let browser = try BrowserBinding(request)
+            response = back(.signedOut, target: nil, browser: browser, request: request)
+            for cookie in browser.cookies + [SetCookie.sessionRemoval] {
+                response.headers.append(.init(name: .setCookie, value: cookie))
+            }
+        } catch {
+            response = redirect(routes.signIn, answering: request, cookies: [SetCookie.sessionRemoval])
+        }
+        // "cookies" is left out, as it would sign the user out of every other site of the same domain.
+        response.headers[.clearSiteData] = "\"cache\", \"storage\""
+        return response
+    }
+}

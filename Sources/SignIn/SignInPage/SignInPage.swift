@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import AccessControl
+internal import Bytes
+internal import HummingbirdCore
+internal import OpenSSLKit
+internal import RealmConfiguration
+internal import RealmKit
+internal import Sessions
+
+/// The sign-in page: name and password.
+struct SignInPage: SignInComponent {
+    let site: SignInSite
+    var login: LoginFlow { LoginFlow(site: site) }
+
+    /// `GET /sign-in`.
+    func showSignIn(_ request: WebRequest) -> LoggedResponse {
+        let browser: BrowserBinding
+        do throws(OpenSSLError) {
+            browser = try BrowserBinding(request)
+        } catch {
+            return LoggedResponse(render(.unavailable, to: request))
+        }
+        let query = FormFields(query: request.query)
+        var target = target(query?.read("return")?.string, request: request)?.location
+        var notice = Notice.none
+        if let text = query?.read("ticket"), let ticket = open(text, browser: browser) {
+            target = ticket.target
+            notice = Notice(rawValue: ticket.notice) ?? .none
+        }
+        guard let ticket = seal(target, notice: .none, browser: browser) else {
+            return LoggedResponse(render(.unavailable, to: request))
+        }
+        var page = Page(title: "Sign in", lines: ["Sign in"])
+        page.kind = .form
+        if let text = notice.text {
+            page.parts.append(Page.Part(PageTemplate.notice, ["text": text, "isError": notice.isError]))
+        }
+        let known = session(request, isActivity: false)
+        if let known {
+            let text = "You are signed in as \(known.session.user.username). Signing in again ends that session."
+            page.parts.append(Page.Part(PageTemplate.notice, ["text": text, "isError": false]))
+        }
+        let name = notice == .refused ? state.names.take(browser.digest) ?? "" : ""
+        page.parts.append(
+            Page.Part(
+                PageTemplate.signIn,
+                [
+                    "action": routes.signIn, "ticket": ticket, "username": name, "hasName": !name.isEmpty,
+                    "described": notice.text != nil,
+                ]
+            )
+        )
+        return LoggedResponse(render(page, to: request, cookies: browser.cookies), user: known?.session.user)
+    }
+
+    /// `POST /sign-in`.
+    func signIn(_ request: WebRequest) async -> LoggedResponse {
+        guard request.isForm else { return LoggedResponse(render(.unsupported, to: request)) }
+        guard case .token(let token) = request.cookies.signIn else {
+            return LoggedResponse(
+                render(.badRequest("the browser has not sent back the cookie of the sign-in page"), to: request)
+            )
+        }
+        let fields: FormFields
+        switch await form(request) {
+        case .fields(let read): fields = read
+        case .rejected(let response): return LoggedResponse(response)
+        }
+        let browser: BrowserBinding
+        do throws(OpenSSLError) {
+            browser = try BrowserBinding(known: token, request: request)
+        } catch {
+            return LoggedResponse(render(.unavailable, to: request))
+        }
+        guard let ticket = fields.read("ticket").flatMap({ open($0, browser: browser) }) else {
+            return LoggedResponse(back(.stale, target: nil, browser: browser, request: request))
+        }
+        // The earlier session ends whatever the result, as its user may be another one (CVE-2026-34454).
+        if let before = session(request, isActivity: false), await !end(before.session, cause: .replaced) {
+            return LoggedResponse(render(.notStored, to: request, cookies: [SetCookie.sessionRemoval]))
+        }
+        guard let text = fields.read("username"), let password = fields.secret("password"),
+            let username = LoginFlow.username(text)
+        else { return LoggedResponse(back(.refused, target: ticket.target, browser: browser, request: request)) }
+        let begun = await login.begin(
+            as: username,
+            password: password,
+            in: realms(for: ticket.target, request: request),
+            for: request
+        )
+        return await go(on: begun, target: ticket.target, browser: browser, request: request, name: text.string)
+    }
+
+    /// Returns the names of the realms in which users log in for a target.
+    func realms(for target: String?, request: WebRequest) -> [String] {
+        guard let place = self.target(target, request: request) else { return realms }
+        let host = place.origin.map(\.host) ?? request.authority
+        guard case .rule(let guarded) = rules.match(host: host, path: place.path, method: "GET"),
+            guarded.rule.schemes.contains(.form), guarded.rule.matches(peer: request.address)
+        else { return realms }
+        return guarded.rule.realms
+    }
+
+    /// Waits until the login has a question or has ended.
+    ///
+    /// - Parameters:
+    ///   - begun: The login.
+    ///   - target: The target to return to after the sign-in.
+    ///   - browser: The browser that the login belongs to.
+    ///   - request: The request.
+    ///   - name: The typed user name, if this request has it.
+    /// - Returns: A redirect to the next page.
+    func go(
+        on begun: LoginFlow.Begun,
+        target: String?,
+        browser: BrowserBinding,
+        request: WebRequest,
+        name: String? = nil
+    ) async -> LoggedResponse {
+        let attempt: RealmLogin
+        switch await begun.login.next() {
+        case .questions(let questions, let number):
+            login.keep(
+                begun,
+                asking: questions,
+                number: number,
+                target: target,
+                browser: browser,
+                request: request,
+                isNew: name != nil
+            )
+            return LoggedResponse(redirect(routes.step, answering: request))
+        case .finished(let finished): attempt = finished
+        }
+        switch attempt.outcome {
+        case .rejected(let report):
+            state.noteRefusal(report)
+            if let name { state.names.put(name, for: browser.digest) }
+            return LoggedResponse(back(.refused, target: target, browser: browser, request: request), report: report)
+        case .unavailable(let report):
+            state.noteRefusal(report)
+            return LoggedResponse(
+                back(.unavailable, target: target, browser: browser, request: request),
+                report: report
+            )
+        case .accepted(let identity, let report):
+            switch await login.establish(identity, since: begun.began, browser: browser, request: request) {
+            case .session(let session, let token):
+                let place = self.target(target, request: request)?.location ?? routes.account
+                let cookies = [SetCookie.session(token), SetCookie.signInRemoval]
+                return LoggedResponse(
+                    redirect(place, answering: request, cookies: cookies),
+                    report: report,
+                    user: session.user
+                )
+            case .notice(let notice):
+                return LoggedResponse(back(notice, target: target, browser: browser, request: request), report: report)
+            }
+        }
+    }
+
+    /// Returns a redirect to the sign-in page, which shows a notice.
+    func back(_ notice: Notice, target: String?, browser: BrowserBinding, request: WebRequest) -> Response {
+        guard let ticket = seal(target, notice: notice, browser: browser) else {
+            return render(.unavailable, to: request)
+        }
+        return redirect("\(routes.signIn)?ticket=\(ticket)", answering: request)
+    }
+
+    private func seal(_ target: String?, notice: Notice, browser: BrowserBinding) -> String? {
+        let ticket = SignInTicket(target: target, notice: notice.rawValue, issued: state.clock.now)
+        do throws(OpenSSLError) {
+            return try state.tickets.seal(ticket, for: browser.digest)
+        } catch {
+            return nil
+        }
+    }
+
+    private func open(_ text: UTF8Text, browser: BrowserBinding) -> SignInTicket? {
+        do throws(OpenSSLError) {
+            return try state.tickets.open(
+                text.string.utf8Span.span,
+                from: browser.digest,
+                now: state.clock.now,
+                lifetime: settings.time.nanoseconds
+            )
+        } catch {
+            return nil
+        }
+    }
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+package import Glibc
+
+/// The folder of a program's own files, which only its owner may use.
+package struct StateFolder {
+    /// A system call failed.
+    package struct Fault: Error {
+        package let reason: String
+
+        package init(reason: String) { self.reason = reason }
+
+        /// - Parameter what: The operation; the system's reason is appended.
+        init(_ what: String) {
+            let number = errno
+            reason = "\(what): \(unsafe String(cString: strerror(number)))"
+        }
+    }
+
+    package let path: String
+
+    /// Opens the folder; creates it and those above it if they are missing.
+    package init(_ path: String) throws(Fault) {
+        self.path = path
+        var made = path.hasPrefix("/") ? "/" : ""
+        for part in path.split(separator: "/") {
+            made += made.isEmpty || made.hasSuffix("/") ? String(part) : "/\(part)"
+            guard unsafe mkdir(made, 0o700) != 0, errno != EEXIST else { continue }
+            throw Fault("cannot make \(made)")
+        }
+        try Self.checkIsFolder(path)
+        guard unsafe access(path, R_OK | W_OK | X_OK) == 0 else { throw Fault("cannot use \(path)") }
+        let owner = try Self.checkClosed(path)
+        guard owner == geteuid() else { throw Fault(reason: "\(path) belongs to another user") }
+    }
+
+    /// Checks that a path is a folder, or a link to one.
+    static func checkIsFolder(_ path: String) throws(Fault) {
+        var status = stat()
+        guard unsafe stat(path, &status) == 0 else { throw Fault("cannot access \(path)") }
+        guard status.st_mode & S_IFMT == S_IFDIR else { throw Fault(reason: "\(path) is not a folder") }
+    }
+
+    /// Checks that only the owner may write to a folder: another user with write access could replace the key and the
+    /// users.
+    ///
+    /// - Returns: The owner.
+    @discardableResult
+    static func checkClosed(_ path: String) throws(Fault) -> uid_t {
+        var status = stat()
+        guard unsafe stat(path, &status) == 0 else { throw Fault("cannot access \(path)") }
+        guard status.st_mode & (S_IWGRP | S_IWOTH) == 0 else { throw Fault(reason: "\(path): others may write to it") }
+        return status.st_uid
+    }
+
+    package func path(_ name: String) -> String { "\(path)/\(name)" }
+
+    /// Writes a file completely or not at all.
+    ///
+    /// A new file has its mode from the start, so that no other user can open a key before the mode is set.
+    package func write(_ bytes: [UInt8], to name: String, mode: mode_t) throws(Fault) {
+        let temporary = path(".\(name).\(getpid())")
+        unsafe unlink(temporary)
+        let descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
+        guard descriptor >= 0 else { throw Fault("cannot make \(temporary)") }
+        do throws(Fault) {
+            defer { close(descriptor) }
+            guard fchmod(descriptor, mode) == 0 else { throw Fault("cannot set the mode of \(temporary)") }
+            try writeAll(bytes, to: descriptor)
+            guard fsync(descriptor) == 0 else { throw Fault("cannot write \(temporary)") }
+        } catch {
+            unsafe unlink(temporary)
+            throw error
+        }
+        guard unsafe rename(temporary, path(name)) == 0 else {
+            let fault = Fault("cannot rename \(temporary)")
+            unsafe unlink(temporary)
+            throw fault
+        }
+    }
+
+    /// Creates an empty file; an existing file is restricted to the mode.
+    ///
+    /// An existing file is not opened: closing it would release the locks that SQLite holds on it in this process. A
+    /// file from a backup may have another mode.
+    package func makeFile(_ name: String, mode: mode_t) throws(Fault) {
+        let path = path(name)
+        let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
+        guard descriptor < 0 else {
+            close(descriptor)
+            return
+        }
+        guard errno == EEXIST else { throw Fault("cannot make \(path)") }
+        var status = stat()
+        guard unsafe lstat(path, &status) == 0 else { throw Fault("cannot access \(path)") }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw Fault(reason: "\(path) is not a regular file") }
+        guard status.st_uid == geteuid() else { throw Fault(reason: "\(path) belongs to another user") }
+        guard status.st_mode & 0o777 & ~mode != 0 else { return }
+        guard unsafe chmod(path, mode) == 0 else { throw Fault("cannot set the mode of \(path)") }
+    }
+
+    /// Opens a lock file; creates it if it is missing.
+    ///
+    /// Only its owner may use it. It is never removed: if it were made again, two programs could hold locks on two
+    /// files of that name.
+    func openLock(_ name: String) throws(Fault) -> Int32 {
+        let path = path(".\(name).lock")
+        let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw Fault("cannot open \(path)") }
+        return descriptor
+    }
+
+    private func writeAll(_ bytes: [UInt8], to descriptor: Int32) throws(Fault) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let written = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if written < 0, errno == EINTR { continue }
+            guard written > 0 else { throw Fault("cannot write") }
+            rest = rest.dropFirst(written)
+        }
+    }
+}

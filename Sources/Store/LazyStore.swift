@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import Synchronization
+
+/// The store of a state folder, opened at its first use.
+///
+/// Programs provide it to realms as a service, so that a configuration that uses no store creates no file.
+public final class LazyStore: Sendable {
+    /// The treatment of a missing store.
+    public enum Mode: Sendable, Hashable {
+        /// The store is created.
+        case make
+        /// An empty store in memory is used instead.
+        case look
+    }
+
+    /// The state folder.
+    public let folder: String
+    private let mode: Mode
+    private let opened = Mutex<GatehouseStore?>(nil)
+
+    /// Creates a lazy store.
+    ///
+    /// - Parameters:
+    ///   - folder: The state folder.
+    ///   - mode: The treatment of a missing store.
+    public init(folder: String, mode: Mode) {
+        self.folder = folder
+        self.mode = mode
+    }
+
+    /// Returns the store, the same at each call.
+    ///
+    /// - Returns: The store.
+    /// - Throws: ``StoreFault`` if it cannot be opened; the next call tries again.
+    public func store() throws(StoreFault) -> GatehouseStore {
+        try opened.withLock { opened throws(StoreFault) -> GatehouseStore in
+            if let opened { return opened }
+            let store =
+                switch mode {
+                case .make: try GatehouseStore.open(folder: folder)
+                case .look: try GatehouseStore.openExisting(folder: folder)
+                }
+            opened = store
+            return store
+        }
+    }
+}

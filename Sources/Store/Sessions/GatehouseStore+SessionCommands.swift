@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import GRDB
+internal import RealmKit
+public import Sessions
+
+extension GatehouseStore {
+    /// Reads the commands after a number.
+    public func sessionCommands(after number: Int) async throws(SessionStoreError) -> [SessionCommand] {
+        try await keepingSessions { store in
+            try await store.read { database in
+                try Row.fetchAll(
+                    try database.cachedStatement(
+                        sql: "SELECT * FROM session_orders WHERE number > ? ORDER BY number"
+                    ),
+                    arguments: [number]
+                ).map { row in
+                    // A command that cannot be read may have ended any session, so it ends all.
+                    let selection = Self.selection(row)
+                    let message = row["message"] as String?
+                    let action: SessionCommand.Action =
+                        switch (selection, message) {
+                        case (let selection?, let message?): .message(selection, message)
+                        case (let selection?, nil): .end(selection)
+                        case (nil, _): .end(.all)
+                        }
+                    return SessionCommand(number: row["number"], action: action)
+                }
+            }
+        }
+    }
+
+    /// Stores a command for a running server, and removes the sessions that it ends.
+    public func commandSessions(_ action: SessionCommand.Action) async throws(SessionStoreError) -> Int {
+        try await keepingSessions { store in
+            try await store.write { database in
+                let selection: SessionSelection
+                var message: String?
+                switch action {
+                case .end(let ended): selection = ended
+                case .message(let told, let text): (selection, message) = (told, text)
+                }
+                let columns = Self.columns(selection)
+                let condition = "WHERE \(columns.condition)"
+                var count = 0
+                if message == nil {
+                    try database.execute(sql: "DELETE FROM sessions \(condition)", arguments: columns.arguments)
+                    count = database.changesCount
+                } else {
+                    let sql = "SELECT count(*) FROM sessions \(condition)"
+                    count = try Int.fetchOne(database, sql: sql, arguments: columns.arguments) ?? 0
+                }
+                try database.execute(
+                    sql: "INSERT INTO session_orders (kind, id, realm, name, message) VALUES (?, ?, ?, ?, ?)",
+                    arguments: [columns.kind, columns.id, columns.realm, columns.name, message]
+                )
+                try database.execute(
+                    sql: "DELETE FROM session_orders WHERE number <= ?",
+                    arguments: [database.lastInsertedRowID - Int64(Self.rememberedOrders)]
+                )
+                return count
+            }
+        }
+    }
+
+    private struct SelectionColumns {
+        let kind: String
+        var id = ""
+        var realm = ""
+        var name = ""
+        let condition: String
+        var arguments = StatementArguments()
+    }
+
+    private static func columns(_ selection: SessionSelection) -> SelectionColumns {
+        switch selection {
+        case .one(let id):
+            let id = id.description
+            return SelectionColumns(kind: "one", id: id, condition: "id = ?", arguments: [id])
+        case .user(let realm, let name):
+            return SelectionColumns(
+                kind: "user",
+                realm: realm,
+                name: name.text,
+                condition: "realm = ? AND name = ?",
+                arguments: [realm, name.text]
+            )
+        case .realm(let realm):
+            return SelectionColumns(kind: "realm", realm: realm, condition: "realm = ?", arguments: [realm])
+        case .all: return SelectionColumns(kind: "all", condition: "true")
+        }
+    }
+
+    private static func selection(_ row: Row) -> SessionSelection? {
+        switch row["kind"] as String {
+        case "one": SessionID(row["id"] as String).map(SessionSelection.one)
+        case "user": name(row).map { .user(realm: row["realm"], name: $0) }
+        case "realm": .realm(row["realm"])
+        case "all": .all
+        default: nil
+        }
+    }
+}

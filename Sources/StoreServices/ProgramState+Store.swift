@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+public import HostServices
+internal import RealmKit
+internal import Store
+internal import Throttle
+
+extension ProgramState {
+    /// The store of users, locks and sessions: an SQLite file in the state folder, opened when it is first used.
+    public static let store = ProgramState { folder, access in
+        let store =
+            switch access {
+            case .createIfMissing: LazyStore(folder: folder, mode: .make)
+            case .existingOnly: LazyStore(folder: folder, mode: .look)
+            }
+        return { services in
+            services[LazyStore.self] = store
+            services[RecordedLockouts.self] = RecordedLockouts { now in
+                try await RecordedLocks(try store.store(), now: now)
+            }
+        }
+    }
+}

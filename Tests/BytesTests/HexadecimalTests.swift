@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import Bytes
+import Testing
+
+struct HexadecimalTests {
+    @Test func `every byte has two digits, which are read again`() {
+        let bytes = Array(UInt8.min...UInt8.max)
+        let text = Hexadecimal.encode(bytes.span)
+        #expect(text.hasPrefix("000102") && text.hasSuffix("fdfeff"))
+        #expect(text.utf8.count == 512)
+        #expect(Hexadecimal.decodeLowercase(text) == bytes)
+        for byte in bytes {
+            let digits = [Hexadecimal.uppercaseDigit(of: byte >> 4), Hexadecimal.uppercaseDigit(of: byte & 15)]
+            #expect(UInt8(String(decoding: digits, as: UTF8.self), radix: 16) == byte)
+        }
+    }
+
+    @Test(arguments: ["0", "0g", "A0", "0A", "+1", " 1", "0x", "ä"])
+    func `what is not two digits in lower case for each byte is rejected`(text: String) {
+        #expect(Hexadecimal.decodeLowercase(text) == nil)
+    }
+
+    @Test func `a digit has its value in upper and in lower case, and nothing else has one`() {
+        for byte in UInt8.min...UInt8.max {
+            let isDigit = "0123456789abcdefABCDEF".utf8.contains(byte)
+            let expected = isDigit ? UInt8(String(decoding: [byte], as: UTF8.self), radix: 16) : nil
+            #expect(Hexadecimal.value(of: byte) == expected)
+        }
+    }
+}

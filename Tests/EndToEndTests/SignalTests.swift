@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import Foundation
+import Testing
+
+/// Signals to the built server.
+@Suite(.enabled(if: Program.hasCurl, "curl is not installed"))
+struct SignalTests {
+    private static let configuration = """
+        default-realm xtech;
+        login xtechMyRealm { org.xtech.examples.gfloginmodule.MyLoginModule required; }
+        realm xtech { class StartWithRealm; }
+        server { listen 127.0.0.1:0; }
+        protect /welcome { require group User; }
+        """
+
+    @Test(
+        arguments: [SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGPIPE, SIGIO, SIGPWR]
+    )
+    func `a signal without a meaning does not end the server`(number: Int32) async throws {
+        let server = try await RunningServer(Self.configuration)
+        server.signal(number)
+        #expect(try await server.ask("/health").status == 200)
+        #expect(await server.end() == 0)
+    }
+
+    @Test func `a SIGHUP during the start reloads the configuration once the server listens`() async throws {
+        let folder = try TemporaryFolder()
+        try folder.write(Self.configuration, to: "realms.conf")
+        let log = try folder.write("", to: "log")
+        let child = try Child.serving(folder, output: log, errors: log)
+        // Its first step ignores this one, and by then SIGHUP is taken care of.
+        let text = { String(decoding: FileManager.default.contents(atPath: log.path) ?? Data(), as: UTF8.self) }
+        let end = ContinuousClock.now + Program.patience
+        while try !ignores(SIGUSR1, child.identifier), ContinuousClock.now < end { await Task.yield() }
+        #expect(try ignores(SIGUSR1, child.identifier))
+        child.signal(SIGHUP)
+        #expect(try await Program.wait { text().contains("the configuration was read again") }, "\(text())")
+        child.signal(SIGTERM)
+        #expect(await child.end() == 0)
+    }
+
+    private struct HasEnded: Error {}
+
+    private func ignores(_ number: Int32, _ identifier: pid_t) throws -> Bool {
+        let status = try String(contentsOfFile: "/proc/\(identifier)/status", encoding: .utf8)
+        let lines = status.split(separator: "\n")
+        guard !lines.contains(where: { $0.hasPrefix("State:\tZ") }) else { throw HasEnded() }
+        let mask = lines.first { $0.hasPrefix("SigIgn:") }?.split(separator: "\t").last
+        return UInt64(mask ?? "", radix: 16).map { $0 >> UInt64(number - 1) & 1 == 1 } ?? false
+    }
+}

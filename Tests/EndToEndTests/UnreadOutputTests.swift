@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import Foundation
+import Testing
+
+/// A named pipe that is open for reading, and read only on demand.
+final class UnreadPipe {
+    let url: URL
+    private let descriptor: Int32
+
+    init(in folder: TemporaryFolder) throws {
+        url = folder.url.appendingPathComponent("pipe-\(UUID().uuidString)")
+        guard unsafe mkfifo(url.path, 0o600) == 0 else { throw POSIXError(.EIO) }
+        // For reading and writing, so that it opens at once and stays open.
+        descriptor = unsafe open(url.path, O_RDWR | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else { throw POSIXError(.EIO) }
+    }
+
+    deinit { close(descriptor) }
+
+    /// Leaves no room in it for a single byte.
+    func fill() {
+        var chunk = [UInt8](repeating: UInt8(ascii: "."), count: 4096)
+        while unsafe write(descriptor, &chunk, chunk.count) > 0 {}
+        while unsafe write(descriptor, &chunk, 1) > 0 {}
+    }
+
+    /// Reads lines until those that have been read are all there are to come, or no byte comes in time.
+    ///
+    /// - Parameters:
+    ///   - mark: Whether a line is among the last ones.
+    ///   - isComplete: Whether nothing is missing from all lines; asked where such a line is near the end.
+    /// - Returns: The lines.
+    func lines(near mark: (Substring) -> Bool, until isComplete: ([Substring]) -> Bool) -> [Substring] {
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 65_536)
+        var lines: [Substring] { String(decoding: bytes, as: UTF8.self).split(separator: "\n") }
+        while true {
+            var state = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            guard unsafe poll(&state, 1, 30_000) == 1 else { break }
+            let count = unsafe read(descriptor, &chunk, chunk.count)
+            guard count > 0 else { break }
+            bytes += chunk[..<count]
+            let tail = String(decoding: bytes.suffix(4096), as: UTF8.self)
+            if tail.split(separator: "\n").contains(where: mark), isComplete(lines) { break }
+        }
+        return lines
+    }
+}
+
+/// Returns a free port, for a server whose output cannot be read.
+///
+/// It lies below the system's ephemeral ports, so that no other process gets it by chance.
+private func freePort() throws -> Int {
+    for _ in 0..<100 {
+        let port = Int.random(in: 20_000..<30_000)
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(descriptor) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = UInt16(port).bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        let isBound = unsafe withUnsafePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+                unsafe bind(descriptor, pointer, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+            }
+        }
+        if isBound { return port }
+    }
+    throw POSIXError(.EADDRINUSE)
+}
+
+@Suite(.enabled(if: Program.hasCurl, "curl is not installed"))
+struct UnreadOutputTests {
+    private static let requests = 3000
+
+    private static func configuration(port: Int) -> String {
+        """
+        default-realm xtech;
+        login xtechMyRealm { org.xtech.examples.gfloginmodule.MyLoginModule required; }
+        realm xtech { class StartWithRealm; }
+        server { listen 127.0.0.1:\(port); }
+        protect / { open; }
+        protect /welcome { require group User; }
+        """
+    }
+
+    /// Starts a server with its streams where they are to go, and sends it its requests one after the other.
+    ///
+    /// - Returns: The server, and how many requests were answered.
+    private func serve(in folder: TemporaryFolder, output: URL, errors: URL) async throws -> (Child, answers: Int) {
+        let port = try freePort()
+        try folder.write(Self.configuration(port: port), to: "realms.conf")
+        let child = try Child.serving(folder, output: output, errors: errors)
+        let curl = try #require(Program.system("curl"))
+        let certificate = folder.url.appendingPathComponent("var/development-certificate.pem").path
+        // So long that the lines of all requests are more than the pipe and the queue of lines hold together.
+        let path = "/nowhere/\(String(repeating: "x", count: 1000))/[1-\(Self.requests)]"
+        let common = RunningServer.curlOptions + ["--cacert", certificate, "-o", "/dev/null"]
+        let url = "https://localhost:\(port)"
+        let isListening = try await Program.wait {
+            try await Program.run(curl, common + [url + "/health"]).status == 0
+        }
+        #expect(isListening)
+        let finished = try await Program.run(
+            curl,
+            common + ["--fail-early", "-w", "%{http_code}\n", url + path]
+        )
+        return (child, finished.output.split(separator: "\n").count { $0 == "404" })
+    }
+
+    @Test(.timeLimit(.minutes(10)))
+    func `requests are answered while standard error is not read, and lost lines are counted`()
+        async throws
+    {
+        let folder = try TemporaryFolder()
+        let pipe = try UnreadPipe(in: folder)
+        let output = try folder.write("", to: "output")
+        let (child, answers) = try await serve(in: folder, output: output, errors: pipe.url)
+        #expect(answers == Self.requests)
+        let isCount = { (line: Substring) in line.hasSuffix("lines were lost: this stream was not read") }
+        func lost(_ lines: [Substring]) -> Int {
+            lines.filter(isCount).compactMap { Int($0.split(separator: " ")[1]) }.reduce(0, +)
+        }
+        func written(_ lines: [Substring]) -> Int {
+            lines.count { $0.contains("access: 127.0.0.1") && $0.contains("/nowhere/") }
+        }
+        // A line may be written after its request was answered, and so behind the count.
+        let lines = pipe.lines(near: isCount) { lost($0) + written($0) >= Self.requests }
+        #expect(lost(lines) > 0 && written(lines) > 0)
+        #expect(lost(lines) + written(lines) == Self.requests)
+        // Unread again, it ends all the same.
+        pipe.fill()
+        child.signal(SIGTERM)
+        #expect(await child.end() == 0)
+    }
+
+    @Test(.timeLimit(.minutes(10)))
+    func `requests are answered while standard output is not read`() async throws {
+        let folder = try TemporaryFolder()
+        let pipe = try UnreadPipe(in: folder)
+        pipe.fill()
+        let errors = try folder.write("", to: "errors")
+        let (child, answers) = try await serve(in: folder, output: pipe.url, errors: errors)
+        #expect(answers == Self.requests)
+        child.signal(SIGTERM)
+        #expect(await child.end() == 0)
+    }
+
+    @Test(.timeLimit(.minutes(5)))
+    func `a server that cannot start exits with its status while standard error is not read`() async throws {
+        let folder = try TemporaryFolder()
+        let pipe = try UnreadPipe(in: folder)
+        pipe.fill()
+        try folder.write("realm {", to: "realms.conf")
+        let output = try folder.write("", to: "output")
+        let child = try Child.serving(folder, output: output, errors: pipe.url)
+        #expect(await child.end() == 3)
+    }
+}

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import Foundation
+import RealmConfiguration
+import RealmKit
+import RealmTesting
+import Synchronization
+import TestTools
+import Testing
+import Throttle
+
+@testable import AccessControl
+@testable import SignIn
+
+/// Knows ann, whose password is `right`, in every realm but `city`, where it is `other`.
+private struct TownModule: LoginModule {
+    private let password: String
+
+    init(realm: any Realm, options: ModuleOptions) throws(BadModule) {
+        password = options.realmName == "city" ? "other" : "right"
+    }
+
+    func authenticateUser(_ attempt: LoginAttempt) async throws(LoginFault) -> Verdict {
+        let given = try await attempt.password()
+        guard attempt.username.text == "ann" else { return .failed(.unknownUser) }
+        return given.text == password ? attempt.commit() : .failed(.wrongCredentials)
+    }
+}
+
+private struct TownRealm: Realm {
+    static let properties: PropertySchema = [.jaasContext(default: "town")]
+    let jaasContext: String
+    var authType: String { "Town" }
+
+    init(_ properties: RealmProperties) throws(BadRealm) { jaasContext = try properties.jaasContext }
+}
+
+/// The delay, the count and the visible response of guessed passwords.
+@Suite struct CountingTests {
+    private static let configuration = """
+        default-realm town;
+        login town   { TownModule required; }
+        login code   { TownModule required; ScriptedLoginModule required code="123456"; }
+        login strict { TownModule requisite; ScriptedLoginModule required code="123456"; }
+        login half   { TownModule required; ScriptedLoginModule required login="unavailable"; }
+        login late   { ScriptedLoginModule required login="unavailable"; TownModule required; }
+        login hidden { TownModule requisite; ScriptedLoginModule required login="unavailable"; }
+        login either { TownModule sufficient; ScriptedLoginModule required login="unavailable"; }
+        login down   { ScriptedLoginModule required login="unavailable"; }
+        realm town   { class TownRealm; }
+        realm city   { class TownRealm; }
+        realm code   { class TownRealm; jaas-context code; }
+        realm strict { class TownRealm; jaas-context strict; }
+        realm half   { class TownRealm; jaas-context half; }
+        realm late   { class TownRealm; jaas-context late; }
+        realm hidden { class TownRealm; jaas-context hidden; }
+        realm either { class TownRealm; jaas-context either; }
+        realm down   { class TownRealm; jaas-context down; }
+        server { listen 127.0.0.1:0; sign-in { time 10m; } }
+        protect /town   { realm town;      auth basic; require any; }
+        protect /code   { realm code;      auth basic; require any; }
+        protect /strict { realm strict;    auth basic; require any; }
+        protect /half   { realm half;      auth basic; require any; }
+        protect /late   { realm late;      auth basic; require any; }
+        protect /hidden { realm hidden;    auth basic; require any; }
+        protect /either { realm either;    auth basic; require any; }
+        protect /both   { realm town city; auth basic form; require any; }
+        protect /partly { realm town down; auth basic; require any; }
+        protect /form/half { realm half;   auth form; require any; }
+        """
+
+    /// A server behind a throttle whose clock stands still until somebody waits.
+    private final class Site: Sendable {
+        let clock = ManualClock(now: 1_000_000_000_000)
+        let throttle: FailureThrottle
+        let server: TestServer
+
+        init(failures: Int = 10) throws {
+            var settings = ThrottleSettings()
+            settings.failures = failures
+            throttle = FailureThrottle(settings, clock: clock, wall: { 0 }, jitter: { 0 })
+            server = try TestServer(
+                CountingTests.configuration,
+                throttle: throttle,
+                kinds: [RealmKind(TownRealm.self, modules: TownModule.self)]
+            )
+        }
+
+        /// What came of something, and how long it was held back, in milliseconds.
+        func timed<Value: Sendable>(
+            _ body: @escaping @Sendable () async throws -> Value
+        ) async throws -> (value: Value, milliseconds: Int) {
+            let begin = clock.now
+            let end = Mutex<UInt64?>(nil)
+            let task = Task { [clock] in
+                defer { end.withLock { $0 = clock.now } }
+                return try await body()
+            }
+            try await Waiting.until {
+                if clock.sleepers > 0 { clock.advance(by: .milliseconds(10)) }
+                return end.withLock { $0 } != nil
+            }
+            return (try await task.value, Int(((end.withLock { $0 } ?? begin) - begin) / 1_000_000))
+        }
+
+        /// The bytes of the answer to Basic credentials, and how late they came.
+        func basic(
+            _ path: String,
+            _ name: String,
+            _ password: String
+        ) async throws -> (bytes: String, milliseconds: Int) {
+            let token = Data("\(name):\(password)".utf8).base64EncodedString()
+            let (bytes, milliseconds) = try await timed { [server] in
+                try await server.bytes(
+                    "GET \(path) HTTP/1.1\r\nHost: house.example\r\nAuthorization: Basic \(token)\r\n\r\n",
+                    from: "192.0.2.7"
+                )
+            }
+            return (bytes, milliseconds)
+        }
+    }
+
+    /// What is to be seen of a guess, now and by guessing on.
+    private struct Seen: Hashable {
+        let bytes: String
+        let milliseconds: Int
+        /// How late the next guess is answered, which tells whether this one was counted.
+        let next: Int
+    }
+
+    private func look(_ path: String, _ name: String, _ password: String) async throws -> Seen {
+        let site = try Site()
+        let (bytes, milliseconds) = try await site.basic(path, name, password)
+        // Where it is counted is the same account for all rules of a realm; a wrong guess shows how many there were.
+        let next = try await site.basic(path, name, "wrong too").milliseconds
+        return Seen(bytes: bytes, milliseconds: milliseconds, next: next)
+    }
+
+    @Test(arguments: [
+        ("/town", 401, 250, 500), ("/code", 401, 250, 500), ("/strict", 401, 250, 500), ("/half", 503, 1000, 1000),
+        ("/late", 503, 1000, 1000), ("/hidden", 401, 250, 500), ("/either", 503, 1000, 1000), ("/both", 401, 250, 500),
+        ("/partly", 503, 1000, 1000),
+    ])
+    func `every refusal of Basic has the same bytes, delay and count, whatever was right about it`(
+        path: String,
+        status: Int,
+        milliseconds: Int,
+        next: Int
+    ) async throws {
+        var seen: Set<Seen> = []
+        for (name, password) in [("ann", "right"), ("ann", "wrong"), ("bob", "right"), ("bob", "wrong"), ("ann", "")] {
+            let guess = try await look(path, name, password)
+            if try [200, 404].contains(Answered(guess.bytes).status) { continue }
+            seen.insert(guess)
+        }
+        #expect(seen.count == 1)
+        let guess = try #require(seen.first)
+        #expect(try Answered(guess.bytes).status == status)
+        #expect(guess.milliseconds == milliseconds)
+        #expect(guess.next == next)
+    }
+
+    @Test func `the right password without the code locks as a wrong one does`() async throws {
+        for password in ["right", "wrong"] {
+            let site = try Site(failures: 3)
+            for _ in 0..<3 { _ = try await site.basic("/code", "ann", password) }
+            #expect(site.throttle.lockouts.map { "\($0.key)" } == ["ann@code"])
+        }
+    }
+
+    @Test func `the log names the module that was down, whatever the stack refused for`() async throws {
+        let site = try Site()
+        _ = try await site.basic("/half", "ann", "wrong")
+        #expect(site.server.log.text.contains("503"))
+        #expect(site.server.log.text.contains(" wrong-credentials module=0 phase=login unavailable module=1"))
+    }
+
+    @Test func `while one of two required modules is unavailable no account is locked`() async throws {
+        for (name, password) in [("ann", "right"), ("ann", "wrong"), ("bob", "wrong")] {
+            let site = try Site(failures: 3)
+            for _ in 0..<5 { _ = try await site.basic("/half", name, password) }
+            #expect(site.throttle.lockouts.isEmpty)
+        }
+    }
+
+    @Test func `while one of two sufficient modules is unavailable every guessed account is locked`() async throws {
+        for (name, password) in [("ann", "wrong"), ("bob", "wrong")] {
+            let site = try Site(failures: 3)
+            for _ in 0..<3 { _ = try await site.basic("/either", name, password) }
+            #expect(site.throttle.lockouts.map { "\($0.key)" } == ["\(name)@either"])
+        }
+    }
+
+    @Test func `50 sign-ins at the second of two realms are not delayed, and lock nobody`() async throws {
+        let site = try Site(failures: 3)
+        for _ in 0..<50 {
+            let (attempt, milliseconds) = try await site.timed { [server = site.server] in
+                let ann = try Username("ann")
+                return await RealmLogin.make(
+                    with: server.configuration.authenticator.throttled(by: site.throttle),
+                    in: ["town", "city"],
+                    as: ann,
+                    address: "192.0.2.7",
+                    asking: PreparedConversation(name: "ann", password: Secret(utf8: "other"))
+                )
+            }
+            guard case .accepted(let identity, _) = attempt.outcome else {
+                Issue.record("it was refused")
+                return
+            }
+            #expect(identity.realm == "city" && milliseconds == 0)
+        }
+        #expect(site.throttle.lockouts.isEmpty)
+        // Nothing was counted: the first wrong guess is a first one.
+        #expect(try await site.basic("/both", "ann", "wrong").milliseconds == 250)
+    }
+
+    @Test func `the session API reports an outage to all users alike`() async throws {
+        var seen: Set<String> = []
+        for (name, password) in [("ann", "right"), ("ann", "wrong"), ("bob", "wrong")] {
+            let site = try Site()
+            let (answer, milliseconds) = try await site.timed { [server = site.server] in
+                try await TestClient(server).fetch(
+                    "POST",
+                    "/session",
+                    json: "{\"username\":\"\(name)\",\"password\":\"\(password)\",\"realm\":\"half\"}"
+                )
+            }
+            seen.insert("\(answer.status) \(answer.body) \(milliseconds)")
+        }
+        #expect(seen == ["503 {\"error\":\"unavailable\"}\n 1000"])
+    }
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import Bytes
+import Foundation
+import Logging
+import RealmConfiguration
+import RealmKit
+import RealmTesting
+import Sessions
+import Synchronization
+import Testing
+import Throttle
+
+@testable import AccessControl
+@testable import SignIn
+
+/// A realm whose users a test changes directly.
+private final class Village: RefreshingRealm {
+    static let properties: PropertySchema = [.jaasContext(default: "village")]
+    let jaasContext = "village"
+    var authType: String { "village" }
+    let changed = Mutex(ChangedUsers.none)
+
+    init(_ properties: RealmProperties) throws(BadRealm) {}
+
+    func refresh() async -> ChangedUsers {
+        changed.withLock { changed in
+            defer { changed = .none }
+            return changed
+        }
+    }
+}
+
+private struct VillageModule: ImmediateLoginModule {
+    init(realm: Village, options: ModuleOptions) throws(BadModule) {}
+    func authenticateUser(_ attempt: LoginAttempt) throws(LoginFault) -> Verdict { attempt.commit() }
+}
+
+@Suite struct RealmRefresherTests {
+    private let village: Village
+    private let accessController: AccessController
+    private let watch: RealmRefresher
+    private let sessions: SessionTable
+
+    init() throws {
+        let settings = try RealmProperties(schema: Village.properties, realmName: "village")
+        village = try Village(settings)
+        let module = try VillageModule(
+            realm: village,
+            options: try ModuleOptions(schema: VillageModule.options, realmName: "village")
+        )
+        let clock = SystemClock()
+        let realm = BoundRealm(
+            name: "village",
+            className: "Village",
+            realm: village,
+            stack: LoginStack(name: "village", [.init(module, .required)], clock: clock)
+        )
+        sessions = SessionTable(SessionSettings(), clock: clock, wall: .system, onEnd: { _, _ in })
+        accessController = AccessController(
+            rules: ProtectionRules([
+                ProtectRule(path: "/", realms: ["village"], schemes: [.basic], requirements: [.any])
+            ]),
+            authenticator: Authenticator([realm]),
+            sessions: sessions,
+            credentialCache: try CredentialCache(lifetime: 3_600_000_000_000),
+            clock: clock
+        )
+        watch = RealmRefresher(clock: clock, logger: Logger(label: "none", factory: { _ in SwiftLogNoOpLogHandler() }))
+        watch.watch([realm], accessController: accessController, pool: nil)
+    }
+
+    private func asked(_ path: RequestPath, _ peer: String? = nil) -> AccessRequest {
+        AccessRequest(method: "GET", path: path, host: .text("h"), client: RequestClient(address: peer))
+    }
+
+    /// Whether somebody is known without a login; one that is needed is made.
+    private func isKnown(_ name: String, from peer: String? = nil) async throws -> Bool {
+        let token = Data("\(name):x".utf8).base64EncodedString()
+        let path = try #require(RequestPath(target: "/"))
+        switch accessController.evaluate(
+            asked(path, peer),
+            credentials: { BasicScheme.read([UTF8Text("Basic \(token)")]) }
+        ) {
+        case .decided: return true
+        case .login(let login):
+            _ = await accessController.completeLogin(login)
+            return false
+        }
+    }
+
+    @Test func `GHSA-x883-2vmg-xwf7: a changed user has to log in again after the next refresh, other users do not`()
+        async throws
+    {
+        for name in ["ann", "bob"] { #expect(try await !isKnown(name)) }
+        for name in ["ann", "bob"] { #expect(try await isKnown(name)) }
+        await watch.look()
+        for name in ["ann", "bob"] { #expect(try await isKnown(name)) }
+        village.changed.withLock { [ann = try Username("ann")] in $0 = .some([ann]) }
+        await watch.look()
+        #expect(try await isKnown("bob"))
+        #expect(try await !isKnown("ann"))
+        #expect(try await isKnown("ann"))
+        village.changed.withLock { $0 = .all }
+        await watch.look()
+        for name in ["ann", "bob"] { #expect(try await !isKnown(name)) }
+    }
+
+    @Test func `a lockout revokes cached credentials of the account in every spelling`() async throws {
+        for name in ["ann", "ANN", "bob"] { #expect(try await !isKnown(name)) }
+        watch.forget(.account(Account(realm: "village", key: village.accountKey(of: try Username("Ann")))))
+        for name in ["ann", "ANN"] { #expect(try await !isKnown(name)) }
+        #expect(try await isKnown("bob"))
+        watch.forget(.account(Account(realm: "elsewhere", key: "bob")))
+        #expect(try await isKnown("bob"))
+    }
+
+    @Test func `a locked address may not use cached credentials, another address may`()
+        async throws
+    {
+        for peer in ["192.0.2.1", "192.0.2.2"] { #expect(try await !isKnown("ann", from: peer)) }
+        for peer in ["192.0.2.1", "192.0.2.2"] { #expect(try await isKnown("ann", from: peer)) }
+        watch.forget(.source(ClientNetwork("192.0.2.1")))
+        #expect(try await !isKnown("ann", from: "192.0.2.1"))
+        #expect(try await isKnown("ann", from: "192.0.2.2"))
+        #expect(try await !isKnown("ann", from: "192.0.2.3"))
+    }
+
+    @Test func `a refresh during a login prevents that login from being cached`() async throws {
+        let token = Data("ann:x".utf8).base64EncodedString()
+        let path = try #require(RequestPath(target: "/"))
+        guard
+            case .login(let login) = accessController.evaluate(
+                asked(path),
+                credentials: { BasicScheme.read([UTF8Text("Basic \(token)")]) }
+            )
+        else {
+            Issue.record("she is known already")
+            return
+        }
+        village.changed.withLock { [ann = try Username("ann")] in $0 = .some([ann]) }
+        await watch.look()
+        _ = await accessController.completeLogin(login)
+        #expect(try await !isKnown("ann"))
+    }
+}

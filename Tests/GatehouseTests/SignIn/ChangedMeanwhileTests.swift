@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import RealmKit
+import RealmTesting
+import Sessions
+import Synchronization
+import Testing
+
+@testable import SignIn
+
+/// A realm whose users a test changes directly.
+private final class HamletRealm: RefreshingRealm {
+    static let properties: PropertySchema = [.jaasContext(default: "hamlet"), .string("key", default: "")]
+    /// Which users have changed, by the realm's key.
+    static let changes = Mutex<[String: Set<Username>]>([:])
+
+    let jaasContext: String
+    var authType: String { "Hamlet" }
+    private let key: String
+
+    init(_ properties: RealmProperties) throws(BadRealm) {
+        jaasContext = try properties.jaasContext
+        key = try properties.string("key")
+    }
+
+    func refresh() async -> ChangedUsers {
+        let names = Self.changes.withLock { $0.removeValue(forKey: key) ?? [] }
+        return .some(names)
+    }
+}
+
+private struct HamletModule: LoginModule {
+    init(realm: HamletRealm, options: ModuleOptions) throws(BadModule) {}
+
+    func authenticateUser(_ attempt: LoginAttempt) async throws(LoginFault) -> Verdict {
+        _ = try await attempt.password()
+        return attempt.commit()
+    }
+}
+
+/// Logins whose user changes before the session begins.
+@Suite struct ChangedMeanwhileTests {
+    private static let configuration = """
+        default-realm hamlet;
+        login hamlet { HamletModule required; ScriptedLoginModule required code="123456"; }
+        realm hamlet { class HamletRealm; jaas-context hamlet; key KEY; }
+        server { listen 127.0.0.1:0; }
+        protect / { auth form; require any; }
+        """
+
+    private let server: TestServer
+    private let client: TestClient
+    private let key = "hamlet\(UInt64.random(in: 0...UInt64.max))"
+
+    init() throws {
+        server = try TestServer(
+            Self.configuration.replacing("KEY", with: key),
+            clock: ManualClock(now: 1_000_000_000_000),
+            kinds: [RealmKind(HamletRealm.self, modules: HamletModule.self)]
+        )
+        client = TestClient(server)
+    }
+
+    /// Gives the password, lets something happen, and gives the code.
+    ///
+    /// - Returns: The status of the answer to the code.
+    private func signIn(_ name: String, meanwhile change: () throws -> Void) async throws -> Int {
+        let asked = try await client.fetch(
+            "POST",
+            "/session",
+            json: "{\"username\":\"\(name)\",\"password\":\"x\"}"
+        )
+        let number = try #require(asked.json("number"))
+        try change()
+        return try await client.fetch(
+            "POST",
+            "/session",
+            json: "{\"number\":\(number),\"answers\":[\"123456\"]}"
+        ).status
+    }
+
+    /// The watch looks every second; a reload or a stop before its next look would lose the change.
+    @Test func `a login begun before a user changed begins no session, even before the next refresh`() async throws {
+        #expect(try await signIn("ann") {} == 201)
+        let refused = try await signIn("ann") {
+            HamletRealm.changes.withLock { [key, ann = try Username("ann")] in $0[key] = [ann] }
+        }
+        #expect(refused == 401)
+        #expect(server.sessions.count == 0, "and the one of before is over")
+        // Of somebody else, and before the login.
+        HamletRealm.changes.withLock { [key, ann = try Username("ann")] in $0[key] = [ann] }
+        #expect(try await signIn("ann") {} == 201)
+        let other = try await signIn("ann") {
+            HamletRealm.changes.withLock { [key, bob = try Username("bob")] in $0[key] = [bob] }
+        }
+        #expect(other == 201)
+    }
+
+    @Test func `refreshes run one at a time, and a caller waits for one that begins after its call`() async throws {
+        for _ in 0..<100 {
+            HamletRealm.changes.withLock { [key, ann = try Username("ann")] in $0[key] = [ann] }
+            await withTaskGroup(of: Bool.self) { group in
+                for _ in 0..<8 { group.addTask { await server.watch.look(at: "hamlet") } }
+                for await isDone in group { #expect(isDone) }
+            }
+            #expect(HamletRealm.changes.withLock { $0[key] } == nil)
+        }
+        #expect(await server.watch.look(at: "nowhere"))
+    }
+}

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import OpenSSLKit
+import RealmKit
+import RealmTesting
+import SeededRandom
+import Testing
+
+@testable import SignIn
+
+@Suite struct PendingLoginsTests {
+    private typealias Table = PendingLogins<String, Int>
+    private static let left = "secret p; wrong-credentials"
+    private let clock = ManualClock(now: 5)
+
+    private func table(limit: Int = 1000, perSource: Int = 20) -> Table {
+        Table(limit: limit, perSource: perSource, time: 600, clock: clock)
+    }
+
+    private func browser(_ number: Int) throws -> Digest { try Digest.sha256(Array("\(number)".utf8)) }
+
+    private func waiting(
+        _ number: Int,
+        from source: String = "192.0.2.1",
+        of account: String? = nil
+    ) throws -> Table.Waiting {
+        Table.Waiting(
+            login: .waiting(),
+            context: number,
+            source: ClientNetwork(source),
+            account: try Username(account ?? "user\(number)"),
+            browser: try browser(number)
+        )
+    }
+
+    /// Which of these browsers have a login that waits, looked at without changing anything.
+    private func present(_ table: Table, _ numbers: Range<Int>) throws -> [Int] {
+        let taken = try numbers.compactMap { table.take(try browser($0)) }
+        taken.forEach { table.putBack($0) }
+        return taken.map(\.context)
+    }
+
+    @Test func `a pending login is taken once`() async throws {
+        let table = table()
+        table.put(try waiting(1))
+        #expect(table.count == 1)
+        let taken = try #require(table.take(try browser(1)))
+        #expect(taken.context == 1)
+        #expect(table.count == 0)
+        #expect(try table.take(browser(1)) == nil)
+        #expect(try table.take(browser(2)) == nil)
+        let number = await taken.login.next().number
+        #expect(taken.login.answer([.secret(Secret(utf8: "1"))], to: number))
+        #expect(await taken.login.next().outcome == "secret p; secret 1")
+    }
+
+    @Test func `of several tasks that take a pending login one gets it`() async throws {
+        let table = table()
+        for number in 0..<50 {
+            table.put(try waiting(number))
+            let browser = try browser(number)
+            let taken = await withTaskGroup(of: Bool.self) { group in
+                for _ in 0..<8 { group.addTask { table.take(browser) != nil } }
+                return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+            }
+            #expect(taken == 1)
+        }
+    }
+
+    @Test func `a newer login of a browser cancels the older one`() async throws {
+        let table = table()
+        let (old, new) = (try waiting(1), try waiting(1, from: "192.0.2.2"))
+        _ = await old.login.next()
+        table.put(old)
+        table.put(new)
+        #expect(await old.login.next().outcome == Self.left)
+        #expect(table.count == 1)
+        #expect(try table.take(browser(1))?.login === new.login)
+    }
+
+    @Test func `a login that is put back gives way to a newer one`() async throws {
+        let table = table()
+        let old = try waiting(1)
+        _ = await old.login.next()
+        table.put(old)
+        let taken = try #require(table.take(try browser(1)))
+        let new = try waiting(1)
+        table.put(new)
+        #expect(!table.putBack(taken))
+        #expect(await old.login.next().outcome == Self.left)
+        #expect(try table.take(browser(1))?.login === new.login)
+        #expect(table.putBack(new))
+    }
+
+    @Test func `a source beyond its bound loses its oldest login`() async throws {
+        let table = table()
+        let oldest = try waiting(0)
+        _ = await oldest.login.next()
+        table.put(try waiting(99, from: "192.0.2.2"))
+        table.put(oldest)
+        for number in 1...20 { table.put(try waiting(number)) }
+        #expect(table.count == 21)
+        #expect(await oldest.login.next().outcome == Self.left)
+        #expect(try present(table, 0..<100) == Array(1...20) + [99])
+    }
+
+    @Test func `addresses of one IPv6 network are one source`() throws {
+        let table = table(perSource: 2)
+        for number in 0..<3 { table.put(try waiting(number, from: "2001:db8::\(number)")) }
+        #expect(try present(table, 0..<3) == [1, 2])
+    }
+
+    @Test func `when the table is full the source with most logins loses one`() throws {
+        let table = table(limit: 10, perSource: 8)
+        table.put(try waiting(0, from: "192.0.2.2"))
+        table.put(try waiting(1, from: "192.0.2.3"))
+        for number in 2..<10 { table.put(try waiting(number)) }
+        #expect(table.count == 10)
+        table.put(try waiting(10, from: "192.0.2.4"))
+        #expect(try present(table, 0..<11) == [0, 1] + Array(3...10))
+        // The one that begins many pays for what it begins.
+        for number in 11..<30 { table.put(try waiting(number)) }
+        #expect(table.count == 10)
+        #expect(try present(table, 0..<30).prefix(3) == [0, 1, 10])
+    }
+
+    @Test func `of sources with equally many logins the oldest login is cancelled`() throws {
+        let table = table(limit: 3)
+        for number in 0..<4 { table.put(try waiting(number, from: "192.0.2.\(number)")) }
+        #expect(try present(table, 0..<4) == [1, 2, 3])
+    }
+
+    @Test func `an expired login is cancelled`() async throws {
+        let table = table()
+        let (first, second) = (try waiting(1), try waiting(2))
+        _ = await first.login.next()
+        table.put(first)
+        clock.advance(by: .nanoseconds(300))
+        table.put(second)
+        clock.advance(by: .nanoseconds(299))
+        table.sweep(clock.now)
+        #expect(table.count == 2)
+        clock.advance(by: .nanoseconds(1))
+        table.sweep(clock.now)
+        #expect(table.count == 1)
+        #expect(await first.login.next().outcome == Self.left)
+        #expect(try table.take(browser(2)) != nil)
+    }
+
+    @Test func `an expired login is not returned, even before a sweep`() async throws {
+        let table = table()
+        let late = try waiting(1)
+        _ = await late.login.next()
+        table.put(late)
+        clock.advance(by: .nanoseconds(600))
+        #expect(try table.take(browser(1)) == nil)
+        #expect(await late.login.next().outcome == Self.left)
+    }
+
+    @Test func `all pending logins can be cancelled`() async throws {
+        let table = table()
+        let one = try waiting(1)
+        _ = await one.login.next()
+        table.put(one)
+        table.cancelAll()
+        #expect(table.count == 0)
+        #expect(await one.login.next().outcome == Self.left)
+        table.put(try waiting(2))
+        #expect(table.count == 1)
+    }
+
+    @Test func `the bounds hold whatever happens`() throws {
+        var random = Random(seed: 4)
+        let table = table(limit: 12, perSource: 5)
+        var mine: [Int: Table.Waiting] = [:]
+        for _ in 0..<3000 {
+            let number = random.below(40)
+            switch random.below(5) {
+            case 0: mine[number] = table.take(try browser(number)) ?? mine[number]
+            case 1: mine.removeValue(forKey: number).map { _ = table.putBack($0) }
+            case 2 where random.below(20) == 0:
+                clock.advance(by: .nanoseconds(random.below(400)))
+                table.sweep(clock.now)
+            default: table.put(try waiting(number, from: "192.0.2.\(random.below(4))"))
+            }
+            #expect(table.count <= 12)
+        }
+        let left = try (0..<40).compactMap { table.take(try browser($0)) }
+        #expect(Dictionary(grouping: left, by: \.source).values.allSatisfy { $0.count <= 5 })
+        #expect(table.count == 0)
+    }
+
+    @Test func `an account has at most three pending logins, and the source with most of them loses one`() throws {
+        let table = Table(limit: 100, time: 1000, clock: clock)
+        table.put(try waiting(1, from: "192.0.2.1", of: "ann"))
+        for number in 2..<12 { table.put(try waiting(number, from: "203.0.113.9", of: "ann")) }
+        table.put(try waiting(12, from: "203.0.113.9", of: "bob"))
+        #expect(table.count == 4)
+        // The one who came first is alone at an address, and is not thrown out by those from another.
+        #expect(try table.take(browser(1)) != nil)
+        #expect(try table.take(browser(12)) != nil)
+    }
+
+    @Test func `an answer with a wrong number changes neither a pending login nor its time`() throws {
+        let table = Table(limit: 100, time: 1000, clock: clock)
+        table.put(try waiting(1))
+        for _ in 0..<4 {
+            clock.advance(by: .nanoseconds(240))
+            guard case .another = table.take(try browser(1), if: { $0 == 2 }) else {
+                Issue.record("it was taken")
+                return
+            }
+        }
+        clock.advance(by: .nanoseconds(40))
+        guard case .none = table.take(try browser(1), if: { $0 == 1 }) else {
+            Issue.record("its time was longer than it is")
+            return
+        }
+    }
+}

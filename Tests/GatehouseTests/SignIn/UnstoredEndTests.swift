@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import OpenSSLKit
+import RealmTesting
+import Sessions
+import Synchronization
+import Testing
+
+@testable import SignIn
+
+/// A sign-out that cannot be stored is not acknowledged.
+@Suite struct UnstoredEndTests {
+    private let store = FailingStore()
+    private let server: TestServer
+    private let client: TestClient
+
+    init() throws {
+        server = try TestServer(SignInTests.configuration, store: store, clock: ManualClock(now: 1_000_000_000_000))
+        client = TestClient(server)
+    }
+
+    /// Somebody who has signed in, with a store that fails from now on.
+    private func signedIn() async throws -> (token: String, csrf: String) {
+        #expect(try await client.signIn("zed").location == "/account")
+        let csrf = try #require(try await client.fetch("GET", "/session").json("csrf"))
+        let token = try #require(client[TestClient.session])
+        store.fails(true)
+        return (token, csrf)
+    }
+
+    private func isSignedOut(_ token: String) async throws -> Bool {
+        let thief = TestClient(server)
+        thief[TestClient.session] = token
+        return try await thief.get("/welcome").status == 302
+    }
+
+    @Test func `DELETE of a session returns 503 until the end is stored, and the session ends at once`() async throws {
+        let (token, _) = try await signedIn()
+        for _ in 0..<2 {
+            client[TestClient.session] = token
+            let answer = try await client.fetch("DELETE", "/session")
+            #expect(answer.status == 503)
+            #expect(answer.json("error") == "not-stored")
+            #expect(answer["retry-after"] == "5")
+            #expect(client[TestClient.session] == nil)
+            #expect(try await isSignedOut(token))
+        }
+        #expect(server.log.text.contains("the end of a session could not be stored"))
+        store.fails(false)
+        client[TestClient.session] = token
+        #expect(try await client.fetch("DELETE", "/session").status == 204)
+        client[TestClient.session] = token
+        #expect(try await client.fetch("DELETE", "/session").status == 404)
+    }
+
+    @Test func `the sign-out page shows 503 until the end is stored`() async throws {
+        let (token, csrf) = try await signedIn()
+        for _ in 0..<2 {
+            client[TestClient.session] = token
+            let answer = try await client.post("/sign-out", [("csrf", csrf)])
+            #expect(answer.status == 503)
+            #expect(answer.body.contains("Signed out, but not stored"))
+            #expect(client[TestClient.session] == nil)
+            #expect(try await isSignedOut(token))
+        }
+        store.fails(false)
+        client[TestClient.session] = token
+        #expect(try await client.post("/sign-out", [("csrf", csrf)]).status == 303)
+    }
+
+    @Test func `the end of another session is not acknowledged until it is stored, nor is a sign-in that ends one`()
+        async throws
+    {
+        let other = TestClient(server)
+        var tokens: [String] = []
+        for _ in 0..<2 {
+            other[TestClient.session] = nil
+            #expect(try await other.signIn("zed").location == "/account")
+            tokens.append(try #require(other[TestClient.session]))
+        }
+        let id = try #require(try await other.fetch("GET", "/session").json("id"))
+        let (token, csrf) = try await signedIn()
+        // The second time it is not done either.
+        for _ in 0..<2 {
+            #expect(try await client.fetch("DELETE", "/sessions/\(id)").status == 503)
+            #expect(try await isSignedOut(tokens[1]))
+            #expect(try await client.post("/account/end", [("csrf", csrf), ("id", id)]).status == 503)
+        }
+        for _ in 0..<2 {
+            #expect(try await client.post("/account/end", [("csrf", csrf), ("others", "all")]).status == 503)
+            #expect(try await isSignedOut(tokens[0]))
+        }
+        // Whoever ends others stays.
+        #expect(try await client.fetch("GET", "/session").status == 200)
+        #expect(try await client.signIn("zoe").status == 503)
+        #expect(client[TestClient.session] == nil)
+        #expect(try await isSignedOut(token))
+    }
+
+    @Test func `a repeated request to end another session is acknowledged once the end is stored`() async throws {
+        var ids: [String] = []
+        for _ in 0..<2 {
+            let other = TestClient(server)
+            #expect(try await other.signIn("zed").location == "/account")
+            ids.append(try #require(try await other.fetch("GET", "/session").json("id")))
+        }
+        let stranger = TestClient(server)
+        #expect(try await stranger.signIn("zoe").location == "/account")
+        let (_, csrf) = try await signedIn()
+        for id in ids { #expect(try await client.fetch("DELETE", "/sessions/\(id)").status == 503) }
+        // Those of somebody else are as unknown as ever.
+        #expect(try await stranger.fetch("DELETE", "/sessions/\(ids[0])").status == 404)
+        store.fails(false)
+        #expect(try await client.fetch("DELETE", "/sessions/\(ids[0])").status == 204)
+        #expect(try await client.fetch("DELETE", "/sessions/\(ids[0])").status == 404)
+        #expect(try await client.post("/account/end", [("csrf", csrf), ("others", "all")]).status == 303)
+        #expect(try await client.fetch("DELETE", "/sessions/\(ids[1])").status == 404)
+    }
+
+    @Test func `a sign-in by the session API that ends a session is not acknowledged`() async throws {
+        let (token, _) = try await signedIn()
+        let json = "{\"username\":\"zoe\",\"password\":\"x\"}"
+        #expect(try await client.fetch("POST", "/session", json: json).status == 503)
+        #expect(try await isSignedOut(token))
+        #expect(server.sessions.count == 0)
+    }
+}
+
+/// A store that keeps nothing, and fails on demand.
+final class FailingStore: SessionStore {
+    private let isFailing = Mutex(false)
+    private let removing = Mutex<(@Sendable () -> Void)?>(nil)
+
+    func fails(_ fails: Bool) { isFailing.withLock { $0 = fails } }
+
+    /// Has something happen when it is asked to remove sessions, before it does.
+    func whenRemoving(_ body: (@Sendable () -> Void)?) { removing.withLock { $0 = body } }
+
+    private func check() throws(SessionStoreError) {
+        if isFailing.withLock({ $0 }) { throw SessionStoreError("the disk is full") }
+    }
+
+    func loadSessions() async throws(SessionStoreError) -> SessionSnapshot { SessionSnapshot() }
+    func saveSession(_ session: SessionRecord) async throws(SessionStoreError) { try check() }
+    func touchSessions(_ touches: [SessionTouch]) async throws(SessionStoreError) { try check() }
+    func removeSessions(_ ids: [SessionID]) async throws(SessionStoreError) {
+        removing.withLock { $0 }?()
+        try check()
+    }
+    func noteEnded(_ ids: [SessionID]) async throws(SessionStoreError) { try check() }
+    func sessionCommands(after number: Int) async throws(SessionStoreError) -> [SessionCommand] { [] }
+    func commandSessions(_ action: SessionCommand.Action) async throws(SessionStoreError) -> Int { 0 }
+}

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import BuiltInRealms
+import Foundation
+import HTTPLimits
+import Logging
+import NIOCore
+import NIOEmbedded
+import NIOOpenSSL
+import OpenSSLKit
+import RealmConfiguration
+import RealmKit
+import RealmTesting
+import Sessions
+import Synchronization
+import Testing
+
+@testable import AccessControl
+@testable import Gatehouse
+@testable import HTTPServer
+@testable import SignIn
+
+/// A server without sockets: a configuration, and requests that are answered as bytes.
+final class TestServer: Sendable {
+    let configuration: Configuration
+    let accessController: AccessController
+    let state: SignInState
+    let signIn: SignInResponder
+    let watch: RealmRefresher
+    let responder: GatehouseResponder
+    let log = LogLines()
+
+    var sessions: SessionTable { state.sessions }
+
+    /// - Parameters:
+    ///   - text: A realms.conf.
+    ///   - store: Where sessions are kept.
+    ///   - clock: The clock of sessions and pages.
+    ///   - lanes: Which requests are answered on the event loop.
+    ///   - throttle: The throttle of logins; nil for none.
+    ///   - kinds: Realms and modules besides those that are built in.
+    /// - Throws: If the configuration is invalid.
+    init(
+        _ text: String,
+        store: (any SessionStore)? = nil,
+        clock: any LoginClock = SystemClock(),
+        lanes: GatehouseResponder.Lanes = .both,
+        throttle: (any LoginThrottle)? = nil,
+        kinds: [RealmKind] = []
+    ) throws {
+        let files = ConfigurationFiles(
+            read: { _ in .success(ConfigurationFiles.Contents(bytes: Array(text.utf8))) },
+            environment: { _ in nil }
+        )
+        configuration = try ConfigurationLoader(builtInRealms + kinds, files: files, clock: SystemClock())
+            .load("realms.conf")
+        var authenticator = configuration.authenticator
+        if let throttle { authenticator = authenticator.throttled(by: throttle) }
+        let settings = configuration.server
+        let wall = WallClock { Int(1_800_000_000 + clock.now / 1_000_000_000) }
+        let sessionLog = SessionLog(log.logger)
+        let logouts = LogoutQueue(clock: clock, logger: log.logger)
+        let sessions = SessionTable(
+            settings.sessions,
+            store: store,
+            clock: clock,
+            wall: wall,
+            onWrongHost: { session, host in sessionLog.noteStray(session, at: host) },
+            onEnd: { session, _ in logouts.add(session.identity) }
+        )
+        state = SignInState(
+            sessions: sessions,
+            tickets: try SignInTickets(),
+            settings: settings.signIn,
+            clock: clock,
+            wall: wall,
+            logouts: logouts,
+            log: sessionLog
+        )
+        let rules = ProtectionRules(configuration.rules)
+        let context = PageContext(
+            security: SecurityHeaders(isTrusted: true, returnTo: settings.signIn.returnTo.map(\.description)),
+            routes: Routes(prefix: settings.signIn.prefix)
+        )
+        accessController = AccessController(
+            rules: rules,
+            authenticator: authenticator,
+            sessions: sessions,
+            credentialCache: try CredentialCache(lifetime: 3_600_000_000_000),
+            clock: SystemClock()
+        )
+        watch = RealmRefresher(clock: clock, logger: log.logger)
+        watch.watch(configuration.realms, accessController: accessController, pool: nil)
+        signIn = SignInResponder(
+            site: SignInSite(
+                configuration,
+                rules: rules,
+                authenticator: authenticator,
+                state: state,
+                refresher: watch,
+                context: context
+            )
+        )
+        responder = GatehouseResponder(
+            accessController: accessController,
+            signIn: signIn,
+            responses: PreparedResponses(ResponseRenderer(rules: configuration.rules, context: context)),
+            proxies: TrustedProxies(settings.trustedProxies, setForwardedHost: settings.trustsForwardedHost),
+            log: AccessLog(log.logger, clock: SystemClock(), isOn: true),
+            lanes: lanes
+        )
+    }
+
+    /// The bytes of the response to a request after which the client half-closes.
+    func bytes(
+        _ request: String,
+        from peer: String = "127.0.0.1",
+        by responder: (any Responder)? = nil
+    ) async throws -> String {
+        let responder = responder ?? self.responder
+        let eventLoop = NIOAsyncTestingEventLoop()
+        let channel = NIOAsyncTestingChannel(loop: eventLoop)
+        try await eventLoop.executeInContext {
+            channel.remoteAddress = try SocketAddress(ipAddress: peer, port: 1)
+            // The same second for everybody.
+            let connections = ConnectionLoop(eventLoop, limits: HTTPLimits(), responder: responder) { 784_111_777 }
+            connections.start()
+            let handler = HTTP1Handler(connections, onError: { _, _ in }, onEnd: {})
+            try channel.pipeline.syncOperations.addHandler(handler)
+            channel.connect(to: try SocketAddress(ipAddress: peer, port: 1), promise: nil)
+            channel.pipeline.fireUserInboundEventTriggered(
+                TLSHandshakeCompleted(negotiatedProtocol: nil, version: .tls13, cipher: "TLS_AES_128_GCM_SHA256")
+            )
+            channel.pipeline.fireChannelRead(ByteBuffer(string: request))
+            channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+        }
+        await eventLoop.run()
+        let isClosed = Mutex(false)
+        channel.closeFuture.whenComplete { _ in isClosed.withLock { $0 = true } }
+        let begin = ContinuousClock.now
+        while !isClosed.withLock({ $0 }) {
+            // Never reached unless there is a defect.
+            try #require(ContinuousClock.now - begin < .seconds(60), "\(request.debugDescription) is not answered")
+            await eventLoop.run()
+            await Task.yield()
+        }
+        var said = ""
+        while let part = try await channel.readOutbound(as: ByteBuffer.self) { said += String(buffer: part) }
+        return said
+    }
+}
+
+/// The lines that a server has logged.
+final class LogLines: Sendable {
+    private struct State {
+        var lines: [String] = []
+        var waiting: [(text: String, continuation: CheckedContinuation<Void, Never>)] = []
+    }
+
+    private let state = Mutex(State())
+
+    var text: String { state.withLock { $0.lines.joined(separator: "\n") } }
+
+    /// Waits for a line that holds a text.
+    func until(_ text: String) async {
+        await withCheckedContinuation { continuation in
+            let isThere = state.withLock { state in
+                guard !state.lines.contains(where: { $0.contains(text) }) else { return true }
+                state.waiting.append((text, continuation))
+                return false
+            }
+            if isThere { continuation.resume() }
+        }
+    }
+
+    var logger: Logger { Logger(label: "test", factory: { _ in Handler(lines: self) }) }
+
+    fileprivate func add(_ line: String) {
+        let woken = state.withLock { state in
+            state.lines.append(line)
+            let woken = state.waiting.filter { line.contains($0.text) }
+            state.waiting.removeAll { line.contains($0.text) }
+            return woken
+        }
+        woken.forEach { $0.continuation.resume() }
+    }
+
+    private struct Handler: LogHandler {
+        let lines: LogLines
+        var metadata: Logger.Metadata = [:]
+        var logLevel = Logger.Level.trace
+
+        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+            get { metadata[key] }
+            set { metadata[key] = newValue }
+        }
+
+        func log(event: LogEvent) { lines.add("\(event.message) \(event.metadata ?? [:])") }
+    }
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import RealmKit
+
+@testable import LoginConf
+
+/// A writer of login.conf, for round trips: the JDK and the parser read its text back to the same contexts.
+enum LoginConfWriter {
+    /// A context that cannot be written.
+    enum Unwritable: Error, Sendable, Hashable {
+        /// A value contains a `${...}` that a reader would expand: expansion comes after the escapes, so login.conf has no
+        /// way to write it. Readers keep `${{...}}` and an unclosed `${`, so these can be written.
+        case expands(key: String, context: String)
+        /// A context without modules, which readers ignore.
+        case noModules(context: String)
+        /// A module without a class name.
+        case noClassName(context: String)
+        /// Two contexts of the same name.
+        case duplicate(context: String)
+    }
+
+    /// Returns the contexts as text, in their order: one module a line, option values always in double quotes.
+    static func text(of entries: [LoginEntry]) throws(Unwritable) -> String {
+        var text = ""
+        var names: Set<ExactText> = []
+        for entry in entries {
+            guard names.insert(ExactText(entry.name)).inserted else { throw .duplicate(context: entry.name) }
+            guard !entry.modules.isEmpty else { throw .noModules(context: entry.name) }
+            text += word(entry.name) + " {\n"
+            for module in entry.modules {
+                guard !module.className.isEmpty else { throw .noClassName(context: entry.name) }
+                text += "    \(word(module.className)) \(module.flag.rawValue)"
+                for option in module.options {
+                    guard isKeptByExpansion(option.value) else {
+                        throw .expands(key: option.key, context: entry.name)
+                    }
+                    text += " \(word(option.key))=\(LoginConfEscapes.quoted(option.value))"
+                }
+                text += ";\n"
+            }
+            text += "};\n"
+        }
+        return text
+    }
+
+    /// Returns a name, class or key: without quotes if it is one word.
+    private static func word(_ text: String) -> String {
+        var scanner = LoginConfScanner(Array(text.utf8))
+        let token = scanner.next()
+        let isWord = token.kind == .word && token.start == 0 && Int(token.end) == scanner.bytes.count
+        return isWord && text.utf8.allSatisfy { $0 < 0x80 } ? text : LoginConfEscapes.quoted(text)
+    }
+
+    /// Returns whether readers keep a value: without properties every reference but `${/}` is a fault.
+    private static func isKeptByExpansion(_ value: String) -> Bool {
+        do throws(Expander.Fault) {
+            let expanded = try Expander(syntax: .jdk, expansion: .none).bytes(of: value)
+            return expanded.elementsEqual(value.utf8)
+        } catch {
+            return false
+        }
+    }
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import RealmKit
+import RealmTesting
+import Synchronization
+import Testing
+
+@testable import Sessions
+
+/// A session table with clocks that the test moves.
+final class SessionFixture: Sendable {
+    let clock: ManualClock
+    let wall: HandWall
+    let table: SessionTable
+    let ends = Notes<String>()
+    let strays = Notes<String>()
+    let errors = Notes<String>()
+
+    init(
+        _ change: (inout SessionSettings) -> Void = { _ in },
+        store: (any SessionStore)? = nil,
+        clock: ManualClock = ManualClock(now: 1_000_000_000_000),
+        wall: HandWall = HandWall()
+    ) {
+        var settings = SessionSettings()
+        change(&settings)
+        self.clock = clock
+        self.wall = wall
+        let ends = ends
+        let strays = strays
+        table = SessionTable(
+            settings,
+            store: store,
+            clock: clock,
+            wall: WallClock { wall.now },
+            onWrongHost: { session, host in strays.add("\(session.user.username) of \(session.host) at \(host)") },
+            onEnd: { session, cause in ends.add("\(session.user.username): \(cause.rawValue)") }
+        )
+    }
+
+    /// Where sessions begin unless something else is said.
+    static let host = host("house.example")
+
+    static func host(_ name: String) -> SessionHost {
+        guard let host = SessionHost(name) else { preconditionFailure("\(name) is no host") }
+        return host
+    }
+
+    /// Begins a session.
+    func begin(
+        _ name: String = "ann",
+        realm: String = "town",
+        groups: [String] = ["Staff"],
+        at host: SessionHost = SessionFixture.host,
+        stamp: SecurityStamp? = nil,
+        since epoch: RevocationEpoch? = nil,
+        replacing replaced: Session? = nil
+    ) async throws -> (session: Session, token: OpaqueToken) {
+        try await table.begin(
+            try user(name, realm: realm, groups: groups),
+            at: host,
+            from: SessionClient(address: "192.0.2.7", userAgent: "tests"),
+            stamp: stamp,
+            since: epoch ?? table.revocationEpoch(),
+            replacing: replaced
+        )
+    }
+
+    func user(_ name: String, realm: String = "town", groups: [String] = []) throws -> SignedInUser {
+        SignedInUser(realm: realm, username: try Username(name), groups: groups)
+    }
+
+    /// Moves both clocks.
+    func pass(_ seconds: Int) {
+        clock.advance(by: .seconds(seconds))
+        wall.move(by: seconds)
+    }
+
+    /// Runs the table while something is done, from rest to rest.
+    func running(_ body: () async throws -> Void) async rethrows {
+        let task = Task { await table.run { [errors] in errors.add($0.message) } }
+        await untilResting()
+        try await body()
+        task.cancel()
+        await task.value
+    }
+
+    /// Lets a second pass, and all that is done in it.
+    func second() async {
+        await untilResting()
+        pass(1)
+        await untilResting()
+    }
+
+    private func untilResting() async { await clock.untilAsleep(table.store == nil ? 1 : 2) }
+
+    /// A server that follows this one, with another clock.
+    func next(
+        store: any SessionStore,
+        after seconds: Int = 1,
+        _ change: (inout SessionSettings) -> Void = { _ in }
+    ) -> SessionFixture {
+        wall.move(by: seconds)
+        return SessionFixture(change, store: store, clock: ManualClock(now: 5_000_000_000), wall: wall)
+    }
+}
+
+/// A wall clock that can be set.
+final class HandWall: Sendable {
+    private let time = Mutex(1_800_000_000)
+
+    var now: Int { time.withLock { $0 } }
+
+    func move(by seconds: Int) { time.withLock { $0 += seconds } }
+}
+
+/// A thread-safe list of notes.
+final class Notes<Entry: Sendable>: Sendable {
+    private let entries = Mutex<[Entry]>([])
+
+    var all: [Entry] { entries.withLock { $0 } }
+
+    func add(_ entry: Entry) { entries.withLock { $0.append(entry) } }
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+/// Waits for a change that another task makes without a notification.
+package enum Waiting {
+    /// A condition that did not hold in time.
+    package struct NotInTime: Error {}
+
+    /// How long to wait: far more than it takes on a busy machine, as only a defect takes it up.
+    package static let patience = Duration.seconds(60)
+
+    /// Evaluates a condition repeatedly until it holds.
+    ///
+    /// - Throws: ``NotInTime``, and what the condition throws.
+    package static func until(_ condition: () throws -> Bool) async throws {
+        let end = ContinuousClock.now + patience
+        while try !condition() {
+            guard ContinuousClock.now < end else { throw NotInTime() }
+            await Task.yield()
+        }
+    }
+}

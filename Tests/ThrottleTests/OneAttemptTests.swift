@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import RealmKit
+import RealmTesting
+import Testing
+
+@testable import Throttle
+
+/// A rule with two realms: `town`, whose password is `right`, and `city`, whose password is another.
+struct OneAttemptTests {
+    private static let both = ["town", "city"]
+
+    private func fixture(
+        _ change: (inout ThrottleSettings) -> Void = { _ in },
+        city: LoginStack.Entry = LoginStack.Entry(PasswordCheck("other"), .required)
+    ) throws -> ThrottleFixture {
+        try ThrottleFixture(
+            {
+                $0.delay = .milliseconds(250)
+                change(&$0)
+            },
+            others: ["city": [city]]
+        )
+    }
+
+    /// What came of a login: the realm that accepted, or nothing, and how late it was told.
+    private func login(
+        _ fixture: ThrottleFixture,
+        _ name: String,
+        _ password: String,
+        in realms: [String] = both
+    ) async throws -> (realm: String?, milliseconds: Int) {
+        let (report, time) = try await fixture.timed { try await fixture.login(name, password, in: realms) }
+        return (report.identity?.realm, time)
+    }
+
+    @Test(arguments: ["ann", "nobody"])
+    func `right sign-ins at the second realm count nothing and are not delayed`(name: String) async throws {
+        let fixture = try ThrottleFixture(
+            {
+                $0.failures = 3
+                $0.sourceFailures = 5
+                $0.delay = .milliseconds(250)
+            },
+            entries: [LoginStack.Entry(PasswordCheck(), .required)],
+            others: ["city": [LoginStack.Entry(FaultInjector(.run(Self.takeOther)), .required)]]
+        )
+        for _ in 0..<50 {
+            let (realm, milliseconds) = try await login(fixture, name, "other")
+            #expect(realm == "city" && milliseconds == 0)
+        }
+        #expect(fixture.failures(of: name) == 0)
+        #expect(fixture.failures(of: name, in: "city") == 0)
+        #expect(fixture.failures(from: "192.0.2.7") == 0)
+        #expect(fixture.throttle.pending == (0, 0))
+    }
+
+    /// Takes the password `other`, whoever brings it.
+    @Sendable private static func takeOther(_ attempt: LoginAttempt) async throws(LoginFault) -> Verdict {
+        try await attempt.password().matches("other") ? attempt.commit() : .failed(.wrongCredentials)
+    }
+
+    @Test func `when all realms refuse, each account and the source count one failure, with one delay`() async throws {
+        let fixture = try fixture()
+        #expect(try await login(fixture, "ann", "wrong").milliseconds == 250)
+        #expect(fixture.failures(of: "ann") == 1)
+        #expect(fixture.failures(of: "ann", in: "city") == 1)
+        #expect(fixture.failures(from: "192.0.2.7") == 1)
+        // The longest: that of the account that has failed most.
+        for _ in 0..<2 { _ = try await login(fixture, "ann", "wrong", in: ["city"]) }
+        #expect(try await login(fixture, "ann", "wrong").milliseconds == 2000)
+        #expect(fixture.failures(of: "ann") == 2)
+        #expect(fixture.failures(of: "ann", in: "city") == 4)
+        #expect(fixture.failures(from: "192.0.2.7") == 4)
+    }
+
+    @Test func `known and unknown users are counted and delayed alike`() async throws {
+        for (realms, count) in [(Self.both, 1), (["city", "town"], 1), (["town", "town"], 1)] {
+            var seen: [[Int?]] = []
+            for name in ["ann", "nobody"] {
+                let fixture = try fixture()
+                let milliseconds = try await login(fixture, name, "wrong", in: realms).milliseconds
+                seen.append([milliseconds, fixture.failures(of: name), fixture.failures(from: "192.0.2.7")])
+            }
+            #expect(seen == [[250, count, 1], [250, count, 1]])
+        }
+    }
+
+    @Test func `a success clears the account that has accepted, and no other`() async throws {
+        let fixture = try fixture()
+        _ = try await login(fixture, "ann", "wrong")
+        #expect(try await login(fixture, "ann", "other").realm == "city")
+        #expect(fixture.failures(of: "ann", in: "city") == 0)
+        #expect(fixture.failures(of: "ann") == 1)
+        #expect(fixture.failures(from: "192.0.2.7") == 1)
+        #expect(try await login(fixture, "ann", "right").realm == "town")
+        #expect(fixture.failures(of: "ann") == 0)
+    }
+
+    @Test func `a locked account blocks its own realm and no other`() async throws {
+        let fixture = try fixture { $0.failures = 2 }
+        for _ in 0..<2 { _ = try await login(fixture, "ann", "wrong", in: ["town"]) }
+        #expect(fixture.failures(of: "ann") == nil)
+        #expect(try await login(fixture, "ann", "right").realm == nil)
+        let (realm, milliseconds) = try await login(fixture, "ann", "other")
+        #expect(realm == "city" && milliseconds == 0)
+        // The right password of the locked one is a wrong one for the other.
+        #expect(try await login(fixture, "ann", "right").realm == nil)
+        #expect(fixture.failures(of: "ann", in: "city") == 1)
+        #expect(fixture.locks.all == ["ann@town as ann"])
+    }
+
+    @Test func `a locked source blocks all realms`() async throws {
+        let fixture = try fixture { $0.sourceFailures = 2 }
+        for name in ["bob", "cid"] { _ = try await login(fixture, name, "wrong") }
+        #expect(fixture.failures(from: "192.0.2.7") == nil)
+        for password in ["right", "other"] { #expect(try await login(fixture, "ann", password).realm == nil) }
+        #expect(fixture.failures(of: "ann") == 0 && fixture.failures(of: "ann", in: "city") == 0)
+    }
+
+    @Test func `guesses at two realms lock both accounts at the limit, in any order of realms`() async throws {
+        let fixture = try fixture { $0.failures = 4 }
+        for realms in [Self.both, ["city", "town"], Self.both, ["town"]] {
+            _ = try await login(fixture, "ann", "wrong", in: realms)
+        }
+        #expect(fixture.failures(of: "ann") == nil)
+        #expect(fixture.failures(of: "ann", in: "city") == 3)
+        #expect(try await login(fixture, "ann", "right", in: ["town"]).realm == nil)
+    }
+
+    /// Takes any password: its user gives it another one whenever he likes.
+    private struct Willing: LoginModule {
+        init() {}
+        init(realm: any Realm, options: ModuleOptions) throws(BadModule) {}
+
+        func authenticateUser(_ attempt: LoginAttempt) async throws(LoginFault) -> Verdict {
+            _ = try await attempt.password()
+            return attempt.commit()
+        }
+    }
+
+    @Test func `an account of one's own at the second realm gives no guesses at the first`() async throws {
+        let fixture = try fixture({ $0.failures = 10 }, city: LoginStack.Entry(Willing(), .required))
+        for number in 0..<11 {
+            let (realm, milliseconds) = try await login(fixture, "ann", "guess\(number)")
+            // It is a success all the same.
+            #expect(realm == "city" && milliseconds == 0)
+        }
+        #expect(fixture.failures(of: "ann") == nil)
+        #expect(try await login(fixture, "ann", "right", in: ["town"]).realm == nil)
+        // From then on the first realm says no whatever it hears.
+        #expect(try await login(fixture, "ann", "right").realm == "city")
+        #expect(fixture.failures(from: "192.0.2.7") == 0)
+    }
+
+    @Test func `cached credentials and a changed password cost their user few failures`() async throws {
+        let fixture = try fixture({ $0.failures = 10 }, city: LoginStack.Entry(Willing(), .required))
+        for password in ["old", "old", "new", "new", "old", "new", "old"] {
+            #expect(try await login(fixture, "ann", password).realm == "city")
+        }
+        #expect(fixture.failures(of: "ann") == 1)
+        fixture.throttle.clear(.all)
+        #expect(try await login(fixture, "ann", "third").realm == "city")
+        #expect(fixture.failures(of: "ann") == 0)
+    }
+
+    @Test func `an attempt that waits at one realm holds no reservation at the other`() async throws {
+        let slow = FaultInjector(.hold())
+        let fixture = try ThrottleFixture(
+            { $0.failures = 1 },
+            entries: [LoginStack.Entry(slow, .required, deadline: .seconds(100_000))],
+            others: ["city": [LoginStack.Entry(PasswordCheck("other"), .required)]]
+        )
+        let first = Task { try await fixture.login("ann", "x", in: ["town"]) }
+        await slow.untilCalled()
+        let second = Task { try await fixture.login("ann", "other", in: Self.both) }
+        try await fixture.untilWaiting(1)
+        // One place at the account of each realm: the second realm's is free.
+        #expect(try await fixture.login("ann", "other", in: ["city"]).identity?.realm == "city")
+        slow.release()
+        #expect(try await first.value.identity?.realm == "town")
+        #expect(try await second.value.identity?.realm == "town")
+        #expect(fixture.throttle.pending == (0, 0))
+    }
+
+    @Test func `attempts with realms in opposite orders do not deadlock`() async throws {
+        let fixture = try fixture {
+            $0.failures = 1
+            $0.waitingPerAccount = 1000
+            $0.delay = .zero
+        }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<200 {
+                group.addTask {
+                    let realms = number % 2 == 0 ? Self.both : Self.both.reversed()
+                    let report = try await fixture.login("ann", "other", in: realms)
+                    #expect(report.identity?.realm == "city")
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(fixture.throttle.pending == (0, 0))
+        #expect(fixture.throttle.lockouts.isEmpty)
+    }
+
+    @Test func `an unavailable realm counts no failure, the realms that refused do`() async throws {
+        let down = FaultInjector(.fail(.unavailable("down")))
+        let fixture = try fixture(city: LoginStack.Entry(down, .required))
+        for name in ["ann", "nobody"] {
+            let (report, milliseconds) = try await fixture.timed {
+                try await fixture.login(name, "wrong", in: Self.both)
+            }
+            #expect(report.isUnavailable && report.decisive?.realm == "city")
+            #expect(milliseconds == 1000)
+            #expect(fixture.failures(of: name) == 1)
+            #expect(fixture.failures(of: name, in: "city") == 0)
+        }
+        #expect(fixture.failures(from: "192.0.2.7") == 2)
+    }
+}

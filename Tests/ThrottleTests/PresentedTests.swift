@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import RealmKit
+import RealmTesting
+import Testing
+
+@testable import Throttle
+
+/// The response and the count of a refusal depend on the presented secret, not on the modules' results.
+struct PresentedTests {
+    /// Asks for a code, which a conversation that is an `Authorization` field does not have.
+    private struct CodeCheck: LoginModule {
+        init() {}
+        init(realm: any Realm, options: ModuleOptions) throws(BadModule) {}
+
+        func authenticateUser(_ attempt: LoginAttempt) async throws(LoginFault) -> Verdict {
+            // Only users who have one are asked for a code.
+            if attempt.username.text.hasPrefix("nobody") { return .ignored }
+            return try await attempt.oneTimeCode().matches("123456")
+                ? attempt.commit(only: []) : .failed(.wrongCredentials)
+        }
+    }
+
+    private static func password(_ flag: ControlFlag) -> LoginStack.Entry { LoginStack.Entry(PasswordCheck(), flag) }
+    private static func code(_ flag: ControlFlag) -> LoginStack.Entry { LoginStack.Entry(CodeCheck(), flag) }
+    private static func down(_ flag: ControlFlag) -> LoginStack.Entry {
+        LoginStack.Entry(FaultInjector(.fail(.unavailable("down"))), flag)
+    }
+
+    /// A stack, and what there is to expect of everybody who is refused by it.
+    struct Row: Sendable, CustomTestStringConvertible {
+        let name: String
+        let entries: [LoginStack.Entry]
+        let isUnavailable: Bool
+        let milliseconds: Int
+        let failures: Int
+        /// Whether the right password is accepted.
+        var accepts = false
+
+        var testDescription: String { name }
+    }
+
+    static let rows = [
+        Row(
+            name: "a password",
+            entries: [password(.required)],
+            isUnavailable: false,
+            milliseconds: 250,
+            failures: 1,
+            accepts: true
+        ),
+        Row(
+            name: "a password and a code",
+            entries: [password(.required), code(.required)],
+            isUnavailable: false,
+            milliseconds: 250,
+            failures: 1
+        ),
+        Row(
+            name: "a requisite password and a code",
+            entries: [password(.requisite), code(.required)],
+            isUnavailable: false,
+            milliseconds: 250,
+            failures: 1
+        ),
+        Row(
+            name: "a code and a password",
+            entries: [code(.required), password(.required)],
+            isUnavailable: false,
+            milliseconds: 250,
+            failures: 1
+        ),
+        Row(
+            name: "a requisite code and a password",
+            entries: [code(.requisite), password(.required)],
+            isUnavailable: false,
+            milliseconds: 250,
+            failures: 1
+        ),
+        Row(
+            name: "what is required is down",
+            entries: [down(.required)],
+            isUnavailable: true,
+            milliseconds: 1000,
+            failures: 0
+        ),
+        Row(
+            name: "the second required is down",
+            entries: [password(.required), down(.required)],
+            isUnavailable: true,
+            milliseconds: 1000,
+            failures: 0
+        ),
+        Row(
+            name: "the first required is down",
+            entries: [down(.required), password(.required)],
+            isUnavailable: true,
+            milliseconds: 1000,
+            failures: 0
+        ),
+        Row(
+            name: "a requisite first is down",
+            entries: [down(.requisite), password(.required)],
+            isUnavailable: true,
+            milliseconds: 1000,
+            failures: 0
+        ),
+        Row(
+            name: "a required one behind a requisite password is down",
+            entries: [password(.requisite), down(.required)],
+            isUnavailable: false,
+            milliseconds: 250,
+            failures: 1
+        ),
+        Row(
+            name: "the one that a sufficient password saves from is down",
+            entries: [password(.sufficient), down(.required)],
+            isUnavailable: true,
+            milliseconds: 1000,
+            failures: 1,
+            accepts: true
+        ),
+        Row(
+            name: "a sufficient first is down",
+            entries: [down(.sufficient), password(.sufficient)],
+            isUnavailable: true,
+            milliseconds: 1000,
+            failures: 1,
+            accepts: true
+        ),
+        Row(
+            name: "a sufficient second is down",
+            entries: [password(.sufficient), down(.sufficient)],
+            isUnavailable: true,
+            milliseconds: 1000,
+            failures: 1,
+            accepts: true
+        ),
+        Row(
+            name: "an optional first is down",
+            entries: [down(.optional), password(.required)],
+            isUnavailable: false,
+            milliseconds: 250,
+            failures: 1,
+            accepts: true
+        ),
+        Row(
+            name: "password, code, and what is down",
+            entries: [password(.required), code(.required), down(.required)],
+            isUnavailable: true,
+            milliseconds: 1000,
+            failures: 0
+        ),
+        Row(
+            name: "a password, what is down, and a code",
+            entries: [password(.requisite), down(.required), code(.required)],
+            isUnavailable: false,
+            milliseconds: 250,
+            failures: 1
+        ),
+    ]
+
+    @Test(arguments: rows)
+    func `during an outage right and wrong passwords, known and unknown users are refused and counted alike`(
+        row: Row
+    ) async throws {
+        for (name, password) in [
+            ("ann", "right"), ("ann", "wrong"), ("nobody", "right"), ("nobody", "wrong"), ("ann", ""),
+        ] {
+            let fixture = try ThrottleFixture({ $0.delay = .milliseconds(250) }, entries: row.entries)
+            let (report, milliseconds) = try await fixture.timed { try await fixture.login(name, password) }
+            let isAccepted = report.identity != nil
+            #expect(isAccepted == (row.accepts && name == "ann" && password == "right"))
+            guard !isAccepted else { continue }
+            let what = Comment(rawValue: "\(name) with \(password.debugDescription)")
+            #expect(report.isUnavailable == row.isUnavailable, what)
+            #expect(milliseconds == row.milliseconds, what)
+            #expect(fixture.failures(of: name) == row.failures, what)
+            #expect(fixture.failures(from: "192.0.2.7") == row.failures, what)
+        }
+    }
+
+    @Test(arguments: rows)
+    func `during an outage a locked account is refused and delayed as for a guesser`(row: Row) async throws {
+        var seen: Set<[String]> = []
+        for (name, password) in [("ann", "right"), ("ann", "wrong"), ("nobody", "wrong")] {
+            let fixture = try ThrottleFixture(
+                {
+                    $0.delay = .milliseconds(250)
+                    $0.failures = 1
+                    $0.sourceFailures = 0
+                },
+                entries: row.entries
+            )
+            let account = Account(realm: "town", key: name)
+            let reservation = await fixture.throttle.reserve([account], by: try Username(name), from: nil)
+            let wrong = try ThrottleFixture(entries: [Self.password(.required)])
+            let report = try await wrong.login(name, "wrong")
+            _ = try await fixture.timed { await reservation.settle([RealmAttempt(account, report: report)]) }
+            #expect(fixture.failures(of: name) == nil)
+            let (answer, milliseconds) = try await fixture.timed { try await fixture.login(name, password) }
+            #expect(answer.identity == nil)
+            seen.insert(["\(answer.isUnavailable)", "\(milliseconds)"])
+        }
+        #expect(seen.count == 1, "\(seen)")
+    }
+
+    @Test func `an outage alone locks no account`() async throws {
+        for entries in [
+            [Self.password(.required), Self.down(.required)], [Self.down(.required), Self.password(.required)],
+        ] {
+            let fixture = try ThrottleFixture({ $0.failures = 3 }, entries: entries)
+            for _ in 0..<20 { #expect(try await fixture.login("ann", "right").isUnavailable) }
+            #expect(fixture.throttle.lockouts.isEmpty)
+        }
+    }
+
+    @Test func `while one sufficient module is unavailable guesses at the other are bounded`()
+        async throws
+    {
+        for entries in [
+            [Self.password(.sufficient), Self.down(.required)], [Self.down(.sufficient), Self.password(.required)],
+        ] {
+            for name in ["ann", "nobody"] {
+                let fixture = try ThrottleFixture({ $0.failures = 3 }, entries: entries)
+                for _ in 0..<3 { _ = try await fixture.login(name, "wrong") }
+                #expect(fixture.locks.all == ["\(name)@town as \(name)"])
+                #expect(try await fixture.login(name, "right").identity == nil)
+            }
+        }
+    }
+
+    @Test func `a login that presents no secret counts no failure`() async throws {
+        for entries in [[Self.password(.required)], [Self.password(.requisite), Self.code(.required)]] {
+            let fixture = try ThrottleFixture({ $0.failures = 1 }, entries: entries)
+            for _ in 0..<3 { #expect(try await fixture.answer("ann", nil) == "missing-credential") }
+            #expect(fixture.throttle.lockouts.isEmpty)
+        }
+    }
+
+    @Test(arguments: ["ann", "nobody"])
+    func `a cancelled login counts alike for known and unknown users`(name: String) async throws {
+        for (flag, failures) in [(ControlFlag.required, 0), (.sufficient, 1)] {
+            let slow = FaultInjector(.hold())
+            let fixture = try ThrottleFixture(entries: [Self.password(flag), LoginStack.Entry(slow, .required)])
+            let login = Task { try await fixture.login(name, "wrong") }
+            await slow.untilCalled()
+            login.cancel()
+            #expect(try await login.value.identity == nil)
+            #expect(fixture.failures(of: name) == failures)
+            slow.release()
+        }
+    }
+}
