@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-package import Glibc
+import Glibc
 
 /// The folder of a program's own files, which only its owner may use.
 package struct StateFolder {
