@@ -170,7 +170,7 @@ let package = Package(
         ),
         .target(
             name: "CommandSupport",
-            dependencies: ["HostServices", "LoginConf", "RealmConfiguration", "RealmKit", arguments]
+            dependencies: ["Bytes", "HostServices", "LoginConf", "RealmConfiguration", "RealmKit", arguments]
         ),
         .target(
             name: "AuthcheckCommand",

@@ -149,14 +149,13 @@ package struct AccessController: Sendable {
     /// - Parameter login: The login that ``evaluate(_:credentials:)`` returned.
     /// - Returns: The decision, and the report of the login that it rests on.
     package func completeLogin(_ login: Login) async -> (decision: AccessDecision, report: LoginReport?) {
-        let realmLogin = await RealmLogin.make(
-            with: authenticator,
-            in: login.rule.realms,
+        let outcome = await authenticator.loginOnWeb(
             as: login.username,
+            inFirstOf: login.rule.realms,
             address: login.address,
             asking: PreparedConversation(name: login.username.text, password: login.password)
         )
-        switch realmLogin.outcome {
+        switch outcome {
         case .accepted(let identity, let report):
             if let key = login.key, let realm = authenticator.realms[identity.realm] {
                 let client = CredentialCache.Client(

@@ -112,22 +112,6 @@ public struct Authenticator: Sendable {
         return RealmsReport(attempts.map(\.report))
     }
 
-    /// Authenticates a user without waiting, if all modules of the realm's stack are immediate and there is no
-    /// ``throttle``.
-    ///
-    /// A throttle waits while too many attempts are in progress and before it returns a refusal, so with a throttle the
-    /// result is always nil.
-    ///
-    /// - Parameter request: The realm, the user name, the service and the client's address.
-    /// - Returns: The decision and the steps that led to it; nil if ``login(_:asking:)`` must be used.
-    /// - Throws: ``RealmError`` of code `noSuchRealm`.
-    public func loginNow(_ request: consuming LoginRequest) throws(RealmError) -> LoginReport? {
-        let realm = try realm(request.realm)
-        guard throttle == nil, var report = realm.stack.loginNow(request) else { return nil }
-        realm.enrich(&report)
-        return report
-    }
-
     /// Ends a login: calls ``LoginModule/logout(_:)`` of every module that it reached.
     ///
     /// The modules are called even if the configuration has changed and the realm no longer exists.

@@ -1,23 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// The result of a login in several realms, used in order until one accepted.
+/// The result of a login in the first of several realms that accepts: the report of each realm that was used.
 public struct RealmsReport: Sendable {
+    /// The outcome of the login as a whole.
+    public enum Outcome: Sendable {
+        /// A realm accepted; the report is that of this realm.
+        case accepted(AuthenticatedIdentity, LoginReport)
+        /// All realms rejected; the report is that of the last one, and nil if there was no realm.
+        case rejected(LoginReport?)
+        /// No realm accepted, and one of them was unavailable, so the login cannot be decided now (503); the report is
+        /// that of the last realm that was unavailable, and nil if there is no report. See
+        /// ``LoginReport/isUnavailable``.
+        case unavailable(LoginReport?)
+    }
+
     /// The result in each realm that was used, in order; if one has accepted, it is the last.
     public let reports: [LoginReport]
 
     init(_ reports: [LoginReport]) { self.reports = reports }
 
-    /// The accepted user; nil if all realms have refused.
-    public var identity: AuthenticatedIdentity? { reports.last?.identity }
-
-    /// Whether the response may be 503: the login cannot be decided now; see ``LoginReport/isUnavailable``.
-    public var isUnavailable: Bool { identity == nil && reports.contains { $0.isUnavailable } }
-
-    /// The report to log: of the realm that accepted; otherwise of the last one that was unavailable; otherwise the
-    /// last.
-    public var decisive: LoginReport? {
-        guard identity == nil else { return reports.last }
-        return reports.last { $0.isUnavailable } ?? reports.last
+    /// The outcome of the login.
+    public var outcome: Outcome {
+        if let last = reports.last, let identity = last.identity { return .accepted(identity, last) }
+        if let unavailable = reports.last(where: { $0.isUnavailable }) { return .unavailable(unavailable) }
+        return .rejected(reports.last)
     }
+
+    /// The accepted user; nil if no realm has accepted.
+    public var identity: AuthenticatedIdentity? { reports.last?.identity }
 }

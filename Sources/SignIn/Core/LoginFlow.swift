@@ -21,13 +21,8 @@ struct LoginFlow: SignInComponent {
         }
     }
 
-    /// A login that has begun.
-    struct Begun {
-        let login: InteractiveLogin<RealmLogin>
-        let username: Username
-        /// The beginning of the login, which may not have seen the changes after it.
-        let began: SignInState.Beginning
-    }
+    /// A login of the web: its outcome is that of the first realm that accepts.
+    typealias Login = PendingLogin<RealmsReport.Outcome>
 
     /// Begins a login.
     ///
@@ -35,89 +30,97 @@ struct LoginFlow: SignInComponent {
     ///   - username: The user name.
     ///   - password: The password.
     ///   - realms: The names of the realms, in order.
+    ///   - target: The target to return to after the sign-in.
+    ///   - browser: The browser that the login belongs to.
     ///   - request: The request.
     /// - Returns: The login.
     func begin(
         as username: Username,
         password: Secret,
         in realms: [String],
-        for request: WebRequest
-    ) async -> Begun {
+        target: String?,
+        browser: BrowserBinding,
+        request: WebRequest
+    ) async -> Login {
         // A change before the login must not count as one that the login has not seen.
         for realm in realms { _ = await settleChanges(of: realm) }
         let authenticator = authenticator
         let address = request.address
-        let began = SignInState.Beginning(mark: sessions.revocationEpoch(), generation: state.generation)
-        let login = InteractiveLogin(name: username.text, password: password) { conversation in
-            await RealmLogin.make(
-                with: authenticator,
-                in: realms,
+        let start = Login.Start(epoch: sessions.revocationEpoch(), generation: state.generation)
+        let interactive = InteractiveLogin(name: username.text, password: password) { conversation in
+            await authenticator.loginOnWeb(
                 as: username,
+                inFirstOf: realms,
                 address: address,
                 asking: conversation
             )
         }
-        return Begun(login: login, username: username, began: began)
+        return Login(
+            interactive: interactive,
+            account: username,
+            source: ClientNetwork(address ?? ""),
+            browser: browser.digest,
+            target: target,
+            start: start
+        )
     }
 
-    /// Keeps a login until the user has answered its question.
+    /// The state of a login after its beginning or an answer.
+    enum Progress {
+        /// The login waits for the answer to a question.
+        case question(Login.Question, messages: [String])
+        /// The login has created a session.
+        case session(Session, OpaqueToken, LoginReport)
+        /// The login has failed; the notice is for the sign-in page.
+        case failed(Notice, LoginReport?)
+    }
+
+    /// Waits until a login has a question, which is kept with it, or has ended.
     ///
     /// - Parameters:
-    ///   - begun: The login.
-    ///   - questions: The question's callbacks.
-    ///   - number: The question's number.
-    ///   - target: The target to return to after the sign-in.
-    ///   - browser: The browser that the login belongs to.
-    ///   - request: The request.
-    ///   - isNew: True if the login has just begun.
-    func keep(
-        _ begun: Begun,
-        asking questions: [Callback],
-        number: Int,
-        target: String?,
-        browser: BrowserBinding,
-        request: WebRequest,
-        isNew: Bool
-    ) {
-        let pending = SignInState.Pending(
-            target: target,
-            messages: begun.login.messages,
-            questions: questions,
-            number: number,
-            began: begun.began
-        )
-        let waiting = PendingLogins<RealmLogin, SignInState.Pending>.Waiting(
-            login: begun.login,
-            context: pending,
-            source: ClientNetwork(request.address ?? ""),
-            account: begun.username,
-            browser: browser.digest
-        )
-        // A login that has been waiting before gives way to one that its browser has begun since.
-        if isNew { state.waiting.put(waiting) } else { state.waiting.putBack(waiting) }
+    ///   - login: The login.
+    ///   - request: The request that began it or answered its last question.
+    /// - Returns: The open question, the session, or the failure.
+    func advance(_ login: Login, for request: WebRequest) async -> Progress {
+        let outcome: RealmsReport.Outcome
+        switch await login.interactive.next() {
+        case .questions(let callbacks, let number):
+            let question = Login.Question(callbacks: callbacks, number: number)
+            var waiting = login
+            waiting.question = question
+            // A login that has been waiting before gives way to one that its browser has begun since.
+            if login.question == nil { state.waiting.put(waiting) } else { state.waiting.putBack(waiting) }
+            return .question(question, messages: login.interactive.messages)
+        case .finished(let finished): outcome = finished
+        }
+        switch outcome {
+        case .rejected(let report):
+            state.noteRefusal(report)
+            return .failed(.refused, report)
+        case .unavailable(let report):
+            state.noteRefusal(report)
+            return .failed(.unavailable, report)
+        case .accepted(let identity, let report):
+            switch await establish(identity, of: login, request: request) {
+            case .session(let session, let token): return .session(session, token, report)
+            case .notice(let notice): return .failed(notice, report)
+            }
+        }
     }
 
     /// A new session, or the notice for the sign-in page.
-    enum Established {
+    private enum Established {
         case session(Session, OpaqueToken)
         case notice(Notice)
     }
 
-    /// Creates the session of a login that a realm has accepted.
-    ///
-    /// - Parameters:
-    ///   - identity: The authenticated identity.
-    ///   - began: The beginning of the login.
-    ///   - browser: The browser that the login belongs to; its earlier session ends.
-    ///   - request: The last request of the login.
-    /// - Returns: The session, or the notice for the sign-in page.
-    func establish(
+    /// Creates the session of a login that a realm has accepted; an earlier session of the browser ends.
+    private func establish(
         _ identity: AuthenticatedIdentity,
-        since began: SignInState.Beginning,
-        browser: BrowserBinding,
+        of login: Login,
         request: WebRequest
     ) async -> Established {
-        let (established, hasBegun) = await createSession(identity, since: began, browser: browser, request: request)
+        let (established, hasBegun) = await createSession(identity, of: login, request: request)
         // A login without a session is logged out now, and one with a session when that ends.
         if !hasBegun { state.logouts.add(identity) }
         return established
@@ -126,8 +129,7 @@ struct LoginFlow: SignInComponent {
     /// Creates the session; `hasBegun` is true if there was one, even if it has ended again.
     private func createSession(
         _ identity: AuthenticatedIdentity,
-        since began: SignInState.Beginning,
-        browser: BrowserBinding,
+        of login: Login,
         request: WebRequest
     ) async -> (Established, hasBegun: Bool) {
         guard let realm = authenticator.realms[identity.realm], let host = request.host else {
@@ -152,15 +154,15 @@ struct LoginFlow: SignInComponent {
                 at: host,
                 from: request.sessionClient,
                 stamp: stamp,
-                since: began.mark,
-                replacing: state.recent.of(browser.digest)
+                since: login.start.epoch,
+                replacing: state.recent.of(login.browser)
             )
-            guard state.generation == began.generation else {
+            guard state.generation == login.start.generation else {
                 // The configuration was reloaded since, and the realm may be a different one.
                 _ = await end(session, cause: .userChanged)
                 return (.notice(.unavailable), true)
             }
-            state.recent.put(session, for: browser.digest)
+            state.recent.put(session, for: login.browser)
             state.noteBeginning(session)
             return (.session(session, token), true)
         } catch {
@@ -179,7 +181,7 @@ struct LoginFlow: SignInComponent {
         /// The login waits for the answer to another question.
         case anotherQuestion
         /// The login goes on.
-        case answered(Begun, SignInState.Pending)
+        case answered(Login)
     }
 
     /// Passes answers to the login that waits for them.
@@ -192,23 +194,22 @@ struct LoginFlow: SignInComponent {
     ///   - secret: Returns the answer to the callback of an index; nil if there is none.
     /// - Returns: The login, if it goes on.
     func answer(_ browser: BrowserBinding, number: Int?, secret: (Int) -> Secret?) -> Answered {
-        let waiting: PendingLogins<RealmLogin, SignInState.Pending>.Waiting
-        switch state.waiting.take(browser.digest, if: { $0.number == number }) {
+        let login: Login
+        switch state.waiting.take(browser.digest, if: { $0.question?.number == number }) {
         case .none: return .nothingWaits
         case .another: return .anotherQuestion
-        case .taken(let taken): waiting = taken
+        case .taken(let taken): login = taken
         }
-        let pending = waiting.context
-        let answers: [Answer] = pending.questions.enumerated().map { index, question in
-            switch question {
+        guard let question = login.question else { return .nothingWaits }
+        let answers: [Answer] = question.callbacks.enumerated().map { index, callback in
+            switch callback {
             case .name: secret(index)?.utf8Text.map { Answer.name($0.string) } ?? .none
             case .password, .oneTimeCode: secret(index).map(Answer.secret) ?? .none
             case .certificate, .message: .none
             }
         }
-        guard waiting.login.answer(answers, to: pending.number) else { return .nothingWaits }
-        let begun = Begun(login: waiting.login, username: waiting.account, began: pending.began)
-        return .answered(begun, pending)
+        guard login.interactive.answer(answers, to: question.number) else { return .nothingWaits }
+        return .answered(login)
     }
 
     /// Returns the browser of a request with the cookie of the sign-in page; nil without it.

@@ -25,7 +25,7 @@ extension SignInComponent {
     }
 
     func json(
-        _ value: JSONValue,
+        _ value: some Encodable,
         status: HTTPResponse.Status = .ok,
         to request: WebRequest,
         cookies: [String] = []
@@ -38,7 +38,7 @@ extension SignInComponent {
         }
         if status == .serviceUnavailable { headers[.retryAfter] = "5" }
         let head = HTTPResponse(status: status, headerFields: headers)
-        return RenderedResponse(head, text: value.text + "\n").response(isHead: request.method == "HEAD")
+        return RenderedResponse(head, text: JSONText.of(value) + "\n").response(isHead: request.method == "HEAD")
     }
 
     func error(
@@ -47,7 +47,12 @@ extension SignInComponent {
         to request: WebRequest,
         cookies: [String] = []
     ) -> Response {
-        json(.object([("error", .string(code))]), status: status, to: request, cookies: cookies)
+        json(["error": code], status: status, to: request, cookies: cookies)
+    }
+
+    /// Returns 400 with the reason, for a client of the session API.
+    func malformed(_ reason: String, to request: WebRequest) -> Response {
+        json(["error": "malformed", "reason": reason], status: .badRequest, to: request)
     }
 }
 

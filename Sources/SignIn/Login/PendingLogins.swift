@@ -10,20 +10,8 @@ internal import Synchronization
 /// There is one login per browser, and a bounded number per account, per source and in total. If there are too many,
 /// the oldest login of the source that has most is cancelled, so that an attacker with many logins cannot evict those
 /// of others (CVE-2026-77561). The table may be used from any thread.
-final class PendingLogins<Outcome: Sendable, Context: Sendable>: Sendable {
-    /// A login of the table, with its context.
-    package struct Waiting: Sendable {
-        /// The login.
-        let login: InteractiveLogin<Outcome>
-        /// The context that was put in with the login.
-        package let context: Context
-        /// The network that the login came from.
-        package let source: ClientNetwork
-        /// The user name of the account, as it was typed.
-        package let account: Username
-        /// The digest of the browser's token.
-        package let browser: Digest
-    }
+final class PendingLogins<Outcome: Sendable>: Sendable {
+    typealias Login = PendingLogin<Outcome>
 
     /// The result of taking a login out of the table.
     enum Taken: Sendable {
@@ -32,11 +20,11 @@ final class PendingLogins<Outcome: Sendable, Context: Sendable>: Sendable {
         /// The login of the browser is not the one that is meant; it goes on waiting, with the same deadline.
         case another
         /// The login, which is no longer in the table.
-        case taken(Waiting)
+        case taken(Login)
     }
 
     private struct Entry {
-        let waiting: Waiting
+        let login: Login
         let number: UInt64
         let deadline: UInt64
     }
@@ -49,7 +37,7 @@ final class PendingLogins<Outcome: Sendable, Context: Sendable>: Sendable {
 
         mutating func remove(_ browser: Digest) -> Entry? {
             guard let entry = entries.removeValue(forKey: browser) else { return nil }
-            let source = entry.waiting.source
+            let source = entry.login.source
             sources[source]?.removeAll { $0 == browser }
             if sources[source]?.isEmpty == true { sources[source] = nil }
             return entry
@@ -65,11 +53,11 @@ final class PendingLogins<Outcome: Sendable, Context: Sendable>: Sendable {
 
         /// Returns the number of logins of an account, and the oldest login of the source that has most of them.
         func next(of account: Username) -> (count: Int, next: Digest?) {
-            let all = entries.values.filter { $0.waiting.account == account }
-            let crowd = Dictionary(grouping: all, by: \.waiting.source).values.max { left, right in
+            let all = entries.values.filter { $0.login.account == account }
+            let crowd = Dictionary(grouping: all, by: \.login.source).values.max { left, right in
                 left.count != right.count ? left.count < right.count : oldest(left) > oldest(right)
             }
-            return (all.count, crowd?.min { $0.number < $1.number }?.waiting.browser)
+            return (all.count, crowd?.min { $0.number < $1.number }?.login.browser)
         }
 
         private func oldest(_ entries: [Entry]) -> UInt64 { entries.map(\.number).min() ?? .max }
@@ -104,52 +92,52 @@ final class PendingLogins<Outcome: Sendable, Context: Sendable>: Sendable {
 
     /// Adds a login that begins to wait; an earlier login of the browser is cancelled.
     ///
-    /// - Parameter waiting: The login.
-    func put(_ waiting: Waiting) { put(waiting, replacing: true) }
+    /// - Parameter login: The login.
+    func put(_ login: Login) { put(login, replacing: true) }
 
     /// Puts a login with another question back, unless the browser has begun another login meanwhile.
     ///
-    /// - Parameter waiting: The result of ``take(_:)``.
+    /// - Parameter login: The result of ``take(_:)``.
     /// - Returns: True if the login waits now; false if it has been cancelled.
     @discardableResult
-    func putBack(_ waiting: Waiting) -> Bool { put(waiting, replacing: false) }
+    func putBack(_ login: Login) -> Bool { put(login, replacing: false) }
 
     /// Returns the login of a browser, which goes on waiting.
     ///
     /// - Parameter browser: The digest of the browser's token.
     /// - Returns: The login; nil if none waits or it has expired.
-    func look(_ browser: Digest) -> Waiting? {
+    func look(_ browser: Digest) -> Login? {
         let now = clock.now
-        return state.withLock { state in state.entries[browser].flatMap { now < $0.deadline ? $0.waiting : nil } }
+        return state.withLock { state in state.entries[browser].flatMap { now < $0.deadline ? $0.login : nil } }
     }
 
     /// Takes the login of a browser out, so that no other request can answer it.
     ///
     /// - Parameter browser: The digest of the browser's token.
     /// - Returns: The login; nil if none waits or it has expired.
-    func take(_ browser: Digest) -> Waiting? {
-        if case .taken(let waiting) = take(browser, if: { _ in true }) { waiting } else { nil }
+    func take(_ browser: Digest) -> Login? {
+        if case .taken(let login) = take(browser, if: { _ in true }) { login } else { nil }
     }
 
     /// Takes the login of a browser out if it is the one that is meant.
     ///
     /// - Parameters:
     ///   - browser: The digest of the browser's token.
-    ///   - isMeant: Returns true for the context of the login that is meant; it must not call back into this table.
+    ///   - isMeant: Returns true for the login that is meant; it must not call back into this table.
     /// - Returns: The login, or the reason why it was not taken out.
-    func take(_ browser: Digest, if isMeant: (Context) -> Bool) -> Taken {
+    func take(_ browser: Digest, if isMeant: (Login) -> Bool) -> Taken {
         let now = clock.now
         let (entry, isAnother) = state.withLock { state -> (Entry?, Bool) in
             guard let entry = state.entries[browser] else { return (nil, false) }
-            if now < entry.deadline, !isMeant(entry.waiting.context) { return (nil, true) }
+            if now < entry.deadline, !isMeant(entry.login) { return (nil, true) }
             return (state.remove(browser), false)
         }
         guard let entry else { return isAnother ? .another : .none }
         guard now < entry.deadline else {
-            entry.waiting.login.cancel()
+            entry.login.interactive.cancel()
             return .none
         }
-        return .taken(entry.waiting)
+        return .taken(entry.login)
     }
 
     /// Cancels the logins that have expired.
@@ -157,7 +145,7 @@ final class PendingLogins<Outcome: Sendable, Context: Sendable>: Sendable {
     /// - Parameter now: The current time of the clock.
     func sweep(_ now: UInt64) {
         let late = state.withLock { state in
-            state.entries.values.filter { $0.deadline <= now }.compactMap { state.remove($0.waiting.browser) }
+            state.entries.values.filter { $0.deadline <= now }.compactMap { state.remove($0.login.browser) }
         }
         Self.cancel(late)
     }
@@ -172,31 +160,31 @@ final class PendingLogins<Outcome: Sendable, Context: Sendable>: Sendable {
     }
 
     @discardableResult
-    private func put(_ waiting: Waiting, replacing: Bool) -> Bool {
+    private func put(_ login: Login, replacing: Bool) -> Bool {
         let deadline = clock.now.addingReportingOverflow(time)
         let (isIn, gone) = state.withLock { state in
             var gone: [Entry] = []
-            if !replacing, state.entries[waiting.browser] != nil { return (false, gone) }
-            state.remove(waiting.browser).map { gone.append($0) }
+            if !replacing, state.entries[login.browser] != nil { return (false, gone) }
+            state.remove(login.browser).map { gone.append($0) }
             state.lastNumber += 1
-            state.entries[waiting.browser] = Entry(
-                waiting: waiting,
+            state.entries[login.browser] = Entry(
+                login: login,
                 number: state.lastNumber,
                 deadline: deadline.overflow ? .max : deadline.partialValue
             )
-            state.sources[waiting.source, default: []].append(waiting.browser)
-            let (count, oldest) = state.next(of: waiting.account)
+            state.sources[login.source, default: []].append(login.browser)
+            let (count, oldest) = state.next(of: login.account)
             if count > Self.perAccount, let oldest { state.remove(oldest).map { gone.append($0) } }
-            if let crowd = state.sources[waiting.source], crowd.count > perSource {
+            if let crowd = state.sources[login.source], crowd.count > perSource {
                 state.remove(crowd[0]).map { gone.append($0) }
             }
             if state.entries.count > limit, let next = state.next { state.remove(next).map { gone.append($0) } }
             return (true, gone)
         }
-        if !isIn { waiting.login.cancel() }
+        if !isIn { login.interactive.cancel() }
         Self.cancel(gone)
         return isIn
     }
 
-    private static func cancel(_ entries: [Entry]) { entries.forEach { $0.waiting.login.cancel() } }
+    private static func cancel(_ entries: [Entry]) { entries.forEach { $0.login.interactive.cancel() } }
 }

@@ -61,8 +61,7 @@ package struct SignInResponder: SignInComponent {
         case .signIn, .step: return request.isSafe ? nil : LoggedResponse(render(.badRequest(reason), to: request))
         case .session:
             guard request.method == "POST" else { return nil }
-            let fault = JSONValue.object([("error", .string("malformed")), ("reason", .string(reason))])
-            return LoggedResponse(json(fault, status: .badRequest, to: request))
+            return LoggedResponse(malformed(reason, to: request))
         case .signOut, .account, .accountEnd, .sessionRefresh, .sessionEvents, .sessions, .oneSession, .style, .script,
             .forwardAuth:
             return nil

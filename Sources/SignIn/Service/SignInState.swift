@@ -13,31 +13,10 @@ internal import Synchronization
 
 /// The sessions and pending logins of users, which outlive the configuration, as it may be reloaded.
 final class SignInState: Sendable {
-    /// The context of a login that waits for the user's answer.
-    struct Pending: Sendable {
-        /// The target to return to after the sign-in.
-        let target: String?
-        /// The messages before the questions.
-        let messages: [String]
-        /// The open questions.
-        let questions: [Callback]
-        let number: Int
-        /// The beginning of the login.
-        let began: Beginning
-    }
-
-    /// The beginning of a login, which may not have seen the changes after it.
-    package struct Beginning: Sendable {
-        /// The revocation epoch of the sessions.
-        package let mark: RevocationEpoch
-        /// The number of reloads of the configuration before it.
-        package let generation: Int
-    }
-
     /// The sessions of all users.
     let sessions: SessionTable
     let tickets: SignInTickets
-    let waiting: PendingLogins<RealmLogin, Pending>
+    let waiting: PendingLogins<RealmsReport.Outcome>
     /// The user names of rejected sign-ins, which the next sign-in page shows again.
     let names = BoundedCache<String>()
     /// The sessions that browsers have begun with a sign-in page; another sign-in with the same page ends them.

@@ -53,15 +53,15 @@ extension NumberedSessionEvent {
         switch event {
         case .heartbeat: ":\n\n"
         case .closing: ": the server is stopping\n\n"
-        case .expiring(let seconds): wire("expiring", [("in", .integer(seconds))])
-        case .extended(let expiry): wire("extended", [("idle_expires_at", .integer(expiry))])
-        case .ended(let cause): wire("ended", [("cause", .string(cause.rawValue))])
-        case .message(let text): wire("message", [("text", .string(text))])
+        case .expiring(let seconds): wire("expiring", ["in": seconds])
+        case .extended(let expiry): wire("extended", ["idle_expires_at": expiry])
+        case .ended(let cause): wire("ended", ["cause": cause.rawValue])
+        case .message(let text): wire("message", ["text": text])
         }
     }
 
-    private func wire(_ name: String, _ data: [(String, JSONValue)]) -> String {
+    private func wire(_ name: String, _ data: [String: some Encodable]) -> String {
         let id = number.map { "id: \($0)\n" } ?? ""
-        return "\(id)event: \(name)\ndata: \(JSONValue.object(data).text)\n\n"
+        return "\(id)event: \(name)\ndata: \(JSONText.of(data))\n\n"
     }
 }

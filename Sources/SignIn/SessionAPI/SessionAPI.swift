@@ -21,15 +21,14 @@ struct SessionAPI: SignInComponent {
         guard let body = await request.collectedBody() else {
             return LoggedResponse(error("too-large", status: .contentTooLarge, to: request))
         }
-        let asked: SessionRequest
+        let submitted: SessionRequest
         do throws(BadFields) {
             guard let read = try SessionRequest(request.contentType, body.readableBytesUInt8Span) else {
                 return LoggedResponse(error("unsupported-media-type", status: .unsupportedMediaType, to: request))
             }
-            asked = read
+            submitted = read
         } catch {
-            let fault = JSONValue.object([("error", .string("malformed")), ("reason", .string(error.description))])
-            return LoggedResponse(json(fault, status: .badRequest, to: request))
+            return LoggedResponse(malformed(error.description, to: request))
         }
         let browser: BrowserBinding
         do throws(OpenSSLError) {
@@ -37,18 +36,17 @@ struct SessionAPI: SignInComponent {
         } catch {
             return LoggedResponse(self.error("unavailable", status: .serviceUnavailable, to: request))
         }
-        switch asked {
+        switch submitted {
         case .answers(let number, let answers):
             switch login.answer(browser, number: number, secret: { answers.indices.contains($0) ? answers[$0] : nil }) {
             case .nothingWaits: return LoggedResponse(error("nothing-asked", status: .conflict, to: request))
             case .anotherQuestion: return LoggedResponse(error("another-question", status: .conflict, to: request))
-            case .answered(let begun, _):
-                return await proceed(with: begun, browser: browser, request: request, isNew: false)
+            case .answered(let pending): return await proceed(with: pending, browser: browser, request: request)
             }
         case .login(let name, let password, let realm):
             // A realm without a sign-in on the web is rejected like one that does not exist.
-            let asked = realm.map { named in realms(openTo: request.address).first { UTF8Text($0) == named } }
-            guard let username = LoginFlow.username(name), asked != .some(nil) else {
+            let named = realm.map { name in realms(openTo: request.address).first { UTF8Text($0) == name } }
+            guard let username = LoginFlow.username(name), named != .some(nil) else {
                 return LoggedResponse(error("invalid-credentials", status: .unauthorized, to: request))
             }
             if let before = session(request, isActivity: false), await !end(before.session, cause: .replaced) {
@@ -57,10 +55,12 @@ struct SessionAPI: SignInComponent {
             let begun = await login.begin(
                 as: username,
                 password: password,
-                in: asked?.map { [$0] } ?? realms,
-                for: request
+                in: named?.map { [$0] } ?? realms,
+                target: nil,
+                browser: browser,
+                request: request
             )
-            return await proceed(with: begun, browser: browser, request: request, isNew: true)
+            return await proceed(with: begun, browser: browser, request: request)
         }
     }
 
@@ -69,55 +69,31 @@ struct SessionAPI: SignInComponent {
         realms + rules.all.filter { $0.schemes.contains(.form) && $0.matches(peer: address) }.flatMap(\.realms)
     }
 
-    /// Waits until the login has a question or has ended, and returns the response.
+    /// Waits until a login has a question or has ended, and returns the response.
     private func proceed(
-        with begun: LoginFlow.Begun,
+        with pending: LoginFlow.Login,
         browser: BrowserBinding,
-        request: WebRequest,
-        isNew: Bool
+        request: WebRequest
     ) async -> LoggedResponse {
-        let attempt: RealmLogin
-        switch await begun.login.next() {
-        case .questions(let questions, let number):
-            login.keep(
-                begun,
-                asking: questions,
-                number: number,
-                target: nil,
-                browser: browser,
-                request: request,
-                isNew: isNew
+        switch await login.advance(pending, for: request) {
+        case .question(let question, let messages):
+            let body = QuestionJSON(
+                questions: (messages.map(Callback.message) + question.callbacks).map(QuestionJSON.Part.init),
+                number: question.number,
+                expiresIn: Int(settings.time.components.seconds)
             )
-            let told = JSONValue.object([
-                ("questions", .array((begun.login.messages.map(Callback.message) + questions).map(\.json))),
-                ("number", .integer(number)),
-                ("expires_in", .integer(Int(settings.time.components.seconds))),
-            ])
-            return LoggedResponse(json(told, to: request, cookies: browser.cookies))
-        case .finished(let finished): attempt = finished
-        }
-        switch attempt.outcome {
-        case .rejected(let report):
-            state.noteRefusal(report)
+            return LoggedResponse(json(body, to: request, cookies: browser.cookies))
+        case .failed(.refused, let report), .failed(.changed, let report):
             return LoggedResponse(error("invalid-credentials", status: .unauthorized, to: request), report: report)
-        case .unavailable(let report):
-            state.noteRefusal(report)
+        case .failed(_, let report):
             return LoggedResponse(error("unavailable", status: .serviceUnavailable, to: request), report: report)
-        case .accepted(let identity, let report):
-            switch await login.establish(identity, since: begun.began, browser: browser, request: request) {
-            case .session(let session, let token):
-                let cookies = [SetCookie.session(token), SetCookie.signInRemoval]
-                let told = describe(session, token: token)
-                return LoggedResponse(
-                    json(told, status: .created, to: request, cookies: cookies),
-                    report: report,
-                    user: session.user
-                )
-            case .notice(.changed):
-                return LoggedResponse(error("invalid-credentials", status: .unauthorized, to: request), report: report)
-            case .notice:
-                return LoggedResponse(error("unavailable", status: .serviceUnavailable, to: request), report: report)
-            }
+        case .session(let session, let token, let report):
+            let cookies = [SetCookie.session(token), SetCookie.signInRemoval]
+            return LoggedResponse(
+                json(describe(session, token: token), status: .created, to: request, cookies: cookies),
+                report: report,
+                user: session.user
+            )
         }
     }
 
@@ -154,18 +130,8 @@ struct SessionAPI: SignInComponent {
     /// `GET /sessions`: the sessions of the user.
     func listSessions(_ request: WebRequest) -> LoggedResponse {
         guard let (session, _) = session(request, isActivity: false) else { return noSession(request) }
-        let list = own(session).map { other in
-            JSONValue.object([
-                ("id", .string(other.id.description)),
-                ("device", .string(DeviceName.of(other.client.userAgent.utf8Span.span))),
-                ("host", .string(other.host.name)),
-                ("address", other.client.address.map(JSONValue.string) ?? .null),
-                ("created", .integer(other.created)),
-                ("last_seen", .integer(other.lastSeen)),
-                ("current", .bool(other === session)),
-            ])
-        }
-        return LoggedResponse(json(.object([("sessions", .array(list))]), to: request), user: session.user)
+        let list = own(session).map { ListedSessionJSON($0, isCurrent: $0 === session) }
+        return LoggedResponse(json(["sessions": list], to: request), user: session.user)
     }
 
     /// `DELETE /sessions/{id}`.
@@ -194,33 +160,7 @@ struct SessionAPI: SignInComponent {
         return Response(status: .noContent, headers: headers)
     }
 
-    private func describe(_ session: Session, token: OpaqueToken) -> JSONValue {
-        .object([
-            ("id", .string(session.id.description)),
-            ("user", .string(session.user.username.text)),
-            ("realm", .string(session.user.realm)),
-            ("host", .string(session.host.name)),
-            ("groups", .array(session.user.groups.map(JSONValue.string))),
-            ("created", .integer(session.created)),
-            ("last_seen", .integer(session.lastSeen)),
-            ("idle_expires_at", .integer(session.idleExpiry)),
-            ("absolute_expires_at", .integer(session.absoluteExpiry)),
-            ("warn_at", .integer(session.warningTime)),
-            ("now", .integer(state.wall.seconds)),
-            ("csrf", CSRFToken.text(token).map(JSONValue.string) ?? .null),
-        ])
-    }
-}
-
-extension Callback {
-    /// The callback in the format of the session API.
-    fileprivate var json: JSONValue {
-        switch self {
-        case .name(let prompt): .object([("type", .string("name")), ("prompt", .string(prompt))])
-        case .password(let prompt): .object([("type", .string("password")), ("prompt", .string(prompt))])
-        case .oneTimeCode(let prompt): .object([("type", .string("one-time-code")), ("prompt", .string(prompt))])
-        case .certificate: .object([("type", .string("certificate"))])
-        case .message(let text): .object([("type", .string("message")), ("text", .string(text))])
-        }
+    private func describe(_ session: Session, token: OpaqueToken) -> SessionJSON {
+        SessionJSON(session, token: token, now: state.wall.seconds)
     }
 }

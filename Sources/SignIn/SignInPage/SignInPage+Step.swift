@@ -13,18 +13,18 @@ internal import Sessions
 extension SignInPage {
     /// `GET /sign-in/step`.
     func showStep(_ request: WebRequest) -> LoggedResponse {
-        guard let browser = login.browser(of: request), let waiting = state.waiting.look(browser.digest) else {
-            return LoggedResponse(redirect(routes.signIn, answering: request))
-        }
-        let pending = waiting.context
+        guard let browser = login.browser(of: request), let waiting = state.waiting.look(browser.digest),
+            let question = waiting.question
+        else { return LoggedResponse(redirect(routes.signIn, answering: request)) }
         var page = Page(title: "One more step", lines: ["One more step"])
         page.kind = .form
         page.parts = [
             Page.Part(
                 PageTemplate.step,
                 [
-                    "action": routes.step, "cancel": routes.signIn, "number": String(pending.number),
-                    "questions": pending.messages.map { ["message": $0] } + Self.inputs(pending.questions),
+                    "action": routes.step, "cancel": routes.signIn, "number": String(question.number),
+                    "questions": waiting.interactive.messages.map { ["message": $0] }
+                        + Self.inputs(question.callbacks),
                 ]
             )
         ]
@@ -71,8 +71,7 @@ extension SignInPage {
         case .nothingWaits: return LoggedResponse(back(.stale, target: nil, browser: browser, request: request))
         // The same form was sent twice, or the page was an old one: the open question is shown.
         case .anotherQuestion: return LoggedResponse(redirect(routes.step, answering: request))
-        case .answered(let begun, let pending):
-            return await go(on: begun, target: pending.target, browser: browser, request: request)
+        case .answered(let pending): return await proceed(with: pending, browser: browser, request: request)
         }
     }
 

@@ -88,9 +88,11 @@ struct SignInPage: SignInComponent {
             as: username,
             password: password,
             in: realms(for: ticket.target, request: request),
-            for: request
+            target: ticket.target,
+            browser: browser,
+            request: request
         )
-        return await go(on: begun, target: ticket.target, browser: browser, request: request, name: text.string)
+        return await proceed(with: begun, browser: browser, request: request)
     }
 
     /// Returns the names of the realms in which users log in for a target.
@@ -103,61 +105,27 @@ struct SignInPage: SignInComponent {
         return guarded.rule.realms
     }
 
-    /// Waits until the login has a question or has ended.
-    ///
-    /// - Parameters:
-    ///   - begun: The login.
-    ///   - target: The target to return to after the sign-in.
-    ///   - browser: The browser that the login belongs to.
-    ///   - request: The request.
-    ///   - name: The typed user name, if this request has it.
-    /// - Returns: A redirect to the next page.
-    func go(
-        on begun: LoginFlow.Begun,
-        target: String?,
-        browser: BrowserBinding,
-        request: WebRequest,
-        name: String? = nil
-    ) async -> LoggedResponse {
-        let attempt: RealmLogin
-        switch await begun.login.next() {
-        case .questions(let questions, let number):
-            login.keep(
-                begun,
-                asking: questions,
-                number: number,
-                target: target,
-                browser: browser,
-                request: request,
-                isNew: name != nil
-            )
-            return LoggedResponse(redirect(routes.step, answering: request))
-        case .finished(let finished): attempt = finished
-        }
-        switch attempt.outcome {
-        case .rejected(let report):
-            state.noteRefusal(report)
-            if let name { state.names.put(name, for: browser.digest) }
-            return LoggedResponse(back(.refused, target: target, browser: browser, request: request), report: report)
-        case .unavailable(let report):
-            state.noteRefusal(report)
+    /// Waits until a login has a question or has ended, and returns a redirect to the next page.
+    func proceed(with pending: LoginFlow.Login, browser: BrowserBinding, request: WebRequest) async -> LoggedResponse {
+        switch await login.advance(pending, for: request) {
+        case .question: return LoggedResponse(redirect(routes.step, answering: request))
+        case .failed(let notice, let report):
+            // The next sign-in page shows the name again, if this request has sent it.
+            if notice == .refused, pending.question == nil {
+                state.names.put(pending.account.text, for: browser.digest)
+            }
             return LoggedResponse(
-                back(.unavailable, target: target, browser: browser, request: request),
+                back(notice, target: pending.target, browser: browser, request: request),
                 report: report
             )
-        case .accepted(let identity, let report):
-            switch await login.establish(identity, since: begun.began, browser: browser, request: request) {
-            case .session(let session, let token):
-                let place = self.target(target, request: request)?.location ?? routes.account
-                let cookies = [SetCookie.session(token), SetCookie.signInRemoval]
-                return LoggedResponse(
-                    redirect(place, answering: request, cookies: cookies),
-                    report: report,
-                    user: session.user
-                )
-            case .notice(let notice):
-                return LoggedResponse(back(notice, target: target, browser: browser, request: request), report: report)
-            }
+        case .session(let session, let token, let report):
+            let place = target(pending.target, request: request)?.location ?? routes.account
+            let cookies = [SetCookie.session(token), SetCookie.signInRemoval]
+            return LoggedResponse(
+                redirect(place, answering: request, cookies: cookies),
+                report: report,
+                user: session.user
+            )
         }
     }
 

@@ -10,7 +10,7 @@ import Testing
 @testable import SignIn
 
 /// A field of an object, as a test compares it.
-private enum Plain: Equatable {
+private enum Plain: Equatable, Encodable {
     case string(String)
     case strings([String])
     case boolean(Bool)
@@ -29,13 +29,14 @@ private enum Plain: Equatable {
         }
     }
 
-    var json: JSONValue {
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
         switch self {
-        case .string(let text): .string(text)
-        case .strings(let texts): .array(texts.map(JSONValue.string))
-        case .boolean(let value): .bool(value)
-        case .integer(let number): .integer(number)
-        case .null: .null
+        case .string(let text): try container.encode(text)
+        case .strings(let texts): try container.encode(texts)
+        case .boolean(let value): try container.encode(value)
+        case .integer(let number): try container.encode(number)
+        case .null: try container.encodeNil()
         }
     }
 
@@ -190,7 +191,7 @@ private enum Plain: Equatable {
         var random = Random(seed: 21)
         for _ in 0..<2000 {
             let fields = fields(&random)
-            let text = JSONValue.object(fields.map { ($0.key, $0.value.json) }).text
+            let text = JSONText.of(fields)
             #expect(read(Array(text.utf8)).fields == fields)
             #expect(foundation(Array(text.utf8)) == fields)
         }
@@ -203,7 +204,7 @@ private enum Plain: Equatable {
             + [#""a""#, #"\u00e9"#, #"\ud83d"#, #"\ude00"#, "true", "null"].map { Array($0.utf8) }
         var (accepted, refused) = (0, 0)
         for _ in 0..<20_000 {
-            var bytes = Array(JSONValue.object(fields(&random).map { ($0.key, $0.value.json) }).text.utf8)
+            var bytes = Array(JSONText.of(fields(&random)).utf8)
             for _ in 0..<random.below(3) {
                 let place = random.below(bytes.count + 1)
                 switch random.below(3) {

@@ -195,17 +195,16 @@ private struct TownRealm: Realm {
     @Test func `50 sign-ins at the second of two realms are not delayed, and lock nobody`() async throws {
         let site = try Site(failures: 3)
         for _ in 0..<50 {
-            let (attempt, milliseconds) = try await site.timed { [server = site.server] in
+            let (outcome, milliseconds) = try await site.timed { [server = site.server] in
                 let ann = try Username("ann")
-                return await RealmLogin.make(
-                    with: server.configuration.authenticator.throttled(by: site.throttle),
-                    in: ["town", "city"],
+                return await server.configuration.authenticator.throttled(by: site.throttle).loginOnWeb(
                     as: ann,
+                    inFirstOf: ["town", "city"],
                     address: "192.0.2.7",
                     asking: PreparedConversation(name: "ann", password: Secret(utf8: "other"))
                 )
             }
-            guard case .accepted(let identity, _) = attempt.outcome else {
+            guard case .accepted(let identity, _) = outcome else {
                 Issue.record("it was refused")
                 return
             }

@@ -7,10 +7,11 @@ import RealmTesting
 import SeededRandom
 import Testing
 
+@testable import Sessions
 @testable import SignIn
 
 @Suite struct PendingLoginsTests {
-    private typealias Table = PendingLogins<String, Int>
+    private typealias Table = PendingLogins<String>
     private static let left = "secret p; wrong-credentials"
     private let clock = ManualClock(now: 5)
 
@@ -24,13 +25,15 @@ import Testing
         _ number: Int,
         from source: String = "192.0.2.1",
         of account: String? = nil
-    ) throws -> Table.Waiting {
-        Table.Waiting(
-            login: .waiting(),
-            context: number,
-            source: ClientNetwork(source),
+    ) throws -> PendingLogin<String> {
+        PendingLogin(
+            interactive: .waiting(),
             account: try Username(account ?? "user\(number)"),
-            browser: try browser(number)
+            source: ClientNetwork(source),
+            browser: try browser(number),
+            target: nil,
+            start: .init(epoch: RevocationLog().epoch, generation: 0),
+            question: .init(callbacks: [], number: number)
         )
     }
 
@@ -38,7 +41,7 @@ import Testing
     private func present(_ table: Table, _ numbers: Range<Int>) throws -> [Int] {
         let taken = try numbers.compactMap { table.take(try browser($0)) }
         taken.forEach { table.putBack($0) }
-        return taken.map(\.context)
+        return taken.compactMap(\.question?.number)
     }
 
     @Test func `a pending login is taken once`() async throws {
@@ -46,13 +49,13 @@ import Testing
         table.put(try waiting(1))
         #expect(table.count == 1)
         let taken = try #require(table.take(try browser(1)))
-        #expect(taken.context == 1)
+        #expect(taken.question?.number == 1)
         #expect(table.count == 0)
         #expect(try table.take(browser(1)) == nil)
         #expect(try table.take(browser(2)) == nil)
-        let number = await taken.login.next().number
-        #expect(taken.login.answer([.secret(Secret(utf8: "1"))], to: number))
-        #expect(await taken.login.next().outcome == "secret p; secret 1")
+        let number = await taken.interactive.next().number
+        #expect(taken.interactive.answer([.secret(Secret(utf8: "1"))], to: number))
+        #expect(await taken.interactive.next().outcome == "secret p; secret 1")
     }
 
     @Test func `of several tasks that take a pending login one gets it`() async throws {
@@ -71,37 +74,37 @@ import Testing
     @Test func `a newer login of a browser cancels the older one`() async throws {
         let table = table()
         let (old, new) = (try waiting(1), try waiting(1, from: "192.0.2.2"))
-        _ = await old.login.next()
+        _ = await old.interactive.next()
         table.put(old)
         table.put(new)
-        #expect(await old.login.next().outcome == Self.left)
+        #expect(await old.interactive.next().outcome == Self.left)
         #expect(table.count == 1)
-        #expect(try table.take(browser(1))?.login === new.login)
+        #expect(try table.take(browser(1))?.interactive === new.interactive)
     }
 
     @Test func `a login that is put back gives way to a newer one`() async throws {
         let table = table()
         let old = try waiting(1)
-        _ = await old.login.next()
+        _ = await old.interactive.next()
         table.put(old)
         let taken = try #require(table.take(try browser(1)))
         let new = try waiting(1)
         table.put(new)
         #expect(!table.putBack(taken))
-        #expect(await old.login.next().outcome == Self.left)
-        #expect(try table.take(browser(1))?.login === new.login)
+        #expect(await old.interactive.next().outcome == Self.left)
+        #expect(try table.take(browser(1))?.interactive === new.interactive)
         #expect(table.putBack(new))
     }
 
     @Test func `a source beyond its bound loses its oldest login`() async throws {
         let table = table()
         let oldest = try waiting(0)
-        _ = await oldest.login.next()
+        _ = await oldest.interactive.next()
         table.put(try waiting(99, from: "192.0.2.2"))
         table.put(oldest)
         for number in 1...20 { table.put(try waiting(number)) }
         #expect(table.count == 21)
-        #expect(await oldest.login.next().outcome == Self.left)
+        #expect(await oldest.interactive.next().outcome == Self.left)
         #expect(try present(table, 0..<100) == Array(1...20) + [99])
     }
 
@@ -134,7 +137,7 @@ import Testing
     @Test func `an expired login is cancelled`() async throws {
         let table = table()
         let (first, second) = (try waiting(1), try waiting(2))
-        _ = await first.login.next()
+        _ = await first.interactive.next()
         table.put(first)
         clock.advance(by: .nanoseconds(300))
         table.put(second)
@@ -144,28 +147,28 @@ import Testing
         clock.advance(by: .nanoseconds(1))
         table.sweep(clock.now)
         #expect(table.count == 1)
-        #expect(await first.login.next().outcome == Self.left)
+        #expect(await first.interactive.next().outcome == Self.left)
         #expect(try table.take(browser(2)) != nil)
     }
 
     @Test func `an expired login is not returned, even before a sweep`() async throws {
         let table = table()
         let late = try waiting(1)
-        _ = await late.login.next()
+        _ = await late.interactive.next()
         table.put(late)
         clock.advance(by: .nanoseconds(600))
         #expect(try table.take(browser(1)) == nil)
-        #expect(await late.login.next().outcome == Self.left)
+        #expect(await late.interactive.next().outcome == Self.left)
     }
 
     @Test func `all pending logins can be cancelled`() async throws {
         let table = table()
         let one = try waiting(1)
-        _ = await one.login.next()
+        _ = await one.interactive.next()
         table.put(one)
         table.cancelAll()
         #expect(table.count == 0)
-        #expect(await one.login.next().outcome == Self.left)
+        #expect(await one.interactive.next().outcome == Self.left)
         table.put(try waiting(2))
         #expect(table.count == 1)
     }
@@ -173,7 +176,7 @@ import Testing
     @Test func `the bounds hold whatever happens`() throws {
         var random = Random(seed: 4)
         let table = table(limit: 12, perSource: 5)
-        var mine: [Int: Table.Waiting] = [:]
+        var mine: [Int: PendingLogin<String>] = [:]
         for _ in 0..<3000 {
             let number = random.below(40)
             switch random.below(5) {
@@ -207,13 +210,13 @@ import Testing
         table.put(try waiting(1))
         for _ in 0..<4 {
             clock.advance(by: .nanoseconds(240))
-            guard case .another = table.take(try browser(1), if: { $0 == 2 }) else {
+            guard case .another = table.take(try browser(1), if: { $0.question?.number == 2 }) else {
                 Issue.record("it was taken")
                 return
             }
         }
         clock.advance(by: .nanoseconds(40))
-        guard case .none = table.take(try browser(1), if: { $0 == 1 }) else {
+        guard case .none = table.take(try browser(1), if: { $0.question?.number == 1 }) else {
             Issue.record("its time was longer than it is")
             return
         }

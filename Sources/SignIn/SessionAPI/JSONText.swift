@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import Bytes
+internal import FoundationEssentials
+
+/// The JSON of the session API (RFC 8259).
+enum JSONText {
+    /// Encodes a value on one line, with sorted keys, whose words are joined by underscores.
+    ///
+    /// Characters with a meaning in HTML or JavaScript are escaped in strings, so that the text is safe in both.
+    ///
+    /// - Parameter value: The value.
+    /// - Returns: The JSON; `null` for a value that cannot be encoded, such as a number that is not finite.
+    static func of(_ value: some Encodable) -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        encoder.keyEncodingStrategy = .convertToSnakeCase
+        let json: String
+        do {
+            json = String(decoding: try encoder.encode(value), as: UTF8.self)
+        } catch {
+            return "null"
+        }
+        return json.escapingJSON { scalar in
+            switch scalar {
+            case "<", ">", "&", "\u{7F}", "\u{2028}", "\u{2029}": true
+            default: false
+            }
+        }
+    }
+}
+
+/// A value that is written as `null` if there is none; an optional is left out.
+struct Nullable<Value: Encodable & Sendable>: Encodable, Sendable {
+    let value: Value?
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        if let value { try container.encode(value) } else { try container.encodeNil() }
+    }
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import AccessControl
+internal import OpenSSLKit
+internal import RealmKit
+internal import Sessions
+
+/// A session, as its own client sees it; times are seconds since 1970.
+struct SessionJSON: Encodable {
+    let id: String
+    let user: String
+    let realm: String
+    let host: String
+    let groups: [String]
+    let created: Int
+    let lastSeen: Int
+    let idleExpiresAt: Int
+    let absoluteExpiresAt: Int
+    let warnAt: Int
+    let now: Int
+    /// The token for forms that change something.
+    let csrf: Nullable<String>
+
+    init(_ session: Session, token: OpaqueToken, now: Int) {
+        id = session.id.description
+        user = session.user.username.text
+        realm = session.user.realm
+        host = session.host.name
+        groups = session.user.groups
+        created = session.created
+        lastSeen = session.lastSeen
+        idleExpiresAt = session.idleExpiry
+        absoluteExpiresAt = session.absoluteExpiry
+        warnAt = session.warningTime
+        self.now = now
+        csrf = Nullable(value: CSRFToken.text(token))
+    }
+}
+
+/// A session in the list of a user's sessions.
+struct ListedSessionJSON: Encodable {
+    let id: String
+    let device: String
+    let host: String
+    let address: Nullable<String>
+    let created: Int
+    let lastSeen: Int
+    /// True for the session of the request.
+    let current: Bool
+
+    init(_ session: Session, isCurrent: Bool) {
+        id = session.id.description
+        device = DeviceName.of(session.client.userAgent.utf8Span.span)
+        host = session.host.name
+        address = Nullable(value: session.client.address)
+        created = session.created
+        lastSeen = session.lastSeen
+        current = isCurrent
+    }
+}
+
+/// The open question of a login.
+struct QuestionJSON: Encodable {
+    /// A callback of the question.
+    struct Part: Encodable {
+        let type: String
+        var prompt: String?
+        var text: String?
+
+        init(_ callback: Callback) {
+            switch callback {
+            case .name(let prompt): (type, self.prompt) = ("name", prompt)
+            case .password(let prompt): (type, self.prompt) = ("password", prompt)
+            case .oneTimeCode(let prompt): (type, self.prompt) = ("one-time-code", prompt)
+            case .certificate: type = "certificate"
+            case .message(let text): (type, self.text) = ("message", text)
+            }
+        }
+    }
+
+    let questions: [Part]
+    let number: Int
+    /// The seconds in which the user has to answer.
+    let expiresIn: Int
+}
