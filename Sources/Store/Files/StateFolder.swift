@@ -59,7 +59,7 @@ package struct StateFolder {
     /// Writes a file completely or not at all.
     ///
     /// A new file has its mode from the start, so that no other user can open a key before the mode is set.
-    package func write(_ bytes: [UInt8], to name: String, mode: mode_t) throws(Fault) {
+    package func write(_ bytes: [UInt8], to name: String, mode: UInt32) throws(Fault) {
         let temporary = path(".\(name).\(getpid())")
         unsafe unlink(temporary)
         let descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
@@ -84,7 +84,7 @@ package struct StateFolder {
     ///
     /// An existing file is not opened: closing it would release the locks that SQLite holds on it in this process. A
     /// file from a backup may have another mode.
-    package func makeFile(_ name: String, mode: mode_t) throws(Fault) {
+    package func makeFile(_ name: String, mode: UInt32) throws(Fault) {
         let path = path(name)
         let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
         guard descriptor < 0 else {
