@@ -143,7 +143,7 @@ let package = Package(
             dependencies: [
                 "AccessControl", "Bytes", "ConfiguredTLS", "HTTPLimits", "HTTPServer", "LoginConf", "NIOOpenSSL",
                 "OpenSSLKit", "RealmConfiguration", "RealmKit", "Sessions", "SignIn", hummingbird, hummingbirdCore,
-                httpTypes, logging, nioCore, nioPosix, signals,
+                httpTypes, lifecycle, logging, nioCore, nioPosix, signals,
             ]
         ),
         // Middleware for other Swift servers.
@@ -165,7 +165,7 @@ let package = Package(
                 "AccessControl", "CommandSupport", "ConfiguredTLS", "Gatehouse", "HostServices", "LoginConf",
                 "Passwords",
                 "RealmConfiguration", "RealmKit", "Sessions", "SignIn", "Store", "StoreServices", "Throttle", arguments,
-                logging,
+                lifecycle, logging, signals,
             ]
         ),
         .target(

@@ -15,7 +15,7 @@ extension StringProtocol {
                 continue
             }
             let digits = String(scalar.value, radix: 16)
-            result += "\\u\(String(repeating: "0", count: max(4 - digits.count, 0)))\(digits)".unicodeScalars
+            result += "\\u\(String(repeating: "0", count: 4 - digits.count))\(digits)".unicodeScalars
         }
         return String(result)
     }

@@ -41,6 +41,20 @@ struct SignalTests {
         #expect(await child.end() == 0)
     }
 
+    @Test func `a SIGTERM is handled before the SIGHUPs that are queued`() async throws {
+        let server = try await RunningServer(Self.configuration)
+        let sent = 2000
+        for _ in 0..<sent {
+            server.signal(SIGHUP)
+            // Signals of one number that are pending at the same time are one.
+            usleep(50)
+        }
+        server.signal(SIGTERM)
+        #expect(await server.end() == 0)
+        let reloads = server.log.components(separatedBy: "the configuration was read again").count - 1
+        #expect(reloads > 0 && reloads < sent / 4, "\(reloads) of \(sent)")
+    }
+
     private struct HasEnded: Error {}
 
     private func ignores(_ number: Int32, _ identifier: pid_t) throws -> Bool {

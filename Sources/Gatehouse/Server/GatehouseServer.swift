@@ -13,15 +13,17 @@ internal import NIOOpenSSL
 internal import NIOPosix
 internal import OpenSSLKit
 public import RealmConfiguration
+public import ServiceLifecycle
 internal import SignIn
 internal import UnixSignals
 
 /// A TLS server that protects web endpoints with realms.
 ///
-/// The initializer checks the configuration and binds no address. ``run()`` listens until SIGTERM or SIGINT, and then
-/// waits for open requests. SIGHUP reloads the configuration.
-public struct GatehouseServer: Sendable {
-    /// The time in which open requests must finish after a signal to stop: 10 seconds.
+/// The initializer checks the configuration and binds no address. ``run()`` listens until the graceful shutdown of its
+/// `ServiceGroup` (which is given the signals for it) or its task is cancelled, and then waits for open requests.
+/// SIGHUP reloads the configuration.
+public struct GatehouseServer: Service {
+    /// The time in which open requests must finish after the beginning of a shutdown: 10 seconds.
     public static let drainTime = Duration.seconds(10)
 
     /// The certificates and the other settings of TLS.
@@ -67,7 +69,7 @@ public struct GatehouseServer: Sendable {
         self.reload = reload
     }
 
-    /// Listens until the process receives SIGTERM or SIGINT.
+    /// Listens until the graceful shutdown of the service group, or until the task is cancelled.
     ///
     /// - Throws: ``ConfigurationErrors`` when one of the addresses cannot be bound; then the server listens on none.
     public func run() async throws(ConfigurationErrors) {
@@ -104,7 +106,7 @@ public struct GatehouseServer: Sendable {
             return .failure(configuration.server.stateFolder.errors("the server cannot be set up: \(error)"))
         }
         // Before `onListening` is called: a signal that is sent after that must be handled.
-        let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint, .sighup)
+        let hangups = await UnixSignalsSequence(trapping: .sighup)
         // No request is served before all addresses are bound.
         var channels: [any Channel] = []
         for address in configuration.server.listen {
@@ -121,15 +123,28 @@ public struct GatehouseServer: Sendable {
         }
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await signIn.run() }
-            var snapshot = Snapshot(configuration: configuration, tls: tls)
-            for await signal in signals {
-                guard signal == .sighup else { break }
-                snapshot = await reloaded(snapshot, server, contexts)
+            group.addTask {
+                var snapshot = Snapshot(configuration: configuration, tls: tls)
+                for await _ in hangups {
+                    // Signals that arrived before the shutdown are still delivered after it.
+                    guard !Task.isCancelled else { return }
+                    snapshot = await reloaded(snapshot, server, contexts)
+                }
             }
+            await Self.untilShutdown()
             await stop(server, channels)
             group.cancelAll()
         }
         return .success(())
+    }
+
+    /// Waits for the graceful shutdown of the service group, or until the task is cancelled.
+    private static func untilShutdown() async {
+        do {
+            try await gracefulShutdown()
+        } catch {
+            // A cancelled task stops in the same order.
+        }
     }
 
     /// The configuration in use.

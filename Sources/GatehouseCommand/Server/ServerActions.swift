@@ -10,8 +10,10 @@ internal import Logging
 internal import LoginConf
 internal import RealmConfiguration
 internal import RealmKit
+internal import ServiceLifecycle
 internal import SignIn
 internal import Store
+internal import UnixSignals
 
 extension GatehouseOptions.Check: Subcommand {
     func perform(_ kinds: [RealmKind]) async throws(CommandError) {
@@ -59,8 +61,9 @@ extension GatehouseOptions.Serve: Subcommand {
         let logger = Logger(label: "gatehouse")
         let services = GatehouseCommand.services(.createIfMissing, log: RealmLog(logger))
         let configuration = try GatehouseCommand.load(options, kinds: kinds, services: services, warn: Self.report)
+        let server: GatehouseServer
         do throws(ConfigurationErrors) {
-            let server = try GatehouseServer(
+            server = try GatehouseServer(
                 configuration,
                 files: .system,
                 logger: logger,
@@ -71,13 +74,31 @@ extension GatehouseOptions.Serve: Subcommand {
                 },
                 reload: { () throws(ConfigurationErrors) in try options.load(kinds, services: services) }
             )
-            LineWriter.standardOutput.write(ConfigurationSummary.text(configuration, tls: server.tls))
-            try await server.run()
         } catch {
             throw CommandError(.configuration, error.description)
         }
+        LineWriter.standardOutput.write(ConfigurationSummary.text(configuration, tls: server.tls))
+        try await Self.run(server, logger: logger)
         // The last line, also if both streams are one file.
         LineWriter.standardError.flush()
         LineWriter.standardOutput.write("stopped")
+    }
+
+    /// Runs a server until SIGTERM or SIGINT, and then shuts it down in order.
+    private static func run(_ server: GatehouseServer, logger: Logger) async throws(CommandError) {
+        let group = ServiceGroup(
+            configuration: ServiceGroupConfiguration(
+                services: [server],
+                gracefulShutdownSignals: [.sigterm, .sigint],
+                logger: logger
+            )
+        )
+        do {
+            try await group.run()
+        } catch let errors as ConfigurationErrors {
+            throw CommandError(.configuration, errors.description)
+        } catch {
+            throw CommandError(.failed, "the server has ended: \(error)")
+        }
     }
 }

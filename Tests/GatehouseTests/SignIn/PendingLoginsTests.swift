@@ -32,7 +32,7 @@ import Testing
             source: ClientNetwork(source),
             browser: try browser(number),
             target: nil,
-            start: .init(epoch: RevocationLog().epoch, generation: 0),
+            start: .init(epoch: RevocationLog<Session>().epoch, generation: 0),
             question: .init(callbacks: [], number: number)
         )
     }

@@ -68,7 +68,7 @@ import Testing
             json: "{\"username\":\"tom\",\"password\":\"x\",\"realm\":\"twice\"}"
         )
         #expect(asked.status == 200)
-        #expect(asked.body.contains("\"questions\":[{\"type\":\"one-time-code\",\"prompt\":\"One-time code\"}]"))
+        #expect(asked.body.contains("\"questions\":[{\"prompt\":\"One-time code\",\"type\":\"one-time-code\"}]"))
         let number = try #require(asked.json("number"))
         #expect(try await client.fetch("GET", "/session").status == 401)
         #expect(
