@@ -144,10 +144,10 @@ package struct AccessController: Sendable {
         )
     }
 
-    /// Makes a login, in the rule's realms in order until one accepts, and decides after it.
+    /// Logs the user in, in the first of the rule's realms that accepts, and decides about the request.
     ///
     /// - Parameter login: The login that ``evaluate(_:credentials:)`` returned.
-    /// - Returns: The decision, and the report of the login that it rests on.
+    /// - Returns: The decision, and the report of the login.
     package func completeLogin(_ login: Login) async -> (decision: AccessDecision, report: LoginReport?) {
         let realmLogin = await RealmLogin.make(
             with: authenticator,
@@ -207,7 +207,7 @@ package struct AccessController: Sendable {
     /// - Parameter realm: The realm's name.
     package func revalidateSessions(of realm: String) async {
         let validator = SessionValidator(authenticator: authenticator)
-        await sessions.recheck(of: realm) { await validator.standing(of: $0) }
+        await sessions.recheck(of: realm) { await validator.status(of: $0) }
     }
 
     /// Evicts the credentials of an account.

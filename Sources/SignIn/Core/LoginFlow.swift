@@ -93,7 +93,7 @@ struct LoginFlow: SignInComponent {
             account: begun.username,
             browser: browser.digest
         )
-        // A login that has been waiting before gives way to one that its browser has begun since.
+        // A login that waited before is not put back if its browser has begun another one since.
         if isNew { state.waiting.put(waiting) } else { state.waiting.putBack(waiting) }
     }
 

@@ -118,7 +118,7 @@ final class PendingLogins<Outcome: Sendable, Context: Sendable>: Sendable {
     ///
     /// - Parameter browser: The digest of the browser's token.
     /// - Returns: The login; nil if none waits or it has expired.
-    func look(_ browser: Digest) -> Waiting? {
+    func peek(_ browser: Digest) -> Waiting? {
         let now = clock.now
         return state.withLock { state in state.entries[browser].flatMap { now < $0.deadline ? $0.waiting : nil } }
     }

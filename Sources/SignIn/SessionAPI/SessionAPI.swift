@@ -21,12 +21,12 @@ struct SessionAPI: SignInComponent {
         guard let body = await request.collectedBody() else {
             return LoggedResponse(error("too-large", status: .contentTooLarge, to: request))
         }
-        let asked: SessionRequest
+        let content: SessionRequest
         do throws(BadFields) {
             guard let read = try SessionRequest(request.contentType, body.readableBytesUInt8Span) else {
                 return LoggedResponse(error("unsupported-media-type", status: .unsupportedMediaType, to: request))
             }
-            asked = read
+            content = read
         } catch {
             let fault = JSONValue.object([("error", .string("malformed")), ("reason", .string(error.description))])
             return LoggedResponse(json(fault, status: .badRequest, to: request))
@@ -37,7 +37,7 @@ struct SessionAPI: SignInComponent {
         } catch {
             return LoggedResponse(self.error("unavailable", status: .serviceUnavailable, to: request))
         }
-        switch asked {
+        switch content {
         case .answers(let number, let answers):
             switch login.answer(browser, number: number, secret: { answers.indices.contains($0) ? answers[$0] : nil }) {
             case .nothingWaits: return LoggedResponse(error("nothing-asked", status: .conflict, to: request))
@@ -47,8 +47,8 @@ struct SessionAPI: SignInComponent {
             }
         case .login(let name, let password, let realm):
             // A realm without a sign-in on the web is rejected like one that does not exist.
-            let asked = realm.map { named in realms(openTo: request.address).first { UTF8Text($0) == named } }
-            guard let username = LoginFlow.username(name), asked != .some(nil) else {
+            let chosen = realm.map { named in realms(openTo: request.address).first { UTF8Text($0) == named } }
+            guard let username = LoginFlow.username(name), chosen != .some(nil) else {
                 return LoggedResponse(error("invalid-credentials", status: .unauthorized, to: request))
             }
             if let before = session(request, isActivity: false), await !end(before.session, cause: .replaced) {
@@ -57,7 +57,7 @@ struct SessionAPI: SignInComponent {
             let begun = await login.begin(
                 as: username,
                 password: password,
-                in: asked?.map { [$0] } ?? realms,
+                in: chosen?.map { [$0] } ?? realms,
                 for: request
             )
             return await proceed(with: begun, browser: browser, request: request, isNew: true)
@@ -88,12 +88,12 @@ struct SessionAPI: SignInComponent {
                 request: request,
                 isNew: isNew
             )
-            let told = JSONValue.object([
+            let content = JSONValue.object([
                 ("questions", .array((begun.login.messages.map(Callback.message) + questions).map(\.json))),
                 ("number", .integer(number)),
                 ("expires_in", .integer(Int(settings.time.components.seconds))),
             ])
-            return LoggedResponse(json(told, to: request, cookies: browser.cookies))
+            return LoggedResponse(json(content, to: request, cookies: browser.cookies))
         case .finished(let finished): attempt = finished
         }
         switch attempt.outcome {
@@ -107,9 +107,9 @@ struct SessionAPI: SignInComponent {
             switch await login.establish(identity, since: begun.began, browser: browser, request: request) {
             case .session(let session, let token):
                 let cookies = [SetCookie.session(token), SetCookie.signInRemoval]
-                let told = describe(session, token: token)
+                let content = describe(session, token: token)
                 return LoggedResponse(
-                    json(told, status: .created, to: request, cookies: cookies),
+                    json(content, status: .created, to: request, cookies: cookies),
                     report: report,
                     user: session.user
                 )

@@ -13,7 +13,7 @@ internal import Sessions
 extension SignInPage {
     /// `GET /sign-in/step`.
     func showStep(_ request: WebRequest) -> LoggedResponse {
-        guard let browser = login.browser(of: request), let waiting = state.waiting.look(browser.digest) else {
+        guard let browser = login.browser(of: request), let waiting = state.waiting.peek(browser.digest) else {
             return LoggedResponse(redirect(routes.signIn, answering: request))
         }
         let pending = waiting.context
@@ -72,7 +72,7 @@ extension SignInPage {
         // The same form was sent twice, or the page was an old one: the open question is shown.
         case .anotherQuestion: return LoggedResponse(redirect(routes.step, answering: request))
         case .answered(let begun, let pending):
-            return await go(on: begun, target: pending.target, browser: browser, request: request)
+            return await proceed(with: begun, target: pending.target, browser: browser, request: request)
         }
     }
 
@@ -83,7 +83,7 @@ extension SignInPage {
         else { return LoggedResponse(signedOut(request)) }
         guard await hasCSRFToken(request, of: token) else {
             return LoggedResponse(
-                render(.badRequest("the form is not of this session"), to: request),
+                render(.badRequest("the form does not belong to this session"), to: request),
                 user: session.user
             )
         }

@@ -60,7 +60,7 @@ struct SignInPage: SignInComponent {
         guard request.isForm else { return LoggedResponse(render(.unsupported, to: request)) }
         guard case .token(let token) = request.cookies.signIn else {
             return LoggedResponse(
-                render(.badRequest("the browser has not sent back the cookie of the sign-in page"), to: request)
+                render(.badRequest("the cookie of the sign-in page is missing"), to: request)
             )
         }
         let fields: FormFields
@@ -90,7 +90,7 @@ struct SignInPage: SignInComponent {
             in: realms(for: ticket.target, request: request),
             for: request
         )
-        return await go(on: begun, target: ticket.target, browser: browser, request: request, name: text.string)
+        return await proceed(with: begun, target: ticket.target, browser: browser, request: request, name: text.string)
     }
 
     /// Returns the names of the realms in which users log in for a target.
@@ -112,8 +112,8 @@ struct SignInPage: SignInComponent {
     ///   - request: The request.
     ///   - name: The typed user name, if this request has it.
     /// - Returns: A redirect to the next page.
-    func go(
-        on begun: LoginFlow.Begun,
+    func proceed(
+        with begun: LoginFlow.Begun,
         target: String?,
         browser: BrowserBinding,
         request: WebRequest,
