@@ -34,7 +34,7 @@ package struct Base64: Sendable {
     /// - Parameters:
     ///   - text: The text.
     ///   - bytes: Receives the bytes; they are never copied anywhere else.
-    /// - Returns: Whether the text is valid and its bytes fit; if not, the appended bytes are of no use.
+    /// - Returns: True if the text is valid and its bytes fit; if not, the appended bytes are of no use.
     package func decode(_ text: Span<UInt8>, into bytes: inout OutputSpan<UInt8>) -> Bool {
         var length = text.count
         if isPadded {
@@ -70,7 +70,7 @@ package struct Base64: Sendable {
     /// - Parameters:
     ///   - text: The text.
     ///   - bytes: Is overwritten.
-    /// - Returns: Whether the text is valid and stands for exactly as many bytes as there is room for.
+    /// - Returns: True if the text is valid and stands for exactly as many bytes as there is room for.
     package func decode(_ text: Span<UInt8>, filling bytes: inout MutableSpan<UInt8>) -> Bool {
         guard text.count == length(ofBytes: bytes.count) else { return false }
         return unsafe bytes.withUnsafeMutableBufferPointer { buffer in

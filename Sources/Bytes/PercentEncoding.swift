@@ -19,7 +19,7 @@ package enum PercentEncoding {
     ///
     /// - Parameters:
     ///   - bytes: The bytes.
-    ///   - isKept: Whether a byte stays as it is.
+    ///   - isKept: True if a byte stays as it is.
     /// - Returns: ASCII, if the bytes that are kept are.
     package static func encode(_ bytes: Span<UInt8>, keeping isKept: (UInt8) -> Bool) -> String {
         var encoded: [UInt8] = []

@@ -14,7 +14,7 @@ public final class GatehouseStore: Sendable {
 
     /// The file; nil for a store in memory.
     public let path: String?
-    /// Whether it is read-only.
+    /// True if it is read-only.
     public let isReadOnly: Bool
     /// The file for ends of sessions that could not be written to the database; nil for a store in memory.
     let endedSessions: EndedSessions?

@@ -17,7 +17,7 @@ package enum Printable {
         return String(result)
     }
 
-    /// Whether a character controls a terminal or the direction of text; a tab and the end of a line do not.
+    /// Returns whether a character controls a terminal or the direction of text; a tab and the end of a line do not.
     static func isControl(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x00...0x08, 0x0B...0x1F, 0x7F...0x9F, 0x061C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069: true

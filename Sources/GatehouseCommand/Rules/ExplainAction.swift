@@ -59,7 +59,7 @@ extension GatehouseOptions.Explain: Subcommand {
 
     /// The groups that the realm returns for the user without a login; none, and the reason, if it returns none.
     private static func groups(of user: Username, in realm: BoundRealm) async -> (names: [String], note: String?) {
-        let asking = Task { () -> Result<[String], RealmError> in
+        let lookup = Task { () -> Result<[String], RealmError> in
             do throws(RealmError) {
                 return .success(try await realm.realm.groupNames(of: user))
             } catch {
@@ -67,7 +67,7 @@ extension GatehouseOptions.Explain: Subcommand {
             }
         }
         let note = "the groups of \(user) are not known; name them with --groups"
-        switch await LimitedWait.value(of: asking, within: timeLimit, clock: SystemClock()) {
+        switch await LimitedWait.value(of: lookup, within: timeLimit, clock: SystemClock()) {
         case .success(let names): return (names, nil)
         case .failure(let error): return ([], "\(note): \(error)")
         case nil: return ([], "\(note): realm \(realm.name) did not answer within \(timeLimit)")

@@ -12,7 +12,7 @@ enum ServeSignals {
     /// Signals without a meaning here, which would end a process that has no handler for them.
     private static let ignored = [SIGPIPE, SIGALRM, SIGVTALRM, SIGPROF, SIGUSR1, SIGUSR2, SIGIO, SIGPWR]
 
-    /// Whether a SIGHUP has arrived before the server listened.
+    /// True if a SIGHUP has arrived before the server listened.
     private static let hasEarlyHangup = Atomic(false)
 
     /// Ignores the signals without a meaning, and keeps a SIGHUP that arrives while the server starts.

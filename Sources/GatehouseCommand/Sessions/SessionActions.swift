@@ -56,7 +56,7 @@ extension GatehouseOptions.Sessions.End: Subcommand {
         } else {
             selection = .all
         }
-        try await sessions.order(.end(selection), done: "ended")
+        try await sessions.send(.end(selection), done: "ended")
     }
 }
 
@@ -69,6 +69,6 @@ extension GatehouseOptions.Sessions.Message: Subcommand {
             } else {
                 .one(try SessionAdministration.id(words[0]))
             }
-        try await sessions.order(.message(selection, words[words.count - 1]), done: "will get the message")
+        try await sessions.send(.message(selection, words[words.count - 1]), done: "will get the message")
     }
 }

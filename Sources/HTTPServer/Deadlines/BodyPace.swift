@@ -16,7 +16,7 @@ struct BodyPace {
     mutating func noteReceived(_ count: Int) { receivedCount += count }
 
     /// Does not count some time in which the client could not send.
-    mutating func excuse(_ nanoseconds: UInt64) { start &+= nanoseconds }
+    mutating func exclude(_ nanoseconds: UInt64) { start &+= nanoseconds }
 
     /// Returns whether the time is over and fewer bytes have arrived than the rate requires.
     func isTooSlow(at now: UInt64, times: DeadlineTimes) -> Bool {

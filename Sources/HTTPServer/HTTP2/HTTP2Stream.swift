@@ -125,7 +125,7 @@ final class HTTP2Stream: ResponseSink {
     }
 
     /// Does not count some time in which the client could not send.
-    func excuse(_ nanoseconds: UInt64) { pace.excuse(nanoseconds) }
+    func exclude(_ nanoseconds: UInt64) { pace.exclude(nanoseconds) }
 
     /// Returns whether the body arrives more slowly than the limits allow.
     func isTooSlow(at now: UInt64) -> Bool {

@@ -10,14 +10,14 @@ public struct ConfigurationFiles: Sendable {
     public struct Contents: Sendable {
         /// The bytes of the whole file.
         public let bytes: [UInt8]
-        /// Whether all users of the machine can write to it.
+        /// True if all users of the machine can write to it.
         public let isWritableByAll: Bool
 
         /// A file's contents.
         ///
         /// - Parameters:
         ///   - bytes: The bytes of the whole file.
-        ///   - isWritableByAll: Whether all users of the machine can write to it.
+        ///   - isWritableByAll: True if all users of the machine can write to it.
         public init(bytes: [UInt8], isWritableByAll: Bool = false) {
             self.bytes = bytes
             self.isWritableByAll = isWritableByAll

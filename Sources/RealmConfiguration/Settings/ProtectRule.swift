@@ -68,7 +68,7 @@ public struct ProtectRule: Sendable, Hashable {
     public var host = Host.any
     /// The path, without a `/` at its end unless it is `/`.
     public var path: String
-    /// Whether the rule is for this path only, without the paths below it.
+    /// True if the rule is for this path only, without the paths below it.
     public var isExact = false
     /// The methods of the rule, as in `GET`; empty for all.
     public var methods: [String] = []

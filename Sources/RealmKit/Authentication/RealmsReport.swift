@@ -11,7 +11,7 @@ public struct RealmsReport: Sendable {
     /// The accepted user; nil if all realms have refused.
     public var identity: AuthenticatedIdentity? { reports.last?.identity }
 
-    /// Whether the response may be 503: the login cannot be decided now; see ``LoginReport/isUnavailable``.
+    /// True if the response may be 503: the login cannot be decided now; see ``LoginReport/isUnavailable``.
     public var isUnavailable: Bool { identity == nil && reports.contains { $0.isUnavailable } }
 
     /// The report to log: of the realm that accepted; otherwise of the last one that was unavailable; otherwise the

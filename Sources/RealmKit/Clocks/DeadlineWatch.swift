@@ -16,7 +16,7 @@ package final class DeadlineWatch: Sendable {
         var waiting: [UInt64: (moment: UInt64, action: Handler)] = [:]
         var sleepers: [UInt64] = []
 
-        /// Whether a time needs a new sleeping task; if so, the task is recorded.
+        /// Returns whether a time needs a new sleeping task; if so, the task is recorded.
         mutating func mustSleep(until moment: UInt64) -> Bool {
             if let earliest = sleepers.min(), earliest <= moment { return false }
             sleepers.append(moment)
@@ -33,7 +33,7 @@ package final class DeadlineWatch: Sendable {
 
     /// Adds a handler.
     ///
-    /// - Returns: A ticket for ``forget(_:)``.
+    /// - Returns: A ticket for ``remove(_:)``.
     package func add(at moment: UInt64, call action: @escaping Handler) -> UInt64 {
         let (ticket, mustSleep) = state.withLock { state in
             state.next += 1
@@ -44,7 +44,8 @@ package final class DeadlineWatch: Sendable {
         return ticket
     }
 
-    package func forget(_ ticket: UInt64) {
+    /// Removes a handler.
+    package func remove(_ ticket: UInt64) {
         state.withLock { _ = $0.waiting.removeValue(forKey: ticket) }
     }
 

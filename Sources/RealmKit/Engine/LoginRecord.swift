@@ -28,7 +28,7 @@ final class LoginRecord: OngoingLogin {
         var first: Contribution?
         var more: [Contribution] = []
         var path = LoginPath()
-        /// Whether the client presented a secret.
+        /// True if the client presented a secret.
         var presentedSecret = false
         // An array of none or one, so that a record is cheap to create and destroy.
         private var box: [RareState] = []
@@ -66,7 +66,7 @@ final class LoginRecord: OngoingLogin {
         var notes: [LoginNote] = []
         /// The rounds that have read or changed the shared state.
         var sharing: [Int] = []
-        /// Whether the conversation gave a secret to a module.
+        /// True if the conversation gave a secret to a module.
         var gaveSecret = false
     }
 
@@ -245,7 +245,7 @@ final class LoginRecord: OngoingLogin {
     /// The effect of outages on the refusal.
     var outage: Outage? { state.withLock { $0.path.outage } }
 
-    /// Whether a secret was presented in a refused login.
+    /// True if a secret was presented in a refused login.
     var presentedSecret: Bool { state.withLock { $0.presentedSecret } }
 
     /// Every call of a module, in order; none until the login is decided.

@@ -49,13 +49,13 @@ public struct LoginReport: Sendable {
     /// The effect of an outage on the refusal; nil if there is none.
     public var outage: Outage? { record.outage }
 
-    /// Whether the response to a refusal may be 503: the login cannot be decided now.
+    /// True if the response to a refusal may be 503: the login cannot be decided now.
     ///
     /// It is the same for every user whom the stack refuses while the same modules are down, whatever they present.
     /// ``refusal`` is not: it is for the log, and must not be shown.
     public var isUnavailable: Bool { outage?.mayBeShown ?? false }
 
-    /// Whether the client presented a password or a code in a refused login, even if no module requested it.
+    /// True if the client presented a password or a code in a refused login, even if no module requested it.
     public var presentedSecret: Bool { record.presentedSecret }
 
     /// Every call of a module, in order.

@@ -9,7 +9,7 @@
 struct LoginRun: ~Copyable {
     let stack: LoginStack
     let record: LoginRecord
-    /// Whether the login may be granted; if not, every success of a module counts as wrong credentials.
+    /// True if the login may be granted; if not, every success of a module counts as wrong credentials.
     private let mayGrant: Bool
 
     private var phase: LoginPhase

@@ -82,7 +82,7 @@ struct StackWalk {
         if outcome.failure != nil, passedOver == nil { passedOver = Cause(outcome: outcome, entry: entry) }
     }
 
-    /// Whether the walk grants: an outcome has counted, it was a success, and no failure has counted.
+    /// True if the walk grants: an outcome has counted, it was a success, and no failure has counted.
     ///
     /// Anything else refuses, also a walk without modules, and one in which all modules ignored the login.
     var grants: Bool { impression == .good && cause?.outcome == .success }

@@ -10,7 +10,7 @@
 /// Contract, tested by `ConversationConformance` of RealmTesting: one answer for every callback, in order;
 /// ``Answer/none`` where there is none; cancellation of the task ends the wait with a fault.
 public protocol Conversation: AnyObject, Sendable {
-    /// Whether the client presented a password or a code, so that a refused login counts as a guess even if no module
+    /// True if the client presented a password or a code, so that a refused login counts as a guess even if no module
     /// requested it.
     ///
     /// The engine reads it at the end of a login. The default is false: then a login counts as a guess if a module

@@ -11,7 +11,7 @@ public struct LoginAttempt: Sendable {
     let module: Int
     let round: Int
 
-    /// Whether this module has succeeded in this login; meaningful in commit, abort and logout.
+    /// True if this module has succeeded in this login; meaningful in commit, abort and logout.
     public let succeeded: Bool
 
     /// The user name in the request.

@@ -71,7 +71,7 @@ internal import Glibc
     /// The number of bytes.
     public var count: Int { unsafe storage.count }
 
-    /// Whether there are no bytes at all.
+    /// True if there are no bytes at all.
     public var isEmpty: Bool { count == 0 }
 
     /// Gives access to the bytes during a call.

@@ -23,7 +23,7 @@ final class EventStream: Sendable {
     ///
     /// - Parameters:
     ///   - event: The event.
-    ///   - isLast: Whether the stream ends with it.
+    ///   - isLast: True if the stream ends with it.
     func deliver(_ event: NumberedSessionEvent, isLast: Bool) {
         let reader = state.withLock { state -> CheckedContinuation<NumberedSessionEvent?, Never>? in
             guard !state.isOver else { return nil }

@@ -100,7 +100,7 @@ public final class Session: Sendable {
 
     /// Records a use.
     ///
-    /// - Returns: Whether it moved an end that clients had been warned of.
+    /// - Returns: True if it moved an end that clients had been warned of.
     func touch(at now: UInt64, limits: SessionLimits) -> Bool {
         let before = times
         // Moments come from several threads, not always in order.

@@ -145,14 +145,14 @@ extension SessionTable {
         return NewSession(session: session, token: token, record: session.record(token: digest))
     }
 
-    /// Stores a session, or gives up after ``patience``; if it is stored later than that, it is removed again.
+    /// Stores a session, or gives up after ``timeLimit``; if it is stored later than that, it is removed again.
     private func save(_ new: NewSession) async throws(SessionFault) {
         guard let store else { return }
         let saving = Task { () -> SessionStoreError? in
             do throws(SessionStoreError) { try await store.saveSession(new.record) } catch { return error }
             return nil
         }
-        guard let saved = await LimitedWait.value(of: saving, within: Self.patience, clock: clocks.clock) else {
+        guard let saved = await LimitedWait.value(of: saving, within: Self.timeLimit, clock: clocks.clock) else {
             // A write that has not begun yet is not needed any more.
             saving.cancel()
             Task { [self] in

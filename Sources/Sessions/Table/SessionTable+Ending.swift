@@ -7,7 +7,7 @@ internal import Synchronization
 
 extension SessionTable {
     /// The longest time that removing a session from the store may take, and again noting its end elsewhere.
-    static let patience = Duration.seconds(2)
+    static let timeLimit = Duration.seconds(2)
 
     /// Ends a session: at once for every request, and durably when this returns.
     ///
@@ -82,13 +82,13 @@ extension SessionTable {
 
     /// Removes sessions from the store, or notes that they are over.
     ///
-    /// - Throws: ``SessionFault``: `unavailable` if neither is done within ``patience`` each.
+    /// - Throws: ``SessionFault``: `unavailable` if neither is done within ``timeLimit`` each.
     func removeStored(_ ids: [SessionID]) async throws(SessionFault) {
         guard store != nil, !areSettled(ids) else { return }
         // In a task of its own, as the caller's may be cancelled: a client that has disconnected has still signed out.
         let isSettled = await Task { [self] in
             // A slow removal continues, and a failed one is tried again every second.
-            _ = await LimitedWait.value(of: removal(of: ids), within: Self.patience, clock: clocks.clock)
+            _ = await LimitedWait.value(of: removal(of: ids), within: Self.timeLimit, clock: clocks.clock)
             if areSettled(ids) { return true }
             let noting = Task {
                 for batch in SessionTouch.batches(ids) {
@@ -96,7 +96,7 @@ extension SessionTable {
                 }
                 return true
             }
-            return await LimitedWait.value(of: noting, within: Self.patience, clock: clocks.clock) == true
+            return await LimitedWait.value(of: noting, within: Self.timeLimit, clock: clocks.clock) == true
         }.value
         guard isSettled else { throw SessionFault(.unavailable, "the end of a session could not be stored") }
     }

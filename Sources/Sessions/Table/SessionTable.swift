@@ -80,7 +80,7 @@ public final class SessionTable: Sendable {
     /// - Parameters:
     ///   - token: The token that was presented.
     ///   - host: The host it was presented at.
-    ///   - isActivity: Whether the request is a use of the session, which moves its idle end. Polling and event streams
+    ///   - isActivity: True if the request is a use of the session, which moves its idle end. Polling and event streams
     ///     are not.
     /// - Returns: The session; nil if there is none, it has expired, or it belongs to another host. Nothing changes then.
     public func session(_ token: OpaqueToken, at host: SessionHost, isActivity: Bool) -> Session? {

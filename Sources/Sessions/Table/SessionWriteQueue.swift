@@ -9,7 +9,7 @@ struct SessionWriteQueue: Sendable {
     private struct Removal {
         /// The session and the digest of its token; nil for a session whose token was never given out.
         var known: (session: Session, token: Digest)?
-        /// Whether its end is noted elsewhere, so that it does not come back after a restart.
+        /// True if its end is noted elsewhere, so that it does not come back after a restart.
         var isNoted = false
     }
 

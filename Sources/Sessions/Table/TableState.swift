@@ -63,7 +63,7 @@ struct TableState: Sendable {
 
     /// Records a use of a session.
     ///
-    /// - Returns: Whether it moved an end that clients had been warned of.
+    /// - Returns: True if it moved an end that clients had been warned of.
     mutating func touch(_ session: Session, at now: UInt64) -> Bool {
         let isExtended = session.touch(at: now, limits: limits)
         if session.noteTouch() { writes.touch(session) }

@@ -16,7 +16,7 @@ public struct OpaqueToken: Sendable {
 
     /// A new token.
     ///
-    /// - Throws: ``OpenSSLError`` when no random bytes can be had.
+    /// - Throws: ``OpenSSLError`` when no random bytes can be generated.
     public init() throws(OpenSSLError) {
         var random = try RandomBytes.make(32)
         defer { for index in random.indices { random[index] = 0 } }

@@ -12,7 +12,7 @@ public struct SessionID: Hashable, Sendable, CustomStringConvertible {
 
     /// A new id.
     ///
-    /// - Throws: ``OpenSSLError`` when no random bytes can be had.
+    /// - Throws: ``OpenSSLError`` when no random bytes can be generated.
     init() throws(OpenSSLError) {
         let random = try RandomBytes.make(16)
         for index in random.indices { set(index, to: random[index]) }

@@ -14,7 +14,7 @@ package final class RealmRefresher: Sendable {
     /// The nanoseconds between two checks; a removed user keeps access for at most this time and that of one check.
     static let interval: UInt64 = 1_000_000_000
     /// The time that a sign-in waits for a check.
-    package static let patience = Duration.seconds(2)
+    package static let timeLimit = Duration.seconds(2)
 
     /// The checks of one realm: one runs at a time, and all callers that need a later one share the next.
     private struct Checks {
@@ -105,7 +105,7 @@ package final class RealmRefresher: Sendable {
     ///
     /// - Parameter name: The realm's name.
     /// - Returns: True when the credentials and sessions of users that had changed before the call are revoked, or the
-    ///   realm has no check; false if that took more than ``patience``.
+    ///   realm has no check; false if that took more than ``timeLimit``.
     package func refresh(_ name: String) async -> Bool {
         let (realm, accessController) = state.withLock { state in
             (state.realms.first { $0.name.hasBytes(of: name) }?.realm, state.accessController)
@@ -113,7 +113,7 @@ package final class RealmRefresher: Sendable {
         guard let realm else { return true }
         return await LimitedWait.value(
             of: nextCheck(of: realm, name, accessController),
-            within: Self.patience,
+            within: Self.timeLimit,
             clock: clock
         ) != nil
     }

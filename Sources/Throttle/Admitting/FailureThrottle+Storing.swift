@@ -104,7 +104,7 @@ extension FailureThrottle {
         } onCancel: {
             requestFlush()
         }
-        watch.forget(ticket)
+        watch.remove(ticket)
         state.withLock { $0.storing.isUrgent = false }
     }
 

@@ -116,7 +116,7 @@ public final class FailureThrottle: LoginThrottle {
 
     private func wait(_ attempt: Attempt) async -> Admission {
         let number = state.withLock { $0.nextNumber() }
-        let ticket = watch.add(at: clock.now &+ UInt64(settings.patience.boundedNanoseconds)) { [weak self] _ in
+        let ticket = watch.add(at: clock.now &+ UInt64(settings.waitLimit.boundedNanoseconds)) { [weak self] _ in
             self?.giveUp(number, isCancelled: false)
             return nil
         }
@@ -130,7 +130,7 @@ public final class FailureThrottle: LoginThrottle {
         } onCancel: {
             giveUp(number, isCancelled: true)
         }
-        watch.forget(ticket)
+        watch.remove(ticket)
         state.withLock { $0.forgetCancellation(number) }
         return admission
     }

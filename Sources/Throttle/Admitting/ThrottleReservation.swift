@@ -45,7 +45,7 @@ final class ThrottleReservation: LoginReservation {
             if let closed = admission.closed[key] {
                 failures = max(failures, closed)
             } else {
-                results.append((key, isAccepted ? Self.excused(part) : part.report.result))
+                results.append((key, isAccepted ? Self.uncounted(part) : part.report.result))
             }
         }
         failures = max(failures, note(results))
@@ -60,11 +60,11 @@ final class ThrottleReservation: LoginReservation {
     private static let outageLike = 3
 
     /// The result on one realm's account of a login that this realm or another has accepted.
-    private static func excused(_ part: RealmAttempt) -> AttemptResult {
+    private static func uncounted(_ part: RealmAttempt) -> AttemptResult {
         switch part.report.result {
         case .success: .success
-        case .failure: part.guess.map(AttemptResult.excused) ?? .neither
-        case .excused, .neither: .neither
+        case .failure: part.guess.map(AttemptResult.uncounted) ?? .neither
+        case .uncounted, .neither: .neither
         }
     }
 

@@ -30,11 +30,11 @@ struct ThrottleState: Sendable {
     var delayedAnswers = 0
     var storing = StoringState()
     /// Wrong passwords in logins that another realm has accepted.
-    var excuses: Excuses
+    var uncountedGuesses: UncountedGuesses
 
     init(_ settings: ThrottleSettings, isStored: Bool) {
         self.settings = settings
-        excuses = Excuses(window: settings.window.boundedNanoseconds, capacity: settings.accounts)
+        uncountedGuesses = UncountedGuesses(window: settings.window.boundedNanoseconds, capacity: settings.accounts)
         accounts = FailureTable(
             FailureTable.Rules(
                 limit: settings.failures,
@@ -78,15 +78,15 @@ struct ThrottleState: Sendable {
     }
 
     private func isLocked(_ key: ThrottleKey, at now: Int) -> Bool {
-        switch standing(key, at: now).standing {
+        switch status(key, at: now).status {
         case .locked: true
         case .open: false
         }
     }
 
     private func isFull(_ key: ThrottleKey, at now: Int) -> Bool {
-        let (limit, standing) = standing(key, at: now)
-        switch standing {
+        let (limit, status) = status(key, at: now)
+        switch status {
         case .locked: return false
         case .open(let failures): return limit > 0 && failures + running[key, default: 0] >= limit
         }
@@ -117,7 +117,7 @@ struct ThrottleState: Sendable {
     private func delays(for keys: [ThrottleKey], at now: Int) -> [ThrottleKey: Int] {
         var delays: [ThrottleKey: Int] = [:]
         for key in keys {
-            switch accounts.standing(key, at: now) {
+            switch accounts.status(key, at: now) {
             case .locked(let failures): delays[key] = failures
             case .open(let failures): delays[key] = failures + 1
             }
@@ -201,7 +201,7 @@ struct ThrottleState: Sendable {
             } else if own.contains(.failure) {
                 settled.failures = max(settled.failures, fail(account, by: attempt, at: now, locked: &settled.locked))
             } else {
-                for case .excused(let guess) in own where !excuses.excuse(guess, of: account, at: now) {
+                for case .uncounted(let guess) in own where !uncountedGuesses.record(guess, of: account, at: now) {
                     _ = fail(account, by: attempt, at: now, locked: &settled.locked)
                     break
                 }
@@ -261,10 +261,10 @@ struct ThrottleState: Sendable {
     }
 
     /// Both values in one call, so that the tables are not copied.
-    private func standing(_ key: ThrottleKey, at now: Int) -> (limit: Int, standing: FailureTable.Standing) {
+    private func status(_ key: ThrottleKey, at now: Int) -> (limit: Int, status: FailureTable.Status) {
         switch key {
-        case .account: (accounts.rules.limit, accounts.standing(key, at: now))
-        case .source: (sources.rules.limit, sources.standing(key, at: now))
+        case .account: (accounts.rules.limit, accounts.status(key, at: now))
+        case .source: (sources.rules.limit, sources.status(key, at: now))
         }
     }
 }

@@ -78,14 +78,14 @@ struct AuthenticatorTests {
             try await authenticator.login(request, asking: PreparedConversation.silent)
         }
         #expect(error?.code == .noSuchRealm)
-        #expect(error?.message == "no realm is called \(name); there are city, town")
+        #expect(error?.message == "there is no realm \(name); there are city, town")
         #expect(throws: RealmError.noSuchRealm("", known: [])) { try authenticator.loginNow(request) }
         #expect(throws: RealmError.noSuchRealm("", known: [])) { try authenticator.realm(name) }
     }
 
     @Test func `without any realm the message says so`() {
         let error = #expect(throws: RealmError.self) { try Authenticator([]).realm("town") }
-        #expect(error?.message == "no realm is called town; there are none")
+        #expect(error?.message == "there is no realm town; there are none")
     }
 
     @Test func `every user of a realm gets its assigned groups, and derived ones`() async throws {

@@ -56,7 +56,7 @@ public struct TeamRealm: Realm {
         members.contains(user) ? [group] : nil
     }
 
-    /// Whether this is the team's passphrase.
+    /// Returns whether this is the team's passphrase.
     func accepts(_ password: Secret) -> Bool {
         passphrase.isEqual(to: password)
     }

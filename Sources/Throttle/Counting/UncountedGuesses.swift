@@ -10,7 +10,7 @@ internal import RealmKit
 /// login, and so guess at the account of that name in the first realm: each password but the first counts.
 ///
 /// Only accepted logins come here, so there are no more accounts than users.
-struct Excuses: Sendable {
+struct UncountedGuesses: Sendable {
     private struct Presented: Sendable {
         /// The oldest first.
         var guesses: [GuessMark]
@@ -32,7 +32,7 @@ struct Excuses: Sendable {
     var count: Int { presented.count }
 
     /// Returns whether a password counts as nothing: the first within the window, and each that was presented before.
-    mutating func excuse(_ guess: GuessMark, of account: ThrottleKey, at now: Int) -> Bool {
+    mutating func record(_ guess: GuessMark, of account: ThrottleKey, at now: Int) -> Bool {
         if var known = presented[account], now - known.newest <= window {
             let place = known.guesses.firstIndex(of: guess)
             known.guesses.remove(at: place ?? 0, if: place != nil || known.guesses.count >= Self.capacityOfAccount)
