@@ -9,7 +9,7 @@ public struct SessionFault: Error, Sendable, CustomStringConvertible {
         case full
         /// The user's sessions were ended during the login; another login may succeed.
         case changedMeanwhile
-        /// The session is over.
+        /// The session has ended.
         case ended
         /// The limit of event streams has been reached, of this session or of all.
         case tooManyStreams
@@ -31,7 +31,7 @@ public struct SessionFault: Error, Sendable, CustomStringConvertible {
         .changedMeanwhile,
         "the user's sessions were ended during the login"
     )
-    /// The session is over.
+    /// The session has ended.
     public static let ended = SessionFault(.ended, "the session has ended")
     /// The limit of event streams has been reached.
     public static let tooManyStreams = SessionFault(.tooManyStreams, "the limit of event streams has been reached")

@@ -9,7 +9,7 @@ struct StoringState: Sendable {
     var mustRewrite = false
     /// True if changes are being saved.
     var isFlushing = false
-    /// The difference of the wall clock to the other one, in seconds, when times were last stored.
+    /// The difference between the wall clock and the monotonic clock, in seconds, when times were last stored.
     var offset: Int?
     /// The task that waits for something to store.
     var idle: CheckedContinuation<Void, Never>?
@@ -122,7 +122,7 @@ extension FailureTable {
             )
             return
         }
-        // If the limit is lower than before, one failure less than the limit, so that nothing locks.
+        // If the limit is lower than before, the record gets one failure less than the limit: restoring locks nothing.
         let failures = min(stored.failures, rules.limit > 0 ? rules.limit - 1 : Int(UInt16.max))
         guard failures > 0, rules.slot(now) - rules.slot(newest) <= FailureWindow.slots else { return }
         restore(stored.key, owner: stored.owner, failures: failures, newest: newest, lockEnd: nil, at: now)

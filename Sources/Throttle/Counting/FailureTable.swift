@@ -50,7 +50,7 @@ struct FailureTable: Sendable {
     private var networks = RecordsByNetwork()
     /// Records that are not locked, by their newest failure.
     private var open = LinkedSlots<Record>.Chain()
-    /// Locked ones, by when they were locked.
+    /// Records that are locked, by the time at which they were locked.
     private var locked = LinkedSlots<Record>.Chain()
 
     init(_ rules: Rules, isStored: Bool) {
