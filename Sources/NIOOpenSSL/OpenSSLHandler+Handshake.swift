@@ -78,7 +78,7 @@ extension OpenSSLHandler {
         run body: @escaping (OpenSSLHandler, ChannelHandlerContext) -> Void
     ) {
         cancelDeadline()
-        // Both live as long as the deadline: to leave the pipeline cancels it.
+        // Both exist as long as the deadline: leaving the pipeline cancels it.
         deadline = context.eventLoop.assumeIsolated().scheduleTask(in: time) { body(self, context) }
     }
 

@@ -152,7 +152,7 @@ public class OpenSSLHandler: ChannelDuplexHandler {
         // Data after close_notify is ignored (RFC 8446 section 6.1).
         guard !hasReceivedEnd else { return }
         undecryptedCount += ciphertext.readableBytes
-        // Not copied if everything before has been decrypted.
+        // The bytes are not copied if everything before has been decrypted.
         if input.readableBytes == 0 { input = ciphertext } else { input.writeImmutableBuffer(ciphertext) }
         if case .handshaking = state { continueHandshake(context) }
         decrypt(context)
@@ -210,6 +210,6 @@ public class OpenSSLHandler: ChannelDuplexHandler {
     }
 }
 
-// Made on one event loop and used there; what crosses threads is the context alone.
+// It is made and used on one event loop; only the context is used on several threads.
 @available(*, unavailable)
 extension OpenSSLHandler: Sendable {}

@@ -202,7 +202,8 @@ package struct AccessController: Sendable {
         }
     }
 
-    /// Ends the sessions of a realm's users whose security stamp has changed; sessions of users without a stamp go on.
+    /// Ends the sessions of a realm's users whose security stamp has changed; sessions of users without a stamp
+    /// continue.
     ///
     /// - Parameter realm: The realm's name.
     package func revalidateSessions(of realm: String) async {
@@ -212,7 +213,7 @@ package struct AccessController: Sendable {
 
     /// Evicts the credentials of an account.
     ///
-    /// Its sessions go on: an attacker who guesses passwords must not be able to sign the user out.
+    /// Its sessions continue: an attacker who guesses passwords must not be able to sign the user out.
     ///
     /// - Parameter account: The account.
     package func evictCredentials(of account: Account) {

@@ -3,14 +3,15 @@
 
 /// Text without the characters that control a terminal.
 package enum Printable {
-    /// Text on one line: a name or message from a directory or a module cannot pretend to be further lines of output.
+    /// Returns text on one line, so that a name or message from a directory or a module cannot look like further lines
+    /// of output.
     package static func line(_ text: String) -> String {
         Self.text(String(text.unicodeScalars.map { $0 == "\n" || $0 == "\t" ? "\u{FFFD}" : Character($0) }))
     }
 
-    /// Text of one or more lines.
+    /// Returns text of one or more lines.
     ///
-    /// Tabs stay: a line that is quoted from a file may have them, and its underline must stand below the same column.
+    /// Tabs are kept: a line that is quoted from a file may have them, and its underline must start at the same column.
     package static func text(_ text: String) -> String {
         var result = String.UnicodeScalarView()
         for scalar in text.unicodeScalars { result.append(isControl(scalar) ? "\u{FFFD}" : scalar) }

@@ -93,7 +93,7 @@ struct GatehouseResponder: Responder {
             switch route {
             case .style where received.isSafe: return reply(to: received, with: .stylesheet)
             case .script where received.isSafe && signIn != nil: return reply(to: received, with: .script)
-            // Also for peers that are not trusted: a proxy would treat a page with status 200 as permission.
+            // This includes peers that are not trusted: a proxy would treat a page with status 200 as permission.
             case .forwardAuth(let proxy): return answer(proxy, received, head: head, on: connection)
             case .signIn, .step, .signOut, .account, .accountEnd, .session, .sessionRefresh, .sessionEvents, .sessions,
                 .oneSession:

@@ -16,7 +16,7 @@ extension GatehouseOptions.Sessions.List: Subcommand {
         if let user {
             selection = try sessions.selection(user: user, of: options.realm)
         } else if let realm = options.realm {
-            // A realm that is gone from the configuration may still have sessions.
+            // A realm that was removed from the configuration may still have sessions.
             selection = .realm(realm)
         }
         let shown = try await sessions.sessions()

@@ -158,7 +158,7 @@ final class HTTP2Handler: HTTPConnection, ChannelDuplexHandler {
     }
 
     func read(context: ChannelHandlerContext) {
-        // Requests lead to responses, and those of before wait for the client to read them.
+        // Requests lead to responses, and the earlier responses still wait for the client to read them.
         isReadPending = isServing && !deadlines.isWritable
         if !isReadPending { context.read() }
     }

@@ -6,7 +6,7 @@ internal import RealmKit
 
 /// All entries of login.conf, from whichever file, by name.
 struct ContextTable {
-    /// One entry and the text it stands in.
+    /// One entry and the text that contains it.
     struct Entry {
         let name: String
         let nameRange: SourceRange

@@ -63,10 +63,10 @@ private enum SystemFile {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
         guard descriptor >= 0 else { throw fault() }
         defer { close(descriptor) }
-        // Checked on the open descriptor, so that the file cannot be replaced in between.
+        // It is checked on the open descriptor, so that the file cannot be replaced in between.
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0 else { throw fault() }
-        // Of a pipe, a part could be read as if it were all.
+        // Only a regular file is read: a part of the data of a pipe could be taken for all of it.
         guard status.st_mode & S_IFMT == S_IFREG else {
             let isFolder = status.st_mode & S_IFMT == S_IFDIR
             throw Expansion.UnreadableFile(isFolder ? "it is a directory" : "it is not a regular file")

@@ -49,7 +49,7 @@ public struct ServerSettings: Sendable {
     ///
     /// The default is 30 seconds.
     public var credentialCache = Duration.seconds(30)
-    /// How much clients may send, how long they may take, and how many may be connected.
+    /// The limits for clients: the size of requests, the time they may take, and the number of connections.
     public var limits = HTTPLimits()
     /// The limits of failed logins, and their consequences.
     public var throttle = ThrottleSettings()

@@ -5,8 +5,8 @@ internal import Synchronization
 
 /// Calls handlers at given times, with one sleeping task for any number of them.
 ///
-/// A login that ends in time costs a lock and no task of its own. The task sleeps until the earliest time and ends when
-/// none is left; a new time that is earlier gets another task.
+/// A login that ends in time needs a lock and no task of its own. The task sleeps until the earliest time and ends when
+/// none is left; an earlier new time gets another task.
 package final class DeadlineWatch: Sendable {
     /// A handler, called with the current time; it returns the next time to be called at, or nil to be removed.
     package typealias Handler = @Sendable (_ now: UInt64) -> UInt64?
@@ -51,7 +51,7 @@ package final class DeadlineWatch: Sendable {
 
     /// The watch owns the task.
     ///
-    /// It ends when it has woken, at the latest one deadline after the last login.
+    /// The task ends when it has woken, at the latest one deadline after the last login.
     private func sleep(until moment: UInt64) {
         Task { [weak self, clock] in
             do throws(CancellationError) {

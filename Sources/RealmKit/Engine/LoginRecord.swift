@@ -24,7 +24,7 @@ final class LoginRecord: OngoingLogin {
 
     private struct State: ~Copyable {
         var conversation: (any Conversation)?
-        // Most logins have one contribution and share nothing; the rest costs them nothing.
+        // Most logins have one contribution and no shared state; the rest costs them nothing.
         var first: Contribution?
         var more: [Contribution] = []
         var path = LoginPath()
@@ -114,9 +114,9 @@ final class LoginRecord: OngoingLogin {
         }
     }
 
-    /// Returns whether a module named the user and succeeded, but none that did so counts in the end.
+    /// Returns whether modules have named the user and succeeded, but none of these successes counts in the end.
     ///
-    /// The name in the request must not take the place of a name that a module knows better but could not commit.
+    /// The name in the request must not replace a name that a module has determined but could not commit.
     func lacksUser(_ path: borrowing LoginPath) -> Bool {
         let all = state.withLock { state in (state.first.map { [$0] } ?? []) + state.more }
         var isNamed = false

@@ -16,7 +16,7 @@ public struct LoginReport: Sendable {
     let record: LoginRecord
     /// The reason for which the login was refused; nil if it was accepted.
     ///
-    /// It is for the log only; users may learn no more than ``isUnavailable``.
+    /// It is for the log only: clients must be shown no more than ``isUnavailable``.
     public let refusal: Refusal?
     // The groups that the realm adds to those its modules have committed.
     var derivedGroups: [String] = []

@@ -154,7 +154,7 @@ public final class LoginStack: Sendable {
     /// Evaluates the stack for one login.
     ///
     /// It returns even if the task is cancelled or a module never returns: a module that exceeds its deadline has
-    /// failed. A cancellation is noticed wherever the login waits. The login is then refused as unavailable whatever
+    /// failed. A cancellation takes effect wherever the login waits. The login is then refused as unavailable whatever
     /// the flags are; no further module is called, and those reached are aborted.
     ///
     /// - Parameters:

@@ -4,7 +4,7 @@
 /// The effect of an outage on a refused login: one of its modules was down.
 ///
 /// Such a login may have two reasons to be refused. The response and the failure counters must not depend on the
-/// outcomes of the other modules: they would reveal whether the password was right, and whether the user exists. The
+/// outcomes of the other modules, which would reveal whether the password was right and whether the user exists. The
 /// effect is therefore determined from all evaluations that are possible while the same modules are down, whatever the
 /// outcomes of the others.
 public struct Outage: Sendable, Hashable {

@@ -9,7 +9,7 @@ internal import Synchronization
 /// A ``SessionTable`` makes, finds and ends it. Its times are seconds since 1970, for display; a monotonic clock decides.
 /// It may be used from any thread.
 public final class Session: Sendable {
-    /// The id, which is no secret.
+    /// The id, which is not a secret.
     public let id: SessionID
     /// The user who has signed in.
     public let user: SignedInUser

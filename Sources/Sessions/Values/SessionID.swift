@@ -6,7 +6,7 @@ internal import OpenSSLKit
 
 /// The id of a session for clients and administrators: 128 random bits, written as 22 characters of base64url.
 ///
-/// It is no secret, and gives no access: the session's token cannot be derived from it, nor it from the token.
+/// It is not a secret and gives no access: neither of id and token can be derived from the other.
 public struct SessionID: Hashable, Sendable, CustomStringConvertible {
     private var words: (UInt64, UInt64) = (0, 0)
 

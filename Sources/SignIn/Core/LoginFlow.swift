@@ -178,7 +178,7 @@ struct LoginFlow: SignInComponent {
         case nothingWaits
         /// The login waits for the answer to another question.
         case anotherQuestion
-        /// The login goes on.
+        /// The login continues.
         case answered(Begun, SignInState.Pending)
     }
 
@@ -190,7 +190,7 @@ struct LoginFlow: SignInComponent {
     ///   - browser: The browser that the login belongs to.
     ///   - number: The number of the question.
     ///   - secret: Returns the answer to the callback of an index; nil if there is none.
-    /// - Returns: The login, if it goes on.
+    /// - Returns: The login, if it continues.
     func answer(_ browser: BrowserBinding, number: Int?, secret: (Int) -> Secret?) -> Answered {
         let waiting: PendingLogins<RealmLogin, SignInState.Pending>.Waiting
         switch state.waiting.take(browser.digest, if: { $0.number == number }) {

@@ -29,7 +29,7 @@ final class PendingLogins<Outcome: Sendable, Context: Sendable>: Sendable {
     enum Taken: Sendable {
         /// No login of the browser waits.
         case none
-        /// The login of the browser is not the one that is meant; it goes on waiting, with the same deadline.
+        /// The login of the browser is not the one that is meant; it continues to wait, with the same deadline.
         case another
         /// The login, which is no longer in the table.
         case taken(Waiting)
@@ -114,7 +114,7 @@ final class PendingLogins<Outcome: Sendable, Context: Sendable>: Sendable {
     @discardableResult
     func putBack(_ waiting: Waiting) -> Bool { put(waiting, replacing: false) }
 
-    /// Returns the login of a browser, which goes on waiting.
+    /// Returns the login of a browser, which continues to wait.
     ///
     /// - Parameter browser: The digest of the browser's token.
     /// - Returns: The login; nil if none waits or it has expired.

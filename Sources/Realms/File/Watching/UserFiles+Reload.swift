@@ -29,7 +29,7 @@ extension UserFiles {
     /// Reads the files; false if a writer has replaced them meanwhile, so that they must be read again.
     private func read() -> Bool {
         let (old, ticket) = state.withLock { ($0.version, $0.generation) }
-        // Taken before the files are read, so that the next check detects a change during the read.
+        // The stamps are taken before the files are read, so that the next check detects a change during the read.
         let stamps = paths.stamps()
         let moment = now()
         do throws(FileFault) {
@@ -78,7 +78,7 @@ extension UserFiles {
         let (isDone, isNews) = state.withLock { state in
             guard state.generation == ticket else { return (false, false) }
             let isNews = state.fault != fault
-            // Never settled: the problem may be corrected without a change of the file, as in its folder.
+            // It is never settled: the problem may be corrected without a change of the file, as in its folder.
             (state.checkedStamps, state.checkedAt, state.isSettled, state.fault) = (stamps, moment, false, fault)
             return (true, isNews)
         }

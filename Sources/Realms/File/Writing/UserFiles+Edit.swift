@@ -32,7 +32,8 @@ extension UserFiles {
     private func write(_ edit: UserEdit, isRehash: Bool) throws(RealmError) {
         let known = state.withLock { $0.version }
         let locks = try Self.unavailable { () throws(FileFault) in try lock() }
-        // Held to the end: otherwise an older version could be published after another writer's newer one.
+        // The locks are held to the end: otherwise an older version could be published after another writer's newer
+        // one.
         defer { withExtendedLifetime(locks) {} }
         let old = try Self.unavailable { () throws(FileFault) in try readWhole(after: known) }
         try edit.check(old.table.form, paths: paths)
