@@ -9,7 +9,7 @@ public import RealmKit
 /// The rules are evaluated as the server evaluates them.
 public struct Explanation: Sendable, Hashable {
     /// A hypothetical request.
-    public struct Question: Sendable {
+    public struct Request: Sendable {
         /// The method.
         public let method: String
         /// A URL of http or https, or a path alone, for which no host is known.
@@ -55,12 +55,12 @@ extension ProtectionRules {
     /// Returns the decision about a request, with the reason for it.
     ///
     /// - Parameters:
-    ///   - question: The request.
+    ///   - request: The request.
     ///   - pages: The prefix of the paths of the sign-in pages, to which no rule applies; nil if there are none.
     /// - Returns: The answer, with a line for every rule.
-    public func explain(_ question: Explanation.Question, pages: String? = nil) -> Explanation {
+    public func explain(_ request: Explanation.Request, pages: String? = nil) -> Explanation {
         let target: (host: RequestHost?, path: RequestPath)
-        switch read(question.url) {
+        switch read(request.url) {
         case .failure(let ambiguity): return Explanation(status: 400, lines: ["400: \(ambiguity)"])
         case .success(let read): target = read
         }
@@ -72,8 +72,8 @@ extension ProtectionRules {
             let line = "200: the path belongs to the sign-in pages or the session API, to which no rule applies"
             return Explanation(status: 200, lines: [line])
         }
-        let match = match(host: target.host, path: target.path, method: question.method)
-        let (status, reason) = Self.answer(match, question, isForwarded: target.host != nil)
+        let match = match(host: target.host, path: target.path, method: request.method)
+        let (status, reason) = Self.answer(match, request, isForwarded: target.host != nil)
         var lines = ["\(status): \(reason)"]
         if target.host == nil, hosts.contains(where: { $0.host != .any }) {
             lines.append("the URL has no host, so rules for hosts are skipped")
@@ -86,7 +86,7 @@ extension ProtectionRules {
                         match,
                         rules.matches(target.host),
                         place.matches(target.path),
-                        question.method
+                        request.method
                     )
                     let methods = guarded.rule.methods.map { " \($0)" }.joined()
                     let name = [guarded.rule.place, "protect", guarded.rule.target + methods].filter { !$0.isEmpty }
@@ -112,7 +112,7 @@ extension ProtectionRules {
 
     private static func answer(
         _ match: Match,
-        _ question: Explanation.Question,
+        _ request: Explanation.Request,
         isForwarded: Bool
     ) -> (Int, String) {
         switch match {
@@ -120,16 +120,16 @@ extension ProtectionRules {
         case .none: (200, "no rule matches, so the server allows the request")
         case .ambiguousHost: (400, "the host is neither a name nor an address")
         case .uncovered(let allowed):
-            (405, "the rules for the path apply to \(allowed.joined(separator: ", ")), not to \(question.method)")
-        case .rule(let guarded): answer(guarded.rule, question)
+            (405, "the rules for the path apply to \(allowed.joined(separator: ", ")), not to \(request.method)")
+        case .rule(let guarded): answer(guarded.rule, request)
         }
     }
 
-    private static func answer(_ rule: ProtectRule, _ question: Explanation.Question) -> (Int, String) {
-        guard rule.matches(peer: question.peer) else {
+    private static func answer(_ rule: ProtectRule, _ request: Explanation.Request) -> (Int, String) {
+        guard rule.matches(peer: request.peer) else {
             let networks = rule.networks.map(\.description).joined(separator: ", ")
             let reason =
-                question.peer.map { "\($0) is in none of \(networks)" } ?? "the client's address must be in \(networks)"
+                request.peer.map { "\($0) is in none of \(networks)" } ?? "the client's address must be in \(networks)"
             return (403, reason)
         }
         switch rule.access {
@@ -138,7 +138,7 @@ extension ProtectionRules {
         case .users: break
         }
         let realms = rule.realms.joined(separator: " or ")
-        guard let user = question.user else {
+        guard let user = request.user else {
             let schemes = rule.schemes.map(\.rawValue).joined(separator: ", then ")
             return (401, "no user is signed in; the rule offers \(schemes) for realm \(realms)")
         }

@@ -13,14 +13,14 @@ extension GatehouseOptions.Explain: Subcommand {
     func perform(_ kinds: [RealmKind]) async throws(CommandError) {
         let services = GatehouseCommand.services(.existingOnly, log: GatehouseCommand.realmLog)
         let configuration = try GatehouseCommand.load(options.configuration, kinds: kinds, services: services)
-        if let from, !Explanation.Question.isAddress(from) {
+        if let from, !Explanation.Request.isAddress(from) {
             throw CommandError(.usage, "--from takes an address such as 192.0.2.1 or 2001:db8::1, not \(from)")
         }
         let hasForm = configuration.rules.contains { $0.schemes.contains(.form) }
         let pages = hasForm ? configuration.server.signIn.prefix : nil
         let (user, note) = try await user(of: configuration)
-        let question = Explanation.Question(method: method, url: url, user: user, peer: from)
-        let explanation = ProtectionRules(configuration.rules).explain(question, pages: pages)
+        let request = Explanation.Request(method: method, url: url, user: user, peer: from)
+        let explanation = ProtectionRules(configuration.rules).explain(request, pages: pages)
         let lines = explanation.lines + (note.map { [$0] } ?? [])
         GatehouseCommand.print(Printable.text(lines.joined(separator: "\n")), on: STDOUT_FILENO)
         // The explanation is the message.

@@ -30,7 +30,7 @@ struct ExplanationTests {
         from peer: String? = nil
     ) throws -> Explanation {
         let rules = ProtectionRules(try Folder(Self.conf).load().rules)
-        return rules.explain(Explanation.Question(method: method, url: url, user: user, peer: peer))
+        return rules.explain(Explanation.Request(method: method, url: url, user: user, peer: peer))
     }
 
     private func user(_ name: String, _ realm: String, _ groups: String...) throws -> SignedInUser {
@@ -102,7 +102,7 @@ struct ExplanationTests {
     }
 
     @Test func `without rules everything is open`() {
-        let explanation = ProtectionRules([]).explain(Explanation.Question(method: "GET", url: "/"))
+        let explanation = ProtectionRules([]).explain(Explanation.Request(method: "GET", url: "/"))
         #expect(explanation.text == "200: no rule matches, so the server allows the request")
     }
 
@@ -112,7 +112,7 @@ struct ExplanationTests {
             let rules = ProtectionRules(maker.rules())
             let (host, path, method) = maker.request()
             let url = host.map { "https://\($0)\(path)" } ?? path
-            let explanation = rules.explain(Explanation.Question(method: method, url: url))
+            let explanation = rules.explain(Explanation.Request(method: method, url: url))
             let deciding = explanation.lines.filter { $0.hasSuffix(": decides") }
             switch rules.decide(host: host, path: path, method: method) ?? "" {
             case "none": #expect(explanation.status == (host == nil ? 200 : 403) && deciding.isEmpty)
