@@ -4,8 +4,8 @@
 #
 #     bench-forward-auth.sh [GATEHOUSE]
 #
-# Measures what a question of nginx's auth_request costs: to a gatehouse that looks at a live session, and to an nginx that says 204 to
-# everything. Benchmarks/ForwardAuth/run.py says which variables it listens to.
+# Measures the cost of a subrequest of nginx's auth_request: to a gatehouse that finds a session, and to an nginx that answers 204 to
+# every request. Benchmarks/ForwardAuth/run.py lists the variables that it reads.
 set -eu
 cd "$(dirname "$0")/.."
 

@@ -3,7 +3,7 @@
 # Gatehouse
 #
 # Starts the server in the folder given, on a port of the system's choice, and does what the README promises:
-# zed is welcomed, bob is refused, nobody is asked to sign in; authcheck says the same; a signal stops it.
+# zed is allowed, bob is denied, a request without a user gets 401; authcheck gives the same results; a signal stops it.
 set -eu
 
 bin=$1
@@ -39,7 +39,7 @@ ask() {
 
 [ "$(ask -u zed:any "$url/welcome")" = "Welcome zed" ] || fail "zed is not welcomed"
 [ "$(ask -o /dev/null -w '%{http_code}' -u bob:any "$url/welcome")" = 401 ] || fail "bob is not refused"
-[ "$(ask -o /dev/null -w '%{http_code}' "$url/welcome")" = 401 ] || fail "nobody is let in"
+[ "$(ask -o /dev/null -w '%{http_code}' "$url/welcome")" = 401 ] || fail "a request without a user does not get 401"
 ask -u zed:any -H 'Accept: text/html' "$url/welcome" | grep -q '<h1>Welcome zed</h1>' || fail "no page for browsers"
 "$bin/authcheck" --config "$work/realms.conf" --quiet xtech zed || fail "authcheck refuses zed"
 if "$bin/authcheck" --config "$work/realms.conf" --quiet xtech bob; then fail "authcheck accepts bob"; fi

@@ -12,7 +12,7 @@ let package = Package(
     ],
     targets: [
         .target(name: "RealmTeam", dependencies: [.product(name: "RealmKit", package: "gatehouse")]),
-        // Not called authcheck and gatehouse: the programs of that name in the other package would take their place.
+        // Other names than authcheck and gatehouse, as those are names of programs of the Gatehouse package.
         .executableTarget(
             name: "team-authcheck",
             dependencies: [

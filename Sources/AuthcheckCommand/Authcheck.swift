@@ -14,7 +14,7 @@ public enum Authcheck {
     /// Runs the command with the process's arguments and ends the process.
     ///
     /// The exit status is 0 when the user is accepted, 1 when refused, 2 when the arguments are wrong, 3 when the
-    /// configuration is, 4 when the realm could not decide.
+    /// configuration is wrong, 4 when the realm could not decide.
     ///
     /// - Parameters:
     ///   - kinds: The types of realms and modules that are linked in.
@@ -38,7 +38,8 @@ public enum Authcheck {
             let full = AuthcheckOptions.fullMessage(for: error)
             let message = Printable.text(PasswordArgument.message(arguments, insteadOf: full) ?? full)
             Output.write(message, to: isHelp ? STDOUT_FILENO : STDERR_FILENO)
-            // The name of a user may be --help. Status 0 grants access in scripts, so help alone gets it.
+            // A user may be called --help, and status 0 grants access in scripts. So only --help as the single argument
+            // returns 0.
             return isHelp && arguments.count == 1 ? .accepted : .usage
         }
         let username: Username

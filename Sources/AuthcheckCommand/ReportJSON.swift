@@ -78,7 +78,7 @@ extension Refusal {
         case .module(_, _, let failure): failure.code
         case .allIgnored: "all-ignored"
         case .emptyStack: "empty-stack"
-        case .noUserEstablished: "nobody-named"
+        case .noUserEstablished: "no-user-established"
         case .locked: "locked"
         }
     }

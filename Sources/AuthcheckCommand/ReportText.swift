@@ -4,7 +4,7 @@
 internal import CommandSupport
 internal import RealmKit
 
-/// A report as text for people.
+/// A report as text for administrators.
 enum ReportText {
     static func text(_ report: LoginReport, trace: Bool) -> String {
         var lines: [String] = []

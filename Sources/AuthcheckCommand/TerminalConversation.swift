@@ -38,7 +38,7 @@ final class TerminalConversation: Conversation {
     }
 
     private func secret(_ prompt: String, line: Int) async throws(LoginFault) -> Answer {
-        // Reading blocks, so it must not use the threads that tasks share.
+        // Reading blocks, so it must not run on the threads that tasks share.
         let read: Result<Secret?, LoginFault> = await withCheckedContinuation { continuation in
             DispatchQueue.global().async { [self] in
                 continuation.resume(

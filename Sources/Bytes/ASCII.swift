@@ -11,7 +11,7 @@
     @inlinable package static var comma: UInt8 { UInt8(ascii: ",") }
     @inlinable package static var semicolon: UInt8 { UInt8(ascii: ";") }
 
-    /// Whether a byte is a `tchar` of RFC 9110 section 5.6.2.
+    /// Returns whether a byte is a `tchar` of RFC 9110 section 5.6.2.
     @inlinable @inline(__always)
     package static func isToken(_ byte: UInt8) -> Bool {
         // One bit for each of the 128 characters of ASCII.
@@ -19,18 +19,19 @@
         return byte < 128 && bits &>> UInt64(byte & 63) & 1 == 1
     }
 
-    /// Whether a field value may contain a byte: visible characters, blanks, and bytes above ASCII (RFC 9110 section
-    /// 5.5).
+    /// Returns whether a field value may contain a byte: visible characters, blanks, and bytes above ASCII (RFC 9110
+    /// section 5.5).
     @inlinable @inline(__always)
     package static func isFieldContent(_ byte: UInt8) -> Bool {
         byte >= 0x20 && byte != 0x7F || byte == tab
     }
 
-    /// Whether a request target may contain a byte: visible characters of ASCII (RFC 9112 section 3.2, RFC 3986).
+    /// Returns whether a request target may contain a byte: visible characters of ASCII (RFC 9112 section 3.2, RFC
+    /// 3986).
     @inlinable @inline(__always)
     package static func isVisible(_ byte: UInt8) -> Bool { byte > 0x20 && byte < 0x7F }
 
-    /// Whether a byte is optional white space (RFC 9110 section 5.6.3).
+    /// Returns whether a byte is optional white space (RFC 9110 section 5.6.3).
     @inlinable @inline(__always)
     package static func isBlank(_ byte: UInt8) -> Bool { byte == space || byte == tab }
 
@@ -44,13 +45,13 @@
 }
 
 extension Span<UInt8> {
-    /// Whether the bytes equal an ASCII text in lower case, ignoring case.
+    /// Returns whether the bytes equal an ASCII text in lower case, ignoring case.
     @inlinable @inline(__always)
     package func equalsIgnoringCase(_ text: StaticString) -> Bool {
         count == text.utf8CodeUnitCount && beginsIgnoringCase(with: text)
     }
 
-    /// Whether the bytes begin with an ASCII text in lower case, ignoring case.
+    /// Returns whether the bytes begin with an ASCII text in lower case, ignoring case.
     @inlinable @inline(__always)
     package func beginsIgnoringCase(with text: StaticString) -> Bool {
         guard count >= text.utf8CodeUnitCount else { return false }
@@ -60,7 +61,7 @@ extension Span<UInt8> {
         }
     }
 
-    /// Whether the bytes are the same, ignoring the case of ASCII.
+    /// Returns whether the bytes are the same, ignoring the case of ASCII.
     @inlinable
     package func equalsIgnoringCase(_ other: Span<UInt8>) -> Bool {
         guard count == other.count else { return false }
@@ -68,7 +69,7 @@ extension Span<UInt8> {
         return true
     }
 
-    /// Whether the bytes equal an ASCII text.
+    /// Returns whether the bytes equal an ASCII text.
     @inlinable @inline(__always)
     package func equals(_ text: StaticString) -> Bool {
         guard count == text.utf8CodeUnitCount else { return false }

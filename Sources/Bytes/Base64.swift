@@ -24,7 +24,7 @@ package struct Base64: Sendable {
     /// Returns the length of the text of a number of bytes.
     package func length(ofBytes count: Int) -> Int { isPadded ? (count + 2) / 3 * 4 : (count * 8 + 5) / 6 }
 
-    /// Returns the most bytes that a text of a length can stand for.
+    /// Returns the largest number of bytes that a text of a length can encode.
     package static func maximumByteCount(ofLength length: Int) -> Int { length * 3 / 4 }
 
     // MARK: Decoding
@@ -34,7 +34,7 @@ package struct Base64: Sendable {
     /// - Parameters:
     ///   - text: The text.
     ///   - bytes: Receives the bytes; they are never copied anywhere else.
-    /// - Returns: Whether the text is valid and its bytes fit; if not, the appended bytes are of no use.
+    /// - Returns: True if the text is valid and its bytes fit; if false, the appended bytes must not be used.
     package func decode(_ text: Span<UInt8>, into bytes: inout OutputSpan<UInt8>) -> Bool {
         var length = text.count
         if isPadded {
@@ -70,7 +70,7 @@ package struct Base64: Sendable {
     /// - Parameters:
     ///   - text: The text.
     ///   - bytes: Is overwritten.
-    /// - Returns: Whether the text is valid and stands for exactly as many bytes as there is room for.
+    /// - Returns: True if the text is valid and encodes exactly as many bytes as there is room for.
     package func decode(_ text: Span<UInt8>, filling bytes: inout MutableSpan<UInt8>) -> Bool {
         guard text.count == length(ofBytes: bytes.count) else { return false }
         return unsafe bytes.withUnsafeMutableBufferPointer { buffer in
@@ -80,7 +80,7 @@ package struct Base64: Sendable {
         }
     }
 
-    /// Decodes a text that is no secret: the bytes are not wiped.
+    /// Decodes a text that is not a secret: the bytes are not wiped.
     ///
     /// - Parameter text: The text.
     /// - Returns: The bytes; nil if the text is not valid.
@@ -95,7 +95,7 @@ package struct Base64: Sendable {
         return isValid ? bytes : nil
     }
 
-    /// Decodes a text that is no secret: the bytes are not wiped.
+    /// Decodes a text that is not a secret: the bytes are not wiped.
     ///
     /// - Parameter text: The text.
     /// - Returns: The bytes; nil if the text is not valid.
@@ -113,7 +113,7 @@ package struct Base64: Sendable {
         }
     }
 
-    /// Writes the text of bytes into memory of the caller, who can wipe it.
+    /// Writes the text of bytes into memory of the caller, which can wipe it.
     ///
     /// - Parameters:
     ///   - bytes: The bytes.

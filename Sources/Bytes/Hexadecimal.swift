@@ -49,7 +49,7 @@
         }
     }
 
-    /// Writes the digits of bytes, in lower case, into memory of the caller, who can wipe it.
+    /// Writes the digits of bytes, in lower case, into memory of the caller, which can wipe it.
     ///
     /// - Parameters:
     ///   - bytes: The bytes.

@@ -7,7 +7,7 @@ package enum PercentEncoding {
     ///
     /// - Parameters:
     ///   - text: The text.
-    ///   - kept: The character of ASCII that is kept besides.
+    ///   - kept: The additional character of ASCII that is not encoded.
     /// - Returns: ASCII.
     package static func encode(_ text: String, keeping kept: Unicode.Scalar = "/") -> String {
         let kept = UInt8(ascii: kept)
@@ -15,11 +15,11 @@ package enum PercentEncoding {
         return encode(text.utf8Span.span) { isUnreserved($0) || $0 == kept }
     }
 
-    /// Returns a text of bytes, with all bytes encoded that are not to be kept.
+    /// Returns bytes as text, with all bytes encoded that are not to be kept.
     ///
     /// - Parameters:
     ///   - bytes: The bytes.
-    ///   - isKept: Whether a byte stays as it is.
+    ///   - isKept: Returns true for a byte that is not encoded.
     /// - Returns: ASCII, if the bytes that are kept are.
     package static func encode(_ bytes: Span<UInt8>, keeping isKept: (UInt8) -> Bool) -> String {
         var encoded: [UInt8] = []
@@ -42,7 +42,7 @@ package enum PercentEncoding {
     /// - Parameters:
     ///   - bytes: The encoded text.
     ///   - index: The place of the percent sign.
-    /// - Returns: The byte that the percent sign and the two digits after it stand for; nil if two digits do not follow.
+    /// - Returns: The byte that the percent sign and the two digits after it encode; nil if two digits do not follow.
     package static func decode(_ bytes: Span<UInt8>, at index: Int) -> UInt8? {
         guard index + 2 < bytes.count, let high = Hexadecimal.value(of: bytes[index + 1]),
             let low = Hexadecimal.value(of: bytes[index + 2])

@@ -38,10 +38,10 @@ public struct UTF8Text: Sendable, Hashable {
     /// The number of bytes.
     public var count: Int { string.utf8.count }
 
-    /// Whether there are no bytes.
+    /// True if there are no bytes.
     public var isEmpty: Bool { string.utf8.isEmpty }
 
-    /// Whether the bytes are the same.
+    /// Returns whether the bytes are the same.
     public static func == (left: UTF8Text, right: UTF8Text) -> Bool { left.string.hasBytes(of: right.string) }
 
     /// Hashes the bytes.

@@ -75,7 +75,7 @@ enum DevelopmentCertificate {
             certificateText = Array(try identity.leaf.pem().utf8)
             keyText = try identity.privateKey.withPEM { span in span.indices.map { span[$0] } }
         } catch {
-            throw StateFolder.Fault(reason: "no certificate can be made: \(error)")
+            throw StateFolder.Fault(reason: "no certificate can be created: \(error)")
         }
         try folder.write(keyText, to: keyName, mode: 0o600)
         try folder.write(certificateText, to: certificateName, mode: 0o644)

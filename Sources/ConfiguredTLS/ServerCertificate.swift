@@ -30,7 +30,7 @@ public struct ServerCertificate: Sendable {
             warnings.append("\(error)")
         }
         if let end = identity.ocspResponse?.nextUpdate, end < Self.now {
-            warnings.append("the OCSP response of \(file) has run out and is not sent")
+            warnings.append("the OCSP response of \(file) has expired and is not sent")
         }
         warning = warnings.isEmpty ? nil : warnings.joined(separator: "; ")
     }

@@ -68,7 +68,7 @@ public struct ServerTLS: Sendable {
         do throws(OpenSSLError) {
             made = try DevelopmentCertificate.identity()
         } catch {
-            throw settings.stateFolder.errors("no certificate can be made: \(error)")
+            throw settings.stateFolder.errors("no certificate can be created: \(error)")
         }
         let certificate = ServerCertificate(made, file: settings.stateFolder.value, isDevelopment: true)
         _ = try ServerTLS(settings, files, certificate, ["http/1.1"], earlier: nil)
@@ -107,7 +107,7 @@ public struct ServerTLS: Sendable {
             let shown = try ServerCertificate(host.files, reader)
             warnings += [shown.warning].compactMap { $0 }
             for name in host.names where !shown.isFor(name.value) {
-                warnings.append("certificate \(shown.file) is not for \(name.value)")
+                warnings.append("certificate \(shown.file) is not valid for \(name.value)")
             }
             // Each name is checked alone, so that an error is reported at its place.
             for name in host.names {
@@ -151,10 +151,10 @@ public struct ServerTLS: Sendable {
             guard isKnown(name.value) else {
                 let hint =
                     "one name each, as OpenSSL spells it; openssl ciphers -s -v and openssl ecparam -list_curves list them"
-                throw name.errors("OpenSSL takes no \(what) \(name.value)", hint: hint)
+                throw name.errors("OpenSSL does not support the \(what) \(name.value)", hint: hint)
             }
             guard !names[..<index].contains(where: { $0.value == name.value }) else {
-                throw name.errors("a second \(name.value)")
+                throw name.errors("\(name.value) occurs twice")
             }
         }
         return names.map(\.value)
@@ -172,7 +172,7 @@ public struct ServerTLS: Sendable {
             do throws(OpenSSLError) {
                 return try SessionTicketKeys(now: { ServerCertificate.now })
             } catch {
-                throw settings.stateFolder.errors("ticket keys cannot be made: \(error)")
+                throw settings.stateFolder.errors("ticket keys cannot be created: \(error)")
             }
         }
         var keys: [[UInt8]] = []
@@ -204,7 +204,7 @@ public struct ServerTLS: Sendable {
         case .required: mode = .required
         }
         guard let file = tls.clientAuthorityFile else {
-            preconditionFailure("client certificates without authorities are refused where they are read")
+            preconditionFailure("client certificates without authorities are rejected when the settings are read")
         }
         var lists: [RevocationList] = []
         for file in tls.clientRevocationFiles {
@@ -214,7 +214,7 @@ public struct ServerTLS: Sendable {
             for list in read {
                 guard let end = list.nextUpdate, end < ServerCertificate.now else { continue }
                 warnings.append(
-                    "revocation list of \(list.issuer) in \(file.value) has run out: its certificates are refused"
+                    "revocation list of \(list.issuer) in \(file.value) has expired: its certificates are rejected"
                 )
             }
             lists += read

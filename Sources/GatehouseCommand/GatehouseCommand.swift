@@ -17,8 +17,8 @@ public enum GatehouseCommand {
     /// Runs the command with the process's arguments and ends the process.
     ///
     /// The exit status is 0 for success, 1 when the command failed, 2 when the arguments are wrong, 3 when the
-    /// configuration is, or something it names is not available, 4 when a realm or the store is not available now, 5
-    /// when the command has succeeded and its output could not be written.
+    /// configuration is wrong or something that it names is not available, 4 when a realm or the store is not available
+    /// now, 5 when the command has succeeded and its output could not be written.
     ///
     /// - Parameter kinds: The types of realms and modules that are linked in.
     public static func main(_ kinds: [RealmKind]) async -> Never {
@@ -102,7 +102,7 @@ public enum GatehouseCommand {
         }
     }
 
-    /// Whether output of the command could not be written.
+    /// True if output of the command could not be written.
     private static let hasLostOutput = Atomic(false)
 
     /// Writes a line of output; blocks while the reader of the stream does not read, so that no output is lost.

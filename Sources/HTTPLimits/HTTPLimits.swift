@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// The limits for HTTP clients: how much they may send, how long they may take, how many may be connected.
+/// The limits for HTTP clients: the size of requests, the time they may take, and the number of connections.
 ///
-/// Without them, one machine that sends slowly and never finishes a request locks out all others (slowloris). Names,
-/// units and bounds of the settings are in ``settings``.
+/// Without them, one machine that sends slowly and never finishes a request could use all connections (slowloris).
+/// Names, units and bounds of the settings are in ``settings``.
 public struct HTTPLimits: Sendable, Hashable {
     /// The longest request line in bytes; a longer one is answered with 414.
     public var requestLine = 8192

@@ -8,8 +8,8 @@ internal import Synchronization
 
 /// The services that a program provides to its realms: password checks, the time, a log, and those of its state folder.
 ///
-/// A configuration that is read again gets the same hashing slots and the same store, as long as its settings for them
-/// are the same.
+/// A reloaded configuration gets the same hashing pool and the same store, as long as its settings for them are the
+/// same.
 package final class ProgramServices: RealmServiceSource {
     private struct Kept {
         var settings: PasswordSettings?

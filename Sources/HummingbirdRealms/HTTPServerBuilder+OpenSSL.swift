@@ -32,7 +32,7 @@ extension HTTPServerBuilder {
             files: realms.files,
             applicationProtocols: ["http/1.1"]
         )
-        for doubt in tls.warnings { realms.logger.warning("\(doubt)") }
+        for warning in tls.warnings { realms.logger.warning("\(warning)") }
         let context = tls.context
         return HTTPServerBuilder { responder in
             OpenSSLChannel(base: HTTP1Channel(responder: responder, configuration: http1), context: context)

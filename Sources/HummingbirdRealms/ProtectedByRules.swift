@@ -45,7 +45,7 @@ public struct ProtectedByRules<Context: RealmRequestContext>: RouterMiddleware {
         switch await routeGuard.check(request, peer: peer, isActivity: isActivity, logger: context.logger) {
         case .user(let user):
             context.identity.finding = .user(user, routeGuard)
-            return try await PersonalAnswer.marking(isPersonal: true) { try await next(request, context) }
+            return try await CacheHeaders.marking(isPersonal: true) { try await next(request, context) }
         case .open: return try await next(request, context)
         case .noMatchingRule:
             switch unmatched {

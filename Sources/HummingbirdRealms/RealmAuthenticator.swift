@@ -30,7 +30,7 @@ public struct RealmAuthenticator<Context: RealmRequestContext>: RouterMiddleware
     /// - Throws: ``RealmError`` of code `noSuchRealm`.
     public init(
         _ realms: Realms,
-        asking names: [String]? = nil,
+        in names: [String]? = nil,
         schemes: [ProtectRule.Scheme] = [.form, .basic],
         isActivity: Bool = true
     ) throws(RealmError) {
@@ -60,7 +60,7 @@ public struct RealmAuthenticator<Context: RealmRequestContext>: RouterMiddleware
         case .open, .noMatchingRule: context.identity.finding = .anonymous(routeGuard.rejection(of: nil))
         case .stopped(let response): return response
         }
-        return try await PersonalAnswer.marking(isPersonal: context.user != nil) { try await next(request, context) }
+        return try await CacheHeaders.marking(isPersonal: context.user != nil) { try await next(request, context) }
     }
 
     /// Returns whether this authenticator accepts a user whom other middleware has authenticated.

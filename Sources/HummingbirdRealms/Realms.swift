@@ -75,7 +75,7 @@ public final class Realms: Service {
                 isTrusted: configuration.server.tls.files != nil
             )
         } catch {
-            throw configuration.server.stateFolder.errors("there is no randomness: \(error)")
+            throw configuration.server.stateFolder.errors("no random bytes can be generated: \(error)")
         }
         try await signIn.restore(configuration)
     }
@@ -107,7 +107,7 @@ public final class Realms: Service {
     }
 
     /// Checks the realms for changed users at once; ``run()`` does so every second.
-    package func look() async { await signIn.look() }
+    package func refresh() async { await signIn.refresh() }
 
     /// Ends all event streams, each with an event for the shutdown of the server.
     package func close() { signIn.close() }

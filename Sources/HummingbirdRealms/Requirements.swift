@@ -97,7 +97,7 @@ private enum Requirement {
             return try await next(request, context)
         case .anonymous(let rejection): return rejection.response(to: request)
         case .notChecked:
-            context.logger.error("no RealmAuthenticator has looked who is there, so nobody passes")
+            context.logger.error("no RealmAuthenticator or ProtectedByRules has checked the request, so it is denied")
             throw RealmIdentity.notChecked
         }
     }

@@ -5,7 +5,7 @@ internal import Synchronization
 
 /// The permission to keep OpenSSL's record buffers from one record to the next.
 ///
-/// To allocate and wipe them for every record costs as much as the record; to keep them takes 34 KiB. So a connection
+/// Allocating and wiping them for every record costs as much as the record; keeping them takes 34 KiB. So a connection
 /// keeps them while it is busy, and only a limited number of connections does; all others allocate them for every
 /// record.
 enum BufferHold {

@@ -120,7 +120,7 @@ extension OpenSSLHandler {
     /// - Parameters:
     ///   - context: The handler's context.
     ///   - error: The error for the application.
-    ///   - needsAlert: Whether to send an alert even if OpenSSL has none.
+    ///   - needsAlert: True to send an alert even if OpenSSL has none.
     func fail(_ context: ChannelHandlerContext, with error: any Error, needsAlert: Bool = false) {
         switch state {
         case .closed: return

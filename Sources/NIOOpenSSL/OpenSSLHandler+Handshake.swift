@@ -15,7 +15,7 @@ extension OpenSSLHandler {
                 handler.fail(context, with: NIOOpenSSLError(.handshakeTimeout))
             }
         }
-        shakeHands(context)
+        continueHandshake(context)
         sendCiphertext(context)
         flushIfNeeded(context)
         // The handshake needs the peer's bytes even if the application has not called read().
@@ -23,7 +23,7 @@ extension OpenSSLHandler {
     }
 
     /// Continues the handshake as far as the received bytes allow.
-    func shakeHands(_ context: ChannelHandlerContext) {
+    func continueHandshake(_ context: ChannelHandlerContext) {
         guard case .handshaking = state, let connection else { return }
         do throws(OpenSSLError) {
             let (step, taken) = try connection.handshake(input.readableBytesSpan)
@@ -78,7 +78,7 @@ extension OpenSSLHandler {
         run body: @escaping (OpenSSLHandler, ChannelHandlerContext) -> Void
     ) {
         cancelDeadline()
-        // Both live as long as the deadline: to leave the pipeline cancels it.
+        // Both exist as long as the deadline: leaving the pipeline cancels it.
         deadline = context.eventLoop.assumeIsolated().scheduleTask(in: time) { body(self, context) }
     }
 

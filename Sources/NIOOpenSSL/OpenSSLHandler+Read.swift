@@ -31,7 +31,7 @@ extension OpenSSLHandler {
     ///
     /// - Parameters:
     ///   - context: The handler's context.
-    ///   - isFinal: Whether to deliver it although the application has not called `read()`, because it is the last.
+    ///   - isFinal: True to deliver it although the application has not called `read()`, because it is the last.
     func decrypt(_ context: ChannelHandlerContext, isFinal: Bool = false) {
         guard input.readableBytes > 0, let connection, !hasReceivedEnd else { return }
         switch state {
@@ -65,7 +65,7 @@ extension OpenSSLHandler {
         }
     }
 
-    /// - Returns: Whether the peer has ended its stream.
+    /// - Returns: True if the peer has ended its stream.
     private func decrypt(
         from connection: TLSConnection,
         into plaintext: inout ByteBuffer
@@ -126,7 +126,7 @@ extension OpenSSLHandler {
         }
     }
 
-    /// Whether the channel stays open when its peer has ended its stream.
+    /// Returns whether the channel stays open when its peer has ended its stream.
     private func isRemoteHalfClosureAllowed(_ context: ChannelHandlerContext) -> Bool {
         guard let options = context.channel.syncOptions else { return false }
         do {

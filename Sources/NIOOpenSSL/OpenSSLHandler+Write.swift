@@ -30,7 +30,7 @@ extension OpenSSLHandler {
             pendingWrites.append(plaintext, promise: promise)
             if case .open = state { return }
             earlyCount += plaintext.readableBytes
-            // A stream with a gap would be worse than its end.
+            // The stream must end, as it would otherwise have a gap.
             if earlyCount > Self.earlyLimit { fail(context, with: ChannelError.writeMessageTooLarge) }
         }
     }
@@ -40,7 +40,7 @@ extension OpenSSLHandler {
         pendingWrites.markFlush()
         encrypt(context)
         flushIfNeeded(context)
-        // The flush may come after the read whose end releases the buffers.
+        // The flush may be called after the read whose end releases the buffers.
         releaseUnheldBuffers()
     }
 

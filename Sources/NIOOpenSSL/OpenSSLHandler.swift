@@ -42,7 +42,7 @@ public class OpenSSLHandler: ChannelDuplexHandler {
     var input = ByteBuffer()
     /// The peer's first bytes, kept until the handshake is complete.
     var opening: [UInt8] = []
-    /// Whether the application has called `read()` and got no data yet.
+    /// True if the application has called `read()` and got no data yet.
     var isReadWanted = false
     var hasDeliveredThisCycle = false
     /// The number of bytes of ciphertext received since the last plaintext, for the size of the buffer.
@@ -65,7 +65,7 @@ public class OpenSSLHandler: ChannelDuplexHandler {
     var deadline: Scheduled<Void>?
 
     // Record buffers
-    /// Whether there was a record since the last check, or, without a check, since the buffers were released.
+    /// True if there was a record since the last check, or, without a check, since the buffers were released.
     var hadRecord = false
     /// The check whether the connection is quiet; scheduled while the buffers are kept.
     var quietCheck: Scheduled<Void>?
@@ -152,9 +152,9 @@ public class OpenSSLHandler: ChannelDuplexHandler {
         // Data after close_notify is ignored (RFC 8446 section 6.1).
         guard !hasReceivedEnd else { return }
         undecryptedCount += ciphertext.readableBytes
-        // Not copied if everything before has been decrypted.
+        // The bytes are not copied if everything before has been decrypted.
         if input.readableBytes == 0 { input = ciphertext } else { input.writeImmutableBuffer(ciphertext) }
-        if case .handshaking = state { shakeHands(context) }
+        if case .handshaking = state { continueHandshake(context) }
         decrypt(context)
     }
 
@@ -210,6 +210,6 @@ public class OpenSSLHandler: ChannelDuplexHandler {
     }
 }
 
-// Made on one event loop and used there; what crosses threads is the context alone.
+// It is made and used on one event loop; only the context is used on several threads.
 @available(*, unavailable)
 extension OpenSSLHandler: Sendable {}

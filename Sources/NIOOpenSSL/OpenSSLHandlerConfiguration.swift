@@ -20,7 +20,7 @@ public struct OpenSSLHandlerConfiguration: Sendable {
     /// The default is nil. Without a limit, the application must close connections whose peer never does.
     public var halfCloseTimeout: TimeAmount?
 
-    /// Whether an end of the stream without close_notify is accepted as an end.
+    /// True if an end of the stream without close_notify is accepted as an end.
     ///
     /// The default is false: it is an error. True is safe only if messages carry their own length (RFC 9112 section
     /// 9.8), so that one that is cut off is detected.

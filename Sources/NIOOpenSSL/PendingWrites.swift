@@ -16,7 +16,7 @@ struct PendingWrites {
     private var isOnlyFlushed = false
     private var queue: MarkedCircularBuffer<Entry>?
 
-    /// Whether there is flushed data.
+    /// True if there is flushed data.
     var hasFlushed: Bool { isOnlyFlushed || queue?.hasMark == true }
 
     mutating func append(_ data: ByteBuffer, promise: EventLoopPromise<Void>?) {

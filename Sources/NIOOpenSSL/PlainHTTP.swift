@@ -11,7 +11,7 @@ enum PlainHTTP {
         "GET ", "HEAD ", "POST ", "PUT ", "DELETE ", "CONNECT ", "OPTIONS ", "TRACE ", "PATCH ", "PRI ",
     ]
 
-    /// Whether the first bytes of a connection, three or more, are those of a request.
+    /// Returns whether the first bytes of a connection, three or more, are those of a request.
     static func matches(_ bytes: [UInt8]) -> Bool {
         bytes.count >= 3 && openings.contains { opening in zip(opening.utf8, bytes).allSatisfy { $0 == $1 } }
     }

@@ -11,7 +11,7 @@ public struct TLSHandshakeCompleted: Sendable, Hashable {
     public let version: TLSVersion
     /// The cipher suite by its name in the IANA registry.
     public let cipher: String
-    /// Whether a session was resumed.
+    /// True if a session was resumed.
     public let isResumed: Bool
 
     /// The server name that the client sent, on a server; as ``TLSConnectionInfo/serverName``.

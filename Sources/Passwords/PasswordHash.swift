@@ -16,7 +16,7 @@ public protocol PasswordHash: Sendable {
     /// A check takes the same time for every wrong password of the same length; the comparison takes constant time.
     ///
     /// - Parameter password: The password.
-    /// - Returns: Whether it is the stored password.
+    /// - Returns: True if it is the stored password.
     /// - Throws: ``HashFault``: `unusable` for a password that the format cannot take as a whole (bcrypt beyond 72
     ///   bytes, crypt(3) with a NUL); it is rejected, never cut. `failed` when the library cannot compute the hash, as
     ///   without memory.
@@ -91,7 +91,7 @@ public struct HashFault: Error, Sendable, CustomStringConvertible {
 }
 
 extension HashFault: Hashable {
-    /// Whether the codes are the same.
+    /// Returns whether the codes are the same.
     public static func == (left: HashFault, right: HashFault) -> Bool { left.code == right.code }
 
     /// Hashes the code.

@@ -14,7 +14,7 @@ public final class GatehouseStore: Sendable {
 
     /// The file; nil for a store in memory.
     public let path: String?
-    /// Whether it is read-only.
+    /// True if it is read-only.
     public let isReadOnly: Bool
     /// The file for ends of sessions that could not be written to the database; nil for a store in memory.
     let endedSessions: EndedSessions?
@@ -70,7 +70,7 @@ public final class GatehouseStore: Sendable {
         do throws(StateFolder.Fault) {
             // Without a lock two programs could both migrate an empty or old store.
             lock = try StateFolder.Lock(state)
-            // SQLite creates its other files with the mode of this one.
+            // SQLite creates its other files with the mode of the database file.
             try state.makeFile(fileName, mode: 0o600)
         } catch {
             throw StoreFault(.unavailable, "the store cannot be opened: \(error.reason)")
@@ -110,7 +110,7 @@ public final class GatehouseStore: Sendable {
             }
         }
         guard unsafe lstat(path, &status) == 0 else {
-            // A file without access is not taken for a missing file.
+            // An inaccessible file must not be treated as a missing one.
             if errno == ENOENT { return try inMemory() }
             throw StoreFault(
                 .unavailable,
@@ -137,7 +137,7 @@ public final class GatehouseStore: Sendable {
             }
             return try GatehouseStore(queue, path: path, isReadOnly: true)
         } catch let error as DatabaseError where [.SQLITE_READONLY, .SQLITE_CANTOPEN].contains(error.resultCode) {
-            // SQLite writes files beside the store even for reading, unless a program has it open.
+            // SQLite writes files in the same folder even for reading, unless a program has the store open.
             throw StoreFault(.unavailable, "the store \(path) can be read by its owner only; run this as its owner")
         } catch {
             throw StoreFault(error, path: path)

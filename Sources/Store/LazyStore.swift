@@ -5,14 +5,14 @@ internal import Synchronization
 
 /// The store of a state folder, opened at its first use.
 ///
-/// Programs provide it to realms as a service, so that a configuration that uses no store creates no file.
+/// Programs provide it to realms as a service. A configuration that does not use the store then creates no file.
 public final class LazyStore: Sendable {
     /// The treatment of a missing store.
     public enum Mode: Sendable, Hashable {
         /// The store is created.
-        case make
+        case createIfMissing
         /// An empty store in memory is used instead.
-        case look
+        case existingOnly
     }
 
     /// The state folder.
@@ -39,8 +39,8 @@ public final class LazyStore: Sendable {
             if let opened { return opened }
             let store =
                 switch mode {
-                case .make: try GatehouseStore.open(folder: folder)
-                case .look: try GatehouseStore.openExisting(folder: folder)
+                case .createIfMissing: try GatehouseStore.open(folder: folder)
+                case .existingOnly: try GatehouseStore.openExisting(folder: folder)
                 }
             opened = store
             return store

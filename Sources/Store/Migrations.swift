@@ -41,6 +41,8 @@ enum Migrations {
             )
         }
         migrator.registerMigration("throttle") { database in
+            // throttle_records has the counts and locks; throttle_clearances has the resets that other programs have
+            // stored for a running server (LockoutReset).
             try database.execute(
                 sql: """
                     CREATE TABLE throttle_records (
@@ -65,7 +67,8 @@ enum Migrations {
             )
         }
         migrator.registerMigration("sessions") { database in
-            // Only digests are stored: of a token, and with a salt of a user's stamp.
+            // Only digests are stored: of a token, and with a salt of a user's stamp. session_orders has the commands that
+            // other programs have stored for a running server (SessionCommand).
             try database.execute(
                 sql: """
                     CREATE TABLE sessions (

@@ -11,8 +11,8 @@ extension ProgramState {
     public static let store = ProgramState { folder, access in
         let store =
             switch access {
-            case .createIfMissing: LazyStore(folder: folder, mode: .make)
-            case .existingOnly: LazyStore(folder: folder, mode: .look)
+            case .createIfMissing: LazyStore(folder: folder, mode: .createIfMissing)
+            case .existingOnly: LazyStore(folder: folder, mode: .existingOnly)
             }
         return { services in
             services[LazyStore.self] = store

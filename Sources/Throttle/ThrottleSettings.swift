@@ -46,7 +46,7 @@ public struct ThrottleSettings: Sendable, Hashable {
     /// The most attempts that may wait in all.
     public var waiting = 10_000
     /// The longest time that an attempt may wait; it is then treated as locked.
-    public var patience = Duration.seconds(30)
+    public var waitLimit = Duration.seconds(30)
     /// The most answers that are delayed at a time; beyond it they are sent at once.
     public var delayedAnswers = 10_000
 

@@ -167,7 +167,7 @@ extension StackReplay.Module {
 }
 
 extension LoginStep {
-    /// Whether the module could not be made: its failure is not a call.
+    /// True if the module could not be made: its failure is not a call.
     var isBroken: Bool { fault?.log.hasPrefix(StackReplay.brokenMark) ?? false }
 }
 

@@ -94,7 +94,7 @@ struct SpawnTests {
     }
 
     @Test func `a mistake goes to standard error, and standard output stays empty`() throws {
-        let realm = "authcheck: no realm is called xteck; there are down, xtech\n    hint: did you mean xtech?\n"
+        let realm = "authcheck: there is no realm xteck; there are down, xtech\n    hint: did you mean xtech?\n"
         #expect(try run("xteck", "zed") == Result(status: 3, errors: realm))
         let nasty = try run("x\u{1B}[2J\u{9B}", "zed")
         #expect(nasty.status == 3)

@@ -16,20 +16,20 @@ import Testing
     init() throws { people = try People(People.configuration(rules: Self.rules)) }
 
     @Test(arguments: [
-        (["GET", "https://app.example.com/"], 1, "401: no user is signed in; form is offered, for realm people"),
+        (["GET", "https://app.example.com/"], 1, "401: no user is signed in; the rule offers form for realm people"),
         (["GET", "https://APP.example.com./edit", "--user", "ann"], 0, "200: ann of realm people is allowed"),
         (["GET", "https://app.example.com/edit", "--user", "bob", "--groups", "Staff"], 0, "200: bob of realm people"),
         (
             ["GET", "https://app.example.com/edit", "--user", "bob", "--groups", "X"], 1,
             "403: bob of realm people, in X,"
         ),
-        (["POST", "https://app.example.com/edit", "--user", "ann"], 1, "405: the rules for the path are about GET"),
+        (["POST", "https://app.example.com/edit", "--user", "ann"], 1, "405: the rules for the path apply to GET"),
         (["GET", "https://app.example.com/%2e%2e/edit"], 1, "400: the path is ambiguous"),
-        (["GET", "/account"], 0, "200: it is a page of the sign-in"),
-        (["GET", "https://elsewhere.example/"], 1, "403: no rule is for it"),
+        (["GET", "/account"], 0, "200: the path belongs to the sign-in pages"),
+        (["GET", "https://elsewhere.example/"], 1, "403: no rule matches"),
         (
             ["GET", "/welcome", "--user", "otto", "--realm", "others"], 1,
-            "401: otto of realm others is of another realm"
+            "401: otto of realm others is not a user of realm"
         ),
     ])
     func `the decision about a request is explained with its place in the file`(

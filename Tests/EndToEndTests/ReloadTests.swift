@@ -43,7 +43,7 @@ struct ReloadTests {
         let server = try await RunningServer(Self.configuration(startWith: "z", path: "/welcome"))
         try server.folder.write(broken, to: "realms.conf")
         try await server.hangUp()
-        #expect(server.log.contains("the configuration stays as it was"))
+        #expect(server.log.contains("the configuration was not reloaded"))
         #expect(server.log.contains("realms.conf:1:"))
         #expect(try await server.ask("/welcome", "-u", "zed:x").status == 200)
         try server.folder.write(Self.configuration(startWith: "z", path: "/again"), to: "realms.conf")
@@ -81,6 +81,8 @@ struct ReloadTests {
         let server = try await RunningServer(Self.configuration(startWith: "z", path: "/welcome"))
         try server.folder.write("server { listen 127.0.0.1:1; threads 2; limits { body 1; } }", to: "realms.conf")
         try await server.hangUp()
-        for name in ["listen", "threads", "limits"] { #expect(server.log.contains("\(name) is another now")) }
+        for name in ["listen", "threads", "limits"] {
+            #expect(server.log.contains("\(name) has changed; the change needs a restart"))
+        }
     }
 }

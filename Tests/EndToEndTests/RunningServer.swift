@@ -63,7 +63,7 @@ final class RunningServer: Sendable {
     func hangUp() async throws {
         let before = log.utf8.count
         child.signal(SIGHUP)
-        try await untilLogged("the configuration was read again", "the configuration stays", after: before)
+        try await untilLogged("the configuration was reloaded", "the configuration was not reloaded", after: before)
     }
 
     /// Waits until one of some texts is in the log.

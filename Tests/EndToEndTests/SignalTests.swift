@@ -36,7 +36,7 @@ struct SignalTests {
         while try !ignores(SIGUSR1, child.identifier), ContinuousClock.now < end { await Task.yield() }
         #expect(try ignores(SIGUSR1, child.identifier))
         child.signal(SIGHUP)
-        #expect(try await Program.wait { text().contains("the configuration was read again") }, "\(text())")
+        #expect(try await Program.wait { text().contains("the configuration was reloaded") }, "\(text())")
         child.signal(SIGTERM)
         #expect(await child.end() == 0)
     }

@@ -93,7 +93,7 @@ import Testing
         let people = try People()
         #expect(try await people.add("ann", "--group", "Staff").status == 0)
         let before = try await people.gatehouse("user", "list", "--json").output
-        #expect(try await people.add("ann") == (1, "", "there is a user ann already\n"))
+        #expect(try await people.add("ann") == (1, "", "the user ann exists already\n"))
         for words in [
             ["show", "bob"], ["remove", "bob"], ["groups", "bob"], ["groups", "bob", "--add", "x"], ["enable", "bob"],
             ["disable", "bob"], ["expire", "bob", "never"], ["set-password", "--password-stdin", "bob"],
@@ -146,7 +146,7 @@ import Testing
         let people = try People()
         #expect(
             try await people.gatehouse("user", "list", "--realm", "people2")
-                == (3, "", "no realm is called people2; there are others, people, xtech\n")
+                == (3, "", "there is no realm people2; there are others, people, xtech\n")
         )
         let none = try await people.gatehouse("user", "list", "--config", "none.conf")
         #expect(none.status == 3 && none.errors.contains("none.conf") && none.errors.contains("No such file"))

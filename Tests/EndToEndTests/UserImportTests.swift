@@ -60,7 +60,7 @@ import Testing
     @Test func `if one user exists already none is imported`() async throws {
         let people = try People()
         #expect(try await people.add("dora").status == 0)
-        #expect(try await importing(people, Self.keyFile) == (1, "", "there is a user dora already\n"))
+        #expect(try await importing(people, Self.keyFile) == (1, "", "the user dora exists already\n"))
         #expect(try await people.names() == ["dora"])
     }
 
@@ -103,7 +103,7 @@ import Testing
         let file = try people.folder.write("# kept\n", to: "users")
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
         #expect(try await people.add("ann", "--group", "Staff").status == 0)
-        #expect(try await people.add("ann") == (1, "", "there is a user ann already\n"))
+        #expect(try await people.add("ann") == (1, "", "the user ann exists already\n"))
         #expect(try await people.authcheck("ann", People.password).status == 0)
         try await withThrowingTaskGroup { tasks in
             for number in 0..<6 {

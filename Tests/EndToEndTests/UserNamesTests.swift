@@ -72,7 +72,7 @@ import Testing
         let people = try People()
         #expect(try await people.add("a\u{202E}b").status == 0)
         let again = try await people.add("a\u{202E}b")
-        #expect(again == (1, "", "there is a user a\u{FFFD}b already\n"))
+        #expect(again == (1, "", "the user a\u{FFFD}b exists already\n"))
         #expect(try await people.gatehouse("user", "list").isPrintable)
         #expect(try await people.gatehouse("user", "show", "a\u{202E}b").isPrintable)
     }

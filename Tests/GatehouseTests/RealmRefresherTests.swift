@@ -95,24 +95,24 @@ private struct VillageModule: ImmediateLoginModule {
     {
         for name in ["ann", "bob"] { #expect(try await !isKnown(name)) }
         for name in ["ann", "bob"] { #expect(try await isKnown(name)) }
-        await watch.look()
+        await watch.refresh()
         for name in ["ann", "bob"] { #expect(try await isKnown(name)) }
         village.changed.withLock { [ann = try Username("ann")] in $0 = .some([ann]) }
-        await watch.look()
+        await watch.refresh()
         #expect(try await isKnown("bob"))
         #expect(try await !isKnown("ann"))
         #expect(try await isKnown("ann"))
         village.changed.withLock { $0 = .all }
-        await watch.look()
+        await watch.refresh()
         for name in ["ann", "bob"] { #expect(try await !isKnown(name)) }
     }
 
     @Test func `a lockout revokes cached credentials of the account in every spelling`() async throws {
         for name in ["ann", "ANN", "bob"] { #expect(try await !isKnown(name)) }
-        watch.forget(.account(Account(realm: "village", key: village.accountKey(of: try Username("Ann")))))
+        watch.evict(.account(Account(realm: "village", key: village.accountKey(of: try Username("Ann")))))
         for name in ["ann", "ANN"] { #expect(try await !isKnown(name)) }
         #expect(try await isKnown("bob"))
-        watch.forget(.account(Account(realm: "elsewhere", key: "bob")))
+        watch.evict(.account(Account(realm: "elsewhere", key: "bob")))
         #expect(try await isKnown("bob"))
     }
 
@@ -121,7 +121,7 @@ private struct VillageModule: ImmediateLoginModule {
     {
         for peer in ["192.0.2.1", "192.0.2.2"] { #expect(try await !isKnown("ann", from: peer)) }
         for peer in ["192.0.2.1", "192.0.2.2"] { #expect(try await isKnown("ann", from: peer)) }
-        watch.forget(.source(ClientNetwork("192.0.2.1")))
+        watch.evict(.source(ClientNetwork("192.0.2.1")))
         #expect(try await !isKnown("ann", from: "192.0.2.1"))
         #expect(try await isKnown("ann", from: "192.0.2.2"))
         #expect(try await !isKnown("ann", from: "192.0.2.3"))
@@ -140,7 +140,7 @@ private struct VillageModule: ImmediateLoginModule {
             return
         }
         village.changed.withLock { [ann = try Username("ann")] in $0 = .some([ann]) }
-        await watch.look()
+        await watch.refresh()
         _ = await accessController.completeLogin(login)
         #expect(try await !isKnown("ann"))
     }

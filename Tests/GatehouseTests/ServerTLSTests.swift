@@ -149,6 +149,6 @@ struct ServerTLSTests {
 
     @Test func `A check creates no certificate, and checks everything else`() throws {
         #expect(try check("client-certificates required; client-ca root.pem;") == nil)
-        #expect(refusal("groups none;") == "2:8 OpenSSL takes no group none")
+        #expect(refusal("groups none;") == "2:8 OpenSSL does not support the group none")
     }
 }

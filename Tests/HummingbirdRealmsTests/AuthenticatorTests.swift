@@ -68,7 +68,7 @@ import Testing
     @Test func `a role or a realm that is not there is told when the application is made`() async throws {
         let realms = try await RealmsFixture().realms
         #expect(throws: UnknownRole.self) { try RequireRole<RealmsFixture.Context>("author", of: realms) }
-        #expect(throws: RealmError.self) { try RealmAuthenticator<RealmsFixture.Context>(realms, asking: ["peeple"]) }
+        #expect(throws: RealmError.self) { try RealmAuthenticator<RealmsFixture.Context>(realms, in: ["peeple"]) }
     }
 
     @Test(arguments: ["Basic", "Basic !!!", "Basic YTpi, Basic YTpi", "=", "Basic YTo=x"])
@@ -99,7 +99,7 @@ import Testing
         let fixture = try await RealmsFixture()
         let router = Router(context: RealmsFixture.Context.self)
         router.add(middleware: SignInPages(fixture.realms))
-        router.group("zoo").add(middleware: try RealmAuthenticator(fixture.realms, asking: ["zoo"])).get { _, context in
+        router.group("zoo").add(middleware: try RealmAuthenticator(fixture.realms, in: ["zoo"])).get { _, context in
             try context.requireUser().realm
         }
         let application = Application(router: router)
@@ -113,9 +113,9 @@ import Testing
         let fixture = try await RealmsFixture()
         let router = Router(context: RealmsFixture.Context.self)
         router.add(middleware: SignInPages(fixture.realms))
-        router.add(middleware: try RealmAuthenticator(fixture.realms, asking: ["people", "zoo"]))
+        router.add(middleware: try RealmAuthenticator(fixture.realms, in: ["people", "zoo"]))
         router.get("/all") { _, context in try context.requireUser().realm }
-        router.group("zoo").add(middleware: try RealmAuthenticator(fixture.realms, asking: ["zoo"]))
+        router.group("zoo").add(middleware: try RealmAuthenticator(fixture.realms, in: ["zoo"]))
             .get { _, context in try context.requireUser().realm }
         router.group("form").add(middleware: try RealmAuthenticator(fixture.realms, schemes: [.form]))
             .get { _, context in try context.requireUser().realm }

@@ -66,7 +66,7 @@ final class RealmsFixture: Sendable {
         try await add("ann", groups: ["Staff", "User"])
         try await add("ben", groups: ["User"])
         // What a running application has done a second after it began.
-        await realms.look()
+        await realms.refresh()
     }
 
     /// Removed when the process ends: an application outlives the fixture that made it.

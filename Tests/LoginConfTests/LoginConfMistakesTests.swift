@@ -48,7 +48,7 @@ import Testing
         ),
         Mistake(
             "A { M required url=ldap://h:389; };",
-            "1:20+12 `:` cannot stand in an unquoted option value | write \"ldap://h:389\""
+            "1:20+12 `:` is not allowed in an unquoted option value | write \"ldap://h:389\""
         ),
         Mistake(
             "A { M required port=8080; };",
@@ -56,19 +56,19 @@ import Testing
         ),
         Mistake(
             "A { M required p=C:\\x; };",
-            "1:18+4 `:` cannot stand in an unquoted option value | write \"C:\\\\x\""
+            "1:18+4 `:` is not allowed in an unquoted option value | write \"C:\\\\x\""
         ),
         Mistake(
             "A { M required mail=u@R; };",
-            "1:21+3 `@` cannot stand in an unquoted option value | write \"u@R\""
+            "1:21+3 `@` is not allowed in an unquoted option value | write \"u@R\""
         ),
         Mistake(
             "A { M required base=ou=people,dc=x; };",
-            "1:21+14 `=` cannot stand in an unquoted option value | write \"ou=people,dc=x\""
+            "1:21+14 `=` is not allowed in an unquoted option value | write \"ou=people,dc=x\""
         ),
         Mistake(
             "A { M required list=a,b; };",
-            "1:21+3 `,` cannot stand in an unquoted option value | write \"a,b\""
+            "1:21+3 `,` is not allowed in an unquoted option value | write \"a,b\""
         ),
         Mistake(
             "A { M required file=/etc/passwd; };",
@@ -76,7 +76,7 @@ import Testing
         ),
         Mistake(
             "A { M required file=etc/passwd; };",
-            "1:21+10 `/` cannot stand in an unquoted option value | write \"etc/passwd\""
+            "1:21+10 `/` is not allowed in an unquoted option value | write \"etc/passwd\""
         ),
         Mistake(
             "A { M required a=b, c=d; };",
@@ -162,7 +162,7 @@ import Testing
         ),
         Mistake(
             "A { M required x=${t.x}; };",
-            "1:18+6 `{` cannot stand in an unquoted option value | write \"${t.x}\""
+            "1:18+6 `{` is not allowed in an unquoted option value | write \"${t.x}\""
         ),
         Mistake(
             "A { M required x=\"${t.x}\"; };",
@@ -215,7 +215,7 @@ import Testing
         ),
         Mistake(
             "A { com/foo/M required; };",
-            "1:5+9 `/` cannot stand in an unquoted class name | write \"com/foo/M\""
+            "1:5+9 `/` is not allowed in an unquoted class name | write \"com/foo/M\""
         ),
         Mistake(
             "include \"x.conf\";\nA { M required; };",
@@ -227,7 +227,7 @@ import Testing
         ),
         Mistake(
             "my:app { M required; };",
-            "1:1+6 `:` cannot stand in an unquoted context name | write \"my:app\""
+            "1:1+6 `:` is not allowed in an unquoted context name | write \"my:app\""
         ),
         Mistake(
             "1app { M required; };",
@@ -311,15 +311,15 @@ import Testing
         ),
         Mistake(
             "A { M required key:1=x; };",
-            "1:16+5 `:` cannot stand in an unquoted option key | write \"key:1\""
+            "1:16+5 `:` is not allowed in an unquoted option key | write \"key:1\""
         ),
         Mistake(
             "A { M required don't=x; };",
-            "1:16+5 `'` cannot stand in an unquoted option key | write \"don't\""
+            "1:16+5 `'` is not allowed in an unquoted option key | write \"don't\""
         ),
         Mistake(
             "A { M required x=don't; };",
-            "1:18+5 `'` cannot stand in an unquoted option value | write \"don't\""
+            "1:18+5 `'` is not allowed in an unquoted option value | write \"don't\""
         ),
         Mistake(
             "A { M required x==y; };",

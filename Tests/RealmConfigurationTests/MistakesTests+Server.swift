@@ -158,7 +158,7 @@ extension MistakesTests {
         ),
         Row(
             "server { listen ::1:8443; }",
-            "etc/realms.conf:1:17: error: an IPv6 address stands in brackets | [::1]:8443"
+            "etc/realms.conf:1:17: error: an IPv6 address must be in brackets | [::1]:8443"
         ),
         Row(
             "server { listen :8443; }",

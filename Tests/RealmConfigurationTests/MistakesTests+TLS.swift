@@ -40,12 +40,12 @@ extension MistakesTests {
         ),
         tls(
             "client-ca a;",
-            "2:1: error: client-ca while no client certificates are asked for | client-certificates optional;  or: client-certificates required;"
+            "2:1: error: client-ca while no client certificates are requested | client-certificates optional;  or: client-certificates required;"
         ),
         tls(
             "client-certificates none; client-crl a; client-depth 2;",
-            "2:27: error: client-crl while no client certificates are asked for | client-certificates optional;  or: client-certificates required;",
-            "2:41: error: client-depth while no client certificates are asked for | client-certificates optional;  or: client-certificates required;"
+            "2:27: error: client-crl while no client certificates are requested | client-certificates optional;  or: client-certificates required;",
+            "2:41: error: client-depth while no client certificates are requested | client-certificates optional;  or: client-certificates required;"
         ),
         tls(
             "client-certificates required; client-ca a; client-depth 21;",

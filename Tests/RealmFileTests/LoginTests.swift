@@ -81,7 +81,7 @@ struct LoginTests {
                 // One round, as OpenLDAP computes it: in a key file the name means GlassFish's 100.
                 .init("ldap", password: "secret"),
             ],
-            patience: .seconds(60)
+            timeLimit: .seconds(60)
         )
         #expect(await conformance.violations() == [])
         let names = ["FileLoginModule", "com.sun.enterprise.security.auth.login.FileLoginModule"]

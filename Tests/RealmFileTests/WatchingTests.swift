@@ -209,7 +209,7 @@ struct WatchingTests {
             for _ in 0..<4 {
                 tasks.addTask {
                     for _ in 0..<200 {
-                        await realm.files.look()
+                        await realm.files.reload()
                         let table = realm.files.table
                         let groups = Set(users.compactMap { table[$0]?.groups.first })
                         if groups.count != 1 || table.users.count != 300 { return false }

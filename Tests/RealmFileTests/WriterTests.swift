@@ -79,10 +79,10 @@ struct WriterTests {
     @Test func `a timed-out wait names the holder of the lock`() throws {
         try folder.write("ann;\(Known.ssha);a\n")
         let file = try FileSnapshot(reading: folder.file("users"))
-        let lock = try FileLock(of: file.path, patience: 0)
+        let lock = try FileLock(of: file.path, timeLimit: 0)
         withExtendedLifetime(lock) {
             let message = "\(file.path) is locked by process \(getpid()), which is changing it"
-            let fault = #expect(throws: FileFault.self) { _ = try FileLock(of: file.path, patience: 30_000_000) }
+            let fault = #expect(throws: FileFault.self) { _ = try FileLock(of: file.path, timeLimit: 30_000_000) }
             #expect(fault?.description.hasPrefix(message) == true)
         }
     }
@@ -90,11 +90,11 @@ struct WriterTests {
     @Test func `a removed lock file does not count as the lock`() throws {
         try folder.write("ann;\(Known.ssha);a\n")
         let file = try FileSnapshot(reading: folder.file("users"))
-        let first = try FileLock(of: file.path, patience: 0)
+        let first = try FileLock(of: file.path, timeLimit: 0)
         try FileManager.default.removeItem(atPath: folder.file(".users.lock"))
-        let second = try FileLock(of: file.path, patience: 0)
+        let second = try FileLock(of: file.path, timeLimit: 0)
         withExtendedLifetime((first, second)) {
-            let fault = #expect(throws: FileFault.self) { _ = try FileLock(of: file.path, patience: 30_000_000) }
+            let fault = #expect(throws: FileFault.self) { _ = try FileLock(of: file.path, timeLimit: 30_000_000) }
             #expect(fault != nil)
         }
     }

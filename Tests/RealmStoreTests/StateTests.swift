@@ -26,7 +26,7 @@ import Testing
             policy: HashPolicy(.argon2id(memory: 64, passes: 1, lanes: 1)),
             pool: pool
         )
-        services[LazyStore.self] = LazyStore(folder: folder, mode: .make)
+        services[LazyStore.self] = LazyStore(folder: folder, mode: .createIfMissing)
         services[WallClock.self] = WallClock { second }
         realm = try StoreRealm(RealmProperties(schema: StoreRealm.properties, realmName: "people", services: services))
     }

@@ -83,7 +83,7 @@ struct DurableEndTests {
         for _ in 0..<(isNoteStuck ? 2 : 1) {
             await fixture.clock.untilAsleep(1)
             #expect(fixture.table.session(token, at: SessionFixture.host, isActivity: true) == nil)
-            fixture.clock.advance(by: SessionTable.patience)
+            fixture.clock.advance(by: SessionTable.timeLimit)
         }
         #expect(await task.value == (isNoteStuck ? SessionFault(.unavailable, "") : nil))
         latch.open()
@@ -147,7 +147,7 @@ struct DurableEndTests {
             return nil
         }
         await fixture.clock.untilAsleep(1)
-        fixture.clock.advance(by: SessionTable.patience)
+        fixture.clock.advance(by: SessionTable.timeLimit)
         #expect(await task.value == SessionFault(.unavailable, ""))
         #expect(fixture.table.count == 0)
         #expect(fixture.table.state.withLock { $0.reserved } == 0)

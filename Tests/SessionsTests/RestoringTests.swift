@@ -15,12 +15,12 @@ struct RestoringTests {
     /// Begins a session with one server and has another take it over.
     private func restored(
         stamp: SecurityStamp?,
-        standing: UserStatus,
+        status: UserStatus,
         after seconds: Int = 1
     ) async throws -> (fixture: SessionFixture, token: OpaqueToken, id: SessionID) {
         let (session, token) = try await SessionFixture(store: store).begin(stamp: stamp)
         let fixture = SessionFixture(store: store).next(store: store, after: seconds)
-        try await fixture.table.restore { _ in standing }
+        try await fixture.table.restore { _ in status }
         return (fixture, token, session.id)
     }
 
@@ -62,10 +62,10 @@ struct RestoringTests {
     ])
     func `a session is restored only if its user is known to be unchanged`(
         stamp: SecurityStamp?,
-        standing: UserStatus,
+        status: UserStatus,
         end: SessionEnd?
     ) async throws {
-        let (fixture, token, id) = try await restored(stamp: stamp, standing: standing)
+        let (fixture, token, id) = try await restored(stamp: stamp, status: status)
         #expect((fixture.table.session(token, at: SessionFixture.host, isActivity: true)?.id == id) == (end == nil))
         #expect(fixture.ends.all == end.map { ["ann: \($0.rawValue)"] } ?? [])
         try await fixture.table.settle()

@@ -23,7 +23,7 @@ import Testing
     }
 
     /// The names that another program finds.
-    private func found() async throws -> Set<SessionID> { try await EndedSessions(path).look() }
+    private func found() async throws -> Set<SessionID> { try await EndedSessions(path).read() }
 
     @Test func `failed writes lose no line, and can be repeated`() async throws {
         let file = EndedSessions(path, calls: disk.calls)
@@ -46,7 +46,7 @@ import Testing
 
     @Test func `a pipe or a folder in place of the file is refused without blocking`() async throws {
         #expect(unsafe mkfifo(path, 0o600) == 0)
-        await #expect(throws: StoreFault(.unavailable, "")) { _ = try await EndedSessions(path).look() }
+        await #expect(throws: StoreFault(.unavailable, "")) { _ = try await EndedSessions(path).read() }
         await #expect(throws: StoreFault(.unavailable, "")) { try await EndedSessions(path).prepare() }
         #expect(unsafe unlink(path) == 0)
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)

@@ -103,7 +103,7 @@ import Testing
     @Test func `only the last commands are kept, and their numbers increase`() async throws {
         let store = try GatehouseStore.inMemory()
         try await store.write { database in
-            for _ in 0..<GatehouseStore.rememberedOrders + 4 {
+            for _ in 0..<GatehouseStore.rememberedCommands + 4 {
                 try database.execute(
                     sql: "INSERT INTO session_orders (kind, id, realm, name, message) VALUES ('all', '', '', '', 'x')"
                 )
@@ -112,7 +112,7 @@ import Testing
         _ = try await store.commandSessions(.message(.all, "x"))
         let told = try await store.sessionCommands(after: 0)
         #expect(told.first?.number == 6)
-        #expect(told.count == GatehouseStore.rememberedOrders)
+        #expect(told.count == GatehouseStore.rememberedCommands)
     }
 
     @Test func `malformed rows are not read as sessions`() async throws {
@@ -198,9 +198,9 @@ import Testing
         await #expect(throws: StoreFault(.unavailable, "")) { try await file.add([try id(1)]) }
         try await file.remove([try id(100)])
         try await file.add([try id(1)])
-        #expect(try await EndedSessions(path).look().contains(try id(1)))
-        #expect(try await EndedSessions(path).look().count == EndedSessions.room)
-        #expect(try await EndedSessions(path + ".none").look().isEmpty)
+        #expect(try await EndedSessions(path).read().contains(try id(1)))
+        #expect(try await EndedSessions(path).read().count == EndedSessions.room)
+        #expect(try await EndedSessions(path + ".none").read().isEmpty)
         #expect(!FileManager.default.fileExists(atPath: path + ".none"))
         await #expect(throws: StoreFault.self) { try await EndedSessions("/proc/none/x").prepare() }
     }

@@ -32,9 +32,9 @@ struct FailureTableTests {
             _ = ledger.fail(key("bogus\(number)"), owner: ClientNetwork("198.51.100.9"), at: 1000 + number)
         }
         #expect(ledger.count == 1000)
-        #expect((0..<400).allSatisfy { ledger.standing(key("user\($0)"), at: 60_000) == .open(failures: 1) })
-        #expect(ledger.standing(key("bogus49999"), at: 60_000) == .open(failures: 1))
-        #expect(ledger.standing(key("bogus0"), at: 60_000) == .open(failures: 0))
+        #expect((0..<400).allSatisfy { ledger.status(key("user\($0)"), at: 60_000) == .open(failures: 1) })
+        #expect(ledger.status(key("bogus49999"), at: 60_000) == .open(failures: 1))
+        #expect(ledger.status(key("bogus0"), at: 60_000) == .open(failures: 0))
     }
 
     @Test func `a flood from many sources evicts the oldest records, and locked ones last`() {
@@ -49,16 +49,16 @@ struct FailureTableTests {
             )
         }
         #expect(ledger.count == 100)
-        #expect(ledger.standing(key("ann"), at: 400) == .locked(failures: 3))
-        #expect(ledger.standing(key("bob"), at: 400) == .open(failures: 0))
+        #expect(ledger.status(key("ann"), at: 400) == .locked(failures: 3))
+        #expect(ledger.status(key("bob"), at: 400) == .open(failures: 0))
         for number in 0..<120 {
             for _ in 0..<3 {
                 _ = ledger.fail(key("locked\(number)"), owner: ClientNetwork("192.0.2.9"), at: 500 + number)
             }
         }
         #expect(ledger.count == 100)
-        #expect(ledger.standing(key("ann"), at: 700) == .open(failures: 0))
-        #expect(ledger.standing(key("locked119"), at: 700) == .locked(failures: 3))
+        #expect(ledger.status(key("ann"), at: 700) == .open(failures: 0))
+        #expect(ledger.status(key("locked119"), at: 700) == .locked(failures: 3))
     }
 
     @Test func `expired records are evicted first`() {
@@ -67,7 +67,7 @@ struct FailureTableTests {
         let later = 1100 * Self.second
         for number in 0..<50 { _ = ledger.fail(key("new\(number)"), owner: ClientNetwork("192.0.2.1"), at: later) }
         #expect(ledger.count == 50)
-        #expect((0..<50).allSatisfy { ledger.standing(key("new\($0)"), at: later) == .open(failures: 1) })
+        #expect((0..<50).allSatisfy { ledger.status(key("new\($0)"), at: later) == .open(failures: 1) })
     }
 
     @Test func `a record takes a bounded number of bytes, however long the name`() throws {

@@ -49,7 +49,7 @@ struct PropertyTests {
                 settle(key, now)
                 entries[key]?.flights -= 1
                 switch result {
-                case .neither, .excused: break
+                case .neither, .uncounted: break
                 case .success: if key == keys[0] { entries[key]?.failures = [] }
                 case .failure:
                     entries[key]?.failures.append(now)

@@ -144,10 +144,10 @@ package struct AccessController: Sendable {
         )
     }
 
-    /// Makes a login, in the rule's realms in order until one accepts, and decides after it.
+    /// Logs the user in, in the first of the rule's realms that accepts, and decides about the request.
     ///
     /// - Parameter login: The login that ``evaluate(_:credentials:)`` returned.
-    /// - Returns: The decision, and the report of the login that it rests on.
+    /// - Returns: The decision, and the report of the login.
     package func completeLogin(_ login: Login) async -> (decision: AccessDecision, report: LoginReport?) {
         let outcome = await authenticator.loginOnWeb(
             as: login.username,
@@ -201,17 +201,18 @@ package struct AccessController: Sendable {
         }
     }
 
-    /// Ends the sessions of a realm's users whose security stamp has changed; sessions of users without a stamp go on.
+    /// Ends the sessions of a realm's users whose security stamp has changed; sessions of users without a stamp
+    /// continue.
     ///
     /// - Parameter realm: The realm's name.
     package func revalidateSessions(of realm: String) async {
         let validator = SessionValidator(authenticator: authenticator)
-        await sessions.recheck(of: realm) { await validator.standing(of: $0) }
+        await sessions.recheck(of: realm) { await validator.status(of: $0) }
     }
 
     /// Evicts the credentials of an account.
     ///
-    /// Its sessions go on: an attacker who guesses passwords must not be able to sign the user out.
+    /// Its sessions continue: an attacker who guesses passwords must not be able to sign the user out.
     ///
     /// - Parameter account: The account.
     package func evictCredentials(of account: Account) {

@@ -27,7 +27,7 @@ package enum AccessDecision: Sendable {
 
 /// The result of ``AccessController/evaluate(_:credentials:)``.
 package enum Evaluation: Sendable {
-    /// The decision, and the earlier authentication that it rests on, if there is one.
+    /// The decision, and the earlier authentication that it is based on, if there is one.
     case decided(AccessDecision, ExistingAuthentication?)
     /// The credentials have to be checked by a realm: see ``AccessController/completeLogin(_:)``.
     case login(AccessController.Login)

@@ -169,7 +169,9 @@ package final class CredentialCache: Sendable {
                 number: state.lastNumber
             )
             state.order.append((key.tag, state.lastNumber))
-            while state.first < state.order.count, state.entries.count > capacity || Self.isOldestOver(state, at: now) {
+            while state.first < state.order.count,
+                state.entries.count > capacity || Self.isOldestRemovable(state, at: now)
+            {
                 let (tag, number) = state.order[state.first]
                 if state.entries[tag]?.number == number { state.entries[tag] = nil }
                 state.first += 1
@@ -190,7 +192,7 @@ package final class CredentialCache: Sendable {
     }
 
     /// Returns whether the oldest entry has been evicted or has expired.
-    private static func isOldestOver(_ state: State, at now: UInt64) -> Bool {
+    private static func isOldestRemovable(_ state: State, at now: UInt64) -> Bool {
         let (tag, number) = state.order[state.first]
         guard let entry = state.entries[tag], entry.number == number else { return true }
         return now >= entry.expiry

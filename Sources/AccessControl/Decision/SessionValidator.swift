@@ -5,9 +5,9 @@ internal import OpenSSLKit
 package import RealmKit
 package import Sessions
 
-/// Determines the present status of the users of sessions.
+/// Determines the current status of the users of sessions.
 ///
-/// The sessions of deleted or changed users end, at a restart and at a reload as well as in between.
+/// The sessions of deleted or changed users end, also if the change was made before a restart or reload.
 package struct SessionValidator: Sendable {
     private let authenticator: Authenticator
 
@@ -20,7 +20,7 @@ package struct SessionValidator: Sendable {
     ///
     /// - Parameter user: The user.
     /// - Returns: The user's state by the realm and realms.conf, or that the realm no longer exists.
-    package func standing(of user: SignedInUser) async -> UserStatus {
+    package func status(of user: SignedInUser) async -> UserStatus {
         guard let realm = authenticator.realms[user.realm] else { return .realmGone }
         return .user(await state(of: user.username, in: realm))
     }
@@ -42,7 +42,7 @@ package struct SessionValidator: Sendable {
             let digest = try Digest.sha256(fields: [digits] + realm.fingerprint)
             return .present(SecurityStamp(digest.bytes, expiry: known?.expiry))
         } catch {
-            // Without a digest the user cannot be compared with that of a session, which ends if it has to be restored.
+            // Without a digest the stamp cannot be compared with that of a session. A session to restore ends then.
             return .unknown
         }
     }

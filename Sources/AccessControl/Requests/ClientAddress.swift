@@ -47,9 +47,11 @@ package enum ClientAddress: Sendable, Hashable {
         let entries = values.flatMap {
             $0.string.utf8.split(separator: ASCII.comma, omittingEmptySubsequences: false)
         }
-        guard entries.count <= maximumHops else { return .unreadable("X-Forwarded-For names too many") }
+        guard entries.count <= maximumHops else { return .unreadable("X-Forwarded-For has too many addresses") }
         for entry in entries.reversed() {
-            guard let hop = Self.hop(entry) else { return .unreadable("X-Forwarded-For holds what is no address") }
+            guard let hop = Self.hop(entry) else {
+                return .unreadable("X-Forwarded-For contains an entry that is not an address")
+            }
             address = hop
             guard isTrusted(hop) else { break }
         }

@@ -37,7 +37,7 @@ package enum ClientAuthority: Sendable, Hashable {
         guard ClientAddress.isTrusted(peer, trusted) else { return .authority(own) }
         let forwarded = forwarded()
         guard let named = forwarded.first else { return .authority(own) }
-        guard forwarded.count == 1 else { return .refused("X-Forwarded-Host stands more than once") }
+        guard forwarded.count == 1 else { return .refused("X-Forwarded-Host occurs more than once") }
         guard let host = RequestHost(named.string) else { return .refused("X-Forwarded-Host is not one host") }
         if isForwarded { return .authority(named.string) }
         guard RequestHost(own)?.name.hasBytes(of: host.name) == true else {

@@ -6,8 +6,8 @@ public import Bytes
 /// The path of a request, in the one form that rules and pages use.
 ///
 /// A path that two programs might read differently is rejected, so that no request can be allowed by one reading and
-/// served by another. Rejected are `%2F`, `%5C`, `%3F`, `%23`, dot segments, empty segments, `;`, `\`, control
-/// characters, bytes that are not UTF-8 and fragments.
+/// served by another: a path with `%2F`, `%5C`, `%3F`, `%23`, dot segments, empty segments, `;`, `\`, control
+/// characters, bytes that are not UTF-8 or a fragment.
 ///
 /// Source: RFC 9112 section 3.2, RFC 3986; CVE-2025-54576, CVE-2026-41059 and CVE-2026-40912 among others.
 public struct RequestPath: Sendable, Hashable {

@@ -9,7 +9,7 @@ public import RealmKit
 /// The rules are evaluated as the server evaluates them.
 public struct Explanation: Sendable, Hashable {
     /// A hypothetical request.
-    public struct Question: Sendable {
+    public struct Request: Sendable {
         /// The method.
         public let method: String
         /// A URL of http or https, or a path alone, for which no host is known.
@@ -55,41 +55,42 @@ extension ProtectionRules {
     /// Returns the decision about a request, with the reason for it.
     ///
     /// - Parameters:
-    ///   - question: The request.
+    ///   - request: The request.
     ///   - pages: The prefix of the paths of the sign-in pages, to which no rule applies; nil if there are none.
     /// - Returns: The answer, with a line for every rule.
-    public func explain(_ question: Explanation.Question, pages: String? = nil) -> Explanation {
-        let asked: (host: RequestHost?, path: RequestPath)
-        switch read(question.url) {
-        case .failure(let doubt): return Explanation(status: 400, lines: ["400: \(doubt)"])
-        case .success(let read): asked = read
+    public func explain(_ request: Explanation.Request, pages: String? = nil) -> Explanation {
+        let target: (host: RequestHost?, path: RequestPath)
+        switch read(request.url) {
+        case .failure(let ambiguity): return Explanation(status: 400, lines: ["400: \(ambiguity)"])
+        case .success(let read): target = read
         }
-        if let pages, let route = Routes(prefix: pages).route(at: asked.path) {
+        if let pages, let route = Routes(prefix: pages).route(at: target.path) {
             guard route.isPage else {
-                return Explanation(status: 403, lines: ["403: it is for the questions of proxies, and for nobody else"])
+                let line = "403: only trusted proxies may send forward authentication requests"
+                return Explanation(status: 403, lines: [line])
             }
-            let line = "200: it is a page of the sign-in or of the session API, and no rule decides about it"
+            let line = "200: the path belongs to the sign-in pages or the session API, to which no rule applies"
             return Explanation(status: 200, lines: [line])
         }
-        let match = match(host: asked.host, path: asked.path, method: question.method)
-        let (status, reason) = Self.answer(match, question, isForwarded: asked.host != nil)
+        let match = match(host: target.host, path: target.path, method: request.method)
+        let (status, reason) = Self.answer(match, request, isForwarded: target.host != nil)
         var lines = ["\(status): \(reason)"]
-        if asked.host == nil, hosts.contains(where: { $0.host != .any }) {
-            lines.append("no host is named, so rules about hosts are passed over")
+        if target.host == nil, hosts.contains(where: { $0.host != .any }) {
+            lines.append("the URL has no host, so rules for hosts are skipped")
         }
         for rules in hosts {
             for place in rules.paths {
                 for guarded in place.rules {
-                    let why = Self.why(
+                    let reason = Self.reason(
                         guarded,
                         match,
-                        rules.matches(asked.host),
-                        place.matches(asked.path),
-                        question.method
+                        rules.matches(target.host),
+                        place.matches(target.path),
+                        request.method
                     )
                     let methods = guarded.rule.methods.map { " \($0)" }.joined()
                     let name = [guarded.rule.place, "protect", guarded.rule.target + methods].filter { !$0.isEmpty }
-                    lines.append("  \(name.joined(separator: " ")): \(why)")
+                    lines.append("  \(name.joined(separator: " ")): \(reason)")
                 }
             }
         }
@@ -111,47 +112,48 @@ extension ProtectionRules {
 
     private static func answer(
         _ match: Match,
-        _ question: Explanation.Question,
+        _ request: Explanation.Request,
         isForwarded: Bool
     ) -> (Int, String) {
         switch match {
-        case .none where isForwarded: (403, "no rule is for it, so a proxy that asks about it is told no")
-        case .none: (200, "no rule is for it, so it is open to everybody here")
+        case .none where isForwarded: (403, "no rule matches, so forward authentication denies the request")
+        case .none: (200, "no rule matches, so the server allows the request")
         case .ambiguousHost: (400, "the host is neither a name nor an address")
         case .uncovered(let allowed):
-            (405, "the rules for the path are about \(allowed.joined(separator: ", ")), not \(question.method)")
-        case .rule(let guarded): answer(guarded.rule, question)
+            (405, "the rules for the path apply to \(allowed.joined(separator: ", ")), not to \(request.method)")
+        case .rule(let guarded): answer(guarded.rule, request)
         }
     }
 
-    private static func answer(_ rule: ProtectRule, _ question: Explanation.Question) -> (Int, String) {
-        guard rule.matches(peer: question.peer) else {
+    private static func answer(_ rule: ProtectRule, _ request: Explanation.Request) -> (Int, String) {
+        guard rule.matches(peer: request.peer) else {
             let networks = rule.networks.map(\.description).joined(separator: ", ")
-            let from = question.peer.map { "\($0) is in none of \(networks)" } ?? "it has to come from \(networks)"
-            return (403, from)
+            let reason =
+                request.peer.map { "\($0) is in none of \(networks)" } ?? "the client's address must be in \(networks)"
+            return (403, reason)
         }
         switch rule.access {
-        case .open: return (200, "the rule is open to everybody")
-        case .nobody: return (403, "the rule lets nobody in")
+        case .open: return (200, "the rule allows all requests")
+        case .nobody: return (403, "the rule denies all requests")
         case .users: break
         }
         let realms = rule.realms.joined(separator: " or ")
-        guard let user = question.user else {
+        guard let user = request.user else {
             let schemes = rule.schemes.map(\.rawValue).joined(separator: ", then ")
-            return (401, "no user is signed in; \(schemes) is offered, for realm \(realms)")
+            return (401, "no user is signed in; the rule offers \(schemes) for realm \(realms)")
         }
-        let who = "\(user.username) of realm \(user.realm)"
-        if rule.allows(user) { return (200, "\(who) is allowed") }
+        let name = "\(user.username) of realm \(user.realm)"
+        if rule.allows(user) { return (200, "\(name) is allowed") }
         guard rule.realms.contains(where: { $0.utf8.elementsEqual(user.realm.utf8) }) else {
-            return (401, "\(who) is of another realm than \(realms), and has to sign in there")
+            return (401, "\(name) is not a user of realm \(realms), and has to sign in there")
         }
         let required = rule.requirements.map(\.explanation).joined(separator: ", or ")
         let groups = user.groups.isEmpty ? "no group" : user.groups.joined(separator: ", ")
-        return (403, "\(who), in \(groups), does not meet: \(required)")
+        return (403, "\(name), in \(groups), does not meet: \(required)")
     }
 
     /// Returns the reason why a rule decides or does not decide.
-    private static func why(
+    private static func reason(
         _ guarded: CompiledRule,
         _ match: Match,
         _ isHost: Bool,
@@ -159,10 +161,10 @@ extension ProtectionRules {
         _ method: String
     ) -> String {
         if case .rule(let deciding) = match, deciding === guarded { return "decides" }
-        guard isHost else { return "is about another host" }
-        guard isPath else { return "is about another path" }
-        guard guarded.rule.matches(method: method) else { return "is about other methods" }
-        return "is for it too, and another one is more specific"
+        guard isHost else { return "applies to another host" }
+        guard isPath else { return "applies to another path" }
+        guard guarded.rule.matches(method: method) else { return "applies to other methods" }
+        return "matches too, but another rule is more specific"
     }
 }
 

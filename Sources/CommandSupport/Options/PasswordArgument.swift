@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// The argument `--password`, which the commands refuse: every user of a machine can read arguments.
+/// The argument `--password`, which the commands reject: every user of a machine can read arguments.
 package enum PasswordArgument {
-    /// The message for a refused `--password`.
+    /// Returns the message for a rejected `--password`.
     ///
     /// - Parameters:
     ///   - arguments: The arguments of the command; those after `--` are not options.

@@ -23,7 +23,7 @@ internal import RealmKit
 
     /// Adds a byte.
     ///
-    /// - Returns: Whether there was room for it.
+    /// - Returns: True if there was room for it.
     mutating func append(_ byte: UInt8) -> Bool {
         guard unsafe count < storage.count else { return false }
         unsafe storage[count] = byte

@@ -7,7 +7,7 @@ internal import Glibc
 package enum Output {
     /// Writes a line; blocks while the reader of the stream does not read.
     ///
-    /// - Returns: Whether the whole line was written.
+    /// - Returns: True if the whole line was written.
     @discardableResult
     package static func write(_ text: String, to descriptor: Int32) -> Bool {
         writeBytes(Array((text + "\n").utf8), to: descriptor)
@@ -15,7 +15,7 @@ package enum Output {
 
     /// Writes bytes; blocks while the reader of the stream does not read.
     ///
-    /// - Returns: Whether all bytes were written.
+    /// - Returns: True if all bytes were written.
     @discardableResult
     package static func writeBytes(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
         var rest = bytes[...]

@@ -3,7 +3,7 @@
 
 /// Rows with aligned columns.
 package enum Table {
-    /// The widest cell that widens its column; a wider one shifts the rest of its own row only.
+    /// The width of the widest cell that widens its column; a wider cell shifts the rest of its own row only.
     private static let widest = 80
 
     /// The rows as lines, with control characters replaced.

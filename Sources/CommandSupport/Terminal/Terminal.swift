@@ -36,7 +36,7 @@ package import RealmKit
     package func readSecret(_ prompt: String = "") -> Secret? {
         var typed: Int32 = 0
         let secret = readWithoutEcho(prompt, typedSignal: &typed)
-        // To the process: the thread that reads does not take signals.
+        // The signal is sent to the process: the thread that reads does not take signals.
         if typed != 0 { kill(getpid(), typed) }
         return secret
     }

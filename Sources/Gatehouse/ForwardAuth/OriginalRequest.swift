@@ -90,10 +90,10 @@ struct OriginalRequest: Sendable, Hashable {
     private init(_ method: String, scheme: RequestURL.Scheme, host: String, target: String) throws(Ambiguity) {
         let isToken = method.utf8.allSatisfy { (0x41...0x5A).contains($0) || $0 == UInt8(ascii: "-") }
         guard isToken, (1...32).contains(method.utf8.count) else {
-            throw Ambiguity("the method is not one of A to Z and -, up to 32 of them")
+            throw Ambiguity("the method contains characters other than A to Z and -, or more than 32")
         }
         // Proxies do not use forward authentication for requests in a tunnel.
-        guard !method.hasBytes(of: "CONNECT") else { throw Ambiguity("CONNECT asks for a tunnel") }
+        guard !method.hasBytes(of: "CONNECT") else { throw Ambiguity("the method is CONNECT") }
         guard let host = RequestHost(host) else { throw Ambiguity("the host is neither a name nor an address") }
         guard target.utf8.first == UInt8(ascii: "/") else { throw Ambiguity("the target does not begin with /") }
         guard target.utf8.count <= Self.maximumTarget else {
@@ -129,7 +129,7 @@ extension OriginalRequest.Description {
     fileprivate func one(_ name: StaticString) throws(OriginalRequest.Ambiguity) -> UTF8Text {
         let values = values(name)
         guard let value = values.first else { throw OriginalRequest.Ambiguity("\(name) is missing") }
-        guard values.count == 1 else { throw OriginalRequest.Ambiguity("\(name) is there more than once") }
+        guard values.count == 1 else { throw OriginalRequest.Ambiguity("\(name) occurs more than once") }
         guard !value.isEmpty else { throw OriginalRequest.Ambiguity("\(name) is empty") }
         return value
     }

@@ -40,7 +40,7 @@ struct AccessLog {
 
     func note(_ entry: Entry, since begin: UInt64) {
         let user = entry.user.map { "\(LogText.quoted($0.username.text))@\(LogText.quoted($0.realm))" } ?? "-"
-        let target = entry.path.map { LogText.quoted($0) } ?? "(doubtful path)"
+        let target = entry.path.map { LogText.quoted($0) } ?? "(ambiguous path)"
         let microseconds = (clock.now &- begin) / 1000
         logger.info(
             "\(entry.peer ?? "-") \(user) \(LogText.quoted(entry.method)) \(target) \(entry.status) \(entry.length) \(microseconds)us\(entry.reason)"

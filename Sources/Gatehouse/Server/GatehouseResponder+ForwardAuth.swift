@@ -15,7 +15,11 @@ extension GatehouseResponder {
     ) -> Reply {
         var received = received
         guard proxies.contains(connection.peer) else {
-            return reject(received, because: "only trusted proxies may ask", remark: "not-trusted")
+            return reject(
+                received,
+                because: "only trusted proxies may use forward authentication",
+                remark: "not-trusted"
+            )
         }
         // Compared byte by byte: a client may have spelled the path in another way, to bypass a proxy that blocks it.
         guard let proxy, head.target.utf8.starts(with: "\(routes.prefix)/auth/\(proxy.rawValue)".utf8) else {

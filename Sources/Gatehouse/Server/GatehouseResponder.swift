@@ -29,7 +29,7 @@ struct GatehouseResponder: Responder {
     let forwardAuth: ForwardAuth
     let proxies: TrustedProxies
     let log: AccessLog
-    private let asksForCertificates: Bool
+    private let requestsCertificates: Bool
     let lanes: Lanes
 
     var routes: Routes { responses.renderer.context.routes }
@@ -42,7 +42,7 @@ struct GatehouseResponder: Responder {
     ///   - responses: Renders responses.
     ///   - proxies: The proxies whose forwarded fields are trusted, and that may use forward authentication.
     ///   - log: The access log.
-    ///   - asksForCertificates: True if TLS requests client certificates. Then a request must be for the host of its
+    ///   - requestsCertificates: True if TLS requests client certificates. Then a request must be for the host of its
     ///     TLS connection: another host may require other certificates (CVE-2025-23419, RFC 9110 section 7.4).
     ///   - lanes: The requests that are answered on the event loop.
     init(
@@ -51,7 +51,7 @@ struct GatehouseResponder: Responder {
         responses: PreparedResponses,
         proxies: TrustedProxies = TrustedProxies(),
         log: AccessLog,
-        asksForCertificates: Bool = false,
+        requestsCertificates: Bool = false,
         lanes: Lanes = .both
     ) {
         self.accessController = accessController
@@ -59,14 +59,14 @@ struct GatehouseResponder: Responder {
         self.responses = responses
         self.proxies = proxies
         self.log = log
-        self.asksForCertificates = asksForCertificates
+        self.requestsCertificates = requestsCertificates
         self.lanes = lanes
         forwardAuth = ForwardAuth(responses.renderer.context)
     }
 
     func respond(to head: borrowing RequestHead, on connection: Connection) -> Reply {
         var received = ReceivedRequest(head, on: connection, at: log.now)
-        if asksForCertificates, let name = connection.serverName, !head.isFor(host: name) {
+        if requestsCertificates, let name = connection.serverName, !head.isFor(host: name) {
             return reply(to: received, with: .misdirected)
         }
         guard let path = received.path else { return reply(to: received, with: .ambiguousPath) }
@@ -93,7 +93,7 @@ struct GatehouseResponder: Responder {
             switch route {
             case .style where received.isSafe: return reply(to: received, with: .stylesheet)
             case .script where received.isSafe && signIn != nil: return reply(to: received, with: .script)
-            // Also for peers that are not trusted: a proxy would treat a page with status 200 as permission.
+            // This includes peers that are not trusted: a proxy would treat a page with status 200 as permission.
             case .forwardAuth(let proxy): return answer(proxy, received, head: head, on: connection)
             case .signIn, .step, .signOut, .account, .accountEnd, .session, .sessionRefresh, .sessionEvents, .sessions,
                 .oneSession:
@@ -104,7 +104,7 @@ struct GatehouseResponder: Responder {
             return reject(
                 received,
                 because: "not a forward authentication path",
-                logging: "questions are below \(routes.prefix)/auth/"
+                logging: "forward authentication paths begin with \(routes.prefix)/auth/"
             )
         }
         return decide(received, path: path, head: head)

@@ -164,7 +164,7 @@ public struct GatehouseServer: Service {
             guard configuration.server.stateFolder.value == self.configuration.server.stateFolder.value else {
                 // Users would be in one store, and their locks in another.
                 throw configuration.server.stateFolder.errors(
-                    "the state folder cannot be another while the server runs"
+                    "the state folder cannot be changed while the server runs"
                 )
             }
             let tls = try before.tls.reloaded(configuration.server, files: files)
@@ -175,16 +175,16 @@ public struct GatehouseServer: Service {
             await signIn.recheck(configuration)
             contexts.replace(with: tls.context)
             // The new configuration may have other requirements for client certificates than those that were verified.
-            let asked = [before.configuration, configuration].map(\.server.tls.clientCertificates)
-            if asked.contains(where: { $0 != .none }) { server.retireConnections() }
+            let requirements = [before.configuration, configuration].map(\.server.tls.clientCertificates)
+            if requirements.contains(where: { $0 != .none }) { server.retireConnections() }
             for warning in configuration.warnings.map(\.rendered) + tls.warnings { logger.warning("\(warning)") }
             for name in Self.fixed(self.configuration.server, configuration.server) {
-                logger.warning("\(name) is another now; that takes a restart")
+                logger.warning("\(name) has changed; the change needs a restart")
             }
-            logger.notice("the configuration was read again")
+            logger.notice("the configuration was reloaded")
             return Snapshot(configuration: configuration, tls: tls)
         } catch {
-            logger.error("the configuration stays as it was:\n\(error)")
+            logger.error("the configuration was not reloaded:\n\(error)")
             return before
         }
     }
@@ -212,7 +212,7 @@ public struct GatehouseServer: Service {
             responses: PreparedResponses(components.renderer),
             proxies: TrustedProxies(settings.trustedProxies, setForwardedHost: settings.trustsForwardedHost),
             log: AccessLog(accessLogger, clock: SystemClock(), isOn: settings.hasAccessLog),
-            asksForCertificates: settings.tls.clientCertificates != .none
+            requestsCertificates: settings.tls.clientCertificates != .none
         )
     }
 

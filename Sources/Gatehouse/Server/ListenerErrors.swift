@@ -12,21 +12,24 @@ enum ListenerErrors {
         switch error {
         case let error as IOError where error.errnoCode == EADDRINUSE:
             address.errors(
-                "cannot listen on \(address.value): another program does",
-                hint: "stop it, or choose another port"
+                "cannot listen on \(address.value): the address is in use",
+                hint: "stop the program that uses the port, or choose another port"
             )
         case let error as IOError where error.errnoCode == EACCES:
-            address.errors("cannot listen on \(address.value): not permitted", hint: "ports below 1024 are for root")
+            address.errors(
+                "cannot listen on \(address.value): not permitted",
+                hint: "ports below 1024 need root or CAP_NET_BIND_SERVICE"
+            )
         case let error as IOError where error.errnoCode == EADDRNOTAVAIL:
             address.errors(
-                "cannot listen on \(address.value): the address is not one of this machine's",
+                "cannot listen on \(address.value): the address does not belong to this machine",
                 hint: "HOST is a name or an address of this machine"
             )
         case let error as IOError:
             address.errors("cannot listen on \(address.value): \(unsafe String(cString: strerror(error.errnoCode)))")
         case is SocketAddressError:
             address.errors(
-                "cannot listen on \(address.value): the name is not known",
+                "cannot listen on \(address.value): the host name cannot be resolved",
                 hint: "HOST is a name or an address of this machine"
             )
         default:

@@ -18,9 +18,9 @@ struct LockoutAdministration {
         (configuration, store) = try GatehouseCommand.loadStore(options, kinds: kinds, access: access)
     }
 
-    func clear(_ what: LockoutReset.Scope) async throws(CommandError) {
+    func clear(_ scope: LockoutReset.Scope) async throws(CommandError) {
         do throws(ThrottleStoreError) {
-            try await store.clear(what)
+            try await store.clear(scope)
         } catch {
             throw CommandError(.unavailable, error.message)
         }
@@ -30,7 +30,7 @@ struct LockoutAdministration {
     func check(_ source: String) async throws(CommandError) {
         do throws(BadValue) {
             _ = try CIDRBlock(source)
-            // A network of 64 bits stands for one customer, and is listed like an address.
+            // A network of 64 bits usually belongs to one customer, and is listed like an address.
             guard source.contains("/"), !source.hasSuffix("::/64") else { return }
         } catch {
             guard try await !records().contains(where: { $0.key == .source(ClientNetwork(source)) }) else { return }

@@ -7,7 +7,8 @@ internal import Synchronization
 
 /// A log that writes a line to standard error for each message: time in UTC, level, label, text, metadata.
 ///
-/// The caller is often an event loop, which must not block: lines that are not read are dropped and counted.
+/// The caller is often an event loop, which must not block: lines that the reader of the stream does not read are
+/// dropped and counted.
 struct LineLogHandler: LogHandler {
     let label: String
     var logLevel = Logger.Level.info

@@ -48,8 +48,8 @@ final class LineWriter: Sendable {
             defer { state.isScheduled = true }
             return !state.isScheduled
         }
-        // The lines of the next 10 milliseconds go with it: under load, waking a thread for each line costs more than
-        // the rest.
+        // The lines of the next 10 milliseconds are written together: under load, waking a thread for each line costs
+        // more than writing it.
         if isFirst { schedule() }
     }
 

@@ -13,14 +13,14 @@ extension GatehouseOptions.Explain: Subcommand {
     func perform(_ kinds: [RealmKind]) async throws(CommandError) {
         let services = GatehouseCommand.services(.existingOnly, log: GatehouseCommand.realmLog)
         let configuration = try GatehouseCommand.load(options.configuration, kinds: kinds, services: services)
-        if let from, !Explanation.Question.isAddress(from) {
+        if let from, !Explanation.Request.isAddress(from) {
             throw CommandError(.usage, "--from takes an address such as 192.0.2.1 or 2001:db8::1, not \(from)")
         }
         let hasForm = configuration.rules.contains { $0.schemes.contains(.form) }
         let pages = hasForm ? configuration.server.signIn.prefix : nil
         let (user, note) = try await user(of: configuration)
-        let question = Explanation.Question(method: method, url: url, user: user, peer: from)
-        let explanation = ProtectionRules(configuration.rules).explain(question, pages: pages)
+        let request = Explanation.Request(method: method, url: url, user: user, peer: from)
+        let explanation = ProtectionRules(configuration.rules).explain(request, pages: pages)
         let lines = explanation.lines + (note.map { [$0] } ?? [])
         GatehouseCommand.print(Printable.text(lines.joined(separator: "\n")), on: STDOUT_FILENO)
         // The explanation is the message.
@@ -59,7 +59,7 @@ extension GatehouseOptions.Explain: Subcommand {
 
     /// The groups that the realm returns for the user without a login; none, and the reason, if it returns none.
     private static func groups(of user: Username, in realm: BoundRealm) async -> (names: [String], note: String?) {
-        let asking = Task { () -> Result<[String], RealmError> in
+        let lookup = Task { () -> Result<[String], RealmError> in
             do throws(RealmError) {
                 return .success(try await realm.realm.groupNames(of: user))
             } catch {
@@ -67,7 +67,7 @@ extension GatehouseOptions.Explain: Subcommand {
             }
         }
         let note = "the groups of \(user) are not known; name them with --groups"
-        switch await LimitedWait.value(of: asking, within: timeLimit, clock: SystemClock()) {
+        switch await LimitedWait.value(of: lookup, within: timeLimit, clock: SystemClock()) {
         case .success(let names): return (names, nil)
         case .failure(let error): return ([], "\(note): \(error)")
         case nil: return ([], "\(note): realm \(realm.name) did not answer within \(timeLimit)")

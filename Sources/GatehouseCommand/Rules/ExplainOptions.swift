@@ -26,7 +26,7 @@ extension GatehouseOptions {
         @Option(
             name: .long,
             help: ArgumentHelp(
-                "The groups of the user, to which the realm adds its own. Default: the groups that the realm knows.",
+                "The groups of the user, to which the realm adds its own. Default: the groups that the realm returns.",
                 valueName: "a,b"
             )
         )

@@ -6,13 +6,13 @@ internal import Synchronization
 
 /// The signal handlers of a server, from its start on.
 ///
-/// Until the server listens, SIGTERM and SIGINT end it at once; after that it stops in order. SIGQUIT and the signals
-/// of faults keep the action of the system.
+/// Until the server listens, SIGTERM and SIGINT end the process at once; after that the server stops gracefully.
+/// SIGQUIT and the signals of faults keep the action of the system.
 enum ServeSignals {
     /// Signals without a meaning here, which would end a process that has no handler for them.
     private static let ignored = [SIGPIPE, SIGALRM, SIGVTALRM, SIGPROF, SIGUSR1, SIGUSR2, SIGIO, SIGPWR]
 
-    /// Whether a SIGHUP has arrived before the server listened.
+    /// True if a SIGHUP has arrived before the server listened.
     private static let hasEarlyHangup = Atomic(false)
 
     /// Ignores the signals without a meaning, and keeps a SIGHUP that arrives while the server starts.

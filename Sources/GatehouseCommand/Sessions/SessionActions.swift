@@ -16,7 +16,7 @@ extension GatehouseOptions.Sessions.List: Subcommand {
         if let user {
             selection = try sessions.selection(user: user, of: options.realm)
         } else if let realm = options.realm {
-            // A realm that is gone from the configuration may still have sessions.
+            // A realm that was removed from the configuration may still have sessions.
             selection = .realm(realm)
         }
         let shown = try await sessions.sessions()
@@ -56,7 +56,7 @@ extension GatehouseOptions.Sessions.End: Subcommand {
         } else {
             selection = .all
         }
-        try await sessions.order(.end(selection), done: "ended")
+        try await sessions.send(.end(selection), done: "ended")
     }
 }
 
@@ -69,6 +69,6 @@ extension GatehouseOptions.Sessions.Message: Subcommand {
             } else {
                 .one(try SessionAdministration.id(words[0]))
             }
-        try await sessions.order(.message(selection, words[words.count - 1]), done: "will get the message")
+        try await sessions.send(.message(selection, words[words.count - 1]), done: "will get the message")
     }
 }

@@ -29,10 +29,10 @@ struct SessionAdministration {
     }
 
     /// Stores a command for the server, and prints the number of sessions that it affects.
-    func order(_ what: SessionCommand.Action, done: String) async throws(CommandError) {
+    func send(_ action: SessionCommand.Action, done: String) async throws(CommandError) {
         let count: Int
         do throws(SessionStoreError) {
-            count = try await store.commandSessions(what)
+            count = try await store.commandSessions(action)
         } catch {
             throw CommandError(.unavailable, error.message)
         }
@@ -40,7 +40,7 @@ struct SessionAdministration {
         GatehouseCommand.print("\(sessions) \(done)", on: STDOUT_FILENO)
     }
 
-    /// The sessions of a user of a realm; without a realm of the default one.
+    /// Returns the sessions of a user of a realm; nil is the default realm.
     func selection(user: String, of realm: String?) throws(CommandError) -> SessionSelection {
         .user(realm: try configuration.realm(realm).name, name: try Username(argument: user))
     }

@@ -6,7 +6,7 @@ internal import FoundationEssentials
 
 /// Days of the calendar, in UTC.
 enum Day {
-    /// The end of a day, in seconds since 1970: the first second that is not part of it.
+    /// Returns the end of a day, in seconds since 1970: the first second after it.
     static func end(of text: String) throws(CommandError) -> Int {
         do {
             let day = try Date(text, strategy: style)
@@ -19,7 +19,7 @@ enum Day {
         }
     }
 
-    /// The last day that ends before a moment, or at it.
+    /// Returns the last day that ends at or before a time.
     static func last(before moment: Int) -> String {
         Date(timeIntervalSince1970: TimeInterval(moment - 1)).formatted(style)
     }

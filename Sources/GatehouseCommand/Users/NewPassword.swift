@@ -21,7 +21,7 @@ struct NewPasswordOptions: ParsableArguments {
     /// - Throws: ``CommandError`` when there is no password, no terminal, or the two passwords differ.
     func read(for name: String) async throws(CommandError) -> Secret {
         let fromInput = passwordStdin
-        // Reading blocks, so it must not use the threads that tasks share.
+        // Reading blocks, so it must not run on the threads that tasks share.
         let read: Result<Secret, CommandError> = await withCheckedContinuation { continuation in
             DispatchQueue.global().async {
                 do throws(CommandError) {

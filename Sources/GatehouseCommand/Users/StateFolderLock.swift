@@ -16,7 +16,7 @@ final class StateFolderLock: Sendable {
     /// - Parameter folder: The state folder; it is created if it is missing.
     /// - Throws: ``CommandError`` when the folder cannot be used, or another command holds the lock for too long.
     init(_ folder: String) async throws(CommandError) {
-        // Waiting blocks, so it must not use the threads that tasks share.
+        // Waiting blocks, so it must not run on the threads that tasks share.
         let locked: Result<StateFolder.Lock, StateFolder.Fault> = await withCheckedContinuation { continuation in
             DispatchQueue.global().async {
                 do throws(StateFolder.Fault) {

@@ -37,7 +37,7 @@ extension GatehouseOptions.User.Add: Subcommand {
             expiry: try expires.map { (day) throws(CommandError) in try Day.end(of: day) },
             mustChangePassword: mustChange
         )
-        // Before the prompt, so that the password is not typed in vain.
+        // The name is checked before the prompt, so that no password is typed in vain.
         do throws(RealmError) {
             let users = try await administration.realm.users()
             guard !users.contains(where: { $0.name == name }) else { throw .userExists(name) }
@@ -84,7 +84,8 @@ extension GatehouseOptions.User.Groups: Subcommand {
         let isChange = !add.isEmpty || !remove.isEmpty
         let access = isChange ? StateAccess.createIfMissing : .existingOnly
         let administration = try UserAdministration(options, kinds: kinds, access: access)
-        // Of two commands that read the same groups, the second would write over the change of the first.
+        // Without the lock, the second of two commands that read the same groups would overwrite the change of the
+        // first.
         let lock = isChange ? try await StateFolderLock(administration.stateFolder) : nil
         defer { withExtendedLifetime(lock) {} }
         let record = try await administration.record(user)

@@ -47,7 +47,7 @@ struct UserAdministration {
         stateFolder = configuration.server.stateFolder.value
     }
 
-    /// The user of that name.
+    /// Returns the user of a name.
     func record(_ text: String) async throws(CommandError) -> UserRecord {
         let name = try Username(argument: text)
         do throws(RealmError) {

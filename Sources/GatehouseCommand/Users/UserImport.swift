@@ -10,7 +10,7 @@ extension GatehouseOptions.User.Import: Subcommand {
     func perform(_ kinds: [RealmKind]) async throws(CommandError) {
         let administration = try UserAdministration(options, kinds: kinds)
         let source = try source(kinds, for: administration)
-        // Such as the mode of the file, which changes nothing about its users.
+        // A warning about the file as a whole, such as its mode, does not prevent the import.
         for warning in source.fileWarnings { GatehouseCommand.print(Printable.line(warning), on: STDERR_FILENO) }
         let problems = source.lineWarnings
         guard problems.isEmpty || skipBroken else {

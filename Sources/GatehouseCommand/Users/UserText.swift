@@ -4,7 +4,7 @@
 internal import CommandSupport
 internal import RealmKit
 
-/// Users as text for people, and as JSON for programs.
+/// Users as text for administrators, and as JSON for programs.
 enum UserText {
     static func table(_ users: [UserRecord]) -> String {
         guard !users.isEmpty else { return "there are no users" }

@@ -18,7 +18,7 @@ enum BodyStream {
             switch base.yield(data) {
             case .produceMore: true
             case .stopProducing: false
-            // The task does not read any more; the rest is dropped.
+            // The task has stopped reading; the rest is dropped.
             case .dropped: true
             }
         }

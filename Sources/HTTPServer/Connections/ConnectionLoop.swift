@@ -91,8 +91,8 @@ final class ConnectionLoop {
 
     /// Schedules a flush of a connection for the end of the event loop's round.
     ///
-    /// To wake a client is the largest part of the cost of sending, and of several writes in a row only the first has
-    /// to. A connection that is alone does not wait for others.
+    /// Waking the client is the largest part of the cost of sending, and of several writes in a row only the first
+    /// needs it. The only connection of a round does not wait for others.
     func flushLater(_ connection: HTTPConnection) {
         unflushed.append(connection)
         if unflushed.count == 1, let flushAll { eventLoop.execute(flushAll) }
@@ -128,7 +128,7 @@ final class ConnectionLoop {
         retire()
     }
 
-    /// Ends the connections of this moment as soon as the requests that have begun on them are answered.
+    /// Ends the connections that are open now, each as soon as the requests that have begun on it are answered.
     func retire() {
         forEach { $0.drain() }
     }

@@ -39,7 +39,7 @@ struct ResponseSender: Sendable {
         }.get()
     }
 
-    /// Sends the last part without waiting: the connection goes on by itself.
+    /// Sends the last part without waiting: the connection continues by itself.
     private func writeLast(_ part: ResponsePart) {
         eventLoop.execute { sink.value.write(part, promise: nil) }
     }

@@ -19,12 +19,12 @@ final class Exchange: ResponseSink {
     private let head: RequestHead
     private let request: Request
     private let source: BodyStream.Source?
-    /// The stream's way back to this exchange, cut at the end.
+    /// The reference of the stream to this exchange; removed at the end.
     private var streamOwner: NIOLoopBoundBox<Exchange?>?
     private var task: Task<Void, Never>?
     private var framing = Framing.none
 
-    /// The mark by which the client finds the end of the response.
+    /// The way in which the response marks its end (RFC 9112 section 6.3).
     private enum Framing {
         case none
         case length(Int)
@@ -98,10 +98,10 @@ final class Exchange: ResponseSink {
         }
         if let head = part.head { begin(head, length: part.length) }
         let hasAnnouncedLength = (part.bytes.readableBytes == 0 || encode(part.bytes)) && (!part.isLast || finish())
-        // Taken in any case: the next connection would send it otherwise.
+        // The output is taken in any case: the next connection would send it otherwise.
         let bytes = handler.loop.takeOutput()
         guard hasAnnouncedLength else {
-            // The client would take the excess for the next response, or the next response for the missing rest.
+            // The client would take surplus bytes for the next response, or the next response for the missing bytes.
             promise?.fail(ChannelError.ioOnClosedChannel)
             return handler.abort()
         }

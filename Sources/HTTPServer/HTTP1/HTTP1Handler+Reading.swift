@@ -5,7 +5,8 @@ internal import HTTPLimits
 internal import NIOCore
 
 extension HTTP1Handler {
-    /// The number of steps of a connection before others have their turn: a request is one step, or two with a body.
+    /// The number of steps of a connection before other connections are served: a request is one step, or two with a
+    /// body.
     private static let turn = 32
     /// The number of bytes that may be received ahead while a response is in progress.
     private static let readAhead = 16_384
@@ -19,7 +20,7 @@ extension HTTP1Handler {
         }
     }
 
-    /// Does everything that is possible with the input and the client's readiness to read.
+    /// Processes as much of the input as the client's reading of responses allows.
     func process() {
         guard !isProcessing, let context else { return }
         isProcessing = true

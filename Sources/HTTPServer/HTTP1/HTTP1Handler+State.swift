@@ -63,7 +63,7 @@ extension HTTP1Handler {
         exchange.start(produce)
     }
 
-    /// Goes on after a response: to the rest of the body, to the next request, or to the connection's end.
+    /// Continues after a response: with the rest of the body, with the next request, or with the end of the connection.
     func finishResponse(_ context: ChannelHandlerContext) {
         exchange = nil
         deadlines.endAwaited()
@@ -77,7 +77,8 @@ extension HTTP1Handler {
         }
     }
 
-    /// Goes on after the body of a request that is answered: to the next request, or to the connection's end.
+    /// Continues after the body of a request that is answered: with the next request, or with the end of the
+    /// connection.
     ///
     /// - Returns: True if the next request may be read.
     func finishBody(_ context: ChannelHandlerContext) -> Bool {
@@ -139,7 +140,7 @@ extension HTTP1Handler {
     func close() {
         guard let context, !state.isEnding else { return }
         dropAll()
-        // Before the flush, which may call back into this handler.
+        // The state is set before the flush, which may call back into this handler.
         enter(.sendingLast)
         flush(context)
         flushNow()

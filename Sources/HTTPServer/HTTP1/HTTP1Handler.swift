@@ -160,7 +160,7 @@ final class HTTP1Handler: HTTPConnection, ChannelDuplexHandler {
             if deadlines.isHeaderOverdue(at: now, times: times) { refuse(.timedOut) }
         case .awaitingRequest: if deadlines.isRequestOverdue(at: now, times: times) { close() }
         // The responder does not read the body, which is not the client's fault.
-        case .answering where exchange?.takesBody == false: body?.excuse(UInt64(ConnectionLoop.tick.nanoseconds))
+        case .answering where exchange?.takesBody == false: body?.exclude(UInt64(ConnectionLoop.tick.nanoseconds))
         case .answering, .discardingBody: if let body, body.isTooSlow(at: now, times: times) { refuse(.timedOut) }
         case .sendingLast: if deadlines.isLastResponseOverdue(at: now, times: times) { abort() }
         case .lingering: if deadlines.isCloseOverdue(at: now, times: times) { abort() }

@@ -7,7 +7,7 @@ extension HTTP1Handler: RemovableChannelHandler {
     /// The name of HTTP/2 in TLS's application-layer protocol negotiation (RFC 9113 section 3.2).
     static let http2 = "h2"
 
-    /// Replaces this handler by one for HTTP/2, which takes over the connection's place in the count.
+    /// Replaces this handler by one for HTTP/2, which keeps the connection's entry in the connection counter.
     ///
     /// Called at the end of the handshake. TLS passes on plaintext only afterwards.
     func handOver(_ context: ChannelHandlerContext) {

@@ -158,7 +158,7 @@ final class HTTP2Handler: HTTPConnection, ChannelDuplexHandler {
     }
 
     func read(context: ChannelHandlerContext) {
-        // Requests lead to responses, and those of before wait for the client to read them.
+        // Requests lead to responses, and the earlier responses still wait for the client to read them.
         isReadPending = isServing && !deadlines.isWritable
         if !isReadPending { context.read() }
     }
@@ -186,7 +186,7 @@ final class HTTP2Handler: HTTPConnection, ChannelDuplexHandler {
             if stream.isStalled(at: now) {
                 reset(stream, code: .cancel)
             } else if isWindowShort || stream.heldCount > 0 {
-                stream.excuse(UInt64(ConnectionLoop.tick.nanoseconds))
+                stream.exclude(UInt64(ConnectionLoop.tick.nanoseconds))
             } else if stream.isTooSlow(at: now) {
                 refuse(stream, because: .timedOut)
             }

@@ -31,7 +31,7 @@ final class HTTP2Stream: ResponseSink {
     private let announced: Int?
     private var pace: BodyPace
     private var source: BodyStream.Source?
-    /// The stream's way back to this request, cut at the end.
+    /// The reference of the stream to this request; removed at the end.
     private var streamOwner: NIOLoopBoundBox<HTTP2Stream?>?
     private var task: Task<Void, Never>?
     /// The number of bytes of the response that are missing; nil if its length is not known.
@@ -124,8 +124,8 @@ final class HTTP2Stream: ResponseSink {
         unsentCount > 0 && now &- unsentSince > handler.loop.times.write
     }
 
-    /// Does not count some time in which the client could not send.
-    func excuse(_ nanoseconds: UInt64) { pace.excuse(nanoseconds) }
+    /// Excludes a time in which the client could not send.
+    func exclude(_ nanoseconds: UInt64) { pace.exclude(nanoseconds) }
 
     /// Returns whether the body arrives more slowly than the limits allow.
     func isTooSlow(at now: UInt64) -> Bool {
@@ -151,7 +151,7 @@ final class HTTP2Stream: ResponseSink {
         if let head = part.head { begin(head, with: part) }
         if let remaining, hasContent {
             self.remaining = remaining - part.bytes.readableBytes
-            // More or less than announced: the client must not take it for a complete response.
+            // The body is longer or shorter than announced: the client must not take it for a complete response.
             guard remaining >= part.bytes.readableBytes, !part.isLast || remaining == part.bytes.readableBytes else {
                 promise?.fail(ChannelError.ioOnClosedChannel)
                 return fail()

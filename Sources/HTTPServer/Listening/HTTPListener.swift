@@ -105,7 +105,7 @@ public final class HTTPListener: Sendable {
         onEachLoop { $0.responder = responder }
     }
 
-    /// Ends the connections of this moment as soon as the requests that have begun on them are answered.
+    /// Ends the connections that are open now, each as soon as the requests that have begun on it are answered.
     ///
     /// New connections are accepted.
     public func retireConnections() {

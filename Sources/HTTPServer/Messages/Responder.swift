@@ -5,8 +5,8 @@ public import HummingbirdCore
 
 /// Answers requests, each in one of two lanes.
 ///
-/// ``respond(to:on:)`` runs on an event loop that serves thousands of other connections: it must not wait for anything,
-/// nor compute for long. Work of that kind belongs into the ``Reply/deferred(_:)`` that it returns.
+/// ``respond(to:on:)`` runs on an event loop that serves thousands of other connections: it must neither wait nor
+/// compute for long. Such work must be done in the ``Reply/deferred(_:)`` that it returns.
 public protocol Responder: Sendable {
     /// Answers a request at once, or returns a function that answers it later. Called on the event loop.
     ///

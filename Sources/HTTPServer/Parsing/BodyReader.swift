@@ -51,8 +51,8 @@ struct BodyReader {
         pace.noteReceived(output.readableBytes - before)
     }
 
-    /// Does not count some time in which the body was not read, which is not the client's fault.
-    mutating func excuse(_ nanoseconds: UInt64) { pace.excuse(nanoseconds) }
+    /// Excludes a time in which the body was not read, as that is not the client's fault.
+    mutating func exclude(_ nanoseconds: UInt64) { pace.exclude(nanoseconds) }
 
     /// Returns whether the body arrives more slowly than the limits allow.
     func isTooSlow(at now: UInt64, times: DeadlineTimes) -> Bool { pace.isTooSlow(at: now, times: times) }

@@ -27,7 +27,7 @@ struct RealmAccess: Sendable {
     ///   - signIn: Sessions, failed logins and changed users.
     ///   - configuration: Realms, rules and settings.
     ///   - isTrusted: True if clients are expected to trust the certificate.
-    /// - Throws: ``OpenSSLError`` when there is no randomness for a key.
+    /// - Throws: ``OpenSSLError`` when no random bytes can be generated for a key.
     init(_ signIn: SignInService, configuration: Configuration, isTrusted: Bool) throws(OpenSSLError) {
         components = try signIn.components(for: configuration, isTrusted: isTrusted)
         proxies = TrustedProxies(

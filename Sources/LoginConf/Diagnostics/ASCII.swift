@@ -19,8 +19,8 @@ extension UInt8 {
     static let openBrace = UInt8(ascii: "{")
     static let closeBrace = UInt8(ascii: "}")
 
-    /// Whether the byte is a further byte of a multi-byte UTF-8 sequence.
+    /// True if the byte is a further byte of a multi-byte UTF-8 sequence.
     var isContinuation: Bool { self & 0xC0 == 0x80 }
-    /// Whether the byte ends a line.
+    /// True if the byte ends a line.
     var isLineEnd: Bool { self == .lineFeed || self == .carriageReturn }
 }

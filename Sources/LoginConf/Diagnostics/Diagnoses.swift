@@ -14,15 +14,15 @@ struct Diagnoses {
 
     init(_ text: SourceText) { self.text = text }
 
-    /// Whether the limit of errors is reached.
+    /// True if the limit of errors is reached.
     var isFull: Bool { errorCount >= Self.limit }
 
-    /// Whether an error would be dropped now; there has been one before.
+    /// True if an error would be dropped now; there has been one before.
     ///
     /// It saves counting the lines for it.
     var dropsErrors: Bool { isMuted || isFull }
 
-    /// Whether a warning would be dropped now.
+    /// True if a warning would be dropped now.
     var dropsWarnings: Bool { dropsErrors || list.count >= 2 * Self.limit }
 
     /// The diagnostics in the order of the text.

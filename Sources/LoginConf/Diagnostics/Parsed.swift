@@ -13,7 +13,7 @@ public struct Parsed<Value: Sendable>: Sendable {
     /// The value; nil if there are errors.
     public var value: Value? { hasErrors ? nil : partial }
 
-    /// Whether there are errors.
+    /// True if there are errors.
     public var hasErrors: Bool { diagnostics.contains { $0.severity == .error } }
 
     /// Returns the value.

@@ -39,7 +39,7 @@ extension LoginConfParser {
 
     /// Handles a token other than `{` after the name of a context.
     ///
-    /// - Returns: Whether the modules begin here, at a `{` or without one.
+    /// - Returns: True if the modules begin here, at a `{` or without one.
     @inline(never)
     mutating func recoverOpenBrace(after name: LoginConfToken) -> Bool {
         while token.kind == .other {
@@ -89,7 +89,7 @@ extension LoginConfParser {
         return false
     }
 
-    /// Whether the current token begins a comment in another language.
+    /// True if the current token begins a comment in another language.
     var beginsComment: Bool {
         let byte = text.bytes[Int(token.start)]
         return byte == .hash || byte == .slash

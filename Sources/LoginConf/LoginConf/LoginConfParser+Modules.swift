@@ -37,7 +37,7 @@ extension LoginConfParser {
         return .goOn
     }
 
-    /// Whether the current `;` probably follows a missing `}`: the end of the file or the next context comes after it.
+    /// True if the current `;` probably follows a missing `}`: the end of the file or the next context comes after it.
     private var endsBlock: Bool {
         var ahead = scanner
         let next = ahead.next()

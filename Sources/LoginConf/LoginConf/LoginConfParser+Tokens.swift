@@ -13,7 +13,7 @@ extension LoginConfParser {
         case value = "option value"
     }
 
-    /// Whether the current token follows a word or string without white space.
+    /// True if the current token follows a word or string without white space.
     var isGlued: Bool { previous.isText && previous.end == token.start }
 
     /// The place right after the previous token, where something is missing.
@@ -150,7 +150,7 @@ extension LoginConfParser {
         let end = UInt32(runEnd(role))
         let whole = string(of: previous) + text.string(in: SourceRange(token.start, end))
         let range = SourceRange(previous.start, end)
-        let message = "\(shownCharacter) cannot stand in an unquoted \(role.rawValue)"
+        let message = "\(shownCharacter) is not allowed in an unquoted \(role.rawValue)"
         diagnoses.error(message, at: range, hint: "write \(quoted(whole))")
         standIn(range, kind: .word)
         let wasMuted = diagnoses.isMuted

@@ -50,7 +50,7 @@ struct LoginConfParser {
     var pendingClass: LoginConfToken?
     /// The offset at which realms.conf continues after an unclosed `login` block, if not at the current token.
     var resumeOffset: UInt32?
-    /// Whether the last module is the rest of the one before, which a `;` ended too early.
+    /// True if the last module is the rest of the one before, which a `;` ended too early.
     var isContinuingModule = false
 
     /// Creates a parser at the first token after an offset.

@@ -39,7 +39,7 @@ struct LoginConfToken {
     var end: UInt32
 
     var range: SourceRange { SourceRange(start, end) }
-    /// Whether the token may be the name of a context, a class, a flag, a key or a value.
+    /// True if the token may be the name of a context, a class, a flag, a key or a value.
     var isText: Bool { kind == .word || kind == .string }
     var length: Int { Int(end - start) }
 }

@@ -95,7 +95,7 @@ extension RealmsConfParser {
 
     // MARK: Unquoted expansions
 
-    /// Whether the current `{` belongs to a `${` outside of quotes.
+    /// Returns whether the current `{` belongs to a `${` outside of quotes.
     func isExpansionWithoutQuotes(after word: Word) -> Bool {
         !word.isQuoted && word.text.hasSuffix("$") && Int(word.range.end) == token.start
     }

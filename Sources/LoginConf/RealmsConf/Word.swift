@@ -7,9 +7,9 @@ public struct Word: Sendable, Hashable {
     public let text: String
     /// The place of the word, with its quotes.
     public let range: SourceRange
-    /// Whether the word is in double quotes.
+    /// True if the word is in double quotes.
     public let isQuoted: Bool
-    /// Whether the word is the first of its line.
+    /// True if the word is the first of its line.
     ///
     /// If it is an argument, the `;` before it is probably missing.
     public let beginsLine: Bool
@@ -19,8 +19,8 @@ public struct Word: Sendable, Hashable {
     /// - Parameters:
     ///   - text: The text, without quotes and escapes.
     ///   - range: The place of the word.
-    ///   - isQuoted: Whether the word is in double quotes.
-    ///   - beginsLine: Whether the word is the first of its line.
+    ///   - isQuoted: True if the word is in double quotes.
+    ///   - beginsLine: True if the word is the first of its line.
     public init(_ text: String, range: SourceRange = .none, isQuoted: Bool = false, beginsLine: Bool = false) {
         self.text = text
         self.range = range

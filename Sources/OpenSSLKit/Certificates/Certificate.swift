@@ -66,7 +66,7 @@ public final class Certificate: @unchecked Sendable {
         if now < notBefore { throw OpenSSLError(.certificateNotYetValid, context: "certificate \(subject)") }
     }
 
-    /// Whether it may sign other certificates (RFC 5280 4.2.1.9).
+    /// True if it may sign other certificates (RFC 5280 4.2.1.9).
     var isAuthority: Bool {
         get throws(OpenSSLError) {
             ErrorQueue.clear()

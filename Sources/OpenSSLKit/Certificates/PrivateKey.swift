@@ -41,17 +41,17 @@ public final class PrivateKey: @unchecked Sendable {
         guard !pem.isEmpty else { throw OpenSSLError(.noPrivateKey, context: context) }
         ErrorQueue.clear()
         unsafe key = try unsafe withReadBIO(over: pem, context: context) { bio throws(OpenSSLError) in
-            var asked = false
+            var needsPassPhrase = false
             // Without a callback OpenSSL prompts for a pass phrase at the terminal.
-            let key = unsafe withUnsafeMutablePointer(to: &asked) { asked in
+            let key = unsafe withUnsafeMutablePointer(to: &needsPassPhrase) { needsPassPhrase in
                 unsafe PEM_read_bio_PrivateKey(
                     bio,
                     nil,
-                    { _, _, _, asked in
-                        unsafe asked?.assumingMemoryBound(to: Bool.self).pointee = true
+                    { _, _, _, needsPassPhrase in
+                        unsafe needsPassPhrase?.assumingMemoryBound(to: Bool.self).pointee = true
                         return -1
                     },
-                    asked
+                    needsPassPhrase
                 )
             }
             if let key = unsafe key { return unsafe key }
@@ -59,7 +59,7 @@ public final class PrivateKey: @unchecked Sendable {
             let noStart = entries.contains { $0.library == ERR_LIB_PEM && $0.reason == PEM_R_NO_START_LINE }
             let unsupported = entries.contains { $0.library == ERR_LIB_OSSL_DECODER }
             let code: OpenSSLError.Code =
-                if asked {
+                if needsPassPhrase {
                     .encryptedPrivateKey
                 } else if noStart || (unsupported && !Self.mentionsPrivateKey(pem)) {
                     .noPrivateKey

@@ -15,7 +15,7 @@ struct BIOState {
     private(set) var input: UnsafeRawPointer?
     /// The number of input bytes that are left.
     private(set) var inputCount = 0
-    /// Whether OpenSSL has tried to read more than the input since it was set.
+    /// True if OpenSSL has tried to read more than the input since it was set.
     private(set) var isStarved = false
     private var output: UnsafeMutableRawPointer?
     private var outputSpace = 0
@@ -30,7 +30,7 @@ struct BIOState {
     /// The chain of a resumed session's certificate, verified in this handshake.
     var resumedChain: [Certificate] = []
 
-    /// Whether the peer sends too many protocol messages (KeyUpdates) without data.
+    /// True if the peer sends too many protocol messages (KeyUpdates) without data.
     ///
     /// Each takes as long as a record of data, and one read may hold thousands. 32 in a row is BoringSSL's bound.
     var isFlooded: Bool { unsafe messagesInARow > 32 || messages > 4096 }

@@ -8,7 +8,7 @@
 /// When a session is resumed, the certificate is verified again, with the authorities, the lists and the clock of that
 /// moment.
 public struct ClientCertificatePolicy: Sendable {
-    /// Whether a certificate is optional.
+    /// The requirement for a certificate.
     public enum Mode: String, Sendable, Hashable, CaseIterable {
         /// A client may present no certificate.
         case optional
@@ -16,7 +16,7 @@ public struct ClientCertificatePolicy: Sendable {
         case required
     }
 
-    /// Whether a certificate is optional.
+    /// The requirement for a certificate.
     public let mode: Mode
     /// The authorities in which chains must end; their names are sent to clients, which choose a certificate by them.
     public let authorities: [Certificate]

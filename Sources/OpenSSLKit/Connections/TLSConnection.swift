@@ -201,7 +201,7 @@ public final class TLSConnection {
     ///   - plaintext: The bytes to encrypt; either all are encrypted or none.
     ///   - ciphertext: Receives the ciphertext; bytes that do not fit become unsent. Not used if there are unsent bytes
     ///     already.
-    /// - Returns: Whether the bytes are encrypted.
+    /// - Returns: `written`, or `needsInput` if nothing is encrypted.
     /// - Throws: ``OpenSSLError``, also if called after ``shutdown()``.
     public func write(
         _ plaintext: RawSpan,
@@ -246,7 +246,7 @@ public final class TLSConnection {
 
     /// Begins to encrypt with a new key (RFC 8446 4.6.3); the message is sent before the next write.
     ///
-    /// - Parameter askingPeer: Whether the peer is to do the same.
+    /// - Parameter askingPeer: True to request the same of the peer.
     /// - Throws: ``OpenSSLError``, also in TLS 1.2, which has no key update.
     public func updateKeys(askingPeer: Bool) throws(OpenSSLError) {
         try refuseIfFailed()
@@ -305,7 +305,7 @@ public final class TLSConnection {
         return unsafe body(ssl)
     }
 
-    /// Whether the last call stopped because it needs more ciphertext.
+    /// True if the last call stopped because it needs more ciphertext.
     ///
     /// SSL_get_error(3) reports this too, but only if no other code has left an error in this thread's queue.
     private var isWaitingForInput: Bool {

@@ -11,7 +11,7 @@ public struct TLSConnectionInfo: Sendable, Hashable {
     public let cipherSuite: String?
     /// The application protocol (RFC 7301); nil if none was negotiated.
     public let applicationProtocol: String?
-    /// Whether a session was resumed, so that no certificate was sent on this connection.
+    /// True if a session was resumed, so that no certificate was sent on this connection.
     public let isResumed: Bool
 
     /// The server name that the client has sent (RFC 6066 3), in lower case and without a dot at its end; nil if none.

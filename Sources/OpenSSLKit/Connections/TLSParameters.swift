@@ -5,9 +5,9 @@ internal import COpenSSL
 
 /// The cipher suites and groups that a side offers or accepts, the preferred first, by OpenSSL's names.
 ///
-/// The client's order of suites decides, as the client knows whether it has AES in hardware. A name is checked when a
-/// ``TLSContext`` is made: a name that OpenSSL does not know, or that stands for several suites ("HIGH"), is rejected,
-/// and so is one below OpenSSL's security level 2 (112 bits).
+/// The client's order of suites decides, as the client can tell whether it has AES in hardware. A name is checked when
+/// a ``TLSContext`` is made: a name that is unknown to OpenSSL or means several suites ("HIGH") is rejected, and so is
+/// a suite below OpenSSL's security level 2 (112 bits).
 public struct TLSParameters: Sendable, Hashable {
     /// Suites of TLS 1.2: "ECDHE-ECDSA-AES128-GCM-SHA256" (openssl-ciphers(1)).
     public var ciphers: [String]

@@ -75,7 +75,7 @@ extension Digest: Hashable {
             | (left.words.2 ^ right.words.2) | (left.words.3 ^ right.words.3) == 0
     }
 
-    /// Hashes the first word, which is as good as random.
+    /// Hashes the first word, which is uniformly distributed.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(words.0)
     }

@@ -52,7 +52,7 @@ public struct OpenSSLError: Error, Sendable {
         case alertReceived
         /// The peer violated the protocol: a record is forged, out of order or too long.
         case protocolViolation
-        /// OpenSSL failed: no memory, no randomness, a missing provider.
+        /// OpenSSL failed: no memory, no random bytes, a missing provider.
         case libraryFailure
     }
 

@@ -25,7 +25,7 @@ struct Crypt: PasswordAlgorithm {
             }
         }
 
-        /// Whether the method ignores the eighth bit of every byte.
+        /// True if the method ignores the eighth bit of every byte.
         var isSevenBit: Bool { self == .descrypt || self == .bsdicrypt }
     }
 

@@ -53,7 +53,7 @@ enum CryptLibrary {
     ///   - prefix: The method, as in `$2b$`.
     ///   - cost: The method's cost.
     /// - Returns: The setting.
-    /// - Throws: ``HashFault`` with code `failed`: the cost is out of bounds, or there is no randomness.
+    /// - Throws: ``HashFault`` with code `failed`: the cost is out of bounds, or no random bytes can be generated.
     static func setting(_ prefix: String, cost: Int) throws(HashFault) -> String {
         let random: [UInt8]
         do {

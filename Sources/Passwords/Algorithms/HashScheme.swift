@@ -63,8 +63,8 @@ extension HashScheme {
         return nil
     }
 
-    /// Whether guessing costs an attacker less than with another scheme of the same algorithm; nil if the algorithms
-    /// differ.
+    /// Returns whether guessing costs an attacker less than with another scheme of the same algorithm; nil if the
+    /// algorithms differ.
     ///
     /// Lanes make no difference.
     func isWeaker(than other: Self) -> Bool? {

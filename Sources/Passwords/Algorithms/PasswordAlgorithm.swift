@@ -18,7 +18,7 @@ protocol PasswordAlgorithm: Sendable {
     /// Checks a password: the hash is computed in full and compared in constant time.
     ///
     /// - Parameter password: 1 to ``PasswordBounds/most`` bytes.
-    /// - Returns: Whether it is the stored password.
+    /// - Returns: True if it is the stored password.
     /// - Throws: ``HashFault``.
     func isDerived(from password: Span<UInt8>) throws(HashFault) -> Bool
 }
@@ -74,7 +74,7 @@ enum PasswordBounds {
 /// The only ``PasswordHash``: an algorithm behind the rules that all formats share.
 struct StoredHash: PasswordHash {
     let algorithm: any PasswordAlgorithm
-    /// Whether it is a decoy: it costs as much as the hash that it was made from, and no password matches.
+    /// True if it is a decoy: it costs as much as the hash that it was made from, and no password matches.
     var isDecoy = false
 
     var cost: HashCost { algorithm.cost }

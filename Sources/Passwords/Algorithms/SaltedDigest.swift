@@ -8,7 +8,7 @@ struct SaltedDigest: PasswordDerivative {
     let function: HashFunction
     /// The number of times the function is applied: first to password and salt, then to its own result.
     var rounds = 1
-    /// Whether the salt stands before the password.
+    /// True if the salt stands before the password.
     var saltFirst = false
     let salt: [UInt8]
     let expected: [UInt8]

@@ -93,7 +93,8 @@ enum CryptFormat: PasswordFormat {
         )
     }
 
-    /// Whether the last of 11 characters ends in the two zero bits that the 64 bits of a DES block leave unused.
+    /// Returns whether the last of 11 characters ends in the two zero bits that the 64 bits of a DES block leave
+    /// unused.
     static func isShort(_ stored: String) -> Bool {
         stored.utf8.last.flatMap(CryptText.value).map { $0 % 4 == 0 } ?? false
     }

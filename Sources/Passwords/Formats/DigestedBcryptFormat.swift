@@ -27,7 +27,7 @@ enum DigestedBcryptFormat: PasswordFormat {
         return try algorithm(bcrypt, preparation: isKeyed ? .keyed : .base64)
     }
 
-    /// Reads the bcrypt hash of what is made of the password.
+    /// Reads the bcrypt hash of a digest of the password.
     static func algorithm(
         _ bcrypt: String,
         preparation: DigestedBcrypt.Preparation

@@ -19,9 +19,9 @@ protocol PasswordFormat: Sendable {
 /// The rules for reading stored passwords of one place: the format of an ambiguous name, and whether clear text is
 /// allowed.
 public struct FormatOptions: Sendable, Hashable {
-    /// Whether `{SSHA256}` is GlassFish's of 100 rounds, as in its key files, rather than LDAP's of one.
+    /// True if `{SSHA256}` is GlassFish's of 100 rounds, as in its key files, rather than LDAP's of one.
     public var isGlassFish = false
-    /// Whether passwords may stand in clear text.
+    /// True if passwords may stand in clear text.
     public var allowsClearText = false
 
     /// LDAP's reading, no clear text.

@@ -50,7 +50,7 @@ public struct HashPolicy: Sendable, Hashable {
     /// Creates a hash of this policy's cost that no password matches.
     ///
     /// - Returns: The decoy; no hash is computed to make it.
-    /// - Throws: ``HashFault`` with code `failed`: no randomness, or parameters out of bounds.
+    /// - Throws: ``HashFault`` with code `failed`: no random bytes, or parameters out of bounds.
     public func decoy() throws(HashFault) -> any PasswordHash {
         if let fault = scheme.fault { throw HashFault(.failed, "\(scheme.name) \(fault)") }
         let stored: String?
@@ -115,7 +115,7 @@ extension HashPolicy {
     /// version. A stronger hash of the same scheme is kept.
     ///
     /// - Parameter hash: The stored hash.
-    /// - Returns: Whether it should be replaced; false for a decoy, which belongs to no user.
+    /// - Returns: True if it should be replaced; false for a decoy, which belongs to no user.
     public func wantsRehash(of hash: any PasswordHash) -> Bool {
         guard let stored = hash as? StoredHash else { return true }
         if stored.isDecoy { return false }

@@ -71,7 +71,7 @@ struct Hashed: Sendable {
 
 /// The result of work in a ``HashingPool``.
 enum HashingResult: Sendable {
-    /// Whether a password is the one that is stored.
+    /// The result of a check: true if the password matches.
     case checked(Bool)
     /// A new hash.
     case hashed(String)

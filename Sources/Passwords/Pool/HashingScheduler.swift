@@ -164,11 +164,11 @@ final class HashingScheduler: Sendable {
     /// Removes a waiting job; a running job stays.
     private func drop(_ state: inout State, number: UInt64) -> [Ticket] {
         guard let job = state.jobs[number], state.queue.remove(number, of: job.request.source) else { return [] }
-        forget(&state, number: number, job: job)
+        removeJob(&state, number: number, job: job)
         return job.tickets
     }
 
-    private func forget(_ state: inout State, number: UInt64, job: Job) {
+    private func removeJob(_ state: inout State, number: UInt64, job: Job) {
         state.jobs[number] = nil
         if let key = job.request.key, state.byKey[key] == number { state.byKey[key] = nil }
         for ticket in job.tickets { ticket.job = nil }
@@ -239,7 +239,7 @@ final class HashingScheduler: Sendable {
         case end
     }
 
-    /// Whether there is memory for a job besides the running ones; if not, it waits until one of them ends.
+    /// Returns whether there is memory for a job besides the running ones; if not, it waits until one of them ends.
     private func fits(_ job: Job, in state: State) -> Bool {
         state.numbers.memory + job.request.memory <= settings.memory
     }
@@ -250,7 +250,7 @@ final class HashingScheduler: Sendable {
             state.numbers.memory -= task.request.memory
             state.numbers.computed += 1
             guard let job = state.jobs[task.number] else { return [] }
-            forget(&state, number: task.number, job: job)
+            removeJob(&state, number: task.number, job: job)
             return job.tickets
         }
         // A job that waits for memory may fit now.

@@ -22,7 +22,7 @@ public final class PasswordService: Sendable {
     /// - Parameters:
     ///   - policy: The rule by which new passwords are hashed.
     ///   - pool: The pool that computes hashes.
-    /// - Throws: ``HashFault`` of code `failed` when there is no randomness, or a hash of the policy takes more memory
+    /// - Throws: ``HashFault`` of code `failed` when no random bytes can be generated, or a hash of the policy takes more memory
     ///   than the pool may use.
     public init(policy: HashPolicy, pool: HashingPool) throws(HashFault) {
         decoy = try policy.decoy()
@@ -62,7 +62,7 @@ public final class PasswordService: Sendable {
     ///   - costs: One hash or decoy of every cost that users of the realm have; a decoy of the policy is checked if
     ///     there are none.
     ///   - attempt: The login: its peer is the source that takes turns, and the times are noted in its report.
-    /// - Returns: Whether it is the stored password; never true without `stored`, and never for an empty password.
+    /// - Returns: True if it is the stored password; never true without `stored`, and never for an empty password.
     /// - Throws: ``LoginFault``: `unavailable` if the queue is full, the check has waited too long or the library
     ///   failed; `unusableCredential` for a password that the format cannot take.
     public func check(

@@ -20,7 +20,7 @@ enum Worker {
     /// - Parameters:
     ///   - niceness: The niceness of the thread, 0 to 19, as in nice(1).
     ///   - work: The work; the thread ends when it returns.
-    /// - Returns: Whether it was started; false if the system has no more threads.
+    /// - Returns: True if it was started; false if the system has no more threads.
     static func start(niceness: Int, work: @escaping @Sendable () -> Void) -> Bool {
         // The thread blocks all signals: other threads wait for them.
         let masks = UnsafeMutablePointer<sigset_t>.allocate(capacity: 2)

@@ -8,12 +8,12 @@ enum CryptText {
     /// `./A-Za-z0-9`, bcrypt's.
     static let bcrypt = Array("./ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8)
 
-    /// Whether a text has this length and consists of the common alphabet.
+    /// Returns whether a text has this length and consists of the common alphabet.
     static func isCommon(_ text: some StringProtocol, length count: Int) -> Bool {
         text.utf8.count == count && text.utf8.allSatisfy(common.contains)
     }
 
-    /// Whether a text can be a salt: visible ASCII without the characters that libxcrypt rejects.
+    /// Returns whether a text can be a salt: visible ASCII without the characters that libxcrypt rejects.
     static func isSalt(_ text: some StringProtocol, lengths counts: ClosedRange<Int>) -> Bool {
         counts.contains(text.utf8.count)
             && text.utf8.allSatisfy { (0x21...0x7e).contains($0) && !Array(#"$!*:;\"#.utf8).contains($0) }

@@ -9,7 +9,7 @@ struct Block {
     private let builder: ConfigurationBuilder
     private let statements: [Statement]
 
-    // `repeated`: the statements that may occur more than once in this kind of block.
+    // - Parameter repeated: The statements that may occur more than once in this kind of block.
     init(
         _ statements: [Statement],
         of place: String,

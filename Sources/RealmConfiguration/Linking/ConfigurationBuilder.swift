@@ -71,7 +71,7 @@ struct ConfigurationBuilder {
         )
     }
 
-    /// The place at which the file names the state folder, or could.
+    /// Returns the place of the state folder in the file, or the place at which it could be set.
     private func statePlace(_ server: ServerSettings) -> SourceRange? {
         server.stateFolder.range == .none ? nil : server.stateFolder.range
     }

@@ -6,7 +6,7 @@ internal import RealmKit
 
 /// All entries of login.conf, from whichever file, by name.
 struct ContextTable {
-    /// One entry and the text it stands in.
+    /// One entry and the text that contains it.
     struct Entry {
         let name: String
         let nameRange: SourceRange
@@ -21,7 +21,7 @@ struct ContextTable {
     private(set) var entries: [Entry] = []
     private var names = LoginNames()
     private(set) var files: [String] = []
-    /// Whether every file could be read and parsed.
+    /// True if every file could be read and parsed.
     private(set) var isComplete = true
 
     init(files statements: [Statement], inline: [Statement], in builder: ConfigurationBuilder) {

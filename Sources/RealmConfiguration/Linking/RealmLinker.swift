@@ -9,7 +9,7 @@ struct RealmLinker {
     let builder: ConfigurationBuilder
     let contexts: ContextTable
     let services: RealmServices
-    /// The place at which the file names the state folder, or could; nil if there is none.
+    /// The place of the state folder in the file, or the place at which it could be set; nil if there is none.
     let state: SourceRange?
 
     func link(_ statements: [Statement]) -> [BoundRealm] {

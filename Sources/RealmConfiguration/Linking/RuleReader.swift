@@ -10,7 +10,7 @@ struct RuleReader {
     let realms: [String]
     let roles: [Role]
     let defaultRealm: String?
-    /// Whether a default realm is named; if the name is wrong, that has been reported.
+    /// True if a default realm is named; if the name is wrong, that has been reported.
     let hasDefault: Bool
     /// The prefix of the paths of the sign-in pages.
     let pages: String

@@ -86,7 +86,7 @@ struct ServerReader {
         if host.hasPrefix("["), host.hasSuffix("]") {
             host = host.dropFirst().dropLast()
         } else if host.contains(":") {
-            builder.error(at: word.range, "an IPv6 address stands in brackets", hint: "[\(host)]:\(port)")
+            builder.error(at: word.range, "an IPv6 address must be in brackets", hint: "[\(host)]:\(port)")
             return nil
         }
         if host == "*" { host = "0.0.0.0" }

@@ -157,7 +157,7 @@ struct TLSReader {
             let hint = "client-certificates optional;  or: client-certificates required;"
             builder.error(
                 at: statement.keyword.range,
-                "\(keyword) while no client certificates are asked for",
+                "\(keyword) while no client certificates are requested",
                 hint: hint
             )
         }

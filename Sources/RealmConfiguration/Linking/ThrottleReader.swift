@@ -29,7 +29,7 @@ struct ThrottleReader {
         scalars.duration("lock", times, into: &settings.lock)
         scalars.duration("source-window", times, into: &settings.sourceWindow)
         scalars.duration("source-lock", times, into: &settings.sourceLock)
-        // Longer than clients and proxies wait for an answer it is an outage.
+        // A delay that is longer than clients and proxies wait for an answer is an outage.
         let delays = Duration.zero...Duration.seconds(60)
         scalars.duration("delay", delays, into: &settings.delay)
         scalars.duration("longest-delay", delays, into: &settings.longestDelay)

@@ -10,14 +10,14 @@ public struct ConfigurationFiles: Sendable {
     public struct Contents: Sendable {
         /// The bytes of the whole file.
         public let bytes: [UInt8]
-        /// Whether all users of the machine can write to it.
+        /// True if all users of the machine can write to it.
         public let isWritableByAll: Bool
 
         /// A file's contents.
         ///
         /// - Parameters:
         ///   - bytes: The bytes of the whole file.
-        ///   - isWritableByAll: Whether all users of the machine can write to it.
+        ///   - isWritableByAll: True if all users of the machine can write to it.
         public init(bytes: [UInt8], isWritableByAll: Bool = false) {
             self.bytes = bytes
             self.isWritableByAll = isWritableByAll
@@ -63,10 +63,10 @@ private enum SystemFile {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
         guard descriptor >= 0 else { throw fault() }
         defer { close(descriptor) }
-        // Checked on the open descriptor, so that the file cannot be replaced in between.
+        // It is checked on the open descriptor, so that the file cannot be replaced in between.
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0 else { throw fault() }
-        // Of a pipe, a part could be read as if it were all.
+        // Only a regular file is read: a part of the data of a pipe could be taken for all of it.
         guard status.st_mode & S_IFMT == S_IFREG else {
             let isFolder = status.st_mode & S_IFMT == S_IFDIR
             throw Expansion.UnreadableFile(isFolder ? "it is a directory" : "it is not a regular file")

@@ -5,8 +5,8 @@ public import RealmKit
 
 /// A source of the services that realms are provided with.
 ///
-/// A program has one for as long as it runs: a configuration that is read again gets the same threads and the same store
-/// as before, as far as their settings are the same.
+/// A program has one for as long as it runs: a reloaded configuration gets the same threads and the same store as
+/// before, as far as their settings are the same.
 public protocol RealmServiceSource: Sendable {
     /// Returns the services for a configuration.
     ///

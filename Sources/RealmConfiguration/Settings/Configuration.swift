@@ -6,7 +6,7 @@ public import RealmKit
 
 /// The configuration of a realms.conf and the files it names: checked as a whole, linked, immutable.
 ///
-/// With an error anywhere there is no configuration.
+/// If any part has an error, there is no configuration.
 public struct Configuration: Sendable {
     /// One entry of login.conf, linked or not.
     public struct Context: Sendable, Hashable {

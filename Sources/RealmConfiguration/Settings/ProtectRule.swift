@@ -11,7 +11,7 @@ public struct ProtectRule: Sendable, Hashable {
         case any
         /// One, in lower case and without a dot at its end or a port.
         case name(String)
-        /// All below a domain, as `*.example.com` says; the domain itself, in lower case, without the `*.`.
+        /// All hosts below a domain, as in `*.example.com`; the domain in lower case, without the `*.`.
         case below(String)
 
         /// As realms.conf spells it; empty for all.
@@ -40,7 +40,7 @@ public struct ProtectRule: Sendable, Hashable {
         case users([String])
         /// The members of one of these groups.
         case groups([String])
-        /// Those who have one of these roles.
+        /// The users with one of these roles.
         case roles([Role])
 
         /// As realms.conf spells it.
@@ -54,7 +54,7 @@ public struct ProtectRule: Sendable, Hashable {
         }
     }
 
-    /// The access that a rule gives.
+    /// The access that a rule allows.
     public enum Access: Sendable, Hashable {
         /// Allows every request, signed in or not.
         case open
@@ -68,7 +68,7 @@ public struct ProtectRule: Sendable, Hashable {
     public var host = Host.any
     /// The path, without a `/` at its end unless it is `/`.
     public var path: String
-    /// Whether the rule is for this path only, without the paths below it.
+    /// True if the rule is for this path only, without the paths below it.
     public var isExact = false
     /// The methods of the rule, as in `GET`; empty for all.
     public var methods: [String] = []
@@ -113,7 +113,7 @@ public struct Role: Sendable, Hashable {
     public let realms: [String]
     /// The groups whose members have the role.
     public let groups: [String]
-    /// The users who have the role.
+    /// The users with the role.
     public let users: [String]
 
     /// A role.

@@ -41,15 +41,15 @@ public struct ServerSettings: Sendable {
     public var tls = TLSSettings()
     /// The number of event loops; nil for one per processor.
     public var threads: Int?
-    /// Whether each request is logged.
+    /// True if each request is logged.
     public var hasAccessLog = true
-    /// Whether HTTP/2 is offered.
+    /// True if HTTP/2 is offered.
     public var hasHTTP2 = true
     /// The time for which accepted credentials are cached; zero to check them with every request.
     ///
     /// The default is 30 seconds.
     public var credentialCache = Duration.seconds(30)
-    /// How much clients may send, how long they may take, and how many may be connected.
+    /// The limits for clients: the size of requests, the time they may take, and the number of connections.
     public var limits = HTTPLimits()
     /// The limits of failed logins, and their consequences.
     public var throttle = ThrottleSettings()
@@ -59,9 +59,9 @@ public struct ServerSettings: Sendable {
     public var signIn = SignInSettings()
     /// The proxies whose forwarded headers are trusted; none by default.
     public var trustedProxies: [CIDRBlock] = []
-    /// Whether X-Forwarded-Host of a trusted proxy sets the host of a request.
+    /// True if X-Forwarded-Host of a trusted proxy sets the host of a request.
     ///
-    /// The default is no: a proxy that does not set the field passes on what the client has written.
+    /// The default is false: a proxy that does not set the field passes on what the client has written.
     public var trustsForwardedHost = false
 
     /// The defaults.

@@ -37,7 +37,7 @@ public struct SignInSettings: Sendable, Hashable {
 
     /// The prefix of the paths of all pages: empty, or as in `/gatehouse`.
     public var prefix = ""
-    /// The realms of a sign-in that no rule led to; empty for the default realm.
+    /// The realms of a sign-in for a page without a rule; empty for the default realm.
     public var realms: [String] = []
     /// The time that a user has for a page.
     ///

@@ -15,7 +15,7 @@ public struct TLSSettings: Sendable {
 
     /// The use of client certificates.
     public enum ClientCertificates: String, Sendable, Hashable, CaseIterable {
-        /// Clients are not asked for a certificate.
+        /// No certificate is requested from clients.
         case none
         /// Clients may present a certificate.
         case optional
@@ -68,9 +68,9 @@ public struct TLSSettings: Sendable {
     public var ciphersuites: [Located<String>]?
     /// Groups of the key exchange by OpenSSL's names; nil for the default.
     public var groups: [Located<String>]?
-    /// Whether TLS sessions can be resumed with tickets.
+    /// True if TLS sessions can be resumed with tickets.
     ///
-    /// The default is yes.
+    /// The default is true.
     public var sessionTickets = true
     /// The files with ticket keys that several machines share, the one for new tickets first; empty for random keys.
     public var ticketKeyFiles: [Located<String>] = []
@@ -78,7 +78,7 @@ public struct TLSSettings: Sendable {
     ///
     /// The default is none.
     public var clientCertificates = ClientCertificates.none
-    /// The file with the authorities of client certificates in PEM; nil exactly when clients are not asked for one.
+    /// The file with the authorities of client certificates in PEM; nil if no certificate is requested.
     public var clientAuthorityFile: Located<String>?
     /// Files with revocation lists in PEM.
     public var clientRevocationFiles: [Located<String>] = []

@@ -40,7 +40,7 @@ public struct CIDRBlock: Sendable, Hashable, CustomStringConvertible {
         return length >= 96 && address.isMapped ? "\(address)/\(length - 96)" : "\(address.version6Text)/\(length)"
     }
 
-    /// Whether the block contains all IPv4 addresses or all IPv6 addresses.
+    /// True if the block contains all IPv4 addresses or all IPv6 addresses.
     package var isEverything: Bool { length == 0 || length == 96 && first == NetworkAddress.mapped }
 
     /// Returns whether the block contains an address; an IPv4 address mapped into IPv6 is treated as the IPv4 address.

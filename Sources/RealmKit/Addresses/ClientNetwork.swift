@@ -50,8 +50,8 @@ public struct ClientNetwork: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The surrounding network of 24 bits of IPv4 or 48 bits of IPv6; a client with many addresses has usually all of
-    /// these.
+    /// The surrounding network of 24 bits of IPv4 or 48 bits of IPv6, all of which usually belong to a client with many
+    /// addresses.
     package var neighbourhood: ClientNetwork {
         switch kind {
         case .version4(let bits): ClientNetwork(.version4(bits & 0xFFFF_FF00))

@@ -33,7 +33,7 @@ public struct Authenticator: Sendable {
         Authenticator(byName: realms, throttle: throttle)
     }
 
-    /// Returns the realm of a name; never another in its place.
+    /// Returns the realm of a name; for an unknown name there is no default.
     ///
     /// - Parameter name: The name in realms.conf.
     /// - Returns: The realm.
@@ -72,7 +72,7 @@ public struct Authenticator: Sendable {
     ///
     /// The realms are used in order until one accepts. With a ``throttle`` all of it is one attempt: it reserves a
     /// place in the account of each realm in one step, and is settled once. A realm whose account is locked is used
-    /// like any other and refuses; the others may still accept.
+    /// like any other and rejects; the others may still accept.
     ///
     /// - Parameters:
     ///   - username: The user name as the client sent it.
@@ -144,11 +144,11 @@ extension AuthenticatedIdentity {
     /// - Returns: The steps of the logout.
     package func logout() async -> LogoutReport { await record.stack.logout(self) }
 
-    /// Marks the login as ended, so that its modules are called once.
+    /// Marks the login as ended, so that its modules are logged out only once.
     ///
-    /// - Returns: False if it was marked before; the earlier caller logs out.
+    /// - Returns: False if it was marked before; then the earlier caller logs out.
     package func beginLogout() -> Bool { record.beginLogout() }
 
-    /// Drops the notes of the modules, to save memory where an identity is kept for hours.
+    /// Removes the notes of the modules, to save memory if an identity is kept for hours.
     package func forgetNotes() { record.forgetNotes() }
 }

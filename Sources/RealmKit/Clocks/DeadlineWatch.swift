@@ -5,8 +5,8 @@ internal import Synchronization
 
 /// Calls handlers at given times, with one sleeping task for any number of them.
 ///
-/// A login that ends in time costs a lock and no task of its own. The task sleeps until the earliest time and ends when
-/// none is left; a new time that is earlier gets another task.
+/// A login that ends in time needs a lock and no task of its own. The task sleeps until the earliest time and ends when
+/// none is left; an earlier new time gets another task.
 package final class DeadlineWatch: Sendable {
     /// A handler, called with the current time; it returns the next time to be called at, or nil to be removed.
     package typealias Handler = @Sendable (_ now: UInt64) -> UInt64?
@@ -16,7 +16,7 @@ package final class DeadlineWatch: Sendable {
         var waiting: [UInt64: (moment: UInt64, action: Handler)] = [:]
         var sleepers: [UInt64] = []
 
-        /// Whether a time needs a new sleeping task; if so, the task is recorded.
+        /// Returns whether a time needs a new sleeping task; if so, the task is recorded.
         mutating func mustSleep(until moment: UInt64) -> Bool {
             if let earliest = sleepers.min(), earliest <= moment { return false }
             sleepers.append(moment)
@@ -33,7 +33,7 @@ package final class DeadlineWatch: Sendable {
 
     /// Adds a handler.
     ///
-    /// - Returns: A ticket for ``forget(_:)``.
+    /// - Returns: A ticket for ``remove(_:)``.
     package func add(at moment: UInt64, call action: @escaping Handler) -> UInt64 {
         let (ticket, mustSleep) = state.withLock { state in
             state.next += 1
@@ -44,13 +44,14 @@ package final class DeadlineWatch: Sendable {
         return ticket
     }
 
-    package func forget(_ ticket: UInt64) {
+    /// Removes a handler.
+    package func remove(_ ticket: UInt64) {
         state.withLock { _ = $0.waiting.removeValue(forKey: ticket) }
     }
 
     /// The watch owns the task.
     ///
-    /// It ends when it has woken, at the latest one deadline after the last login.
+    /// The task ends when it has woken, at the latest one deadline after the last login.
     private func sleep(until moment: UInt64) {
         Task { [weak self, clock] in
             do throws(CancellationError) {

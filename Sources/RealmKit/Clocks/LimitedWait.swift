@@ -3,7 +3,7 @@
 
 internal import Bytes
 
-/// A wait for a task with a time limit, after which the task goes on.
+/// A wait for a task with a time limit; the task continues after the limit.
 package enum LimitedWait {
     /// Waits for the value of a task.
     ///
@@ -11,7 +11,7 @@ package enum LimitedWait {
     ///   - task: The task; it is not cancelled.
     ///   - limit: The longest time to wait.
     ///   - clock: The clock for the limit.
-    /// - Returns: The value; nil if the time was over first, or the waiting task was cancelled.
+    /// - Returns: The value; nil if the limit was reached first, or the waiting task was cancelled.
     package static func value<Value: Sendable>(
         of task: Task<Value, Never>,
         within limit: Duration,

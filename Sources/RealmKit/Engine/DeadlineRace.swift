@@ -31,7 +31,7 @@ enum DeadlineRace {
             return left == 0 ? nil : now &+ left
         }
         defer {
-            record.stack.watch.forget(ticket)
+            record.stack.watch.remove(ticket)
             work.cancel()
         }
         // A cancelled login still has to be undone.

@@ -21,7 +21,7 @@ struct LoginPath: ~Copyable, Sendable {
     private var faults: [(step: Int, fault: LoginFault)] = []
     private var count16: UInt16 = 0
     private var reached16: UInt16 = 0
-    /// Whether the login was granted; set in one place, where the commit phase grants.
+    /// True if the login was granted; set in one place, where the commit phase grants.
     var isGranted = false
     /// The reason for which the login was refused; nil if it was not.
     var refusal: Refusal?

@@ -24,11 +24,11 @@ final class LoginRecord: OngoingLogin {
 
     private struct State: ~Copyable {
         var conversation: (any Conversation)?
-        // Most logins have one contribution and share nothing; the rest costs them nothing.
+        // Most logins have one contribution and no shared state; the rest costs them nothing.
         var first: Contribution?
         var more: [Contribution] = []
         var path = LoginPath()
-        /// Whether the client presented a secret.
+        /// True if the client presented a secret.
         var presentedSecret = false
         // An array of none or one, so that a record is cheap to create and destroy.
         private var box: [RareState] = []
@@ -66,7 +66,7 @@ final class LoginRecord: OngoingLogin {
         var notes: [LoginNote] = []
         /// The rounds that have read or changed the shared state.
         var sharing: [Int] = []
-        /// Whether the conversation gave a secret to a module.
+        /// True if the conversation gave a secret to a module.
         var gaveSecret = false
     }
 
@@ -114,9 +114,9 @@ final class LoginRecord: OngoingLogin {
         }
     }
 
-    /// Returns whether a module named the user and succeeded, but none that did so counts in the end.
+    /// Returns whether modules have named the user and succeeded, but none of these successes counts in the end.
     ///
-    /// The name in the request must not take the place of a name that a module knows better but could not commit.
+    /// The name in the request must not replace a name that a module has determined but could not commit.
     func lacksUser(_ path: borrowing LoginPath) -> Bool {
         let all = state.withLock { state in (state.first.map { [$0] } ?? []) + state.more }
         var isNamed = false
@@ -245,7 +245,7 @@ final class LoginRecord: OngoingLogin {
     /// The effect of outages on the refusal.
     var outage: Outage? { state.withLock { $0.path.outage } }
 
-    /// Whether a secret was presented in a refused login.
+    /// True if a secret was presented in a refused login.
     var presentedSecret: Bool { state.withLock { $0.presentedSecret } }
 
     /// Every call of a module, in order; none until the login is decided.

@@ -16,7 +16,7 @@ public struct LoginReport: Sendable {
     let record: LoginRecord
     /// The reason for which the login was refused; nil if it was accepted.
     ///
-    /// It is for the log only; users may learn no more than ``isUnavailable``.
+    /// It is for the log only: clients must be shown no more than ``isUnavailable``.
     public let refusal: Refusal?
     // The groups that the realm adds to those its modules have committed.
     var derivedGroups: [String] = []
@@ -49,13 +49,13 @@ public struct LoginReport: Sendable {
     /// The effect of an outage on the refusal; nil if there is none.
     public var outage: Outage? { record.outage }
 
-    /// Whether the response to a refusal may be 503: the login cannot be decided now.
+    /// True if the response to a refusal may be 503: the login cannot be decided now.
     ///
     /// It is the same for every user whom the stack refuses while the same modules are down, whatever they present.
     /// ``refusal`` is not: it is for the log, and must not be shown.
     public var isUnavailable: Bool { outage?.mayBeShown ?? false }
 
-    /// Whether the client presented a password or a code in a refused login, even if no module requested it.
+    /// True if the client presented a password or a code in a refused login, even if no module requested it.
     public var presentedSecret: Bool { record.presentedSecret }
 
     /// Every call of a module, in order.

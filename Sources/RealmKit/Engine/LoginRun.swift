@@ -9,7 +9,7 @@
 struct LoginRun: ~Copyable {
     let stack: LoginStack
     let record: LoginRecord
-    /// Whether the login may be granted; if not, every success of a module counts as wrong credentials.
+    /// True if the login may be granted; if not, every success of a module counts as wrong credentials.
     private let mayGrant: Bool
 
     private var phase: LoginPhase
@@ -53,7 +53,7 @@ struct LoginRun: ~Copyable {
     mutating func advance() -> ModuleCall? {
         while let call = nextCall() {
             switch stack.entries[call.entry].perform(call, record: record) {
-            // Timing what an immediate module does after the login would cost more than doing it.
+            // Timing the work of an immediate module after the login would cost more than the work.
             case .answered(let answer): settle(call, with: answer, isTimed: call.phase == .login)
             case .nothingToDo: position += 1
             case .mustWait: return call
@@ -124,7 +124,7 @@ struct LoginRun: ~Copyable {
     private mutating func grant() {
         path.isGranted = true
         hasEnded = true
-        // If every module that was reached has committed, no name can be missing.
+        // If every reached module has committed, no name can be missing.
         if isEverythingCommitted || !record.lacksUser(path) { return }
         path.isGranted = false
         hasEnded = false
@@ -140,7 +140,7 @@ struct LoginRun: ~Copyable {
 
     private mutating func refuse(_ phase: LoginPhase) {
         let reason = reason(phase)
-        // An unavailable module is no secret, and the refusal is the same for an account that is not locked.
+        // That a module is unavailable is not a secret, and the refusal is the same for an account that is not locked.
         path.refusal = mayGrant || reason.failure == .unavailable ? reason : .locked
         begin(.abort)
     }
@@ -224,7 +224,7 @@ struct LoginRun: ~Copyable {
         }
     }
 
-    /// Skips one entry; a sub-stack with all its entries counts as one.
+    /// Skips one entry; a sub-stack with all its entries counts as one entry.
     private mutating func skipOne(at level: Int) -> Bool {
         guard position < stack.entries.count, stack.entries[position].level >= level else { return false }
         position += 1

@@ -124,10 +124,10 @@ public final class LoginStack: Sendable {
     let entries: ContiguousArray<LinkedEntry>
     let clock: any LoginClock
     let watch: DeadlineWatch
-    /// Whether the stack has no sub-stacks.
+    /// True if the stack has no sub-stacks.
     let isFlat: Bool
 
-    /// Whether all modules are immediate, so that ``loginNow(_:)`` gives a report.
+    /// True if all modules are immediate, so that ``loginNow(_:)`` gives a report.
     public let isImmediate: Bool
     /// The text of the configuration of all modules, without secrets, for comparing two configurations.
     package let definition: [String]
@@ -154,7 +154,7 @@ public final class LoginStack: Sendable {
     /// Evaluates the stack for one login.
     ///
     /// It returns even if the task is cancelled or a module never returns: a module that exceeds its deadline has
-    /// failed. A cancellation is noticed wherever the login waits. The login is then refused as unavailable whatever
+    /// failed. A cancellation takes effect wherever the login waits. The login is then refused as unavailable whatever
     /// the flags are; no further module is called, and those reached are aborted.
     ///
     /// - Parameters:
@@ -170,7 +170,7 @@ public final class LoginStack: Sendable {
     /// - Parameters:
     ///   - request: The realm, the user name, the service and the client's address.
     ///   - conversation: The connection to the user, for the callbacks of the modules.
-    ///   - mayGrant: Whether the login may be granted. If not, every success of a module counts as wrong credentials,
+    ///   - mayGrant: True if the login may be granted. If not, every success of a module counts as wrong credentials,
     ///     the login is aborted, and the refusal is ``Refusal/locked`` unless a module was unavailable.
     /// - Returns: The decision and the steps that led to it.
     func login(

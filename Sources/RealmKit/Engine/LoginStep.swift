@@ -12,7 +12,7 @@ public enum LoginPhase: UInt8, Sendable, Hashable {
     /// ``LoginModule/logout(_:)``.
     case logout
 
-    /// Whether the outcome of the phase decides about the login.
+    /// True if the outcome of the phase decides about the login.
     var decides: Bool { self == .login || self == .commit }
 
     /// The phase's name in JAAS.

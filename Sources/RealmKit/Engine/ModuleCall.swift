@@ -7,7 +7,7 @@ struct ModuleCall: Sendable {
     let phase: LoginPhase
     /// The number of this call in its login; all contributions of the call carry it.
     let round: Int
-    /// Whether the module has succeeded in the login phase.
+    /// True if the module has succeeded in the login phase.
     let succeeded: Bool
 
     func attempt(of record: LoginRecord) -> LoginAttempt {

@@ -4,13 +4,13 @@
 /// The effect of an outage on a refused login: one of its modules was down.
 ///
 /// Such a login may have two reasons to be refused. The response and the failure counters must not depend on the
-/// outcomes of the other modules: they would reveal whether the password was right, and whether the user exists. The
+/// outcomes of the other modules, which would reveal whether the password was right and whether the user exists. The
 /// effect is therefore determined from all evaluations that are possible while the same modules are down, whatever the
 /// outcomes of the others.
 public struct Outage: Sendable, Hashable {
-    /// Whether every possible refusal meets an unavailable module, so that the response may be 503.
+    /// True if every possible refusal meets an unavailable module, so that the response may be 503.
     public let mayBeShown: Bool
-    /// Whether no possible evaluation succeeds.
+    /// True if no possible evaluation succeeds.
     ///
     /// The refusal then reveals nothing about the password, and does not count as a failed guess.
     public let excludesSuccess: Bool
@@ -45,7 +45,7 @@ extension Outage {
 }
 
 extension Outcome {
-    /// Whether the module could not decide, so that nothing is known about the credentials.
+    /// True if the module could not decide, so that nothing is known about the credentials.
     fileprivate var isOutage: Bool { self == .failure(.unavailable) || self == .failure(.internalError) }
 }
 
@@ -57,12 +57,12 @@ private struct PossibleWalks {
     /// The entry at which the login was cancelled: no evaluation gets further.
     let givenUpAt: Int?
 
-    /// Whether all evaluations were explored; a stack with many jumps and sub-stacks may have too many.
+    /// True if all evaluations were explored; a stack with many jumps and sub-stacks may have too many.
     private(set) var isComplete = true
     private(set) var canGrant = false
-    /// Whether each refusal meets an unavailable or broken module that contributes to it.
+    /// True if each refusal meets an unavailable or broken module that contributes to it.
     private(set) var allRefusalsMeetOutage = true
-    /// Whether each refusal meets an unavailable module that contributes to it.
+    /// True if each refusal meets an unavailable module that contributes to it.
     private(set) var allRefusalsMeetUnavailable = true
 
     private static let most = 5000
@@ -70,10 +70,10 @@ private struct PossibleWalks {
     /// The impression of the outcomes so far; see ``StackWalk``.
     private enum Mark: UInt8, Hashable {
         case undecided
-        case yes
+        case good
         /// A failure that a table counts as a success; the login is refused at the end.
-        case emptyYes
-        case no
+        case goodByFailure
+        case bad
     }
 
     /// The failures met on the way to a place.
@@ -120,7 +120,7 @@ private struct PossibleWalks {
             }
             place.level = entry.level
             if givenUpAt == place.position {
-                place.mark = .no
+                place.mark = .bad
                 place.met.insert(.countedDown)
                 end(place)
             } else if case .marker = entry.entry.kind {
@@ -137,12 +137,12 @@ private struct PossibleWalks {
     private static let outcomes = [Outcome.success, .ignored] + LoginFailure.allCases.map { Outcome.failure($0) }
 
     private mutating func end(_ place: Place) {
-        guard place.mark != .yes else {
+        guard place.mark != .good else {
             canGrant = true
             return
         }
         // A failure that was skipped decides only if no other outcome counts.
-        let counts = place.mark == .no
+        let counts = place.mark == .bad
         let isDown = place.met.contains(.countedDown) || (!counts && place.met.contains(.down))
         let isBroken = place.met.contains(.countedBroken) || (!counts && place.met.contains(.broken))
         if !isDown { allRefusalsMeetUnavailable = false }
@@ -156,12 +156,12 @@ private struct PossibleWalks {
         if isDown { place.met.insert(outcome.failure == .unavailable ? .down : .broken) }
         switch action {
         case .ok, .done:
-            if place.mark == .undecided || place.mark == .yes {
-                place.mark = outcome == .success ? .yes : .emptyYes
+            if place.mark == .undecided || place.mark == .good {
+                place.mark = outcome == .success ? .good : .goodByFailure
             }
-            if action == .done, place.mark != .no { leave(&place) }
+            if action == .done, place.mark != .bad { leave(&place) }
         case .bad, .die:
-            place.mark = .no
+            place.mark = .bad
             if isDown { place.met.insert(outcome.failure == .unavailable ? .countedDown : .countedBroken) }
             if action == .die { leave(&place) }
         case .ignore: break
@@ -170,7 +170,7 @@ private struct PossibleWalks {
         case .jump(let count):
             for _ in 0..<count {
                 guard skipOne(&place) else {
-                    place.mark = .no
+                    place.mark = .bad
                     break
                 }
             }

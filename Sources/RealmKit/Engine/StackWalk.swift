@@ -3,8 +3,8 @@
 
 /// The decision of a stack: it counts the outcomes of the modules, one after the other.
 ///
-/// It calls no module and knows no flag by name. One walk decides the login phase, another the commit phase, a third a
-/// logout.
+/// It calls no module and does not depend on the names of flags. One walk decides the login phase, another the commit
+/// phase, a third a logout.
 ///
 /// Source: `_pam_dispatch_aux` of Linux-PAM for actions, levels, jumps and the check at the end; `LoginContext.invoke`
 /// of the JDK for the failure to report (the first that counted, otherwise the first that did not).
@@ -82,9 +82,9 @@ struct StackWalk {
         if outcome.failure != nil, passedOver == nil { passedOver = Cause(outcome: outcome, entry: entry) }
     }
 
-    /// Whether the walk grants: an outcome has counted, it was a success, and no failure has counted.
+    /// True if the walk grants: an outcome has counted, it was a success, and no failure has counted.
     ///
-    /// Anything else refuses, also a walk without modules, and one in which all modules ignored the login.
+    /// It refuses in every other case, also without modules, and if all modules ignored the login.
     var grants: Bool { impression == .good && cause?.outcome == .success }
 
     /// The failure to report when the walk does not grant; nil if no module failed.

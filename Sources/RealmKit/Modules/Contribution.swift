@@ -18,11 +18,11 @@ struct Contribution: Sendable {
     /// The number of the call in its login; see ``LoginRecord``.
     let round: Int
     let name: Name
-    /// Whether it belongs to a success.
+    /// True if it belongs to a success.
     ///
     /// A module may make several; only the one it returns counts.
     var isCommit = false
-    /// Whether the module returned another success than the one this belongs to.
+    /// True if the module returned another success than the one this belongs to.
     var isVoid = false
     var groups: [String] = []
     var others: [Principal] = []
@@ -43,7 +43,7 @@ struct Contribution: Sendable {
         groups.contains { $0.utf8.elementsEqual(group.utf8) } || others.contains(.group(group))
     }
 
-    /// Whether it names the user.
+    /// True if it names the user.
     var namesUser: Bool {
         switch name {
         case .asGiven, .known: true

@@ -3,14 +3,14 @@
 
 /// The connection to the user who signs in: an HTTP header, the fields of a form, a terminal.
 ///
-/// A user is asked only for what a module requests. An answer may take as long as a person takes: the time does not
-/// count against the module's deadline, and a conversation needs a deadline of its own where the user cannot interrupt
-/// it. It may be called from any thread.
+/// A user is asked only for what a module requests. An answer may take as long as the user needs: the time does not
+/// count against the module's deadline, and a conversation needs a deadline of its own if the user cannot interrupt it.
+/// It may be called from any thread.
 ///
 /// Contract, tested by `ConversationConformance` of RealmTesting: one answer for every callback, in order;
 /// ``Answer/none`` where there is none; cancellation of the task ends the wait with a fault.
 public protocol Conversation: AnyObject, Sendable {
-    /// Whether the client presented a password or a code, so that a refused login counts as a guess even if no module
+    /// True if the client presented a password or a code, so that a refused login counts as a guess even if no module
     /// requested it.
     ///
     /// The engine reads it at the end of a login. The default is false: then a login counts as a guess if a module

@@ -17,21 +17,21 @@ public protocol ImmediateLoginModule<RealmType>: LoginModule {
     /// Completes a login; see ``LoginModule/commit(_:)``.
     ///
     /// - Parameter attempt: The current login.
-    /// - Returns: Whether there was anything to complete.
+    /// - Returns: `done`; `ignored` if there was nothing to complete.
     /// - Throws: ``LoginFault`` if the login cannot be completed.
     func commit(_ attempt: LoginAttempt) throws(LoginFault) -> Completion
 
     /// Cleans up after a refused login; see ``LoginModule/abort(_:)``.
     ///
     /// - Parameter attempt: The current login.
-    /// - Returns: Whether there was anything to clean up.
+    /// - Returns: `done`; `ignored` if there was nothing to clean up.
     /// - Throws: ``LoginFault``, which is reported and changes nothing.
     func abort(_ attempt: LoginAttempt) throws(LoginFault) -> Completion
 
     /// Ends a login; see ``LoginModule/logout(_:)``.
     ///
     /// - Parameter attempt: The login to end.
-    /// - Returns: Whether there was anything to end.
+    /// - Returns: `done`; `ignored` if there was nothing to end.
     /// - Throws: ``LoginFault`` if it could not be ended.
     func logout(_ attempt: LoginAttempt) throws(LoginFault) -> Completion
 }

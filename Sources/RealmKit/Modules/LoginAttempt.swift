@@ -11,7 +11,7 @@ public struct LoginAttempt: Sendable {
     let module: Int
     let round: Int
 
-    /// Whether this module has succeeded in this login; meaningful in commit, abort and logout.
+    /// True if this module has succeeded in this login; meaningful in commit, abort and logout.
     public let succeeded: Bool
 
     /// The user name in the request.
@@ -81,8 +81,8 @@ public struct LoginAttempt: Sendable {
 
     /// Adds a note about this call for the administrator; `authcheck --trace` shows it.
     ///
-    /// - Parameter text: How the module decided, as in "argon2id, 25 ms"; without secrets. After 100 notes of a login
-    ///   the rest is dropped.
+    /// - Parameter text: The way in which the module decided, as in "argon2id, 25 ms"; without secrets. After 100 notes
+    ///   of a login the rest is dropped.
     public func note(_ text: String) {
         login.note(text, module: module, round: round)
     }

@@ -46,7 +46,7 @@ public protocol LoginModule<RealmType>: Sendable {
     /// module throws here, the login fails.
     ///
     /// - Parameter attempt: The current login; ``LoginAttempt/add(_:)`` adds principals to it.
-    /// - Returns: Whether there was anything to complete.
+    /// - Returns: `done`; `ignored` if there was nothing to complete.
     /// - Throws: ``LoginFault`` if the login cannot be completed.
     func commit(_ attempt: LoginAttempt) async throws(LoginFault) -> Completion
 
@@ -55,7 +55,7 @@ public protocol LoginModule<RealmType>: Sendable {
     /// It is called for every module that the login reached.
     ///
     /// - Parameter attempt: The current login.
-    /// - Returns: Whether there was anything to clean up.
+    /// - Returns: `done`; `ignored` if there was nothing to clean up.
     /// - Throws: ``LoginFault``, which is reported and changes nothing.
     func abort(_ attempt: LoginAttempt) async throws(LoginFault) -> Completion
 
@@ -63,7 +63,7 @@ public protocol LoginModule<RealmType>: Sendable {
     /// throws.
     ///
     /// - Parameter attempt: The login to end.
-    /// - Returns: Whether there was anything to end.
+    /// - Returns: `done`; `ignored` if there was nothing to end.
     /// - Throws: ``LoginFault`` if it could not be ended.
     func logout(_ attempt: LoginAttempt) async throws(LoginFault) -> Completion
 }

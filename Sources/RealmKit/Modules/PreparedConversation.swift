@@ -30,7 +30,7 @@ public final class PreparedConversation: Conversation {
         self.certificate = certificate
     }
 
-    /// Whether there is a password or a code.
+    /// True if there is a password or a code.
     public var presentsSecret: Bool { password != nil || code != nil }
 
     /// Returns the prepared answers, without waiting.

@@ -46,7 +46,7 @@ public protocol Realm: Sendable {
 
     /// Returns the groups of a user, without a login.
     ///
-    /// The default throws `invalidOperation`: many realms learn the groups only at login.
+    /// The default throws `invalidOperation`: many realms can determine the groups only at a login.
     ///
     /// - Parameter user: The user's name.
     /// - Returns: The names of the groups, each once.
@@ -61,8 +61,8 @@ public protocol Realm: Sendable {
     /// whether the user exists, and the call must neither wait nor fail. `RealmConformance` compares the keys of the
     /// spellings it is given.
     ///
-    /// The default makes upper and lower case the same in every script. Treating too many names as one does little
-    /// harm: their users share a counter.
+    /// The default makes upper and lower case the same in every script. If names of different users get the same key,
+    /// their users share a counter, which does little harm.
     ///
     /// - Parameter user: The name as it was typed.
     /// - Returns: The key.

@@ -42,8 +42,8 @@ public struct RealmError: Error, Sendable, CustomStringConvertible {
     ///   - known: The names of the existing realms.
     /// - Returns: A fault of code `noSuchRealm`.
     public static func noSuchRealm(_ name: String, known: [String]) -> RealmError {
-        let there = known.isEmpty ? "there are none" : "there are \(known.sorted().joined(separator: ", "))"
-        return RealmError(.noSuchRealm, "no realm is called \(name); \(there)")
+        let others = known.isEmpty ? "there are none" : "there are \(known.sorted().joined(separator: ", "))"
+        return RealmError(.noSuchRealm, "there is no realm \(name); \(others)")
     }
 
     /// A fault for a user that the realm does not have.
@@ -59,7 +59,7 @@ public struct RealmError: Error, Sendable, CustomStringConvertible {
     /// - Parameter user: The user's name.
     /// - Returns: A fault of code `userExists`.
     public static func userExists(_ user: Username) -> RealmError {
-        RealmError(.userExists, "there is a user \(user) already")
+        RealmError(.userExists, "the user \(user) exists already")
     }
 
     /// A fault for an operation that the realm does not support.

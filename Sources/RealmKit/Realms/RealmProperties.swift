@@ -12,7 +12,7 @@ public struct BadRealm: SettingsFault, Hashable {
     public let setting: String?
     /// The problem, for the administrator.
     public let message: String
-    /// Whether the problem is in the state folder of the program, and not in the realm's own properties.
+    /// True if the problem is in the state folder of the program, and not in the realm's own properties.
     public let isAboutState: Bool
 
     /// Creates a fault about a property, or about the properties together.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// A digest of everything that decides whether, and with which rights, a user may go on: password, groups, state.
+/// A digest of everything that determines whether a user keeps access, and with which rights: password, groups, state.
 ///
 /// Two stamps of a user are equal as long as none of it has changed. A stamp is made by a realm and is valid for that
 /// realm only. It must not be shown, logged or stored as it is: where a realm keeps passwords in clear text, a password

@@ -25,11 +25,11 @@ public struct UserRecord: Sendable, Hashable {
     public var name: Username
     /// The groups, each once, in the realm's order.
     public var groups: [String]
-    /// Whether the user may sign in.
+    /// True if the user may sign in.
     public var isEnabled: Bool
     /// The time at which the account expires, in seconds since 1970; nil for never.
     public var expiry: Int?
-    /// Whether the user must change the password before signing in with it.
+    /// True if the user must change the password before signing in with it.
     public var mustChangePassword: Bool
     /// The format in which the password is stored, as in `argon2id m=19456,t=2,p=1`.
     ///
@@ -41,9 +41,9 @@ public struct UserRecord: Sendable, Hashable {
     /// - Parameters:
     ///   - name: The name.
     ///   - groups: The groups, each once.
-    ///   - isEnabled: Whether the user may sign in.
+    ///   - isEnabled: True if the user may sign in.
     ///   - expiry: The time at which the account expires, in seconds since 1970; nil for never.
-    ///   - mustChangePassword: Whether the user must change the password first.
+    ///   - mustChangePassword: True if the user must change the password first.
     ///   - format: The format in which the password is stored.
     public init(
         _ name: Username,
@@ -72,11 +72,11 @@ public struct UserChanges: Sendable, Hashable {
     public var replacing: String?
     /// All groups of the user.
     public var groups: [String]?
-    /// Whether the user may sign in.
+    /// True if the user may sign in.
     public var isEnabled: Bool?
     /// The time at which the account expires, in seconds since 1970; `.some(nil)` for never.
     public var expiry: Int??
-    /// Whether the user must change the password before signing in with it.
+    /// True if the user must change the password before signing in with it.
     public var mustChangePassword: Bool?
 
     /// Creates an empty set of changes.

@@ -15,7 +15,7 @@ public struct GroupMapping: Sendable {
         self.targets = targets
     }
 
-    /// Whether there are no rules.
+    /// True if there are no rules.
     public var isEmpty: Bool { targets.isEmpty }
 
     /// Reads rules such as `a,b->c`.

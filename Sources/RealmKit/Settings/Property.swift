@@ -29,7 +29,7 @@ public struct Property: Sendable, Hashable {
     public let kind: Kind
     /// The default, spelled as in a configuration; nil if there is none.
     public let defaultText: String?
-    /// Whether the configuration must set it.
+    /// True if the configuration must set it.
     public let isRequired: Bool
 
     /// Declares a property.
@@ -38,7 +38,7 @@ public struct Property: Sendable, Hashable {
     ///   - name: The name in the configuration.
     ///   - kind: The kind of its value.
     ///   - defaultText: The default, spelled as in a configuration.
-    ///   - isRequired: Whether the configuration must set it.
+    ///   - isRequired: True if the configuration must set it.
     public init(_ name: String, _ kind: Kind, default defaultText: String? = nil, required isRequired: Bool = false) {
         self.name = name
         self.kind = kind

@@ -5,8 +5,8 @@
 /// spellings.
 ///
 /// A user has one account for all schemes and services (CVE-2025-24806). Keys that are canonically equivalent in
-/// Unicode are one account, so that another spelling of an accent has no counter of its own (CVE-2026-47203). Only here
-/// names are compared by canonical equivalence; ``maximumBytes`` bounds the cost.
+/// Unicode are one account, so that another spelling of an accent has no counter of its own (CVE-2026-47203). In no
+/// other place are names compared by canonical equivalence; ``maximumBytes`` bounds the cost.
 public struct Account: Sendable, Hashable, CustomStringConvertible {
     /// The longest ``key``, in bytes of UTF-8.
     public static let maximumBytes = 128

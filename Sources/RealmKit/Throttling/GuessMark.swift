@@ -3,8 +3,8 @@
 
 /// A keyed checksum of the secrets of a guess, which shows only whether two guesses were the same.
 ///
-/// The key is drawn at the start of the process: marks of two processes cannot be compared, and a password cannot be
-/// tested against a mark elsewhere.
+/// The key is generated at the start of the process: marks of two processes cannot be compared, and a password cannot
+/// be tested against a mark in another process.
 public struct GuessMark: Sendable, Hashable {
     // The sum over the secrets: modules may request two at the same time, in any order.
     private var sum = 0

@@ -29,7 +29,7 @@ public protocol LoginReservation: Sendable {
     /// and refuses as locked.
     ///
     /// - Parameter account: One of the reserved accounts.
-    /// - Returns: Whether it may.
+    /// - Returns: True if it may.
     func mayGrant(_ account: Account) -> Bool
 
     /// Records the result of the attempt, then waits for the delay of the response.

@@ -7,7 +7,7 @@ public struct RealmAttempt: Sendable {
     public let account: Account
     /// The result of the login.
     public let report: LoginReport
-    /// The mark of the secrets that the realm received; nil if it received none, or no further realm could follow.
+    /// The mark of the secrets that the realm received; nil if it received none, or no further realm could be used.
     public let guess: GuessMark?
 
     /// Creates the result of an attempt in one realm.

@@ -3,8 +3,8 @@
 
 /// The reason for which a module or a login failed.
 ///
-/// Stacks, logs, the throttle and fail-over read it. A user never learns it: all refusals look the same from outside,
-/// except ``unavailable``. Each case names the JAAS exception and the PAM code it corresponds to.
+/// It is for stacks, logs, the throttle and fail-over. It is not shown to users: all refusals are the same for a
+/// client, except ``unavailable``. Each case has the JAAS exception and the PAM code it corresponds to.
 public enum LoginFailure: UInt8, Sendable, Hashable, CaseIterable {
     /// The password, code or certificate is not this user's. JAAS FailedLoginException, PAM_AUTH_ERR.
     case wrongCredentials

@@ -10,8 +10,8 @@ internal import Glibc
 /// Since it is immutable, modules can share one reference: no module can blank the password of another. It may be used
 /// from any thread.
 @safe public final class Secret: Sendable {
-    // Written in init and freed in deinit only, so threads share a constant; the pointer leaves through withBytes only,
-    // whose span cannot outlive the call.
+    // It is written in init and freed in deinit only, so threads share a constant. The pointer is passed out by
+    // withBytes only, whose span cannot outlive the call.
     private nonisolated(unsafe) let storage: UnsafeMutableBufferPointer<UInt8>
     private let capacity: Int
 
@@ -71,7 +71,7 @@ internal import Glibc
     /// The number of bytes.
     public var count: Int { unsafe storage.count }
 
-    /// Whether there are no bytes at all.
+    /// True if there are no bytes at all.
     public var isEmpty: Bool { count == 0 }
 
     /// Gives access to the bytes during a call.

@@ -12,25 +12,25 @@ public struct ConversationConformance: Sendable {
     private let make: @Sendable () -> any Conversation
     private let missing: [Callback]
     private let makeWaiting: (@Sendable () -> any Conversation)?
-    private let patience: Duration
+    private let timeLimit: Duration
 
     /// Creates a test of one kind of conversation.
     ///
     /// - Parameters:
     ///   - missing: The callbacks that the conversation cannot answer.
-    ///   - patience: The longest time for an answer, in real time.
+    ///   - timeLimit: The longest time for an answer, in real time.
     ///   - makeWaiting: Creates a conversation whose user never answers; nil if the kind never waits for a user.
     ///   - make: Creates a conversation; called for every check.
     public init(
         missing: [Callback] = [],
-        patience: Duration = .seconds(10),
+        timeLimit: Duration = .seconds(10),
         makeWaiting: (@Sendable () -> any Conversation)? = nil,
         _ make: @escaping @Sendable () -> any Conversation
     ) {
         self.make = make
         self.missing = missing
         self.makeWaiting = makeWaiting
-        self.patience = patience
+        self.timeLimit = timeLimit
     }
 
     private static let everything: [Callback] = [
@@ -91,7 +91,7 @@ public struct ConversationConformance: Sendable {
             }
         }
         task.cancel()
-        guard await Patience(patience).wait(until: { !ended.entries.isEmpty }) else {
+        guard await RealTimeLimit(timeLimit).wait(until: { !ended.entries.isEmpty }) else {
             return ["it does not return when it is cancelled"]
         }
         return ended.entries == [true] ? [] : ["it answers after a cancellation instead of throwing"]

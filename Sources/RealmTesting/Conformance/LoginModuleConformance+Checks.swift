@@ -31,7 +31,7 @@ extension LoginModuleConformance {
     private func logout(_ identity: AuthenticatedIdentity) async -> [String] {
         let stack = LoginStack(
             name: "conformance",
-            [LoginStack.Entry(module, .required, deadline: patience)],
+            [LoginStack.Entry(module, .required, deadline: timeLimit)],
             clock: RealClock()
         )
         let faults = await stack.logout(identity).steps.compactMap(\.fault)
@@ -129,13 +129,13 @@ extension LoginModuleConformance {
         let observed = ObservedModule(module)
         let later = FaultInjector()
         let task = Task { await login(credential, conversation: conversation, through: observed, before: [later]) }
-        await conversation.untilAsked()
+        await conversation.untilCalled()
         task.cancel()
         var violations: [String] = []
         let report = await task.value
         if report?.identity != nil { violations.append("a cancelled login is accepted") }
         if later.phases.contains(.login) { violations.append("after a cancellation the next module is called") }
-        if await !Patience(patience).wait(until: { observed.ended.entries.contains(.login) }) {
+        if await !RealTimeLimit(timeLimit).wait(until: { observed.ended.entries.contains(.login) }) {
             violations.append("the module does not return when its login is cancelled")
         }
         return violations

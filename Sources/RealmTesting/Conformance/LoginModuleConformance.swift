@@ -52,7 +52,7 @@ public struct LoginModuleConformance: Sendable {
     let accepted: [Credential]
     let refused: [Credential]
     let isPasswordless: Bool
-    let patience: Duration
+    let timeLimit: Duration
 
     /// Creates a test of one module.
     ///
@@ -61,20 +61,20 @@ public struct LoginModuleConformance: Sendable {
     ///   - accepts: Credentials to accept, at least one. More users with different groups make the check for mixed-up
     ///     logins stricter.
     ///   - refuses: Credentials to refuse, at least one: wrong passwords, empty ones, unknown users.
-    ///   - isPasswordless: Whether the module decides without the conversation.
-    ///   - patience: The longest time for one login, in real time.
+    ///   - isPasswordless: True if the module decides without the conversation.
+    ///   - timeLimit: The longest time for one login, in real time.
     public init(
         _ module: any LoginModule,
         accepts: [Credential],
         refuses: [Credential],
         isPasswordless: Bool = false,
-        patience: Duration = .seconds(10)
+        timeLimit: Duration = .seconds(10)
     ) {
         self.module = module
         accepted = accepts
         refused = refuses
         self.isPasswordless = isPasswordless
-        self.patience = patience
+        self.timeLimit = timeLimit
     }
 
     /// Runs all checks.
@@ -119,7 +119,7 @@ public struct LoginModuleConformance: Sendable {
         before others: [any LoginModule] = []
     ) async -> LoginReport? {
         let modules = [module ?? self.module] + others
-        let entries = modules.map { LoginStack.Entry($0, .required, deadline: patience) }
+        let entries = modules.map { LoginStack.Entry($0, .required, deadline: timeLimit) }
         guard let request = request(credential) else { return nil }
         return await LoginStack(name: "conformance", entries, clock: RealClock()).login(request, asking: conversation)
     }

@@ -48,7 +48,7 @@ public struct FaultInjector: LoginModule {
         public let phase: LoginPhase
         /// The user of the login.
         public let username: Username
-        /// Whether the task was cancelled before the call.
+        /// True if the task was cancelled before the call.
         public let isCancelled: Bool
     }
 

@@ -82,7 +82,7 @@ public final class ManualClock: LoginClock {
             return state.lastID
         }
         let isWoken = await withTaskCancellationHandler {
-            await withCheckedContinuation { lieDown(Sleeper(id: id, deadline: deadline, continuation: $0)) }
+            await withCheckedContinuation { addSleeper(Sleeper(id: id, deadline: deadline, continuation: $0)) }
         } onCancel: {
             cancel(id)
         }
@@ -90,7 +90,7 @@ public final class ManualClock: LoginClock {
         guard isWoken else { throw CancellationError() }
     }
 
-    private func lieDown(_ sleeper: Sleeper) {
+    private func addSleeper(_ sleeper: Sleeper) {
         let (answer, watchers): (Bool?, [CheckedContinuation<Void, Never>]) = state.withLock { state in
             if state.cancelled.contains(sleeper.id) { return (false, []) }
             if sleeper.deadline <= state.now { return (true, []) }

@@ -62,7 +62,7 @@ public final class RecordingConversation: Conversation {
     /// Waits until a number of calls have been made.
     ///
     /// - Parameter count: The least number of calls.
-    public func untilAsked(_ count: Int = 1) async { await journal.wait(for: count) }
+    public func untilCalled(_ count: Int = 1) async { await journal.wait(for: count) }
 
     /// Ends the wait of every ``Reply/held(_:)``, now or later.
     public func release() { latch.open() }

@@ -39,7 +39,7 @@ public struct FileLoginModule: PasswordLoginModule {
 
     /// Succeeds if the password matches the hash in the file.
     public func authenticate(_ attempt: LoginAttempt, password: Secret) async throws(LoginFault) -> Verdict {
-        await realm.files.look()
+        await realm.files.reload()
         let table = realm.files.table
         let user = table[attempt.username]
         let isRight: Bool
@@ -58,7 +58,7 @@ public struct FileLoginModule: PasswordLoginModule {
         guard let user else { return .failed(.unknownUser) }
         guard let stored = user.usablePassword else { return .failed(.disabled) }
         guard isRight, !password.isEmpty else { return .failed(.wrongCredentials) }
-        if let rehasher = realm.rehasher, rehasher.wants(stored.hash) {
+        if let rehasher = realm.rehasher, rehasher.shouldReplace(stored.hash) {
             attempt.updateShared { shared in
                 shared[rehashPassword] = .secret(password)
                 shared[rehashStored] = .text(stored.text)

@@ -8,7 +8,7 @@ internal import Synchronization
 extension FileRealm: ManagedRealm {
     /// All users, in the order of the file.
     public func users() async throws(RealmError) -> [UserRecord] {
-        await files.look()
+        await files.reload()
         let (table, fault) = files.state.withLock { ($0.version.table, $0.fault) }
         if let fault { throw .unavailable(fault.description) }
         return table.users.map(\.record)
@@ -16,7 +16,7 @@ extension FileRealm: ManagedRealm {
 
     /// All users with exactly one line whose hash can be read or is missing, in the order of the file.
     public func exportUsers() async throws(RealmError) -> [NewUser] {
-        await files.look()
+        await files.reload()
         let (table, fault) = files.state.withLock { ($0.version.table, $0.fault) }
         if let fault { throw .unavailable(fault.description) }
         return table.users.filter { !$0.isAmbiguous && !$0.isBroken }.map { user in

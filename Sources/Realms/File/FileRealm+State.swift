@@ -9,7 +9,7 @@ internal import Synchronization
 extension FileRealm {
     /// Returns whether the user may sign in, with a stamp over hash and groups; unknown while the file cannot be used.
     public func state(of user: Username) async -> UserState {
-        await files.look()
+        await files.reload()
         let (table, fault) = files.state.withLock { ($0.version.table, $0.fault) }
         guard fault == nil else { return .unknown }
         guard let known = table[user], known.usablePassword != nil else { return .gone }

@@ -93,7 +93,7 @@ public struct FileRealm: Realm {
 
     /// Returns the groups of a user of the file; none if the name occurs twice.
     public func groupNames(of user: Username) async throws(RealmError) -> [String] {
-        await files.look()
+        await files.reload()
         guard let known = files.table[user] else { throw .noSuchUser(user) }
         return known.groups
     }

@@ -30,7 +30,7 @@ final class Rehasher: Sendable {
     deinit { state.withLock { $0.task?.cancel() } }
 
     /// Returns whether a hash is weaker than the policy, and the file can be replaced.
-    func wants(_ hash: any PasswordHash) -> Bool {
+    func shouldReplace(_ hash: any PasswordHash) -> Bool {
         passwords.policy.wantsRehash(of: hash) && files.state.withLock { $0.version.isReplaceable }
     }
 

@@ -51,8 +51,8 @@ public struct StoreLoginModule: PasswordLoginModule {
 
     /// Hashes the password again if its stored hash is weaker than the policy.
     ///
-    /// Not earlier: if the stack as a whole rejects the login, as for a locked account, the time must not reveal that
-    /// the password was right. A failure does not reject the login.
+    /// It does so only now: if the stack as a whole rejects the login, as for a locked account, the time must not
+    /// reveal that the password was right. A failure does not reject the login.
     public func commit(_ attempt: LoginAttempt) async throws(LoginFault) -> Completion {
         let shared = attempt.shared
         firstPass.cleanUp(attempt)
@@ -77,7 +77,7 @@ public struct StoreLoginModule: PasswordLoginModule {
 
     /// Returns the user's password, and a decoy of every cost.
     ///
-    /// Of each cost one hash is read: the user's own, or another user's of that cost. Reading one takes some hundredths
+    /// One hash of each cost is read: the user's own, or another user's of that cost. Reading one takes some hundredths
     /// of the time of a cheap check, so a different number would reveal which users exist.
     private func read(
         _ found: StoredLogin,

@@ -27,10 +27,10 @@ public final class StoreRealm: ManagedRealm, RefreshingRealm {
     let rehashes: Bool
     let log: RealmLog
     let clock: WallClock
-    private let looked = Mutex(Looked())
+    private let lastCheck = Mutex(LastCheck())
 
     /// The result of the last check for changes.
-    private struct Looked {
+    private struct LastCheck {
         /// The number of the last change that was reported; nil before the first check.
         var number: Int64?
         var hasFailed = false
@@ -65,7 +65,7 @@ public final class StoreRealm: ManagedRealm, RefreshingRealm {
 
     /// Returns the groups of a user in the store.
     public func groupNames(of user: Username) async throws(RealmError) -> [String] {
-        let stored = try await asking { [store, name] () async throws(StoreFault) in
+        let stored = try await mappingFaults { [store, name] () async throws(StoreFault) in
             try await store.user(user, in: name)
         }
         guard let stored else { throw .noSuchUser(user) }
@@ -74,13 +74,17 @@ public final class StoreRealm: ManagedRealm, RefreshingRealm {
 
     /// All users, by name.
     public func users() async throws(RealmError) -> [UserRecord] {
-        let users = try await asking { [store, name] () async throws(StoreFault) in try await store.users(of: name) }
+        let users = try await mappingFaults { [store, name] () async throws(StoreFault) in
+            try await store.users(of: name)
+        }
         return users.map(\.record)
     }
 
     /// All users with their hashes, by name.
     public func exportUsers() async throws(RealmError) -> [NewUser] {
-        let users = try await asking { [store, name] () async throws(StoreFault) in try await store.users(of: name) }
+        let users = try await mappingFaults { [store, name] () async throws(StoreFault) in
+            try await store.users(of: name)
+        }
         return users.map { NewUser($0.record, hash: $0.hash) }
     }
 
@@ -98,7 +102,7 @@ public final class StoreRealm: ManagedRealm, RefreshingRealm {
             rows.append(UserRow(record, hash: user.hash, cost: try cost(user.hash)))
         }
         let checked = rows
-        try await asking { [store, name] () async throws(StoreFault) in try await store.add(checked, to: name) }
+        try await mappingFaults { [store, name] () async throws(StoreFault) in try await store.add(checked, to: name) }
     }
 
     /// Changes a user.
@@ -107,38 +111,41 @@ public final class StoreRealm: ManagedRealm, RefreshingRealm {
         if let groups = changes.groups { changes.groups = try Self.checked(groups) }
         let cost = try cost(changes.hash)
         let checked = changes
-        try await asking { [store, name] () async throws(StoreFault) in
+        try await mappingFaults { [store, name] () async throws(StoreFault) in
             try await store.change(user, in: name, changes: checked, cost: cost)
         }
     }
 
     /// Removes a user.
     public func remove(_ user: Username) async throws(RealmError) {
-        try await asking { [store, name] () async throws(StoreFault) in try await store.remove(user, from: name) }
+        try await mappingFaults { [store, name] () async throws(StoreFault) in
+            try await store.remove(user, from: name)
+        }
     }
 
     /// Returns the users that have changed since the last call; all users at the first call, and if the store cannot be
     /// read.
     public func refresh() async -> ChangedUsers {
-        let last = looked.withLock { $0.number }
+        let last = lastCheck.withLock { $0.number }
         do throws(StoreFault) {
             let (number, users) = try await store.changes(in: name, after: last)
-            looked.withLock { $0 = Looked(number: number) }
+            lastCheck.withLock { $0 = LastCheck(number: number) }
             // Changes between the first login and the first call are not known.
             return last == nil ? .all : users
         } catch {
             guard error.code != .cancelled else { return .all }
             // While the store cannot be read, earlier logins must not be trusted: their users may have changed.
-            let isNews = looked.withLock { looked in
-                defer { looked.hasFailed = true }
-                return !looked.hasFailed
+            let isNews = lastCheck.withLock { check in
+                defer { check.hasFailed = true }
+                return !check.hasFailed
             }
             if isNews { log("realm \(name): \(error)", .error) }
             return .all
         }
     }
 
-    private func asking<Value: Sendable>(
+    /// Calls the store, and converts its faults to errors of a realm.
+    private func mappingFaults<Value: Sendable>(
         _ body: () async throws(StoreFault) -> Value
     ) async throws(RealmError) -> Value {
         do throws(StoreFault) {

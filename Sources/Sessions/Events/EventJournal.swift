@@ -11,7 +11,7 @@ struct EventJournal: Sendable {
     private var streams: [EventStream] = []
     private var isOver = false
 
-    /// Delivers an event to all streams and keeps it for clients that reconnect; nothing follows an end.
+    /// Delivers an event to all streams and keeps it for clients that reconnect; no event follows an end.
     mutating func publish(_ event: SessionEvent) {
         guard !isOver else { return }
         if case .ended = event { isOver = true }
@@ -28,11 +28,11 @@ struct EventJournal: Sendable {
     /// - Parameters:
     ///   - stream: The stream.
     ///   - number: The last event that its client has received; nil to replay none.
-    /// - Returns: False if the session is over.
+    /// - Returns: False if the session has ended.
     mutating func attach(_ stream: EventStream, after number: UInt64?) -> Bool {
         guard !isOver else { return false }
         if let number {
-            // A number that is still to come was given before a restart: the client has received none of these events.
+            // A number higher than the last is from before a restart: the client has received none of these events.
             let received = number > lastNumber ? 0 : number
             for event in events where event.number.map({ $0 > received }) ?? false {
                 stream.deliver(event, isLast: false)

@@ -5,8 +5,8 @@ internal import Synchronization
 
 /// The events that one client has still to receive.
 ///
-/// Not an `AsyncStream`: its buffer cannot be looked at, so that a heartbeat would push an event out of a full one, and
-/// two tasks that read it at once end the process.
+/// It is not an `AsyncStream`. The buffer of one cannot be inspected, so a heartbeat would push an event out of a full
+/// buffer; and two concurrent readers end the process.
 final class EventStream: Sendable {
     /// The number of events that wait for a slow reader; beyond it the oldest is dropped.
     static let capacity = 32
@@ -23,7 +23,7 @@ final class EventStream: Sendable {
     ///
     /// - Parameters:
     ///   - event: The event.
-    ///   - isLast: Whether the stream ends with it.
+    ///   - isLast: True if the stream ends with it.
     func deliver(_ event: NumberedSessionEvent, isLast: Bool) {
         let reader = state.withLock { state -> CheckedContinuation<NumberedSessionEvent?, Never>? in
             guard !state.isOver else { return nil }
@@ -58,7 +58,7 @@ final class EventStream: Sendable {
                     state -> (NumberedSessionEvent??, CheckedContinuation<NumberedSessionEvent?, Never>?) in
                     if !state.waiting.isEmpty { return (state.waiting.removeFirst(), nil) }
                     if state.isOver || Task.isCancelled { return (.some(nil), nil) }
-                    // A stream has one reader: for one that still waits when another comes, it is over.
+                    // A stream has one reader: if a second one waits, the stream ends for the first.
                     let earlier = state.reader
                     state.reader = continuation
                     return (nil, earlier)

@@ -32,7 +32,7 @@ struct OpenStreams: Sendable {
         countBySession[id] = count > 0 ? count : nil
     }
 
-    /// Lets no further stream open.
+    /// Rejects further streams from now on.
     ///
     /// - Returns: The streams that are open.
     mutating func closeAll() -> [EventStream] {

@@ -3,17 +3,18 @@
 
 /// An event of a session, for its clients.
 public enum SessionEvent: Sendable, Hashable {
-    /// The session ends after so many seconds without a request; sent once, and again after ``extended(idleExpiry:)``.
+    /// The session ends after this many seconds without a request; sent once, and again after
+    /// ``extended(idleExpiry:)``.
     case expiring(seconds: Int)
-    /// A session that was about to expire was used: without another request it ends then, in seconds since 1970.
+    /// A session that was about to expire was used; its new end without another request, in seconds since 1970.
     case extended(idleExpiry: Int)
-    /// The session is over; no event follows.
+    /// The session has ended; no event follows.
     case ended(SessionEnd)
     /// A message of an administrator to the user.
     case message(String)
     /// The stream is alive; without a number.
     case heartbeat
-    /// The server stops, and the session may continue with the next one; no event follows; without a number.
+    /// The server stops, and the session may continue after a restart; no event follows; without a number.
     case closing
 }
 

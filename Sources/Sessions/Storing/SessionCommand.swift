@@ -3,7 +3,7 @@
 
 public import RealmKit
 
-/// A command of another program to a running server, about its sessions.
+/// A command that another program has stored for a running server, about its sessions.
 public struct SessionCommand: Sendable, Hashable {
     /// The longest message, in bytes of UTF-8.
     public static let maximumMessageBytes = 1000
@@ -43,12 +43,12 @@ public enum SessionSelection: Sendable, Hashable {
     /// All sessions.
     case all
 
-    /// Returns whether a session is among them.
+    /// Returns whether a session is included.
     ///
     /// - Parameters:
     ///   - id: The session.
     ///   - user: The session's user.
-    /// - Returns: True if it is.
+    /// - Returns: True if it is included.
     public func includes(_ id: SessionID, of user: SignedInUser) -> Bool {
         switch self {
         case .one(let one): one == id

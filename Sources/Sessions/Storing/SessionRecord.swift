@@ -80,7 +80,7 @@ public struct SessionTouch: Sendable, Hashable {
     public let absoluteExpiry: Int
 }
 
-/// The digest of a ``SecurityStamp`` with a salt of the session's own.
+/// The digest of a ``SecurityStamp`` with a salt of its session.
 ///
 /// The store does not reveal that two sessions have the same user, and a stamp cannot be looked up in a table of digests.
 public struct SaltedStamp: Sendable, Hashable {
@@ -105,7 +105,7 @@ public struct SaltedStamp: Sendable, Hashable {
         digest = try Digest.sha256(salt + stamp.bytes)
     }
 
-    /// Returns whether it was made of a stamp.
+    /// Returns whether it is the salted digest of a stamp.
     func isMade(of stamp: SecurityStamp) throws(OpenSSLError) -> Bool {
         try Digest.sha256(salt + stamp.bytes) == digest
     }

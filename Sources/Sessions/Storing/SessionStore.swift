@@ -3,8 +3,8 @@
 
 /// A store in which sessions survive a restart, and other programs can list and end them.
 ///
-/// The table's memory decides. Methods may be called at any time, several at once. When a method returns, its change is
-/// durable and complete.
+/// The sessions in the memory of the table are authoritative. Methods may be called at any time, several at once. When
+/// a method returns, its change is durable and complete.
 public protocol SessionStore: Sendable {
     /// Reads everything that is stored.
     ///
@@ -30,9 +30,10 @@ public protocol SessionStore: Sendable {
     /// - Throws: ``SessionStoreError`` when nothing was written; the table tries again.
     func removeSessions(_ ids: [SessionID]) async throws(SessionStoreError)
 
-    /// Records in another place that sessions are over, where they could not be removed in time.
+    /// Records the ends of sessions that could not be removed in time, in another place than the sessions.
     ///
-    /// ``loadSessions()`` does not return sessions with such a note. A note is void when its session has been removed.
+    /// ``loadSessions()`` does not return these sessions. The record of an end is dropped when its session has been
+    /// removed.
     ///
     /// - Parameter ids: At most ``SessionTouch/batch`` of them.
     /// - Throws: ``SessionStoreError`` when one is not recorded.
@@ -45,12 +46,12 @@ public protocol SessionStore: Sendable {
     /// - Throws: ``SessionStoreError`` when nothing could be read.
     func sessionCommands(after number: Int) async throws(SessionStoreError) -> [SessionCommand]
 
-    /// Gives a command to a running server, for other programs.
+    /// Stores a command for a running server; called by other programs.
     ///
-    /// Sessions that are to end are removed as well, so that they do not come back where no server runs.
+    /// Sessions that the command ends are also removed, so that they are not restored if no server runs now.
     ///
     /// - Parameter action: The action.
-    /// - Returns: The number of stored sessions that it is about.
+    /// - Returns: The number of stored sessions that the command selects.
     /// - Throws: ``SessionStoreError`` when nothing was written.
     func commandSessions(_ action: SessionCommand.Action) async throws(SessionStoreError) -> Int
 }
@@ -59,7 +60,7 @@ public protocol SessionStore: Sendable {
 public struct SessionSnapshot: Sendable {
     /// The sessions, in no order.
     public var sessions: [SessionRecord]
-    /// Sessions that are over by a note, and still to be removed; not among ``sessions``.
+    /// Sessions whose end is recorded and that are not removed yet; not among ``sessions``.
     public var ended: [SessionID]
     /// The number of the last command; 0 if there was none.
     public var lastCommand: Int
@@ -68,7 +69,7 @@ public struct SessionSnapshot: Sendable {
     ///
     /// - Parameters:
     ///   - sessions: The sessions, in no order.
-    ///   - ended: Sessions that are over by a note, and still to be removed.
+    ///   - ended: Sessions whose end is recorded and that are not removed yet.
     ///   - lastCommand: The number of the last command; 0 if there was none.
     public init(sessions: [SessionRecord] = [], ended: [SessionID] = [], lastCommand: Int = 0) {
         self.sessions = sessions

@@ -3,8 +3,8 @@
 
 /// The sessions to be checked for expiry, by the second.
 ///
-/// A session is scheduled for the first moment at which it may have to be warned or ended. A later use is noticed only
-/// then, so that it costs nothing here.
+/// A session is scheduled for the first moment at which it may have to be warned or ended. If it has been used since,
+/// it is scheduled again at that moment, so a use costs nothing here.
 struct ExpiryQueue: Sendable {
     private var seconds: [UInt64: [SessionID]] = [:]
 
@@ -12,7 +12,7 @@ struct ExpiryQueue: Sendable {
     ///
     /// - Returns: The second at which it is due.
     mutating func add(_ session: Session, at now: UInt64, limits: SessionLimits) -> UInt64 {
-        // With stricter settings the next use may bring its end nearer, though never nearer than this.
+        // With stricter settings the next use may move the end forward, but never to before this moment.
         let moment = min(session.nextMoment, limits.idleEnd(after: now))
         let second = moment / 1_000_000_000 + (moment % 1_000_000_000 == 0 ? 0 : 1)
         seconds[second, default: []].append(session.id)

@@ -9,7 +9,7 @@ internal import Synchronization
 /// A ``SessionTable`` makes, finds and ends it. Its times are seconds since 1970, for display; a monotonic clock decides.
 /// It may be used from any thread.
 public final class Session: Sendable {
-    /// The id, which is no secret.
+    /// The id, which is not a secret.
     public let id: SessionID
     /// The user who has signed in.
     public let user: SignedInUser
@@ -19,9 +19,9 @@ public final class Session: Sendable {
     public let client: SessionClient
     /// The time at which it began.
     public let created: Int
-    /// The identity that it was begun with; nil for a session that was restored from a store.
+    /// The identity of the sign-in; nil for a session that was restored from a store.
     ///
-    /// It keeps the login: name, groups, and the modules that were reached.
+    /// It has the user, the groups and the modules that the login reached.
     public let identity: AuthenticatedIdentity?
 
     /// The user's security stamp at the sign-in; nil if the realm has none.
@@ -75,7 +75,7 @@ public final class Session: Sendable {
     public var absoluteExpiry: Int { clocks.wall(of: absoluteEnd) }
     /// The time at which its clients are warned of its end, without another use.
     public var warningTime: Int { clocks.wall(of: times.warningMoment) }
-    /// The cause of its end; nil while it lives, and until its expiry has been noticed.
+    /// The cause of its end; nil while it is valid, and until its expiry has been detected.
     public var end: SessionEnd? { SessionEnd(number: ended.load(ordering: .acquiring)) }
 
     // MARK: For the table, under its lock
@@ -91,7 +91,7 @@ public final class Session: Sendable {
 
     var hasEnded: Bool { ended.load(ordering: .relaxed) != 0 }
 
-    /// Returns whether it has not expired, noticed or not.
+    /// Returns whether it is valid; an expired session may still be in the table.
     func isLive(_ now: UInt64) -> Bool {
         !hasEnded && now < absoluteEnd && now < idleEnd.load(ordering: .relaxed)
     }
@@ -100,7 +100,7 @@ public final class Session: Sendable {
 
     /// Records a use.
     ///
-    /// - Returns: Whether it moved an end that clients had been warned of.
+    /// - Returns: True if the use has postponed an end of which clients were warned.
     func touch(at now: UInt64, limits: SessionLimits) -> Bool {
         let before = times
         // Moments come from several threads, not always in order.
@@ -119,7 +119,7 @@ public final class Session: Sendable {
 
     /// Records that its token was presented at another host.
     ///
-    /// - Returns: False if it was before.
+    /// - Returns: False if that was recorded before.
     func noteWrongHost() -> Bool { !hasWrongHost.exchange(true, ordering: .relaxed) }
 
     /// The moment at which it has to be warned or ended, without another use.

@@ -6,12 +6,12 @@ public import RealmKit
 internal import Synchronization
 
 extension SessionTable {
-    /// The epoch to begin a session with, to be taken before the login that leads to it.
+    /// Returns the epoch that a login needs to begin a session; it must be read before the login.
     ///
     /// - Returns: The epoch.
     public func revocationEpoch() -> RevocationEpoch { state.withLock { $0.revocations.epoch } }
 
-    /// Begins a session; it is in the store, if there is one, when this returns.
+    /// Begins a session; when this returns, the session is in the store, if there is one.
     ///
     /// - Parameters:
     ///   - identity: The user who has signed in.
@@ -22,8 +22,8 @@ extension SessionTable {
     ///   - replaced: The session that the same client had; it ends when the new one begins.
     /// - Returns: The session, and the token by which it is found.
     /// - Throws: ``SessionFault``: `full`; `changedMeanwhile` if the user's sessions were ended since the epoch;
-    ///   `unavailable` if within two seconds the session could not be stored, or the sessions that end for it not be
-    ///   removed. There is no session then. The one to be replaced continues, except in the last case.
+    ///   `unavailable` if the session could not be stored, or the sessions that it replaces could not be removed,
+    ///   within two seconds. No session has begun then. The replaced session continues, except in the last case.
     public func begin(
         _ identity: AuthenticatedIdentity,
         at host: SessionHost,
@@ -32,7 +32,7 @@ extension SessionTable {
         since epoch: RevocationEpoch,
         replacing replaced: Session?
     ) async throws(SessionFault) -> (session: Session, token: OpaqueToken) {
-        // A session keeps the login for as long as it lives: its modules are to log out then.
+        // The session keeps the identity, so that the modules of its login can be called to log out when it ends.
         identity.forgetNotes()
         return try await begin(
             SignedInUser(identity),
@@ -76,7 +76,7 @@ extension SessionTable {
         do throws(SessionFault) {
             try await removeStored(effects.ended.map(\.session.id))
         } catch {
-            // The sessions that ended for it may come back after a restart, so it does not begin.
+            // The sessions that it replaces may be valid again after a restart, so it does not begin.
             state.withLock { _ = $0.remove(new.session, cause: .replaced) }
             throw error
         }
@@ -97,7 +97,7 @@ extension SessionTable {
         let (effects, hasRoom) = state.withLock { state in
             var effects = TableEffects()
             if state.count + state.reserved >= state.settings.total { effects = state.sweep(at: now) }
-            // The total does not grow where another session ends for it.
+            // A session that replaces another does not increase the total.
             let takesPlace =
                 replaced.map { state.entries[$0.id] != nil } ?? false
                 || state.sessions(of: SessionOwner(user)).count >= state.settings.perUser
@@ -121,7 +121,7 @@ extension SessionTable {
         let limits = state.withLock { $0.limits }
         let now = clocks.now
         let created = clocks.wall.seconds
-        // The sessions of an account end with it.
+        // A session ends no later than the account of its user.
         let left = stamp?.expiry.map { SessionLimits.nanoseconds(from: created, to: $0) } ?? .max
         let times = SessionTimes(
             seen: now,
@@ -145,14 +145,14 @@ extension SessionTable {
         return NewSession(session: session, token: token, record: session.record(token: digest))
     }
 
-    /// Stores a session, or gives up after ``patience``; if it is stored later than that, it is removed again.
+    /// Stores a session, or gives up after ``timeLimit``; if it is stored later than that, it is removed again.
     private func save(_ new: NewSession) async throws(SessionFault) {
         guard let store else { return }
         let saving = Task { () -> SessionStoreError? in
             do throws(SessionStoreError) { try await store.saveSession(new.record) } catch { return error }
             return nil
         }
-        guard let saved = await LimitedWait.value(of: saving, within: Self.patience, clock: clocks.clock) else {
+        guard let saved = await LimitedWait.value(of: saving, within: Self.timeLimit, clock: clocks.clock) else {
             // A write that has not begun yet is not needed any more.
             saving.cancel()
             Task { [self] in
@@ -167,7 +167,7 @@ extension SessionTable {
         throw SessionFault(.unavailable, fault.message)
     }
 
-    /// Puts a session into the table and ends those that have to end for it; on an error, neither happens.
+    /// Puts a session into the table and ends the sessions that it replaces; after an error, nothing has changed.
     private func enter(
         _ new: NewSession,
         since epoch: RevocationEpoch,

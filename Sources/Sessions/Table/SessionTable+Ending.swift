@@ -6,17 +6,17 @@ public import RealmKit
 internal import Synchronization
 
 extension SessionTable {
-    /// The longest time that removing a session from the store may take, and again noting its end elsewhere.
-    static let patience = Duration.seconds(2)
+    /// The longest time for removing a session from the store, and again for recording its end elsewhere.
+    static let timeLimit = Duration.seconds(2)
 
     /// Ends a session: at once for every request, and durably when this returns.
     ///
     /// - Parameters:
-    ///   - session: The session; if it is over already, it is only removed from the store once more.
+    ///   - session: The session; if it has ended already, only its removal from the store is repeated.
     ///   - cause: The cause.
-    /// - Throws: ``SessionFault``: `unavailable` if within four seconds the session could neither be removed from the store
-    ///   nor its end be noted. It is over nevertheless, and removed with a later attempt; there is one every second. If the
-    ///   process ends before one succeeds, the session comes back.
+    /// - Throws: ``SessionFault``: `unavailable` if the session could not be removed from the store, nor its end be
+    ///   recorded, within four seconds. It has ended nevertheless, and its removal is repeated every second. If the
+    ///   process ends before it succeeds, the session is valid again after a restart.
     public func end(_ session: Session, cause: SessionEnd) async throws(SessionFault) {
         try await end([session], cause: cause)
     }
@@ -24,9 +24,9 @@ extension SessionTable {
     /// Ends sessions: at once for every request, and durably when this returns.
     ///
     /// - Parameters:
-    ///   - sessions: The sessions; those that are over already are only removed from the store once more.
+    ///   - sessions: The sessions; for those that have ended already, only the removal from the store is repeated.
     ///   - cause: The cause.
-    /// - Throws: ``SessionFault`` as for one session, if that is so for any of them.
+    /// - Throws: ``SessionFault`` as for one session, if it applies to any of them.
     public func end(_ sessions: [Session], cause: SessionEnd) async throws(SessionFault) {
         let effects = state.withLock { state in
             var effects = TableEffects()
@@ -37,7 +37,8 @@ extension SessionTable {
         try await removeStored(sessions.map(\.id))
     }
 
-    /// Ends sessions in memory at once, and those of logins that are still running; the store follows within a second.
+    /// Ends sessions in memory at once, also those that running logins begin later; the store is updated within a
+    /// second.
     ///
     /// - Parameters:
     ///   - cause: The cause.
@@ -55,7 +56,7 @@ extension SessionTable {
         publish(effects)
     }
 
-    /// Returns the session that had a token and is over, while it may still come back after a restart.
+    /// Returns the ended session of a token, if it may be valid again after a restart because its end is not stored.
     ///
     /// - Parameters:
     ///   - token: The token that was presented.
@@ -72,7 +73,7 @@ extension SessionTable {
         return session
     }
 
-    /// Returns a user's sessions that are over, while they may still come back after a restart.
+    /// Returns a user's ended sessions that may be valid again after a restart because their ends are not stored.
     ///
     /// - Parameter user: The user; the groups do not matter.
     /// - Returns: The sessions, to be ended once more, in no order.
@@ -80,15 +81,16 @@ extension SessionTable {
         state.withLock { $0.writes.unsettled(of: SessionOwner(user)) }
     }
 
-    /// Removes sessions from the store, or notes that they are over.
+    /// Removes sessions from the store, or records their ends elsewhere.
     ///
-    /// - Throws: ``SessionFault``: `unavailable` if neither is done within ``patience`` each.
+    /// - Throws: ``SessionFault``: `unavailable` if neither is done within ``timeLimit`` each.
     func removeStored(_ ids: [SessionID]) async throws(SessionFault) {
         guard store != nil, !areSettled(ids) else { return }
-        // In a task of its own, as the caller's may be cancelled: a client that has disconnected has still signed out.
+        // It runs in a separate task, as the caller's may be cancelled: a client that has disconnected has still signed
+        // out.
         let isSettled = await Task { [self] in
             // A slow removal continues, and a failed one is tried again every second.
-            _ = await LimitedWait.value(of: removal(of: ids), within: Self.patience, clock: clocks.clock)
+            _ = await LimitedWait.value(of: removal(of: ids), within: Self.timeLimit, clock: clocks.clock)
             if areSettled(ids) { return true }
             let noting = Task {
                 for batch in SessionTouch.batches(ids) {
@@ -96,7 +98,7 @@ extension SessionTable {
                 }
                 return true
             }
-            return await LimitedWait.value(of: noting, within: Self.patience, clock: clocks.clock) == true
+            return await LimitedWait.value(of: noting, within: Self.timeLimit, clock: clocks.clock) == true
         }.value
         guard isSettled else { throw SessionFault(.unavailable, "the end of a session could not be stored") }
     }
@@ -105,8 +107,8 @@ extension SessionTable {
 
     /// The task that removes sessions from the store.
     ///
-    /// One runs at a time, and all ids that come meanwhile wait for the next one together: with a slow store there is no
-    /// queue of one write for each end.
+    /// One removal runs at a time; ids that are added meanwhile are removed together by the next one. So a slow store
+    /// does not get a write for each end.
     func removal(of ids: [SessionID]) -> Task<SessionStoreError?, Never> {
         removals.withLock { queue in
             queue.ids.formUnion(ids)
@@ -135,7 +137,7 @@ extension SessionTable {
         return fault
     }
 
-    /// Notes the ends of those sessions of a batch that are neither removed nor noted.
+    /// Records the ends of those sessions of a batch that are neither removed nor recorded.
     func note(_ batch: [SessionID]) async -> Bool {
         let ids = state.withLock { $0.writes.unnoted(batch) }
         guard !ids.isEmpty else { return true }

@@ -4,12 +4,12 @@
 internal import Synchronization
 
 extension SessionTable {
-    /// Opens a stream of a session's events, which counts as no use of the session.
+    /// Opens a stream of a session's events; it does not count as a use of the session.
     ///
     /// - Parameters:
     ///   - session: The session.
-    ///   - lastEventID: The number of the last event that the client has received, as in `Last-Event-ID`: later ones come
-    ///     first, as far as they are among the last 16. Nil for none of them.
+    ///   - lastEventID: The number of the last event that the client has received, as in `Last-Event-ID`. The later
+    ///     ones among the last 16 events are delivered first. Nil to replay none.
     /// - Returns: The events.
     /// - Throws: ``SessionFault``: `ended`, `tooManyStreams`, `closing`.
     public func events(of session: Session, after lastEventID: UInt64?) throws(SessionFault) -> SessionEvents {

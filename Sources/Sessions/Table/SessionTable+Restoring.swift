@@ -5,9 +5,9 @@ internal import OpenSSLKit
 public import RealmKit
 internal import Synchronization
 
-/// The present status of a session's user.
+/// The current status of a session's user.
 public enum UserStatus: Sendable, Hashable {
-    /// The realm no longer exists, or is another one of that name.
+    /// The realm no longer exists, or another realm has its name.
     case realmGone
     /// The user's state in the realm.
     case user(UserState)
@@ -16,10 +16,10 @@ public enum UserStatus: Sendable, Hashable {
 extension SessionTable {
     /// Restores the sessions of the store; to be called once, before the first request.
     ///
-    /// Sessions that have expired are ended, and those whose user or realm has changed. Where a change cannot be ruled out
-    /// now, though it could be checked when the session began, the session is ended too.
+    /// Sessions that have expired are ended, and those whose user or realm has changed. A session with a stamp is also
+    /// ended if the stamp cannot be compared now.
     ///
-    /// - Parameter status: Returns the present status of a user; called once for each.
+    /// - Parameter status: Returns the current status of a user; called once for each.
     /// - Throws: ``SessionStoreError`` when the store cannot be read; nothing is restored then.
     public func restore(
         _ status: (SignedInUser) async -> UserStatus
@@ -39,13 +39,13 @@ extension SessionTable {
         }
     }
 
-    /// Ends the sessions whose user or realm has changed, as after another configuration has been read.
+    /// Ends the sessions whose user or realm has changed, as after a reload of the configuration.
     ///
-    /// Where that cannot be checked now, the session continues.
+    /// A session whose user cannot be checked now continues.
     ///
     /// - Parameters:
     ///   - realm: The realm whose sessions are checked; nil for all.
-    ///   - status: Returns the present status of a user; called once for each.
+    ///   - status: Returns the current status of a user; called once for each.
     public func recheck(
         of realm: String? = nil,
         status: (SignedInUser) async -> UserStatus

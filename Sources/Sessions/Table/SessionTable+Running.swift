@@ -10,12 +10,12 @@ extension SessionTable {
     /// The number of intervals between two writes of uses, and between two heartbeats on an event stream.
     static let intervalsBetweenTouches = 15
 
-    /// Ends expired sessions, warns clients, sends heartbeats, stores uses, and carries out the commands of other programs
-    /// until the task is cancelled; then stores what is left.
+    /// Ends expired sessions, warns clients, sends heartbeats, stores uses, and carries out the commands of other
+    /// programs until the task is cancelled; then stores the remaining changes.
     ///
-    /// It is for one task at a time.
+    /// Only one task may run it.
     ///
-    /// - Parameter onError: Called when the store begins to fail; everything is tried again every second.
+    /// - Parameter onError: Called when the store begins to fail; every write is repeated every second.
     public func run(onError: @escaping @Sendable (SessionStoreError) -> Void) async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.runMemory() }
@@ -49,7 +49,8 @@ extension SessionTable {
         while await rest() {
             count += 1
             let storingTouches = isFailing || count % Self.intervalsBetweenTouches == 0
-            // In a task of its own: a store may refuse to work for a cancelled task, and has not failed then.
+            // It runs in a separate task: a store may refuse to work for a cancelled task, which is not an error of the
+            // store.
             note(await Task { await self.updateStore(storingTouches: storingTouches) }.value)
         }
         note(await Task { await self.updateStore(storingTouches: true) }.value)

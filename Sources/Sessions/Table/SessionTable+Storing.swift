@@ -30,14 +30,14 @@ extension Session {
 }
 
 extension SessionTable {
-    /// Carries out the commands of other programs, and removes from the store what is over.
+    /// Carries out the commands of other programs, and removes ended sessions from the store.
     func settle() async throws(SessionStoreError) {
         let fault: SessionStoreError?
         do throws(SessionStoreError) {
             try await takeCommands()
             fault = nil
         } catch {
-            // What is over is removed or noted even where the commands cannot be read.
+            // Ended sessions are removed or recorded even if the commands cannot be read.
             fault = error
         }
         try await removeAllDue()
@@ -49,14 +49,14 @@ extension SessionTable {
         let last = state.withLock { $0.writes.lastCommand }
         let commands = try await store.sessionCommands(after: last)
         if let first = commands.first, first.number > last + 1 {
-            // Some are no longer stored, and one of them may have been to end all sessions.
+            // Some commands are no longer stored, and one of them may have been to end all sessions.
             end(.administrator) { _ in true }
         }
         for command in commands { carryOut(command.action) }
         if let last = commands.last { state.withLock { $0.writes.lastCommand = last.number } }
     }
 
-    /// Removes from the store all that it is to remove, however long it takes.
+    /// Removes all ended sessions from the store, however long it takes.
     private func removeAllDue() async throws(SessionStoreError) {
         guard store != nil else { return }
         var fault: SessionStoreError?

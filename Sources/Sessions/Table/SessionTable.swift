@@ -11,8 +11,8 @@ internal import Synchronization
 /// - A session belongs to the host that its cookie was set for; its token is not accepted at another host.
 /// - A session ends when it has not been used for a time, and after a longer time in any case. Both are measured by a
 ///   monotonic clock. An expired session is not found, even if it has not been removed yet.
-/// - An end takes effect here first. If the store cannot remove a session at once, it is noted elsewhere if possible, and
-///   removed with the next attempt; there is one every second.
+/// - An end takes effect in memory first. If the store cannot remove the session at once, its end is recorded elsewhere
+///   if possible, and the removal is repeated every second.
 /// - A user has no more sessions than ``SessionSettings/perUser``; one more ends the one that was used least recently.
 ///
 /// Sources: ASVS 7.2 to 7.4; CVE-2024-21492 for the consequences of sessions that outlive their end. The table may be used
@@ -80,15 +80,15 @@ public final class SessionTable: Sendable {
     /// - Parameters:
     ///   - token: The token that was presented.
     ///   - host: The host it was presented at.
-    ///   - isActivity: Whether the request is a use of the session, which moves its idle end. Polling and event streams
-    ///     are not.
+    ///   - isActivity: True if the request is a use of the session, which postpones its idle end. Polling and event
+    ///     streams are not.
     /// - Returns: The session; nil if there is none, it has expired, or it belongs to another host. Nothing changes then.
     public func session(_ token: OpaqueToken, at host: SessionHost, isActivity: Bool) -> Session? {
         let digest: Digest
         do throws(OpenSSLError) {
             digest = try token.digest()
         } catch {
-            // A token that cannot be compared is not accepted.
+            // A token whose digest cannot be computed is not accepted.
             return nil
         }
         let now = clocks.now
@@ -138,9 +138,9 @@ public final class SessionTable: Sendable {
 
     // MARK: Using
 
-    /// Moves a session's idle end, as a use of it does; its absolute end stays.
+    /// Postpones a session's idle end, as a use of it does; its absolute end stays.
     ///
-    /// - Parameter session: The session; one that is over is ignored.
+    /// - Parameter session: The session; an ended one is ignored.
     public func refresh(_ session: Session) {
         let now = clocks.now
         let isExtended = state.withLock { state in

@@ -3,13 +3,13 @@
 
 internal import OpenSSLKit
 
-/// The changes that a store does not have yet.
+/// The changes that are not in the store yet.
 struct SessionWriteQueue: Sendable {
     /// A session that the store is to remove.
     private struct Removal {
         /// The session and the digest of its token; nil for a session whose token was never given out.
         var known: (session: Session, token: Digest)?
-        /// Whether its end is noted elsewhere, so that it does not come back after a restart.
+        /// True if its end is recorded elsewhere, so that it is not valid again after a restart.
         var isNoted = false
     }
 
@@ -18,12 +18,12 @@ struct SessionWriteQueue: Sendable {
     var lastCommand = 0
     /// The sessions that the store is to remove.
     private var removals: [SessionID: Removal] = [:]
-    /// Those of them that may come back after a restart, by the digests of their tokens and by their users.
+    /// Those of them that may be valid again after a restart, by the digests of their tokens and by their users.
     private var byToken: [Digest: SessionID] = [:]
     private var byOwner: [SessionOwner: Set<SessionID>] = [:]
     /// The sessions that were used.
     private var touched: [Session] = []
-    /// The difference of the wall clock to the other one, in seconds, when times were last stored.
+    /// The difference between the wall clock and the monotonic clock, in seconds, when times were last stored.
     private var offset: Int?
 
     init(isStored: Bool) { self.isStored = isStored }
@@ -36,7 +36,7 @@ struct SessionWriteQueue: Sendable {
         if isStored, removals[id] == nil { removals[id] = Removal() }
     }
 
-    /// Adds a session that is over to those that the store is to remove.
+    /// Adds an ended session to those that the store is to remove.
     mutating func remove(_ session: Session, token: Digest) {
         guard isStored else { return }
         removals[session.id] = Removal(known: (session, token))
@@ -66,13 +66,13 @@ struct SessionWriteQueue: Sendable {
         if byOwner[owner]?.isEmpty == true { byOwner[owner] = nil }
     }
 
-    /// Returns those of some sessions that may come back after a restart.
+    /// Returns those of some sessions that may be valid again after a restart.
     func unnoted(_ ids: [SessionID]) -> [SessionID] { ids.filter { removals[$0]?.isNoted == false } }
 
-    /// Returns the session that is over and had a token, while it may come back after a restart.
+    /// Returns the ended session of a token, if it may be valid again after a restart.
     func unsettled(_ token: Digest) -> Session? { byToken[token].flatMap { removals[$0]?.known?.session } }
 
-    /// Returns the sessions of a user that are over and may come back after a restart.
+    /// Returns the ended sessions of a user that may be valid again after a restart.
     func unsettled(of owner: SessionOwner) -> [Session] {
         byOwner[owner].map { $0.compactMap { removals[$0]?.known?.session } } ?? []
     }

@@ -22,7 +22,7 @@ struct TableState: Sendable {
     private var expiries = ExpiryQueue()
     /// The number of sessions that are being written to the store, and not in the table yet.
     var reserved = 0
-    /// The changes that the store does not have yet.
+    /// The changes that are not in the store yet.
     var writes: SessionWriteQueue
 
     init(_ settings: SessionSettings, isStored: Bool) {
@@ -63,7 +63,7 @@ struct TableState: Sendable {
 
     /// Records a use of a session.
     ///
-    /// - Returns: Whether it moved an end that clients had been warned of.
+    /// - Returns: True if the use has postponed an end of which clients were warned.
     mutating func touch(_ session: Session, at now: UInt64) -> Bool {
         let isExtended = session.touch(at: now, limits: limits)
         if session.noteTouch() { writes.touch(session) }
@@ -80,7 +80,7 @@ struct TableState: Sendable {
         var effects = TableEffects()
         for (second, ids) in expiries.takeDue(at: now) {
             for id in ids {
-                // It may be gone, or scheduled for another second by now.
+                // The session may have ended, or be scheduled for another second by now.
                 guard let entry = entries[id], entry.second == second else { continue }
                 let session = entry.session
                 let times = session.times

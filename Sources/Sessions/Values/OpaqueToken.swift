@@ -6,7 +6,7 @@ public import OpenSSLKit
 
 /// A token of 256 random bits, as in a session cookie.
 ///
-/// The server keeps only the ``digest()``, with which no token can be presented. Source: ASVS 7.2.3, 11.5.1.
+/// The server keeps only the ``digest()``, from which the token cannot be computed. Source: ASVS 7.2.3, 11.5.1.
 public struct OpaqueToken: Sendable {
     /// The length of ``text``: 43 characters.
     public static let textLength = 43
@@ -16,7 +16,7 @@ public struct OpaqueToken: Sendable {
 
     /// A new token.
     ///
-    /// - Throws: ``OpenSSLError`` when no random bytes can be had.
+    /// - Throws: ``OpenSSLError`` when no random bytes can be generated.
     public init() throws(OpenSSLError) {
         var random = try RandomBytes.make(32)
         defer { for index in random.indices { random[index] = 0 } }
@@ -34,9 +34,9 @@ public struct OpaqueToken: Sendable {
         guard isToken else { return nil }
     }
 
-    /// The token as it stands in a cookie: 43 characters of base64url.
+    /// The token as it is in a cookie: 43 characters of base64url.
     ///
-    /// It is a secret; it is written into a response and nowhere else.
+    /// It is a secret: write it into a response and nowhere else.
     public var text: String { withBytes { Base64.url.encode($0) } }
 
     /// Returns the digest by which the token is found.
@@ -49,9 +49,9 @@ public struct OpaqueToken: Sendable {
         }
     }
 
-    /// Returns a value that proves knowledge of the token without revealing it: against forged requests.
+    /// Returns a value that proves knowledge of the token without revealing it, for protection against forged requests.
     ///
-    /// - Parameter purpose: The purpose; each has another value.
+    /// - Parameter purpose: The purpose; different purposes give different values.
     /// - Returns: HMAC-SHA-256 of the purpose, the token being the key.
     /// - Throws: ``OpenSSLError`` when it cannot be computed.
     public func proof(for purpose: StaticString) throws(OpenSSLError) -> Digest {

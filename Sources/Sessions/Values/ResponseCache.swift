@@ -38,7 +38,7 @@ package final class ResponseCache: Sendable {
     package func response<Response: Sendable>(for key: Int, make: () -> Response) -> Response {
         let (box, generation) = state.withLock { ($0.responses[key] as? Box<Response>, $0.generation) }
         if let box { return box.response }
-        // Not under the lock: it may need another response of this cache.
+        // The response is made without the lock: making it may need another response of this cache.
         let made = Box(make())
         state.withLock { state in
             guard generation == state.generation, state.responses.count < Self.capacity || state.responses[key] != nil

@@ -3,16 +3,16 @@
 
 /// A point in a ``RevocationLog``.
 ///
-/// It is taken before a login. What has been revoked since then, the login may not have seen.
+/// It is read before a login, which may not have seen the revocations after it.
 public struct RevocationEpoch: Sendable, Hashable {
     fileprivate let number: UInt64
 }
 
-/// The revocations of late, for what a login that is still running is about to begin.
+/// The recent revocations, for the sessions and cache entries that running logins are about to add.
 ///
 /// A login may have been accepted with a password that is no longer valid, and finish after all sessions and cached
-/// credentials of its user have been revoked. What it would begin is therefore checked against the revocations since its
-/// ``RevocationEpoch``. The log is bounded: of an epoch that is older than the log, everything counts as revoked.
+/// credentials of its user have been revoked. Whatever it adds is therefore checked against the revocations since its
+/// ``RevocationEpoch``. The log is bounded: for an epoch that is older than the log, everything counts as revoked.
 package struct RevocationLog<Element>: Sendable {
     /// The number of revocations that are kept: 1,000.
     package static var capacity: Int { 1000 }
@@ -33,7 +33,7 @@ package struct RevocationLog<Element>: Sendable {
     /// The epoch as of now.
     package var epoch: RevocationEpoch { RevocationEpoch(number: lastNumber) }
 
-    /// Adds a revocation, which may push the oldest one out.
+    /// Adds a revocation; the oldest one may be dropped.
     ///
     /// - Parameter matches: Returns true for what is revoked. It is called with elements that begin later.
     package mutating func revoke(where matches: @escaping @Sendable (Element) -> Bool) {

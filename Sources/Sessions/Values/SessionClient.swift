@@ -27,7 +27,7 @@ public struct SessionClient: Sendable, Hashable {
     }
 }
 
-/// Text from outside, made fit to be shown.
+/// Text from outside that is safe to show.
 enum PrintableText {
     /// Removes control characters and invisible ones, and cuts a text that is too long.
     ///
@@ -38,7 +38,7 @@ enum PrintableText {
     static func clean(_ text: String, maximumBytes: Int) -> String {
         var cleaned = String.UnicodeScalarView()
         var bytes = 0
-        // A long text of which hardly anything is printable is not read to its end.
+        // A long text with few printable characters is not read to its end.
         for scalar in text.unicodeScalars.prefix(maximumBytes * 4) {
             let kept = scalar.properties.isWhitespace ? " " : scalar
             guard isPrintable(kept) else { continue }

@@ -9,13 +9,13 @@ public struct SessionFault: Error, Sendable, CustomStringConvertible {
         case full
         /// The user's sessions were ended during the login; another login may succeed.
         case changedMeanwhile
-        /// The session is over.
+        /// The session has ended.
         case ended
         /// The limit of event streams has been reached, of this session or of all.
         case tooManyStreams
         /// The server is stopping.
         case closing
-        /// The store could not be written, or no random bytes could be had.
+        /// The store could not be written, or no random bytes could be generated.
         case unavailable
     }
 
@@ -31,8 +31,8 @@ public struct SessionFault: Error, Sendable, CustomStringConvertible {
         .changedMeanwhile,
         "the user's sessions were ended during the login"
     )
-    /// The session is over.
-    public static let ended = SessionFault(.ended, "the session is over")
+    /// The session has ended.
+    public static let ended = SessionFault(.ended, "the session has ended")
     /// The limit of event streams has been reached.
     public static let tooManyStreams = SessionFault(.tooManyStreams, "the limit of event streams has been reached")
     /// The server is stopping.
@@ -45,7 +45,7 @@ public struct SessionFault: Error, Sendable, CustomStringConvertible {
 }
 
 extension SessionFault: Hashable {
-    /// Whether the codes are the same.
+    /// Returns whether the codes are the same.
     public static func == (left: SessionFault, right: SessionFault) -> Bool { left.code == right.code }
 
     /// Hashes the code.

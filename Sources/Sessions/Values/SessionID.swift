@@ -6,13 +6,13 @@ internal import OpenSSLKit
 
 /// The id of a session for clients and administrators: 128 random bits, written as 22 characters of base64url.
 ///
-/// It is no secret, and gives no access: the session's token cannot be derived from it, nor it from the token.
+/// It is not a secret and gives no access: neither of id and token can be derived from the other.
 public struct SessionID: Hashable, Sendable, CustomStringConvertible {
     private var words: (UInt64, UInt64) = (0, 0)
 
     /// A new id.
     ///
-    /// - Throws: ``OpenSSLError`` when no random bytes can be had.
+    /// - Throws: ``OpenSSLError`` when no random bytes can be generated.
     init() throws(OpenSSLError) {
         let random = try RandomBytes.make(16)
         for index in random.indices { set(index, to: random[index]) }

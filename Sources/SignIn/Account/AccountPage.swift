@@ -50,7 +50,7 @@ struct AccountPage: SignInComponent {
     private static func line(_ session: Session, isCurrent: Bool) -> String {
         let device = DeviceName.of(session.client.userAgent.utf8Span.span)
         return "\(session.id)  \(device)  \(session.host)  \(session.client.address ?? "-")  \(time(session.lastSeen))"
-            + (isCurrent ? "  this one" : "")
+            + (isCurrent ? "  this session" : "")
     }
 
     /// Returns a time for programs: `2026-11-21T18:05:00Z`.
@@ -83,7 +83,7 @@ struct AccountPage: SignInComponent {
         }
         guard CSRFToken.isValid(fields.read("csrf"), for: token) else {
             return LoggedResponse(
-                render(.badRequest("the form is not of this session"), to: request),
+                render(.badRequest("the form does not belong to this session"), to: request),
                 user: session.user
             )
         }

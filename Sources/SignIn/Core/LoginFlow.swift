@@ -192,7 +192,7 @@ struct LoginFlow: SignInComponent {
     ///   - browser: The browser that the login belongs to.
     ///   - number: The number of the question.
     ///   - secret: Returns the answer to the callback of an index; nil if there is none.
-    /// - Returns: The login, if it goes on.
+    /// - Returns: The login, if it continues.
     func answer(_ browser: BrowserBinding, number: Int?, secret: (Int) -> Secret?) -> Answered {
         let login: Login
         switch state.waiting.take(browser.digest, if: { $0.question?.number == number }) {

@@ -17,9 +17,9 @@ extension SignInComponent {
 
     /// Returns a redirect to another page of ours with GET (RFC 9110 section 15.4.4).
     func redirect(_ location: String, answering request: WebRequest, cookies: [String] = []) -> Response {
-        var page = Page(status: .seeOther, title: "Go on", lines: ["Go on."])
+        var page = Page(status: .seeOther, title: "Continue", lines: ["Continue."])
         page.headers[.location] = location
-        page.parts = [Page.Part(PageTemplate.link, ["target": location, "text": "Go on"])]
+        page.parts = [Page.Part(PageTemplate.link, ["target": location, "text": "Continue"])]
         page.kind = .form
         return render(page, to: request, cookies: cookies)
     }

@@ -27,7 +27,7 @@ extension SignInComponent {
     // MARK: Sessions
 
     /// Applies the changes of a realm's users up to now; returns false if that took too long.
-    func settleChanges(of realm: String) async -> Bool { await site.refresher.look(at: realm) }
+    func settleChanges(of realm: String) async -> Bool { await site.refresher.refresh(realm) }
 
     /// Ends a session.
     ///

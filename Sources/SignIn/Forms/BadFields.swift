@@ -7,22 +7,22 @@
 struct BadFields: Error, Sendable, Hashable, CustomStringConvertible {
     /// The reasons.
     enum Code: String, Sendable, Hashable, CaseIterable {
-        case tooLong = "more bytes than are taken"
-        case tooMany = "more fields or elements than are taken"
+        case tooLong = "too many bytes"
+        case tooMany = "too many fields or elements"
         case repeated = "a name that occurs twice"
         case malformedPercent = "a percent sign without two hexadecimal digits"
         case notUTF8 = "bytes that are not UTF-8"
         case nul = "a NUL"
-        case syntax = "not what the grammar allows"
+        case syntax = "a syntax error"
         case controlCharacter = "a control character in a string"
-        case badEscape = "a backslash with nothing it could stand for"
-        case loneSurrogate = "half a surrogate pair"
-        case number = "a number that is none taken here"
+        case badEscape = "an unknown escape sequence"
+        case loneSurrogate = "a surrogate without its pair"
+        case number = "a number that is not a whole number of up to nine digits"
         /// A required field is missing.
-        case missing = "a field that has to be there is not"
+        case missing = "a required field is missing"
         /// A field has a value of a type that is not accepted.
-        case type = "a value of another type than is taken"
-        case nested = "an object or array where none is taken"
+        case type = "a value of a type that is not accepted"
+        case nested = "a nested object or array"
     }
 
     /// The reason.

@@ -18,7 +18,7 @@ final class InteractiveConversation<Outcome: Sendable>: Conversation {
         let continuation: CheckedContinuation<[Answer]?, Never>
 
         /// The callbacks that the user is shown.
-        var asked: [Callback] {
+        var shown: [Callback] {
             zip(callbacks, known).filter { $0.1 == nil || InteractiveConversation.isMessage($0.0) }.map(\.0)
         }
     }
@@ -39,7 +39,7 @@ final class InteractiveConversation<Outcome: Sendable>: Conversation {
 
         var step: InteractiveLogin<Outcome>.Step? {
             if let outcome { return .finished(outcome) }
-            return questions.first.map { .questions($0.asked, number: $0.number) }
+            return questions.first.map { .questions($0.shown, number: $0.number) }
         }
 
         /// Removes the callers that wait for a step, and returns a closure that resumes them; nil if there is none.
@@ -141,7 +141,7 @@ final class InteractiveConversation<Outcome: Sendable>: Conversation {
         let hasGiven = state.withLock { $0.hasGiven }
         return LoginFault(
             hasGiven ? .wrongCredentials : .missingCredential,
-            log: "the sign-in was given up before its end"
+            log: "the user has left the sign-in"
         )
     }
 
@@ -164,10 +164,10 @@ final class InteractiveConversation<Outcome: Sendable>: Conversation {
     func take(_ answers: [Answer], to number: Int) -> Bool {
         let resume: (() -> Void)? = state.withLock { state in
             guard let question = state.questions.first, question.number == number else { return nil }
-            let asked = question.asked
-            guard answers.count == asked.count, zip(asked, answers).allSatisfy(Self.fits) else { return nil }
-            var rest = zip(asked, answers).map(Self.complete)[...]
-            for case (.password(let prompt), .secret(let secret)) in zip(asked, rest) where state.password == nil {
+            let shown = question.shown
+            guard answers.count == shown.count, zip(shown, answers).allSatisfy(Self.fits) else { return nil }
+            var rest = zip(shown, answers).map(Self.complete)[...]
+            for case (.password(let prompt), .secret(let secret)) in zip(shown, rest) where state.password == nil {
                 state.password = secret
                 state.prompt = prompt
             }

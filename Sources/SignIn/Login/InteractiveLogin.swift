@@ -31,7 +31,7 @@ final class InteractiveLogin<Outcome: Sendable>: Sendable {
         task = Task { exchange.finish(await login(exchange)) }
     }
 
-    deinit { hangUp() }
+    deinit { close() }
 
     /// Waits until the stack has a question that only the user can answer, or the login has ended.
     ///
@@ -54,9 +54,9 @@ final class InteractiveLogin<Outcome: Sendable>: Sendable {
     var messages: [String] { exchange.messages }
 
     /// Ends the login: every question of the stack fails, and ``next()`` returns as soon as the stack has ended.
-    func cancel() { hangUp() }
+    func cancel() { close() }
 
-    private func hangUp() {
+    private func close() {
         // An engine whose task is cancelled reports the login as unavailable, which no throttle counts. Once the stack
         // has received a secret, the login goes on to its end: every question fails, and the failure counts.
         if !exchange.close() { task.cancel() }

@@ -17,7 +17,7 @@ final class PendingLogins<Outcome: Sendable>: Sendable {
     enum Taken: Sendable {
         /// No login of the browser waits.
         case none
-        /// The login of the browser is not the one that is meant; it goes on waiting, with the same deadline.
+        /// The login of the browser is not the one that is meant; it continues to wait, with the same deadline.
         case another
         /// The login, which is no longer in the table.
         case taken(Login)
@@ -102,11 +102,11 @@ final class PendingLogins<Outcome: Sendable>: Sendable {
     @discardableResult
     func putBack(_ login: Login) -> Bool { put(login, replacing: false) }
 
-    /// Returns the login of a browser, which goes on waiting.
+    /// Returns the login of a browser, which continues to wait.
     ///
     /// - Parameter browser: The digest of the browser's token.
     /// - Returns: The login; nil if none waits or it has expired.
-    func look(_ browser: Digest) -> Login? {
+    func peek(_ browser: Digest) -> Login? {
         let now = clock.now
         return state.withLock { state in state.entries[browser].flatMap { now < $0.deadline ? $0.login : nil } }
     }

@@ -29,7 +29,7 @@ struct SignInTickets: Sendable {
 
     /// Tickets with a random key, valid in this process only.
     ///
-    /// - Throws: ``OpenSSLError`` when there is no randomness.
+    /// - Throws: ``OpenSSLError`` when no random bytes can be generated.
     init() throws(OpenSSLError) {
         var random = try RandomBytes.make(32)
         defer { for index in random.indices { random[index] = 0 } }

@@ -72,7 +72,7 @@ enum PageTemplate {
         <input id="{{id}}" name="{{id}}" type="{{type}}" autocomplete="{{autocomplete}}"{{#isCode}} \
         inputmode="numeric"{{/isCode}} autocapitalize="none" autocorrect="off" spellcheck="false" required\
         {{#isFirst}} autofocus{{/isFirst}}>
-        {{/prompt}}{{/questions}}<button type="submit">Go on</button>
+        {{/prompt}}{{/questions}}<button type="submit">Continue</button>
         </form>
         <p><a href="{{cancel}}">Begin again</a></p>
 
@@ -105,7 +105,7 @@ enum PageTemplate {
         <h2>Your sessions</h2>
         <ul class="sessions">
         {{#sessions}}<li>
-        <div><strong>{{device}}</strong>{{#isCurrent}} <span class="tag">this one</span>{{/isCurrent}}<br>
+        <div><strong>{{device}}</strong>{{#isCurrent}} <span class="tag">this session</span>{{/isCurrent}}<br>
         <small>at {{host}}{{#address}}, from {{address}}{{/address}}, since <time datetime="{{created}}">{{createdText}}</time>\
         <br>last used <time datetime="{{lastSeen}}">{{lastSeenText}}</time></small></div>
         {{^isCurrent}}<form method="post" action="{{action}}"><input type="hidden" name="csrf" value="{{csrf}}">\
@@ -114,7 +114,7 @@ enum PageTemplate {
         </li>
         {{/sessions}}</ul>
         {{#hasOthers}}<form method="post" action="{{action}}" class="inline"><input type="hidden" name="csrf" \
-        value="{{csrf}}"><input type="hidden" name="others" value="all"><button type="submit">End all others</button>\
+        value="{{csrf}}"><input type="hidden" name="others" value="all"><button type="submit">End all other sessions</button>\
         </form>
         {{/hasOthers}}
         """

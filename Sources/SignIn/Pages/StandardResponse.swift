@@ -49,9 +49,9 @@ package struct SignInRedirect: Sendable, Hashable {
 }
 
 extension AccessDecision {
-    /// The outcome of a decision: the request goes on, or it is answered.
+    /// The outcome of a decision: the request is passed on, or it is answered.
     package enum Outcome: Sendable {
-        /// The request goes on; there is no user where the rule allows all requests.
+        /// The request is passed on; there is no user if the rule allows all requests.
         case allowed(SignedInUser?)
         /// No rule matches; the caller decides.
         case noMatchingRule

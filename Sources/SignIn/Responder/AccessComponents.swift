@@ -26,7 +26,7 @@ extension SignInService {
     ///   - configuration: Realms, rules and settings. Its realms are checked for changed users from now on.
     ///   - isTrusted: True if clients are expected to trust the certificate.
     /// - Returns: The components.
-    /// - Throws: ``OpenSSLError`` when there is no randomness for a key.
+    /// - Throws: ``OpenSSLError`` when no random bytes can be generated for a key.
     package func components(for configuration: Configuration, isTrusted: Bool) throws(OpenSSLError) -> AccessComponents
     {
         let clock = SystemClock()

@@ -11,7 +11,7 @@ final class HashingReport: Sendable {
 
     private struct State {
         /// The number of rejected checks at the last log line.
-        var told = 0
+        var logged = 0
         var last: ContinuousClock.Instant?
     }
 
@@ -27,15 +27,15 @@ final class HashingReport: Sendable {
     /// - Parameters:
     ///   - pool: The pool that computes the hashes.
     ///   - now: The current time.
-    func look(at pool: HashingPool, now: ContinuousClock.Instant = .now) {
+    func logRejections(of pool: HashingPool, now: ContinuousClock.Instant = .now) {
         let numbers = pool.numbers
         let refused = numbers.refused + numbers.timedOut
         let news = state.withLock { state -> Int in
             // The numbers of a new pool begin at zero.
-            if refused < state.told { state.told = 0 }
-            guard refused > state.told, state.last.map({ now - $0 >= Self.pause }) ?? true else { return 0 }
-            defer { state = State(told: refused, last: now) }
-            return refused - state.told
+            if refused < state.logged { state.logged = 0 }
+            guard refused > state.logged, state.last.map({ now - $0 >= Self.pause }) ?? true else { return 0 }
+            defer { state = State(logged: refused, last: now) }
+            return refused - state.logged
         }
         guard news > 0 else { return }
         logger.warning(

@@ -14,12 +14,12 @@ package enum LogText {
         case nil: return ""
         case .allIgnored: return " all-ignored" + outage(report)
         case .emptyStack: return " empty-stack"
-        case .noUserEstablished: return " nobody-named"
+        case .noUserEstablished: return " no-user-established"
         case .locked: return " locked" + outage(report)
         case .module(let index, let phase, let failure):
             let fault = report.steps.first { $0.index == index && $0.phase == phase }?.fault
-            let said = fault.map { " \(quoted($0.log))" } ?? ""
-            let reason = " \(failure.code) module=\(index) phase=\(phase.name)\(said)"
+            let message = fault.map { " \(quoted($0.log))" } ?? ""
+            let reason = " \(failure.code) module=\(index) phase=\(phase.name)\(message)"
             return failure == .unavailable ? reason : reason + outage(report)
         }
     }

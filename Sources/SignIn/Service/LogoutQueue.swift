@@ -44,7 +44,10 @@ final class LogoutQueue: Sendable {
         // The first dropped logout and then every thousandth is logged, as many are dropped at once.
         let count = dropped.wrappingAdd(1, ordering: .relaxed).newValue
         guard count % 1000 == 1 else { return }
-        logger.error("too many logouts wait, so modules are not asked to log out", metadata: ["count": "\(count)"])
+        logger.error(
+            "too many logouts are waiting, so the modules of a login are not called",
+            metadata: ["count": "\(count)"]
+        )
     }
 
     /// Runs logouts until the task is cancelled.

@@ -11,13 +11,13 @@ package import Throttle
 
 /// Checks every second whether the users of realms have changed, and revokes their credentials and sessions.
 package final class RealmRefresher: Sendable {
-    /// The nanoseconds between two checks; a removed user keeps access for at most this time and that of a check.
+    /// The nanoseconds between two checks; a removed user keeps access for at most this time and that of one check.
     static let interval: UInt64 = 1_000_000_000
     /// The time that a sign-in waits for a check.
-    package static let patience = Duration.seconds(2)
+    package static let timeLimit = Duration.seconds(2)
 
     /// The checks of one realm: one runs at a time, and all callers that need a later one share the next.
-    private struct Looks {
+    private struct Checks {
         var running: Task<Void, Never>?
         var next: Task<Void, Never>?
     }
@@ -26,7 +26,7 @@ package final class RealmRefresher: Sendable {
         var realms: [(name: String, realm: any RefreshingRealm)] = []
         var accessController: AccessController?
         var pool: HashingPool?
-        var looks: [String: Looks] = [:]
+        var checks: [String: Checks] = [:]
     }
 
     private let clock: any LoginClock
@@ -65,7 +65,7 @@ package final class RealmRefresher: Sendable {
     }
 
     /// Evicts the cached credentials of a locked account or source.
-    package func forget(_ key: ThrottleKey) {
+    package func evict(_ key: ThrottleKey) {
         let accessController = state.withLock { $0.accessController }
         switch key {
         case .account(let account): accessController?.evictCredentials(of: account)
@@ -81,19 +81,19 @@ package final class RealmRefresher: Sendable {
             } catch {
                 return
             }
-            await look()
+            await refresh()
         }
     }
 
     /// Checks the realms once.
-    package func look() async {
+    package func refresh() async {
         let (realms, accessController, pool) = state.withLock { ($0.realms, $0.accessController, $0.pool) }
-        if let pool { report.look(at: pool) }
+        if let pool { report.logRejections(of: pool) }
         // A realm that does not answer must not delay the checks of the others.
         await withTaskGroup(of: Void.self) { group in
             for (name, realm) in realms {
-                let look = look(at: realm, name, accessController)
-                group.addTask { await look.value }
+                let check = nextCheck(of: realm, name, accessController)
+                group.addTask { await check.value }
             }
         }
     }
@@ -105,36 +105,39 @@ package final class RealmRefresher: Sendable {
     ///
     /// - Parameter name: The realm's name.
     /// - Returns: True when the credentials and sessions of users that had changed before the call are revoked, or the
-    ///   realm has no check; false if that took more than ``patience``.
-    package func look(at name: String) async -> Bool {
+    ///   realm has no check; false if that took more than ``timeLimit``.
+    package func refresh(_ name: String) async -> Bool {
         let (realm, accessController) = state.withLock { state in
             (state.realms.first { $0.name.hasBytes(of: name) }?.realm, state.accessController)
         }
         guard let realm else { return true }
-        return await LimitedWait.value(of: look(at: realm, name, accessController), within: Self.patience, clock: clock)
-            != nil
+        return await LimitedWait.value(
+            of: nextCheck(of: realm, name, accessController),
+            within: Self.timeLimit,
+            clock: clock
+        ) != nil
     }
 
     /// Returns a check that begins after this call.
-    private func look(
-        at realm: any RefreshingRealm,
+    private func nextCheck(
+        of realm: any RefreshingRealm,
         _ name: String,
         _ accessController: AccessController?
     ) -> Task<Void, Never> {
         state.withLock { state in
-            if let next = state.looks[name]?.next { return next }
-            let before = state.looks[name]?.running
+            if let next = state.checks[name]?.next { return next }
+            let before = state.checks[name]?.running
             let task = Task { [self] in
                 await before?.value
                 self.state.withLock { state in
-                    let next = state.looks[name]?.next
-                    state.looks[name] = Looks(running: next)
+                    let next = state.checks[name]?.next
+                    state.checks[name] = Checks(running: next)
                 }
                 let changed = await realm.refresh()
                 accessController?.revoke(changed, of: name)
                 if changed == .all { await accessController?.revalidateSessions(of: name) }
             }
-            state.looks[name, default: Looks()].next = task
+            state.checks[name, default: Checks()].next = task
             return task
         }
     }

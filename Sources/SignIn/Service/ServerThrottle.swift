@@ -28,7 +28,7 @@ extension FailureThrottle {
                     "locked after \(lockout.failures) failures",
                     metadata: ["locked": "\(lockout.key)", "until": "\(lockout.end)"]
                 )
-                watch.forget(lockout.key)
+                watch.evict(lockout.key)
             }
         )
     }

@@ -48,12 +48,12 @@ package final class SignInService: Sendable {
         do throws(ThrottleStoreError) {
             try await throttle.restore()
         } catch {
-            throw configuration.server.stateFolder.errors("what is locked cannot be read: \(error)")
+            throw configuration.server.stateFolder.errors("the locks cannot be read: \(error)")
         }
         await RealmRefresher.prime(configuration.realms)
         do throws(SessionStoreError) {
-            let authority = SessionValidator(authenticator: configuration.authenticator)
-            try await state.sessions.restore { await authority.standing(of: $0) }
+            let validator = SessionValidator(authenticator: configuration.authenticator)
+            try await state.sessions.restore { await validator.status(of: $0) }
         } catch {
             throw configuration.server.stateFolder.errors("the sessions cannot be read: \(error)")
         }
@@ -83,14 +83,14 @@ package final class SignInService: Sendable {
     package func noteReload() { state.noteReload() }
 
     /// Checks the realms for changed users once, as ``run()`` does every second.
-    package func look() async { await watch.look() }
+    package func refresh() async { await watch.refresh() }
 
     /// Ends the sessions of realms and users that were removed or replaced.
     package func recheck(_ configuration: Configuration) async {
         state.sessions.use(configuration.server.sessions)
         let names = Set(configuration.realms.map(\.name))
         state.sessions.end(.realmGone) { !names.contains($0.user.realm) }
-        let authority = SessionValidator(authenticator: configuration.authenticator)
-        await state.sessions.recheck { await authority.standing(of: $0) }
+        let validator = SessionValidator(authenticator: configuration.authenticator)
+        await state.sessions.recheck { await validator.status(of: $0) }
     }
 }

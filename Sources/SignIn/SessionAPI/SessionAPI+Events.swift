@@ -36,7 +36,7 @@ extension SessionAPI {
             return LoggedResponse(Response(status: .ok, headers: headers), user: session.user)
         }
         let body = ResponseBody { writer in
-            // The browser learns that the stream is open, and the delay before it reconnects.
+            // This tells the browser that the stream is open, and the delay before it reconnects.
             try await writer.write(ByteBuffer(string: "retry: 3000\n\n"))
             for await event in events {
                 try await writer.write(ByteBuffer(string: event.text))

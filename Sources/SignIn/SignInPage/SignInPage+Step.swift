@@ -13,7 +13,7 @@ internal import Sessions
 extension SignInPage {
     /// `GET /sign-in/step`.
     func showStep(_ request: WebRequest) -> LoggedResponse {
-        guard let browser = login.browser(of: request), let waiting = state.waiting.look(browser.digest),
+        guard let browser = login.browser(of: request), let waiting = state.waiting.peek(browser.digest),
             let question = waiting.question
         else { return LoggedResponse(redirect(routes.signIn, answering: request)) }
         var page = Page(title: "One more step", lines: ["One more step"])
@@ -82,7 +82,7 @@ extension SignInPage {
         else { return LoggedResponse(signedOut(request)) }
         guard await hasCSRFToken(request, of: token) else {
             return LoggedResponse(
-                render(.badRequest("the form is not of this session"), to: request),
+                render(.badRequest("the form does not belong to this session"), to: request),
                 user: session.user
             )
         }

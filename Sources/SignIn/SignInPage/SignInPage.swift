@@ -60,7 +60,7 @@ struct SignInPage: SignInComponent {
         guard request.isForm else { return LoggedResponse(render(.unsupported, to: request)) }
         guard case .token(let token) = request.cookies.signIn else {
             return LoggedResponse(
-                render(.badRequest("the browser has not sent back the cookie of the sign-in page"), to: request)
+                render(.badRequest("the cookie of the sign-in page is missing"), to: request)
             )
         }
         let fields: FormFields

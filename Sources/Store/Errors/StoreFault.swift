@@ -57,7 +57,7 @@ public struct StoreFault: Error, Sendable, CustomStringConvertible {
 }
 
 extension StoreFault: Hashable {
-    /// Whether the codes are the same.
+    /// Returns whether the codes are the same.
     public static func == (left: StoreFault, right: StoreFault) -> Bool { left.code == right.code }
 
     /// Hashes the code.

@@ -38,7 +38,7 @@ final class EndedSessions: Sendable {
         /// The IDs of ``lines`` that may not be on the disk.
         var unsynced: Set<SessionID> = []
         var free: [Int] = []
-        /// Whether the file could not be synced when it was opened, so that its contents may not be on the disk.
+        /// True if the file could not be synced when it was opened, so that its contents may not be on the disk.
         var isDoubtful = false
     }
 
@@ -69,7 +69,7 @@ final class EndedSessions: Sendable {
     }
 
     /// Reads the IDs, without creating the file.
-    func look() async throws(StoreFault) -> Set<SessionID> {
+    func read() async throws(StoreFault) -> Set<SessionID> {
         let path = path
         return try await Self.run(on: queue) { () throws(StoreFault) in
             let descriptor = unsafe Glibc.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
@@ -149,7 +149,7 @@ final class EndedSessions: Sendable {
         return try result.get()
     }
 
-    /// Whether the open file is still the one of that name, in its full length.
+    /// Returns whether the open file is still the one of that name, in its full length.
     ///
     /// A clean-up or a restored backup may have removed or replaced it: IDs in the open file would not be found after a
     /// restart.

@@ -9,7 +9,7 @@ extension StateFolder {
     /// The system releases it when the process ends. It protects only from programs that take the lock.
     package final class Lock: Sendable {
         /// The longest wait, in hundredths of a second; the work under the lock takes some milliseconds.
-        private static let patience = 1000
+        private static let timeLimit = 1000
 
         private let descriptor: Int32
 
@@ -21,7 +21,7 @@ extension StateFolder {
             // A separate file that only the owner may open: a lock on the folder could be held by every user who may
             // read it.
             descriptor = try folder.openLock("store")
-            for _ in 0..<Self.patience {
+            for _ in 0..<Self.timeLimit {
                 if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return }
                 guard errno == EWOULDBLOCK || errno == EINTR else { throw Fault("cannot lock \(folder.path)") }
                 usleep(10_000)

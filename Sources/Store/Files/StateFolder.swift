@@ -27,7 +27,7 @@ package struct StateFolder {
         for part in path.split(separator: "/") {
             made += made.isEmpty || made.hasSuffix("/") ? String(part) : "/\(part)"
             guard unsafe mkdir(made, 0o700) != 0, errno != EEXIST else { continue }
-            throw Fault("cannot make \(made)")
+            throw Fault("cannot create \(made)")
         }
         try Self.checkIsFolder(path)
         guard unsafe access(path, R_OK | W_OK | X_OK) == 0 else { throw Fault("cannot use \(path)") }
@@ -63,7 +63,7 @@ package struct StateFolder {
         let temporary = path(".\(name).\(getpid())")
         unsafe unlink(temporary)
         let descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
-        guard descriptor >= 0 else { throw Fault("cannot make \(temporary)") }
+        guard descriptor >= 0 else { throw Fault("cannot create \(temporary)") }
         do throws(Fault) {
             defer { close(descriptor) }
             guard fchmod(descriptor, mode) == 0 else { throw Fault("cannot set the mode of \(temporary)") }
@@ -91,7 +91,7 @@ package struct StateFolder {
             close(descriptor)
             return
         }
-        guard errno == EEXIST else { throw Fault("cannot make \(path)") }
+        guard errno == EEXIST else { throw Fault("cannot create \(path)") }
         var status = stat()
         guard unsafe lstat(path, &status) == 0 else { throw Fault("cannot access \(path)") }
         guard status.st_mode & S_IFMT == S_IFREG else { throw Fault(reason: "\(path) is not a regular file") }

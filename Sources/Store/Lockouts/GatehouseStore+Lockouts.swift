@@ -9,7 +9,7 @@ public import Throttle
 /// The failed logins and locks of a throttle, which other programs can list and clear.
 extension GatehouseStore: ThrottleStore {
     /// The number of resets that are kept; a server reads them several times a second.
-    static let rememberedClearances = 1000
+    static let rememberedResets = 1000
 
     /// Reads all records that have not expired, and the number of the last reset.
     public func load() async throws(ThrottleStoreError) -> ThrottleSnapshot {
@@ -63,11 +63,11 @@ extension GatehouseStore: ThrottleStore {
     }
 
     /// Removes records, and stores the reset for a running server.
-    public func clear(_ what: LockoutReset.Scope) async throws(ThrottleStoreError) {
+    public func clear(_ scope: LockoutReset.Scope) async throws(ThrottleStoreError) {
         try await throttling { store in
             try await store.write { database in
                 var columns = (kind: "all", realm: "", name: "")
-                switch what {
+                switch scope {
                 case .one(let key):
                     try Self.remove(key, from: database)
                     columns = Self.columns(key)
@@ -79,7 +79,7 @@ extension GatehouseStore: ThrottleStore {
                 )
                 try database.execute(
                     sql: "DELETE FROM throttle_clearances WHERE number <= ?",
-                    arguments: [database.lastInsertedRowID - Int64(Self.rememberedClearances)]
+                    arguments: [database.lastInsertedRowID - Int64(Self.rememberedResets)]
                 )
             }
         }

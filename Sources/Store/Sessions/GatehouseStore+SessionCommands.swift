@@ -39,7 +39,7 @@ extension GatehouseStore {
                 var message: String?
                 switch action {
                 case .end(let ended): selection = ended
-                case .message(let told, let text): (selection, message) = (told, text)
+                case .message(let addressed, let text): (selection, message) = (addressed, text)
                 }
                 let columns = Self.columns(selection)
                 let condition = "WHERE \(columns.condition)"
@@ -57,7 +57,7 @@ extension GatehouseStore {
                 )
                 try database.execute(
                     sql: "DELETE FROM session_orders WHERE number <= ?",
-                    arguments: [database.lastInsertedRowID - Int64(Self.rememberedOrders)]
+                    arguments: [database.lastInsertedRowID - Int64(Self.rememberedCommands)]
                 )
                 return count
             }

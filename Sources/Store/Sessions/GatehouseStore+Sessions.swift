@@ -8,12 +8,12 @@ public import Sessions
 /// The sessions of a server, which other programs can list and end.
 extension GatehouseStore: SessionStore {
     /// The number of commands that are kept; a server reads them every second.
-    static let rememberedOrders = 1000
+    static let rememberedCommands = 1000
 
     /// Reads all sessions, and the number of the last command.
     public func loadSessions() async throws(SessionStoreError) -> SessionSnapshot {
         try await keepingSessions { store in
-            let ended = try await store.endedSessions?.look() ?? []
+            let ended = try await store.endedSessions?.read() ?? []
             // The file is opened so that its IDs can be removed later.
             if !ended.isEmpty, !store.isReadOnly { try await store.endedSessions?.prepare() }
             return try await store.read { database in
@@ -27,7 +27,7 @@ extension GatehouseStore: SessionStore {
                 let sessions = try Row.fetchAll(database, sql: "SELECT * FROM sessions").compactMap { row in
                     try Self.session(row, groups: groups[row["id"]] ?? [])
                 }.filter { !ended.contains($0.id) }
-                // Also if there are no commands any more: numbers are never reused.
+                // The sequence is read, as the table may have no commands any more: numbers are never reused.
                 let last = try Int.fetchOne(
                     database,
                     sql: "SELECT seq FROM sqlite_sequence WHERE name = 'session_orders'"
@@ -75,7 +75,7 @@ extension GatehouseStore: SessionStore {
             do {
                 try await store.endedSessions?.remove(ids)
             } catch {
-                // An ID that remains in the file is of a removed session, and only takes up a line.
+                // An ID that remains in the file belongs to a removed session: it uses a line and has no other effect.
             }
         }
     }

@@ -81,7 +81,7 @@ extension GatehouseStore {
             for user in users {
                 let name = user.record.name.text
                 guard try !Self.exists(name, realm: realm, database: database) else {
-                    throw StoreFault(.exists, "there is a user \(name) already")
+                    throw StoreFault(.exists, "the user \(name) exists already")
                 }
                 try database.execute(
                     sql: """

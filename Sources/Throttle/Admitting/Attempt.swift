@@ -25,7 +25,8 @@ struct Admission: Sendable {
     /// The keys on which it counts as a failure until it is settled: accounts, and the source if there is one; none if no
     /// account may succeed.
     let reserved: [ThrottleKey]
-    /// The accounts that must not succeed and on which nothing counts, with the number of failures that delays the refusal.
+    /// The accounts at which the attempt must not succeed and is not counted, with the number of failures that
+    /// determines the delay of the refusal.
     let closed: [ThrottleKey: Int]
 }
 
@@ -37,7 +38,7 @@ struct WaitingAttempt: Sendable {
     var key: ThrottleKey
 }
 
-/// An attempt that waits no longer, to be resumed after the lock is released.
+/// An attempt whose wait has ended; it is resumed after the lock is released.
 struct Woken: Sendable {
     let continuation: CheckedContinuation<Admission, Never>
     let admission: Admission

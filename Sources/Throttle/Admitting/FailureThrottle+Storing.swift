@@ -14,7 +14,8 @@ extension FailureThrottle {
         let wall = wall()
         state.withLock { state in
             state.storing.lastReset = snapshot.lastReset
-            // In the order in which they expire: a table relies on it to drop them cheaply.
+            // They are restored in the order in which they expire: a table relies on it to drop expired records
+            // cheaply.
             for record in snapshot.records.sorted(by: { ($0.lockEnd ?? 0, $0.newest) < ($1.lockEnd ?? 0, $1.newest) }) {
                 switch record.key {
                 case .account: state.accounts.restore(record, at: moment, wall: wall)
@@ -24,7 +25,7 @@ extension FailureThrottle {
         }
     }
 
-    /// Stores changes, after clearing what other programs have cleared in the store.
+    /// Stores changes, after applying the resets that other programs have stored.
     ///
     /// Only one call runs at a time; another one returns at once.
     ///
@@ -54,11 +55,11 @@ extension FailureThrottle {
 
     /// Stores changes at intervals, and at once when a lock begins, until the task is cancelled; then once more.
     ///
-    /// It is for one task at a time, and returns at once if there is no store.
+    /// Only one task may run it. It returns at once if there is no store.
     ///
     /// - Parameters:
-    ///   - interval: The time between two writes; also the longest time until what another program has cleared in the store
-    ///     is cleared here.
+    ///   - interval: The time between two writes; also the longest delay before a reset of another program is applied
+    ///     here.
     ///   - report: Called with each error; the write is tried again.
     public func run(every interval: Duration, reporting report: (ThrottleStoreError) -> Void) async {
         guard store != nil else { return }
@@ -70,7 +71,8 @@ extension FailureThrottle {
                 if !Task.isCancelled { report(error) }
             }
         }
-        // In a task of its own: a store may refuse to work for a cancelled task, and the last failures would be lost.
+        // It runs in a separate task: a store may refuse to work for a cancelled task, and the last failures would be
+        // lost.
         let last = await Task { () -> ThrottleStoreError? in
             do throws(ThrottleStoreError) { try await flush() } catch { return error }
             return nil
@@ -104,7 +106,7 @@ extension FailureThrottle {
         } onCancel: {
             requestFlush()
         }
-        watch.forget(ticket)
+        watch.remove(ticket)
         state.withLock { $0.storing.isUrgent = false }
     }
 

@@ -6,15 +6,16 @@ internal import Synchronization
 
 /// Counts failed logins by account and by source, delays refusals progressively, and locks for a time.
 ///
-/// - An attempt is reserved before the login and settled after it. Failures and running attempts are never more than the
-///   limit together; further ones wait, without a thread, until one is settled.
+/// - An attempt is reserved before the login and settled after it. The failures and running attempts of a key together
+///   never exceed the limit; further attempts wait, without a thread, until one is settled.
 /// - A login at a locked account runs, answers and is delayed like one with a wrong password.
 /// - A success clears the account's failures. It does not clear those of its source: an attacker with an account of their
 ///   own would have unlimited guesses.
-/// - A login in the first of several realms that accepts is one attempt. If a realm accepts, the passwords that the realms
-///   before it have rejected count there as nothing, and clear nothing; but each that differs from the earlier ones counts.
-/// - A secret that was presented and not accepted counts, whichever module rejected last. It does not if modules are
-///   unavailable without which no user can log in, or if nothing was presented.
+/// - A login in the first of several realms that accepts is one attempt. If a realm accepts, the password that the
+///   realms before it have rejected is not counted there and clears nothing; every further, different password is
+///   counted.
+/// - A login counts as a failure if a secret was presented and not accepted, whichever module rejected last. It does
+///   not count if modules are unavailable without which no user can log in.
 ///
 /// docs/lockout.md has the rules for administrators. Sources: pam_faillock (the rules of a lock), ASVS 6.1.1 and 6.3.1.
 ///
@@ -97,7 +98,8 @@ public final class FailureThrottle: LoginThrottle {
         woken.forEach { $0.wake() }
     }
 
-    /// The number of running attempts, each counted on its account and on its source, and of waiting ones; for tests.
+    /// The number of running attempts, each counted on its account and on its source, and the number of waiting ones;
+    /// for tests.
     var pending: (running: Int, waiting: Int) { state.withLock { $0.pending } }
 
     /// The present moment, to be read under the lock, so that moments are in order.
@@ -116,7 +118,7 @@ public final class FailureThrottle: LoginThrottle {
 
     private func wait(_ attempt: Attempt) async -> Admission {
         let number = state.withLock { $0.nextNumber() }
-        let ticket = watch.add(at: clock.now &+ UInt64(settings.patience.boundedNanoseconds)) { [weak self] _ in
+        let ticket = watch.add(at: clock.now &+ UInt64(settings.waitLimit.boundedNanoseconds)) { [weak self] _ in
             self?.giveUp(number, isCancelled: false)
             return nil
         }
@@ -130,7 +132,7 @@ public final class FailureThrottle: LoginThrottle {
         } onCancel: {
             giveUp(number, isCancelled: true)
         }
-        watch.forget(ticket)
+        watch.remove(ticket)
         state.withLock { $0.forgetCancellation(number) }
         return admission
     }
@@ -143,7 +145,8 @@ public final class FailureThrottle: LoginThrottle {
 
     /// Records the result of an attempt.
     ///
-    /// - Returns: The number of failures with this one, the most of several accounts; 0 if it was none.
+    /// - Returns: The number of failures including this attempt, the largest of several accounts; 0 if it is not a
+    ///   failure.
     func settle(
         _ attempt: Attempt,
         reserved: [ThrottleKey],

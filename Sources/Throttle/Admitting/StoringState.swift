@@ -5,15 +5,15 @@
 struct StoringState: Sendable {
     /// The number of the last reset that was applied here.
     var lastReset = 0
-    /// Whether the store has to be rewritten as a whole.
+    /// True if the store has to be rewritten as a whole.
     var mustRewrite = false
-    /// Whether changes are being saved.
+    /// True if changes are being saved.
     var isFlushing = false
-    /// The difference of the wall clock to the other one, in seconds, when times were last stored.
+    /// The difference between the wall clock and the monotonic clock, in seconds, when times were last stored.
     var offset: Int?
     /// The task that waits for something to store.
     var idle: CheckedContinuation<Void, Never>?
-    /// Whether changes are to be stored at once.
+    /// True if changes are to be stored at once.
     var isUrgent = false
 }
 
@@ -27,14 +27,14 @@ extension ThrottleState {
             switch key {
             case .account:
                 accounts.clear(key)
-                excuses.clear(key)
+                uncountedGuesses.clear(key)
             case .source: sources.clear(key)
             }
             return wake(key, at: now)
         case .all:
             accounts.clearAll()
             sources.clearAll()
-            excuses.clearAll()
+            uncountedGuesses.clearAll()
             storing.mustRewrite = true
             return wakeAll(at: now)
         }
@@ -122,7 +122,7 @@ extension FailureTable {
             )
             return
         }
-        // If the limit is lower than before, one failure less than the limit, so that nothing locks.
+        // If the limit is lower than before, the record gets one failure less than the limit: restoring locks nothing.
         let failures = min(stored.failures, rules.limit > 0 ? rules.limit - 1 : Int(UInt16.max))
         guard failures > 0, rules.slot(now) - rules.slot(newest) <= FailureWindow.slots else { return }
         restore(stored.key, owner: stored.owner, failures: failures, newest: newest, lockEnd: nil, at: now)

@@ -6,7 +6,7 @@ internal import Synchronization
 
 /// A reserved attempt.
 ///
-/// It is settled exactly once: a reservation that is released without a result gives its places back.
+/// It is settled exactly once: a reservation that is released without a result returns its places.
 final class ThrottleReservation: LoginReservation {
     private let throttle: FailureThrottle
     private let attempt: Attempt
@@ -45,13 +45,14 @@ final class ThrottleReservation: LoginReservation {
             if let closed = admission.closed[key] {
                 failures = max(failures, closed)
             } else {
-                results.append((key, isAccepted ? Self.excused(part) : part.report.result))
+                results.append((key, isAccepted ? Self.uncounted(part) : part.report.result))
             }
         }
         failures = max(failures, note(results))
         guard !isAccepted else { return }
-        // An outage is no failure, but immediate retries would make it worse, and a locked account must look the same. So
-        // it is delayed like a third failure: 1,000 connections that retry at once would otherwise keep a processor busy.
+        // An outage is not a failure, but immediate retries would make it worse, and the response at a locked account
+        // must be the same. So it is delayed like a third failure: 1,000 connections that retry at once would otherwise
+        // keep a processor busy.
         let outages = attempts.count { $0.report.outage != nil }
         if outages == attempts.count, outages > 0 { failures = 0 }
         await throttle.delay(failures: outages > 0 ? max(failures, Self.outageLike) : failures, since: begin)
@@ -59,18 +60,18 @@ final class ThrottleReservation: LoginReservation {
 
     private static let outageLike = 3
 
-    /// The result on one realm's account of a login that this realm or another has accepted.
-    private static func excused(_ part: RealmAttempt) -> AttemptResult {
+    /// The result of an accepted login for the account of one of its realms.
+    private static func uncounted(_ part: RealmAttempt) -> AttemptResult {
         switch part.report.result {
         case .success: .success
-        case .failure: part.guess.map(AttemptResult.excused) ?? .neither
-        case .excused, .neither: .neither
+        case .failure: part.guess.map(AttemptResult.uncounted) ?? .neither
+        case .uncounted, .neither: .neither
         }
     }
 
     /// Settles with results.
     ///
-    /// - Returns: The number of failures with this one; 0 if it was none.
+    /// - Returns: The number of failures including this attempt; 0 if it is not a failure.
     private func note(_ results: [(key: ThrottleKey, result: AttemptResult)]) -> Int {
         guard !isSettled.exchange(true, ordering: .acquiringAndReleasing), !admission.reserved.isEmpty else { return 0 }
         return throttle.settle(attempt, reserved: admission.reserved, by: username, results: results)

@@ -7,19 +7,19 @@ internal import RealmKit
 ///
 /// Each method is one step under its lock, so that a decision is recorded as it is made.
 ///
-/// An attempt has several keys: the accounts of its name in the realms that may be tried, and its source. In one step it
-/// reserves a place at all keys that are not locked, or none, and waits at one that is full. So no two attempts ever hold
-/// places that the other waits for.
+/// An attempt has several keys: the accounts of its name in the realms that may be tried, and its source. In one step
+/// it reserves a place at all keys that are not locked, or none, and waits at one that is full. So two attempts never
+/// wait for each other.
 ///
-/// For each key, failures that count and running attempts are never more than the limit together. So a locked key has no
-/// running attempts, and a key at which attempts wait has at least one.
+/// For each key, the sum of failures and running attempts never exceeds the limit. So a locked key has no running
+/// attempts, and a key at which attempts wait has at least one.
 struct ThrottleState: Sendable {
     let settings: ThrottleSettings
     var accounts: FailureTable
     var sources: FailureTable
     /// The number of running attempts.
     ///
-    /// Not in the failure tables, as no record that is needed may be evicted.
+    /// They are not in the failure tables, as a record that is needed must not be evicted.
     private var running: [ThrottleKey: Int] = [:]
     private var queues: [ThrottleKey: [UInt64]] = [:]
     private var waiting: [UInt64: WaitingAttempt] = [:]
@@ -30,11 +30,11 @@ struct ThrottleState: Sendable {
     var delayedAnswers = 0
     var storing = StoringState()
     /// Wrong passwords in logins that another realm has accepted.
-    var excuses: Excuses
+    var uncountedGuesses: UncountedGuesses
 
     init(_ settings: ThrottleSettings, isStored: Bool) {
         self.settings = settings
-        excuses = Excuses(window: settings.window.boundedNanoseconds, capacity: settings.accounts)
+        uncountedGuesses = UncountedGuesses(window: settings.window.boundedNanoseconds, capacity: settings.accounts)
         accounts = FailureTable(
             FailureTable.Rules(
                 limit: settings.failures,
@@ -69,7 +69,7 @@ struct ThrottleState: Sendable {
 
     private func room(for attempt: Attempt, at now: Int) -> Room {
         if let source = attempt.sourceKey, isLocked(source, at: now) { return .locked }
-        // A locked account keeps no other realm from accepting, and no attempt waits for it.
+        // A locked account does not prevent another realm from accepting, and no attempt waits for it.
         var keys = attempt.accounts.filter { !isLocked($0, at: now) }
         if keys.isEmpty { return .locked }
         if let source = attempt.sourceKey { keys.append(source) }
@@ -78,15 +78,15 @@ struct ThrottleState: Sendable {
     }
 
     private func isLocked(_ key: ThrottleKey, at now: Int) -> Bool {
-        switch standing(key, at: now).standing {
+        switch status(key, at: now).status {
         case .locked: true
         case .open: false
         }
     }
 
     private func isFull(_ key: ThrottleKey, at now: Int) -> Bool {
-        let (limit, standing) = standing(key, at: now)
-        switch standing {
+        let (limit, status) = status(key, at: now)
+        switch status {
         case .locked: return false
         case .open(let failures): return limit > 0 && failures + running[key, default: 0] >= limit
         }
@@ -111,13 +111,13 @@ struct ThrottleState: Sendable {
         Admission(reserved: [], closed: delays(for: attempt.accounts, at: now))
     }
 
-    /// The numbers of failures by which the refusals at accounts are delayed on which nothing counts.
+    /// The numbers of failures that determine the delay at accounts where the attempt is not counted.
     ///
-    /// For a locked account that of the last failure before the lock; otherwise that of the next failure.
+    /// For a locked account it is the number at the lock; otherwise the number that the next failure would reach.
     private func delays(for keys: [ThrottleKey], at now: Int) -> [ThrottleKey: Int] {
         var delays: [ThrottleKey: Int] = [:]
         for key in keys {
-            switch accounts.standing(key, at: now) {
+            switch accounts.status(key, at: now) {
             case .locked(let failures): delays[key] = failures
             case .open(let failures): delays[key] = failures + 1
             }
@@ -167,7 +167,7 @@ struct ThrottleState: Sendable {
 
     /// The effects of an attempt's end.
     struct Settled: Sendable {
-        /// The number of failures with this one; 0 if it was none.
+        /// The number of failures including this attempt; 0 if it is not a failure.
         var failures = 0
         /// The keys that it has locked.
         var locked: [ThrottleKey] = []
@@ -179,7 +179,7 @@ struct ThrottleState: Sendable {
     /// - Parameters:
     ///   - attempt: The attempt.
     ///   - reserved: The keys at which it had places.
-    ///   - results: The results on accounts among them; it counts as nothing on the others.
+    ///   - results: The results on accounts among them; on the others the attempt is not counted.
     ///   - now: The moment.
     /// - Returns: The effects.
     mutating func settle(
@@ -201,7 +201,7 @@ struct ThrottleState: Sendable {
             } else if own.contains(.failure) {
                 settled.failures = max(settled.failures, fail(account, by: attempt, at: now, locked: &settled.locked))
             } else {
-                for case .excused(let guess) in own where !excuses.excuse(guess, of: account, at: now) {
+                for case .uncounted(let guess) in own where !uncountedGuesses.record(guess, of: account, at: now) {
                     _ = fail(account, by: attempt, at: now, locked: &settled.locked)
                     break
                 }
@@ -241,7 +241,7 @@ struct ThrottleState: Sendable {
                     queues[key] = queue
                     return woken
                 }
-                // There is room here and none at its other key: it waits there from now on.
+                // There is room at this key and none at its other key: it waits there from now on.
                 next.key = full
                 waiting[number] = next
                 queues[full, default: []].append(number)
@@ -260,11 +260,11 @@ struct ThrottleState: Sendable {
         Array(queues.keys).flatMap { wake($0, at: now) }
     }
 
-    /// Both values in one call, so that the tables are not copied.
-    private func standing(_ key: ThrottleKey, at now: Int) -> (limit: Int, standing: FailureTable.Standing) {
+    /// Both values are returned by one call, so that the tables are not copied.
+    private func status(_ key: ThrottleKey, at now: Int) -> (limit: Int, status: FailureTable.Status) {
         switch key {
-        case .account: (accounts.rules.limit, accounts.standing(key, at: now))
-        case .source: (sources.rules.limit, sources.standing(key, at: now))
+        case .account: (accounts.rules.limit, accounts.status(key, at: now))
+        case .source: (sources.rules.limit, sources.status(key, at: now))
         }
     }
 }

@@ -42,7 +42,7 @@ struct FailureTable: Sendable {
     let rules: Rules
     /// The keys whose records have changed or been removed since this was last emptied; unused without a store.
     var changed: Set<ThrottleKey> = []
-    /// Whether so many keys have changed that the store is to be rewritten as a whole.
+    /// True if so many keys have changed that the store is to be rewritten as a whole.
     var hasTooManyChanges = false
     private let isStored: Bool
     private var places: [ThrottleKey: Int32] = [:]
@@ -50,7 +50,7 @@ struct FailureTable: Sendable {
     private var networks = RecordsByNetwork()
     /// Records that are not locked, by their newest failure.
     private var open = LinkedSlots<Record>.Chain()
-    /// Locked ones, by when they were locked.
+    /// Records that are locked, by the time at which they were locked.
     private var locked = LinkedSlots<Record>.Chain()
 
     init(_ rules: Rules, isStored: Bool) {
@@ -69,16 +69,16 @@ struct FailureTable: Sendable {
         return pool[place]
     }
 
-    /// The standing of a key.
-    enum Standing: Hashable {
+    /// The status of a key.
+    enum Status: Hashable {
         /// Not locked, with the number of failures that count.
         case open(failures: Int)
         /// Locked, with the number of failures at the lock.
         case locked(failures: Int)
     }
 
-    /// Returns the standing of a key; most keys have no record.
-    func standing(_ key: ThrottleKey, at now: Int) -> Standing {
+    /// Returns the status of a key; most keys have no record.
+    func status(_ key: ThrottleKey, at now: Int) -> Status {
         guard !places.isEmpty, let place = places[key], !isOver(place, at: now) else { return .open(failures: 0) }
         if pool[place].lockEnd != nil { return .locked(failures: pool[place].failuresAtLock) }
         return .open(failures: pool[place].failures.count(in: rules.slot(now)))

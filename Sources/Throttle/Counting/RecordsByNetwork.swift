@@ -23,7 +23,7 @@ struct RecordsByNetwork: Sendable {
     private var bySize: [Int: Chain] = [:]
     private var largest = 0
 
-    /// The place of the network with most records; of several, of the one that has had so many for the longest time.
+    /// The place of the network with most records; of several, the one that reached this number first.
     var largestGroup: Int32? {
         guard largest > 0, let chain = bySize[largest], !chain.isEmpty else { return nil }
         return chain.first

@@ -5,7 +5,7 @@ public import RealmKit
 
 /// The locks that a server has stored, for a program that checks whether a user could log in.
 ///
-/// Nothing is counted: a program that can read the store has no need to guess passwords.
+/// Failures are not counted: a program that can read the store has no need to guess passwords.
 public struct RecordedLocks: LoginThrottle {
     private struct Reservation: LoginReservation {
         let locked: Set<ThrottleKey>

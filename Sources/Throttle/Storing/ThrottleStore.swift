@@ -3,8 +3,9 @@
 
 /// A store in which failures and locks survive a restart, and other programs can list and clear them.
 ///
-/// The throttle's memory decides; the store follows a little later and is read when the throttle starts. The throttle
-/// calls one method at a time. ``clear(_:)`` is for other programs, and may be called at any time.
+/// The counts in the throttle's memory are authoritative; the store is updated a little later and is read when the
+/// throttle starts. The throttle calls one method at a time. ``clear(_:)`` is for other programs, and may be called at
+/// any time.
 public protocol ThrottleStore: Sendable {
     /// Reads everything that is stored; a record past its ``ThrottleRecord/expiry`` may be left out, and removed.
     ///

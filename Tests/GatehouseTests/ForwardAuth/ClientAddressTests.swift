@@ -57,7 +57,7 @@ struct ClientAddressTests {
     @Test func `the length of the forwarded list is bounded`() throws {
         let fifty = Array(repeating: "10.0.0.2", count: 50).joined(separator: ",")
         #expect(try find("10.0.0.1", fifty) == .address("10.0.0.2"))
-        #expect(try find("10.0.0.1", "10.0.0.2", fifty) == .unreadable("X-Forwarded-For names too many"))
+        #expect(try find("10.0.0.1", "10.0.0.2", fifty) == .unreadable("X-Forwarded-For has too many addresses"))
         let long = String(repeating: " ", count: 2048 - 9) + "192.0.2.1"
         #expect(try find("10.0.0.1", long) == .address("192.0.2.1"))
         #expect(try find("10.0.0.1", " " + long) == .unreadable("X-Forwarded-For is longer than 2048 bytes"))

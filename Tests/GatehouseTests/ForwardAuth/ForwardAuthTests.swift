@@ -310,7 +310,7 @@ import Testing
                 for (host, method) in [("app.example", "GET"), ("app.example", "POST"), ("other.example", "GET")] {
                     let answer = try await ask("caddy", target, method: method, host: host, by: client)
                     let explained = server.accessController.rules.explain(
-                        Explanation.Question(
+                        Explanation.Request(
                             method: method,
                             url: "https://\(host)\(target)",
                             user: user,

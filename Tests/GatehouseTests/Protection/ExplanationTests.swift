@@ -30,7 +30,7 @@ struct ExplanationTests {
         from peer: String? = nil
     ) throws -> Explanation {
         let rules = ProtectionRules(try Folder(Self.conf).load().rules)
-        return rules.explain(Explanation.Question(method: method, url: url, user: user, peer: peer))
+        return rules.explain(Explanation.Request(method: method, url: url, user: user, peer: peer))
     }
 
     private func user(_ name: String, _ realm: String, _ groups: String...) throws -> SignedInUser {
@@ -39,19 +39,19 @@ struct ExplanationTests {
 
     @Test(
         arguments: [
-            ("/public/x", "GET", 200, "the rule is open to everybody"),
-            ("/x", "GET", 401, "no user is signed in; basic is offered, for realm a"),
+            ("/public/x", "GET", 200, "the rule allows all requests"),
+            ("/x", "GET", 401, "no user is signed in; the rule offers basic for realm a"),
             (
                 "https://APP.example.:8443/x", "GET", 401,
-                "no user is signed in; form, then basic is offered, for realm a or b"
+                "no user is signed in; the rule offers form, then basic for realm a or b"
             ),
-            ("/never", "GET", 403, "the rule lets nobody in"),
-            ("/lan", "GET", 403, "it has to come from 10.0.0.0/8"),
-            ("/m", "HEAD", 200, "the rule is open to everybody"),
-            ("/m/x", "DELETE", 405, "the rules for the path are about GET, HEAD, POST, not DELETE"),
+            ("/never", "GET", 403, "the rule denies all requests"),
+            ("/lan", "GET", 403, "the client's address must be in 10.0.0.0/8"),
+            ("/m", "HEAD", 200, "the rule allows all requests"),
+            ("/m/x", "DELETE", 405, "the rules for the path apply to GET, HEAD, POST, not to DELETE"),
             ("/a/../b", "GET", 400, "the path is ambiguous: a segment is . or .."),
-            ("/a#b", "GET", 400, "the path is ambiguous: there is a #"),
-            ("x", "GET", 400, "the path is ambiguous: there is no path, or a user in front of the host"),
+            ("/a#b", "GET", 400, "the path is ambiguous: the target contains a #"),
+            ("x", "GET", 400, "the path is ambiguous: the target has no path, or a user name before the host"),
             ("https://u@app.example/", "GET", 400, "u@app.example is neither the name nor the address of a host"),
         ]
     )
@@ -76,7 +76,7 @@ struct ExplanationTests {
                 == "403: zed of realm b, in Ops, Staff, does not meet: role admin (group Ops, user bob of realm a), or user ann"
         )
         let foreign = try explain("/x", "GET", user("ann", "b")).lines[0]
-        #expect(foreign == "401: ann of realm b is of another realm than a, and has to sign in there")
+        #expect(foreign == "401: ann of realm b is not a user of realm a, and has to sign in there")
         #expect(try explain("/lan", from: "10.2.3.4").isAllowed)
         #expect(try explain("/lan", from: "11.2.3.4").lines[0] == "403: 11.2.3.4 is in none of 10.0.0.0/8")
     }
@@ -85,25 +85,25 @@ struct ExplanationTests {
         #expect(
             try explain("https://other.example/m", "POST", user("zed", "a")).text == """
                 200: zed of realm a is allowed
-                  realms.conf:11:9 protect app.example/: is about another host
-                  realms.conf:8:9 protect /lan: is about another path
-                  realms.conf:9:9 protect /m GET: is about other methods
+                  realms.conf:11:9 protect app.example/: applies to another host
+                  realms.conf:8:9 protect /lan: applies to another path
+                  realms.conf:9:9 protect /m GET: applies to other methods
                   realms.conf:10:9 protect /m POST: decides
-                  realms.conf:7:9 protect /never: is about another path
-                  realms.conf:6:9 protect /public: is about another path
-                  realms.conf:5:9 protect /: is for it too, and another one is more specific
+                  realms.conf:7:9 protect /never: applies to another path
+                  realms.conf:6:9 protect /public: applies to another path
+                  realms.conf:5:9 protect /: matches too, but another rule is more specific
                 """
         )
     }
 
     @Test func `an explanation without a host says that rules for hosts are skipped`() throws {
-        #expect(try explain("/x").lines[1] == "no host is named, so rules about hosts are passed over")
+        #expect(try explain("/x").lines[1] == "the URL has no host, so rules for hosts are skipped")
         #expect(try explain("https://other.example/x").lines[1].hasPrefix("  realms.conf:11:9"))
     }
 
     @Test func `without rules everything is open`() {
-        let explanation = ProtectionRules([]).explain(Explanation.Question(method: "GET", url: "/"))
-        #expect(explanation.text == "200: no rule is for it, so it is open to everybody here")
+        let explanation = ProtectionRules([]).explain(Explanation.Request(method: "GET", url: "/"))
+        #expect(explanation.text == "200: no rule matches, so the server allows the request")
     }
 
     @Test func `the explanation matches the decision for random requests`() throws {
@@ -112,7 +112,7 @@ struct ExplanationTests {
             let rules = ProtectionRules(maker.rules())
             let (host, path, method) = maker.request()
             let url = host.map { "https://\($0)\(path)" } ?? path
-            let explanation = rules.explain(Explanation.Question(method: method, url: url))
+            let explanation = rules.explain(Explanation.Request(method: method, url: url))
             let deciding = explanation.lines.filter { $0.hasSuffix(": decides") }
             switch rules.decide(host: host, path: path, method: method) ?? "" {
             case "none": #expect(explanation.status == (host == nil ? 200 : 403) && deciding.isEmpty)

@@ -61,7 +61,7 @@ import Testing
 
     @Test func `without a return target the account page follows a sign-in`() async throws {
         #expect(try await client.signIn("zed").location == "/account")
-        #expect(try await client.get("/account").body.contains("this one"))
+        #expect(try await client.get("/account").body.contains("this session"))
     }
 
     @Test func `every refused sign-in shows the same message, and keeps the user name`() async throws {

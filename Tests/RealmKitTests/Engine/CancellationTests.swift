@@ -48,7 +48,7 @@ struct CancellationTests {
             _ = try await begin.answer([])
             return try await stack.login()
         }
-        await begin.untilAsked()
+        await begin.untilCalled()
         task.cancel()
         begin.release()
         let report = try await task.value
@@ -67,7 +67,7 @@ struct CancellationTests {
         let stack = stack(.required(ended))
         let login = try request()
         let task = Task { await stack.login(login, asking: conversation) }
-        await conversation.untilAsked()
+        await conversation.untilCalled()
         task.cancel()
         let report = await task.value
         #expect(report.refusal?.failure == .unavailable)

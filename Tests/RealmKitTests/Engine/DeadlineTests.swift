@@ -76,7 +76,7 @@ struct DeadlineTests {
         let stack = stack(LoginStack.Entry(module, .required, deadline: .seconds(5)), clock: clock)
         let login = try request()
         let task = Task { await stack.login(login, asking: conversation) }
-        await conversation.untilAsked()
+        await conversation.untilCalled()
         for _ in 0..<20 {
             await clock.untilAsleep()
             clock.advance(by: .seconds(60))
@@ -104,11 +104,11 @@ struct DeadlineTests {
         let stack = stack(LoginStack.Entry(module, .required, deadline: .seconds(5)), clock: clock)
         let login = try request()
         let task = Task { () async throws in await stack.login(login, asking: conversation) }
-        await conversation.untilAsked()
+        await conversation.untilCalled()
         await clock.untilAsleep()
         clock.advance(by: .seconds(3))
         conversation.release()
-        await hung.untilAsked()
+        await hung.untilCalled()
         #expect(asked.value == true)
         let report = try await value(of: task, moving: clock, by: .seconds(1))
         #expect(report.refusal?.failure == .unavailable)

@@ -32,7 +32,7 @@ struct ModuleConformanceTests {
             module,
             accepts: Self.users.map { Credential($0.key, password: $0.value) },
             refuses: refuses,
-            patience: .seconds(3)
+            timeLimit: .seconds(3)
         ).violations()
     }
 
@@ -238,7 +238,7 @@ struct ConversationConformanceTests {
         let has = ConversationConformance(missing: [.name(prompt: "")]) { PreparedConversation(name: "ann") }
         #expect(await has.violations() == ["it answers name, which should have no answer"])
         let deaf = RecordingConversation([.held(.silent)])
-        let stuck = ConversationConformance(patience: .milliseconds(500), makeWaiting: { deaf }) {
+        let stuck = ConversationConformance(timeLimit: .milliseconds(500), makeWaiting: { deaf }) {
             PreparedConversation.silent
         }
         #expect(await stuck.violations() == ["it does not return when it is cancelled"])
@@ -278,7 +278,7 @@ struct ManualClockTests {
             _ = try await begin.answer([])
             try await clock.sleep(until: 10)
         }
-        await begin.untilAsked()
+        await begin.untilCalled()
         task.cancel()
         begin.release()
         await #expect(throws: CancellationError.self) { try await task.value }

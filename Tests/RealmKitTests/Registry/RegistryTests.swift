@@ -84,7 +84,7 @@ struct AuthenticatorTests {
 
     @Test func `without any realm the message says so`() {
         let error = #expect(throws: RealmError.self) { try Authenticator([]).realm("town") }
-        #expect(error?.message == "no realm is called town; there are none")
+        #expect(error?.message == "there is no realm town; there are none")
     }
 
     @Test func `every user of a realm gets its assigned groups, and derived ones`() async throws {

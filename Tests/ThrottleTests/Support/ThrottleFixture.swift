@@ -71,13 +71,13 @@ final class ThrottleFixture: Sendable {
     func failures(from address: String) -> Int? { failures(.source(ClientNetwork(address))) }
 
     private func failures(_ key: ThrottleKey) -> Int? {
-        let standing = throttle.state.withLock { state in
+        let status = throttle.state.withLock { state in
             switch key {
-            case .account: state.accounts.standing(key, at: throttle.moment)
-            case .source: state.sources.standing(key, at: throttle.moment)
+            case .account: state.accounts.status(key, at: throttle.moment)
+            case .source: state.sources.status(key, at: throttle.moment)
             }
         }
-        if case .open(let failures) = standing { return failures }
+        if case .open(let failures) = status { return failures }
         return nil
     }
 

@@ -44,10 +44,10 @@ let script = """
 
       const events = new EventSource("/messages");
       events.addEventListener("message", (event) => show(JSON.parse(event.data)));
-      // The session may be over, or the server about to stop: it is asked.
-      const ask = () => fetch("/session").then((answer) => { if (answer.status === 401) end(); }).catch(() => {});
-      events.addEventListener("ended", ask);
-      events.addEventListener("error", () => { if (events.readyState === EventSource.CLOSED) ask(); });
+      // The session may have ended, or the server may be about to stop: a request shows which.
+      const checkSession = () => fetch("/session").then((answer) => { if (answer.status === 401) end(); }).catch(() => {});
+      events.addEventListener("ended", checkSession);
+      events.addEventListener("error", () => { if (events.readyState === EventSource.CLOSED) checkSession(); });
 
       form.addEventListener("submit", async (event) => {
         event.preventDefault();
@@ -75,7 +75,7 @@ let script = """
         if (!isOver) field.focus();
       });
 
-      // A page that the back button brings out of the browser's memory may be of a session that is gone.
+      // A page that the back button restores from the browser's cache may belong to an ended session.
       window.addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
     })();
 

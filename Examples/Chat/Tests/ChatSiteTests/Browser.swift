@@ -14,7 +14,7 @@ import NIOEmbedded
 struct Browser {
     typealias Context = BasicRealmRequestContext
 
-    /// What came of a request.
+    /// The response to a request.
     struct Answer {
         let status: Int
         let headers: HTTPFields
@@ -27,13 +27,13 @@ struct Browser {
     /// - Parameters:
     ///   - configuration: The example's realms.conf.
     ///   - makeRouter: Makes the routes.
-    /// - Throws: When something of that cannot be used.
+    /// - Throws: An error if the configuration or the routes cannot be used.
     init(_ configuration: URL, _ makeRouter: (Realms) throws -> Router<Context>) async throws {
         let realms = try await Realms(try Self.copy(of: configuration).path, kinds: builtInRealms, logger: logger)
         responder = try makeRouter(realms).buildResponder()
     }
 
-    /// A copy of a realms.conf, so that nothing is kept beside the original.
+    /// A copy of a realms.conf, so that no state folder is created beside the original.
     static func copy(of configuration: URL) throws -> URL {
         let folder = FileManager.default.temporaryDirectory.appending(path: "example-\(UUID())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -62,7 +62,7 @@ struct Browser {
         return Answer(status: response.status.code, headers: response.headers, text: text)
     }
 
-    /// Asks for something that goes on, and does something meanwhile.
+    /// Sends a request whose response is a stream, and runs a closure while the stream is open.
     func listen(_ path: String, _ headers: HTTPFields, _ test: (Stream) async throws -> Void) async throws {
         let response = try await respond(.get, path, headers, "")
         let written = Written()
@@ -99,7 +99,7 @@ struct Browser {
         }
     }
 
-    /// The session of somebody who signs in, as the value of a `Cookie` field.
+    /// Signs a user in, and returns the session as the value of a `Cookie` field.
     func signIn(_ name: String) async throws -> String {
         let body = #"{"username": "\#(name)", "password": "any"}"#
         let answer = try await send(.post, "/session", [.contentType: "application/json"], body: body)
@@ -108,15 +108,15 @@ struct Browser {
     }
 }
 
-/// What comes of something that goes on.
+/// The text of a response that is a stream.
 final class Stream {
     private let written: Written
-    /// What has been read and not been asked for.
+    /// The text that has been read and not returned yet.
     private var rest = ""
 
     fileprivate init(_ written: Written) { self.written = written }
 
-    /// Reads until a text has come, or nothing more comes.
+    /// Reads until a text has arrived or the stream has ended.
     func read(until end: String?) async -> String {
         func isEnough() -> Bool { end.map { rest.contains($0) } ?? false }
         if !isEnough() {
@@ -132,7 +132,7 @@ final class Stream {
     }
 }
 
-/// What was written of a body.
+/// The bytes of a body that have been written.
 private final class Written: ResponseBodyWriter, Sendable {
     let chunks: AsyncStream<String>
     private let chunk: AsyncStream<String>.Continuation

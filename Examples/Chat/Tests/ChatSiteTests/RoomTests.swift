@@ -27,12 +27,12 @@ import Testing
         func wait(_ seconds: Double) { time.withLock { $0 += seconds } }
 
         private final class Box: @unchecked Sendable {
-            // Written once, before anything can be asked.
+            // Written once, before the first request.
             weak var scene: Scene?
         }
     }
 
-    /// Somebody whom a realm has accepted: there is no other way to make one.
+    /// A user whom a realm has accepted; a user cannot be created in any other way.
     private static func user(_ name: String) async throws -> SignedInUser {
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let realms = try await Realms(
@@ -82,7 +82,7 @@ import Testing
         #expect(await Self.texts(scene.room.listen(after: nil)) == (11...60).map(String.init))
         #expect(await Self.texts(scene.room.listen(after: 58)) == ["59", "60"])
         #expect(await Self.texts(scene.room.listen(after: 60)) == [])
-        // The number of another run.
+        // The number is from another run.
         #expect(await Self.texts(scene.room.listen(after: 61)).count == 50)
     }
 

@@ -3,7 +3,7 @@
 
 public import RealmKit
 
-/// A team: some people, one passphrase that they share, and a group for all of them.
+/// A realm of a team: its members share one passphrase and are in one group.
 ///
 /// Properties: `jaas-context` (`team`), `members` and `passphrase`, which must be set, `group` (`Team`).
 public struct TeamRealm: Realm {
@@ -25,9 +25,9 @@ public struct TeamRealm: Realm {
     /// `Team`.
     public var authType: String { "Team" }
 
-    /// Makes the realm.
+    /// Creates the realm.
     ///
-    /// - Parameter properties: Checked against ``properties``.
+    /// - Parameter properties: The properties set in realms.conf, checked against ``properties``.
     /// - Throws: ``RealmKit/BadRealm`` when the name of a member is not valid, or the passphrase is empty.
     public init(_ properties: RealmProperties) throws(BadRealm) {
         jaasContext = try properties.jaasContext
@@ -45,18 +45,18 @@ public struct TeamRealm: Realm {
         self.members = members
     }
 
-    /// The team's group, for its members.
+    /// Returns the team's group for a member.
     public func groupNames(of user: Username) async throws(RealmError) -> [String] {
         guard let groups = groups(of: user) else { throw .noSuchUser(user) }
         return groups
     }
 
-    /// The groups of a member; nil for all other users.
+    /// Returns the groups of a member; nil for all other users.
     func groups(of user: Username) -> [String]? {
         members.contains(user) ? [group] : nil
     }
 
-    /// Whether this is the team's passphrase.
+    /// Returns whether a password is the team's passphrase.
     func accepts(_ password: Secret) -> Bool {
         passphrase.isEqual(to: password)
     }

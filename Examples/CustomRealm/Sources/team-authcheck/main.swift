@@ -5,5 +5,5 @@ import AuthcheckCommand
 import RealmTeam
 import RealmsWithoutStore
 
-// With the store: docs/custom-realm.md, "The store".
+// For a version with the store see docs/custom-realm.md, "The store".
 await Authcheck.main(realmsWithoutStore + [.team])

@@ -5,7 +5,7 @@ import RealmKit
 import RealmTeam
 import RealmTesting
 
-/// The team of the tests, made as a configuration would make it.
+/// The team of the tests, created as from a configuration.
 enum Team {
     static func realm(
         members: [String] = ["ann", "zed"],

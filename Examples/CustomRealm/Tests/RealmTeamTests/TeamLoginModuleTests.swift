@@ -65,7 +65,7 @@ struct TeamLoginModuleTests {
         let stack = Team.stack([try Team.module()], clock: clock)
         let person = RecordingConversation([.held(PreparedConversation(password: Secret(utf8: "open sesame")))])
         async let report = stack.login(try Team.request("ann"), asking: person)
-        await person.untilAsked()
+        await person.untilCalled()
         clock.advance(by: .seconds(3600))
         person.release()
         #expect(try await report.identity != nil)

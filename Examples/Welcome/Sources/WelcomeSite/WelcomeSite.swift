@@ -16,7 +16,7 @@ public func makeRouter(_ realms: Realms) throws -> Router<BasicRealmRequestConte
     router.add(middleware: try RealmAuthenticator(realms))
 
     router.get("/") { _, context in
-        HTML(title: "Front page", text: context.user.map { "You are \($0.username)." } ?? "You are nobody yet.")
+        HTML(title: "Front page", text: context.user.map { "You are \($0.username)." } ?? "You are not signed in.")
     }
     router.group("welcome").add(middleware: RequireGroup("User")).get { _, context in
         HTML(title: "Welcome", text: "Welcome \(try context.requireUser().username)")

@@ -15,7 +15,7 @@ import Synchronization
 struct Browser {
     typealias Context = BasicRealmRequestContext
 
-    /// What came of a request.
+    /// The response to a request.
     struct Answer {
         let status: Int
         let headers: HTTPFields
@@ -28,13 +28,13 @@ struct Browser {
     /// - Parameters:
     ///   - configuration: The example's realms.conf.
     ///   - makeRouter: Makes the routes.
-    /// - Throws: When something of that cannot be used.
+    /// - Throws: An error if the configuration or the routes cannot be used.
     init(_ configuration: URL, _ makeRouter: (Realms) throws -> Router<Context>) async throws {
         let realms = try await Realms(try Self.copy(of: configuration).path, kinds: builtInRealms, logger: logger)
         responder = try makeRouter(realms).buildResponder()
     }
 
-    /// A copy of a realms.conf, so that nothing is kept beside the original.
+    /// A copy of a realms.conf, so that no state folder is created beside the original.
     static func copy(of configuration: URL) throws -> URL {
         let folder = FileManager.default.temporaryDirectory.appending(path: "example-\(UUID())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -75,7 +75,7 @@ struct Browser {
         return Answer(status: response.status.code, headers: response.headers, text: written.text.withLock { $0 })
     }
 
-    /// The session of somebody who signs in, as the value of a `Cookie` field.
+    /// Signs a user in, and returns the session as the value of a `Cookie` field.
     func signIn(_ name: String) async throws -> String {
         let body = #"{"username": "\#(name)", "password": "any"}"#
         let answer = try await send(.post, "/session", [.contentType: "application/json"], body: body)
@@ -84,7 +84,7 @@ struct Browser {
     }
 }
 
-/// What was written of a body.
+/// The bytes of a body that have been written.
 private final class Written: ResponseBodyWriter, Sendable {
     let text = Mutex("")
 

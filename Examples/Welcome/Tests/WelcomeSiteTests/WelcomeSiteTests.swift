@@ -16,7 +16,7 @@ import Testing
 
     @Test func `the front page is for everybody`() async throws {
         let browser = try await browser()
-        #expect(try await browser.send(.get, "/").text.contains("You are nobody yet."))
+        #expect(try await browser.send(.get, "/").text.contains("You are not signed in."))
         #expect(try await browser.send(.get, "/", Self.basic("zed")).text.contains("You are zed."))
     }
 

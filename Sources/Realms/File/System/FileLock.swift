@@ -13,12 +13,12 @@ final class FileLock: Sendable {
 
     /// Waits for the lock.
     ///
-    /// It blocks the calling thread for at most `patience` nanoseconds.
-    init(of name: String, patience: Int) throws(FileFault) {
+    /// It blocks the calling thread for at most `timeLimit` nanoseconds.
+    init(of name: String, timeLimit: Int) throws(FileFault) {
         let file = try FileOwner.locate(name)
         let (folder, name) = FileSnapshot.split(file.path)
         let path = "\(folder)/.\(name).lock"
-        let deadline = DispatchTime.now() + .nanoseconds(patience)
+        let deadline = DispatchTime.now() + .nanoseconds(timeLimit)
         while true {
             let descriptor = try Self.open(path, for: file.owner)
             switch FileLockWait(descriptor).end(by: deadline) {

@@ -14,7 +14,7 @@ enum FileReplacement {
         let path = "\(folder)/\(prefix(name))\(getpid())"
         removeLeftovers(of: name, in: folder)
         let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0o600)
-        guard descriptor >= 0 else { throw .system("nothing is changed: cannot make \(path)") }
+        guard descriptor >= 0 else { throw .system("nothing is changed: cannot create \(path)") }
         do throws(FileFault) {
             defer { close(descriptor) }
             try give(descriptor, path: path, to: old.owner)

@@ -20,7 +20,7 @@ struct FileSnapshot: Sendable {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
         guard descriptor >= 0 else { throw .system(name) }
         defer { close(descriptor) }
-        // Checked on the open descriptor, so that the file cannot be replaced in between.
+        // It is checked on the open descriptor, so that the file cannot be replaced in between.
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0 else { throw .system(name) }
         guard status.st_mode & S_IFMT == S_IFREG else { throw FileFault("\(name): it is not a regular file") }

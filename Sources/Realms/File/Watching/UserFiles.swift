@@ -7,14 +7,14 @@ internal import Synchronization
 
 /// The users of a file, always those of one complete version of it.
 ///
-/// A login reads the ``table`` after a ``look()``, which costs one stat(2) if nothing has changed. Otherwise the first
+/// A login reads the ``table`` after a ``reload()``, which costs one stat(2) if nothing has changed. Otherwise the first
 /// login that sees the change reads the file, on a separate thread; other logins use the old users meanwhile.
 final class UserFiles: Sendable {
     struct State {
         var version: UserFilesVersion
         /// The stamps of the last version that was read, valid or not.
-        var looked: [FileStamp?]
-        var lookedAt: Int
+        var checkedStamps: [FileStamp?]
+        var checkedAt: Int
         /// True if every further change will change the stamps.
         var isSettled: Bool
         /// Counts the versions, so that a slow reader does not replace a newer version by an older one.
@@ -51,8 +51,8 @@ final class UserFiles: Sendable {
         state = Mutex(
             State(
                 version: version,
-                looked: version.stamps,
-                lookedAt: moment,
+                checkedStamps: version.stamps,
+                checkedAt: moment,
                 isSettled: !version.isFresh(at: moment),
                 reported: version.table
             )

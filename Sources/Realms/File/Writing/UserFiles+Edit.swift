@@ -8,7 +8,7 @@ internal import Synchronization
 
 extension UserFiles {
     /// The longest time that a writer waits for another, in nanoseconds.
-    static let patience = 10_000_000_000
+    static let timeLimit = 10_000_000_000
 
     /// Makes a change; it is on the disk when this returns.
     ///
@@ -32,7 +32,8 @@ extension UserFiles {
     private func write(_ edit: UserEdit, isRehash: Bool) throws(RealmError) {
         let known = state.withLock { $0.version }
         let locks = try Self.unavailable { () throws(FileFault) in try lock() }
-        // Held to the end: otherwise an older version could be published after another writer's newer one.
+        // The locks are held to the end: otherwise an older version could be published after another writer's newer
+        // one.
         defer { withExtendedLifetime(locks) {} }
         let old = try Self.unavailable { () throws(FileFault) in try readWhole(after: known) }
         try edit.check(old.table.form, paths: paths)
@@ -69,7 +70,7 @@ extension UserFiles {
         var files: Set<String> = []
         for path in [paths.file, paths.groupFile].compactMap(\.self) { files.insert(try FileOwner.locate(path).path) }
         var locks: [FileLock] = []
-        for file in files.sorted() { locks.append(try FileLock(of: file, patience: Self.patience)) }
+        for file in files.sorted() { locks.append(try FileLock(of: file, timeLimit: Self.timeLimit)) }
         return locks
     }
 
@@ -126,7 +127,7 @@ extension UserFiles {
         let previous = state.withLock { state in
             let previous = state.version
             state.version = new
-            (state.looked, state.lookedAt, state.fault) = (new.stamps, moment, nil)
+            (state.checkedStamps, state.checkedAt, state.fault) = (new.stamps, moment, nil)
             state.isSettled = !new.isFresh(at: moment)
             state.generation += 1
             if let rehashed { state.rehashed[edit.user] = rehashed } else { state.rehashed[edit.user] = nil }

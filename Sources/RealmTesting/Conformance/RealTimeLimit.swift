@@ -4,7 +4,7 @@
 internal import RealmKit
 
 /// A time limit in real time, used up only by a test that fails.
-struct Patience: Sendable {
+struct RealTimeLimit: Sendable {
     let limit: Duration
 
     init(_ limit: Duration) {

@@ -4,22 +4,22 @@
 internal import HTTPTypes
 internal import Hummingbird
 
-/// Keeps caches from serving the response for one user to another.
+/// The header fields that keep caches from serving the response for one user to another.
 ///
 /// Source: RFC 9111 section 5.2.2, RFC 9110 section 12.5.5.
-enum PersonalAnswer {
-    private static let named = ["Authorization", "Cookie"]
+enum CacheHeaders {
+    private static let credentialFields = ["Authorization", "Cookie"]
 
     /// Sets the header fields for caches in the response to a request that was checked for a user.
     ///
     /// - Parameters:
     ///   - isPersonal: True if the request is authenticated.
-    ///   - answer: Makes the response.
+    ///   - respond: Makes the response.
     /// - Returns: The response with `Vary`, and for a user with `Cache-Control: no-store` unless it is `private`.
-    /// - Throws: The error of `answer`; an `HTTPError` gets the same header fields.
-    static func marking(isPersonal: Bool, _ answer: () async throws -> Response) async throws -> Response {
+    /// - Throws: The error of `respond`; an `HTTPError` gets the same header fields.
+    static func marking(isPersonal: Bool, _ respond: () async throws -> Response) async throws -> Response {
         do {
-            var response = try await answer()
+            var response = try await respond()
             mark(&response.headers, isPersonal)
             return response
         } catch var error as HTTPError {
@@ -31,7 +31,7 @@ enum PersonalAnswer {
     static func mark(_ headers: inout HTTPFields, _ isPersonal: Bool) {
         let varying = names(headers[values: .vary])
         if !varying.contains("*") {
-            let missing = named.filter { name in !varying.contains { $0 == name.lowercased() } }
+            let missing = credentialFields.filter { name in !varying.contains { $0 == name.lowercased() } }
             if !missing.isEmpty { headers.append(HTTPField(name: .vary, value: missing.joined(separator: ", "))) }
         }
         guard isPersonal else { return }

@@ -3,14 +3,16 @@
 
 internal import RealmKit
 
-/// The wrong passwords of accounts in logins that another realm has then accepted.
+/// The wrong passwords of accounts in logins that another realm has then accepted; the first of each account is not
+/// counted.
 ///
-/// A user of the second of two realms presents their password to the first one with each login. That does not count, as it
-/// is the same password each time. An attacker with an account in the second realm can present another password with each
-/// login, and so guess at the account of that name in the first realm: each password but the first counts.
+/// A user of the second of two realms presents their password to the first realm with each login. That is not counted,
+/// as it is the same password each time. An attacker with an account in the second realm could present another password
+/// with each login, and so guess the password of that name in the first realm. So every password but the first is
+/// counted.
 ///
-/// Only accepted logins come here, so there are no more accounts than users.
-struct Excuses: Sendable {
+/// Only accepted logins are recorded, so there are no more accounts than users.
+struct UncountedGuesses: Sendable {
     private struct Presented: Sendable {
         /// The oldest first.
         var guesses: [GuessMark]
@@ -31,8 +33,9 @@ struct Excuses: Sendable {
 
     var count: Int { presented.count }
 
-    /// Returns whether a password counts as nothing: the first within the window, and each that was presented before.
-    mutating func excuse(_ guess: GuessMark, of account: ThrottleKey, at now: Int) -> Bool {
+    /// Records a password, and returns true if it is not counted: it is the first within the window, or was presented
+    /// before.
+    mutating func record(_ guess: GuessMark, of account: ThrottleKey, at now: Int) -> Bool {
         if var known = presented[account], now - known.newest <= window {
             let place = known.guesses.firstIndex(of: guess)
             known.guesses.remove(at: place ?? 0, if: place != nil || known.guesses.count >= Self.capacityOfAccount)

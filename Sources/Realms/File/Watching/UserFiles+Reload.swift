@@ -10,12 +10,12 @@ extension UserFiles {
     private static let pause = 250_000_000
 
     /// Reads the files if they have changed.
-    func look() async {
+    func reload() async {
         let stamps = paths.stamps()
         let moment = now()
         let isMine = state.withLock { state in
-            let isDue = !state.isSettled && (moment &- state.lookedAt).magnitude >= Self.pause.magnitude
-            guard isDue || stamps != state.looked, !state.isReading else { return false }
+            let isDue = !state.isSettled && (moment &- state.checkedAt).magnitude >= Self.pause.magnitude
+            guard isDue || stamps != state.checkedStamps, !state.isReading else { return false }
             state.isReading = true
             return true
         }
@@ -29,7 +29,7 @@ extension UserFiles {
     /// Reads the files; false if a writer has replaced them meanwhile, so that they must be read again.
     private func read() -> Bool {
         let (old, ticket) = state.withLock { ($0.version, $0.generation) }
-        // Taken before the files are read, so that the next look sees a change during the read.
+        // The stamps are taken before the files are read, so that the next check detects a change during the read.
         let stamps = paths.stamps()
         let moment = now()
         do throws(FileFault) {
@@ -53,7 +53,7 @@ extension UserFiles {
         let (isDone, old, fault) = state.withLock { state in
             guard state.generation == ticket else { return (false, state.version, nil as FileFault?) }
             let (old, fault) = (state.version, state.fault)
-            (state.looked, state.lookedAt, state.isSettled) = (new?.stamps ?? stamps, moment, isSettled)
+            (state.checkedStamps, state.checkedAt, state.isSettled) = (new?.stamps ?? stamps, moment, isSettled)
             if let new {
                 state.fault = nil
                 if !new.hasSameContents(as: old) { state.unreportedSince = state.unreportedSince ?? moment }
@@ -78,8 +78,8 @@ extension UserFiles {
         let (isDone, isNews) = state.withLock { state in
             guard state.generation == ticket else { return (false, false) }
             let isNews = state.fault != fault
-            // Never settled: the problem may be corrected without a change of the file, as in its folder.
-            (state.looked, state.lookedAt, state.isSettled, state.fault) = (stamps, moment, false, fault)
+            // It is never settled: the problem may be corrected without a change of the file, as in its folder.
+            (state.checkedStamps, state.checkedAt, state.isSettled, state.fault) = (stamps, moment, false, fault)
             return (true, isNews)
         }
         if isNews { log?("\(fault); the previous users stay", .error) }
@@ -91,7 +91,7 @@ extension UserFiles {
     /// Changes are reported when the file has not changed for one second, or after five seconds: a file that is written
     /// in place may have no users for a moment.
     func refresh() async -> ChangedUsers {
-        await look()
+        await reload()
         let moment = now()
         let pending: (old: UserTable, new: UserTable, rehashed: [Username: String])? = state.withLock { state in
             guard let since = state.unreportedSince else { return nil }
