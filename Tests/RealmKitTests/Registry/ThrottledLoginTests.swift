@@ -16,7 +16,7 @@ struct ThrottledLoginTests {
 
         var all: [String] { noted.withLock { $0 } }
 
-        func note(_ what: String) { noted.withLock { $0.append(what) } }
+        func note(_ event: String) { noted.withLock { $0.append(event) } }
 
         func reserve(
             _ accounts: [Account],
@@ -160,7 +160,7 @@ struct ThrottledLoginTests {
         #expect(recorder.all == [])
     }
 
-    @Test func `behind a throttle no login completes synchronously`() throws {
+    @Test func `with a throttle no login completes synchronously`() throws {
         let open = Authenticator([try bound(.required(Fixed(.success)))])
         #expect(try open.loginNow(try request()) != nil)
         let recorder = Recorder()
@@ -168,7 +168,7 @@ struct ThrottledLoginTests {
         #expect(recorder.all == [])
     }
 
-    @Test func `letters in another case share one counter`() throws {
+    @Test func `names that differ only in case have the same folded name`() throws {
         for number in UInt32(0x21)...0x1_FFFF {
             guard let letter = Unicode.Scalar(number), letter.properties.isCased else { continue }
             let key = try Username("x\(letter)x").caseFolded
