@@ -165,8 +165,8 @@ struct ServerTests {
     }
 
     @Test func `a stopping server answers a request in progress`() async throws {
-        // The beginning of a request is not visible from outside, so there are several tries: in one of them the signal comes
-        // in the second that the request takes.
+        // The beginning of a request is not visible from outside, so there are several tries: in one of them the signal
+        // comes in the second that the request takes.
         for wait in stride(from: 200, through: 3000, by: 400) {
             let server = try await RunningServer(Self.configuration)
             async let slow = server.request("/slow", "-u", "zed:x")

@@ -104,7 +104,7 @@ import Throttle
         Entry(name: "a path", form: .percent) { get("/" + $0) },
         Entry(name: "a path below a rule", form: .percent) { get("/welcome/" + $0) },
         Entry(name: "the path of a session", form: .percent) { get("/sessions/" + $0) },
-        Entry(name: "a path that asks for a proxy", form: .percent) { get("/auth/" + $0) },
+        Entry(name: "a path of forward authentication", form: .percent) { get("/auth/" + $0) },
         Entry(name: "a path with many segments", form: .percent) {
             get("/" + $0 + "/" + $0, [])
         },

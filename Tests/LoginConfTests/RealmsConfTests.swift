@@ -62,7 +62,7 @@ import Testing
         #expect(realm.map(\.keyword.beginsLine) == [true, false, true, true])
     }
 
-    @Test func `an argument on a new line can be told from one on the same line`() throws {
+    @Test func `an argument on a new line is distinguished from one on the same line`() throws {
         let statement = try parse("class A\njaas-context b;").get()[0]
         #expect(statement.arguments.map(\.beginsLine) == [false, true, false])
     }

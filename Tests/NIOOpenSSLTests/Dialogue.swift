@@ -41,8 +41,8 @@ final class Dialogue {
         input.fileHandleForWriting.write(Data(text.utf8))
     }
 
-    /// Waits for a text in the command's output since the last call; false if the command ends before, or writes nothing for a
-    /// minute.
+    /// Waits for a text in the command's output since the last call; false if the command ends before, or writes
+    /// nothing for a minute.
     func waitFor(_ text: String) -> Bool {
         while true {
             let news = received.dropFirst(consumed)

@@ -73,8 +73,8 @@ final class Events: Sendable {
 
     var all: [String] { words.withLock { $0 } }
 
-    /// Waits until at least `count` events have happened, for a minute at most: a client may have its answer, and end, before
-    /// the thread of the server reports the event.
+    /// Waits until at least `count` events have happened, for a minute at most: a client may have its answer, and end,
+    /// before the thread of the server reports the event.
     ///
     /// - Returns: All events.
     func atLeast(_ count: Int) async throws -> [String] {

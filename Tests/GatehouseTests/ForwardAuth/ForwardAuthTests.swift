@@ -107,7 +107,7 @@ import Testing
         #expect(script.status == 401 && script.location == nil)
         #expect(script.all("www-authenticate").map { $0.prefix { $0 != " " } } == ["Cookie"])
         let plain = try await send(flavour, "/a?b=c")
-        #expect(plain.status == 401 && told.location == nil)
+        #expect(plain.status == 401 && plain.location == nil)
         let challenges = plain.all("www-authenticate").map { $0.prefix { $0 != " " } }
         #expect(challenges == (flavour == "nginx" ? ["Basic", "Cookie"] : ["Cookie", "Basic"]))
     }

@@ -176,7 +176,7 @@ import Testing
         #expect(outcome == "missing-credential")
     }
 
-    @Test func `two concurrent questions are asked one after the other`() async {
+    @Test func `two concurrent questions are shown one after the other`() async {
         let dialogue = InteractiveLogin<[String]>(name: "zed", password: nil) { conversation in
             await withTaskGroup(of: String.self) { group in
                 for prompt in ["A", "B"] {

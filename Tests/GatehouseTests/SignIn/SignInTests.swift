@@ -101,7 +101,7 @@ import Testing
         #expect(answer.status == 303 && client[TestClient.session] == nil)
     }
 
-    @Test func `an unavailable realm accepts no sign-in, and the page says so`() async throws {
+    @Test func `an unavailable realm accepts no sign-in, and the page reports the outage`() async throws {
         let answer = try await client.signIn("zed", at: "/sign-in?return=/down")
         let page = try await client.follow(answer)
         #expect(page.body.contains("cannot be signed in at the moment"))

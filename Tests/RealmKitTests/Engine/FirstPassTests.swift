@@ -27,7 +27,7 @@ struct FirstPassTests {
         }
     }
 
-    /// `shown` has the lengths of the passwords that the module checks, `requests` is the number of questions to the user.
+    /// `shown` has the lengths of the passwords that the module checks, `requests` the number of questions to the user.
     struct Row: Sendable, CustomTestStringConvertible {
         let options: [String]
         let stored: String?
