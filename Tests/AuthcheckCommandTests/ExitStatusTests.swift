@@ -8,7 +8,7 @@ import Testing
 
 @testable import AuthcheckCommand
 
-/// A folder that is gone when the last reference to it is.
+/// A folder that is removed with its last reference.
 final class TemporaryFolder: Sendable {
     let url: URL
 
@@ -35,13 +35,13 @@ struct PasswordRealm: Realm {
 /// Accepts `lilac`, and with the option for a code the code `123`.
 struct LilacLoginModule: LoginModule {
     static let options: PropertySchema = [Property("code", .boolean, default: "no")]
-    private let asksForCode: Bool
+    private let requestsCode: Bool
 
-    init(realm: PasswordRealm, options: ModuleOptions) throws(BadModule) { asksForCode = try options.boolean("code") }
+    init(realm: PasswordRealm, options: ModuleOptions) throws(BadModule) { requestsCode = try options.boolean("code") }
 
     func authenticateUser(_ attempt: LoginAttempt) async throws(LoginFault) -> Verdict {
         guard try await attempt.password().isEqual(to: Secret(utf8: "lilac")) else { return .failed(.wrongCredentials) }
-        if asksForCode, try await !attempt.oneTimeCode().isEqual(to: Secret(utf8: "123")) {
+        if requestsCode, try await !attempt.oneTimeCode().isEqual(to: Secret(utf8: "123")) {
             return .failed(.wrongCredentials)
         }
         return attempt.commit()
@@ -88,12 +88,12 @@ let configuration = """
     }
 
     @Test(arguments: [("xtech", "zed", Status.accepted), ("xtech", "ann", .refused), ("locked", "ann", .refused)])
-    func `accepted is 0 and refused is 1`(realm: String, user: String, status: Status) async {
+    func `an accepted login exits with 0, a refused one with 1`(realm: String, user: String, status: Status) async {
         #expect(await run(realm, user) == status)
         #expect([Status.accepted.rawValue, Status.refused.rawValue] == [0, 1])
     }
 
-    @Test(arguments: ["down", "broken"]) func `a realm that could not decide is 4`(realm: String) async {
+    @Test(arguments: ["down", "broken"]) func `a realm that could not decide exits with 4`(realm: String) async {
         #expect(await run(realm, "ann") == .undecided)
         #expect(Status.undecided.rawValue == 4)
     }
@@ -102,13 +102,13 @@ let configuration = """
         ["xtech"], ["xtech", "zed", "more"], ["--no-such-option", "xtech", "zed"], ["-D", "name", "xtech", "zed"],
         ["xtech", ""], ["xtech", " zed"], ["xtech", "zed\u{1B}[2J"],
     ])
-    func `wrong arguments are 2`(arguments: [String]) async {
+    func `invalid arguments exit with 2`(arguments: [String]) async {
         let all = ["--config", folder.path("realms.conf"), "--quiet"] + arguments
         #expect(await Authcheck.run(all, kinds: kinds) == .usage)
         #expect(Status.usage.rawValue == 2)
     }
 
-    @Test func `a wrong configuration is 3`() async {
+    @Test func `an invalid configuration or an unknown realm exits with 3`() async {
         #expect(await run("nowhere", "zed") == .configuration)
         let bad = ["--config", folder.path("bad.conf"), "x", "zed"]
         let missing = ["--config", folder.path("missing.conf"), "x", "zed"]
@@ -117,7 +117,7 @@ let configuration = """
         #expect(Status.configuration.rawValue == 3)
     }
 
-    @Test func `asking for help is no mistake`() async {
+    @Test func `help alone exits with 0, in place of a user name with 2`() async {
         #expect(await Authcheck.run(["--help"], kinds: kinds) == .accepted)
         for user in ["--help", "-h", "--generate-completion-script=bash"] {
             let all = ["--config", folder.path("realms.conf"), "--quiet", "xtech", user]
@@ -141,7 +141,7 @@ let configuration = """
         #expect(await run(realm, "ann", input: input) == status)
     }
 
-    @Test func `a line that is too long is no password, nor is its end`() async {
+    @Test func `a line that is too long is not a password, and neither is its end`() async {
         let long = String(repeating: "x", count: 4096)
         #expect(await run("password", "ann", input: long + "lilac\nlilac\n") == .refused)
     }

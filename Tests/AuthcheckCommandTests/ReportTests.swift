@@ -33,7 +33,7 @@ struct ReportTests {
         )
     }
 
-    @Test func `a refused user is told why, and by which module`() async throws {
+    @Test func `a refusal is shown with its reason and its module`() async throws {
         let refusing = FaultInjector(.refuse(.wrongCredentials))
         let failing = FaultInjector(.fail(.unavailable("no route to host")))
         #expect(
@@ -95,7 +95,7 @@ struct ReportTests {
         )
     }
 
-    @Test func `JSON tells everything on one line, and holds no control characters either`() async throws {
+    @Test func `JSON has all fields on one line, and no control characters`() async throws {
         let naming = FaultInjector(.accept(groups: [Self.nasty]))
         let failing = FaultInjector(.fail(.internalError("\u{9B}31m")))
         let json = ReportJSON.text(try await report("zed", (naming, .required, "M"), (failing, .optional, "N")))
@@ -115,7 +115,7 @@ struct ReportTests {
         #expect(json == expected.joined())
     }
 
-    @Test func `JSON tells why somebody is refused`() async throws {
+    @Test func `JSON contains the reason of a refusal`() async throws {
         let json = ReportJSON.text(try await report("ann", (FaultInjector(.refuse(.locked)), .required, "M")))
         #expect(
             json.hasPrefix(

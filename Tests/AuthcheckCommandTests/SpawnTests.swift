@@ -12,7 +12,7 @@ private enum Built {
     static var isThere: Bool { FileManager.default.isExecutableFile(atPath: executable.path()) }
 }
 
-/// The command as a process of its own, where its output can be seen.
+/// The command as a process of its own, whose output can be read.
 @Suite(.enabled(if: Built.isThere, "the executable authcheck is not beside the tests"))
 struct SpawnTests {
     private let folder: TemporaryFolder
@@ -55,20 +55,20 @@ struct SpawnTests {
         )
     }
 
-    @Test func `who is accepted is told so, with all principals`() throws {
+    @Test func `an accepted user is printed with all principals`() throws {
         let text = "accepted: zed in realm xtech\n  user   zed\n  group  User\n  group  Staff\n"
         #expect(try run("xtech", "zed") == Result(status: 0, output: text))
         #expect(try run("--quiet", "xtech", "zed") == Result(status: 0))
     }
 
-    @Test func `who is refused is told why`() throws {
+    @Test func `a refused user is printed with the reason`() throws {
         let text =
             "refused: ann in realm xtech: wrong credentials (org.xtech.examples.gfloginmodule.MyLoginModule)\n"
         #expect(try run("xtech", "ann") == Result(status: 1, output: text))
         #expect(try run("xtech", "ann", "--quiet") == Result(status: 1))
     }
 
-    @Test func `a trace shows every module that was asked`() throws {
+    @Test func `a trace shows every module that was called`() throws {
         let text = """
             refused: ann in realm down: permission denied (DenyLoginModule)
 
@@ -93,7 +93,7 @@ struct SpawnTests {
         #expect(try run("xtech", "zed", "--json") == Result(status: 0, output: text))
     }
 
-    @Test func `a mistake goes to standard error, and standard output stays empty`() throws {
+    @Test func `errors go to standard error, and standard output stays empty`() throws {
         let realm = "authcheck: there is no realm xteck; there are down, xtech\n    hint: did you mean xtech?\n"
         #expect(try run("xteck", "zed") == Result(status: 3, errors: realm))
         let nasty = try run("x\u{1B}[2J\u{9B}", "zed")

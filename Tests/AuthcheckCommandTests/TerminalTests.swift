@@ -9,7 +9,7 @@ import Testing
 @testable import CommandSupport
 
 struct TerminalTests {
-    @Test func `the conversation of the command keeps the contract`() async throws {
+    @Test func `the terminal conversation answers callbacks that need no input`() async throws {
         let name = try Username("ann")
         // Only the callbacks that do not read standard input.
         let conversation = TerminalConversation(name, input: 0)
@@ -43,7 +43,7 @@ struct TerminalTests {
         #expect(text(line) == "")
     }
 
-    @Test func `a line has an end`() {
+    @Test func `a line takes no more bytes than its capacity`() {
         var line = line("abc", capacity: 2)
         #expect(text(line) == "ab")
         let fits = line.append(0x63)
@@ -52,7 +52,7 @@ struct TerminalTests {
         #expect(text(line) == "")
     }
 
-    @Test func `only a carriage return at the end is taken off`() {
+    @Test func `only a carriage return at the end is removed`() {
         var line = line("a\rb\r")
         line.removeCarriageReturn()
         #expect(text(line) == "a\rb")

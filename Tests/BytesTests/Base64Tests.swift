@@ -18,7 +18,7 @@ struct Base64Tests {
         return isValid ? bytes : nil
     }
 
-    @Test func `base64 is decoded as Foundation encodes it, and nothing else is taken for it`() {
+    @Test func `Base64 is decoded as Foundation encodes it, and other text is refused`() {
         var random = SystemRandomNumberGenerator()
         for length in 0..<200 {
             let bytes = (0..<length).map { _ in UInt8.random(in: 0...255, using: &random) }
@@ -33,7 +33,7 @@ struct Base64Tests {
         }
     }
 
-    @Test func `bytes have the texts of RFC 4648, in the alphabet for names`() {
+    @Test func `the examples of RFC 4648 are encoded in the URL alphabet`() {
         let known = [
             "": "", "f": "Zg", "fo": "Zm8", "foo": "Zm9v", "foob": "Zm9vYg", "fooba": "Zm9vYmE", "foobar": "Zm9vYmFy",
         ]
@@ -42,7 +42,7 @@ struct Base64Tests {
     }
 
     @Test(arguments: 0..<20)
-    func `a text is read exactly if it is the one that is written`(seed: UInt64) {
+    func `a text is decoded only if its bytes encode to the same text`(seed: UInt64) {
         var random = Random(seed: seed)
         let alphabet = Array("ABCXYZabcxyz0189-_+/= ".utf8)
         for _ in 0..<500 {
@@ -65,7 +65,7 @@ struct Base64Tests {
     ]
 
     @Test(arguments: alphabets)
-    func `each alphabet reads its own characters and padding alone`(base64: Base64, text: String, other: String) {
+    func `each alphabet reads only its own characters and padding`(base64: Base64, text: String, other: String) {
         let bytes: [UInt8] = [0xFB, 0xFF]
         #expect(base64.encode(bytes.span) == text)
         #expect(base64.decode(text) == bytes)

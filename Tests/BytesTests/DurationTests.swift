@@ -17,7 +17,7 @@ import Testing
             (.seconds(Int64.max), UInt64(Int64.max)),
         ] as [(Duration, UInt64)]
     )
-    func `nanoseconds are whole and bounded`(duration: Duration, nanoseconds: UInt64) {
+    func `the nanoseconds of a duration are limited to their range`(duration: Duration, nanoseconds: UInt64) {
         #expect(duration.nanoseconds == nanoseconds)
     }
 

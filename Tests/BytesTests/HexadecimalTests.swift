@@ -5,7 +5,7 @@ import Bytes
 import Testing
 
 struct HexadecimalTests {
-    @Test func `every byte has two digits, which are read again`() {
+    @Test func `every byte is encoded as two digits, and decoded again`() {
         let bytes = Array(UInt8.min...UInt8.max)
         let text = Hexadecimal.encode(bytes.span)
         #expect(text.hasPrefix("000102") && text.hasSuffix("fdfeff"))
@@ -18,11 +18,11 @@ struct HexadecimalTests {
     }
 
     @Test(arguments: ["0", "0g", "A0", "0A", "+1", " 1", "0x", "ä"])
-    func `what is not two digits in lower case for each byte is rejected`(text: String) {
+    func `text other than pairs of digits in lower case is rejected`(text: String) {
         #expect(Hexadecimal.decodeLowercase(text) == nil)
     }
 
-    @Test func `a digit has its value in upper and in lower case, and nothing else has one`() {
+    @Test func `digits have their value in upper and lower case, other characters have none`() {
         for byte in UInt8.min...UInt8.max {
             let isDigit = "0123456789abcdefABCDEF".utf8.contains(byte)
             let expected = isDigit ? UInt8(String(decoding: [byte], as: UTF8.self), radix: 16) : nil

@@ -8,13 +8,13 @@ import Testing
 @Suite struct UTF8TextTests {
     @Test func `two spellings of an accent are two texts`() {
         let (composed, decomposed) = ("\u{E9}", "e\u{301}")
-        #expect(composed == decomposed, "String takes them for one")
+        #expect(composed == decomposed, "String treats them as equal")
         #expect(UTF8Text(composed) != UTF8Text(decomposed))
         #expect(Set([UTF8Text(composed), UTF8Text(decomposed)]).count == 2)
         #expect(!composed.hasBytes(of: decomposed))
     }
 
-    @Test func `texts are the same exactly if their bytes are, and then hash alike`() {
+    @Test func `texts are equal exactly if their bytes are, and then have equal hashes`() {
         var random = Random(seed: 1)
         let alphabet = ["a", "b", "\u{301}", "\u{323}", "\u{E9}", "e", "\u{1F600}", "\0"]
         func text() -> String { (0..<random.below(4)).map { _ in random.pick(alphabet) }.joined() }
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func `a literal is a text`() {
+    @Test func `a literal makes a text`() {
         let text: UTF8Text = "step"
         switch text {
         case "step": break

@@ -70,10 +70,10 @@ struct ContextModel {
         if deviations.contains(.onlyReached) { principals = [] }
         do throws(Thrown) {
             try phase("login", all)
-            try phase("commit", asked)
+            try phase("commit", called)
             isAuthenticated = true
         } catch {
-            do throws(Thrown) { try phase("abort", asked) } catch {}
+            do throws(Thrown) { try phase("abort", called) } catch {}
             if deviations.contains(.onlyReached) { principals = [] }
             throw error
         }
@@ -84,11 +84,11 @@ struct ContextModel {
         guard hasSubject, hasLoggedIn || !deviations.contains(.onlyReached) else {
             throw Thrown(exception: "LoginException")
         }
-        try phase("logout", asked)
+        try phase("logout", called)
     }
 
     private var all: [Int] { Array(test.modules.indices) }
-    private var asked: [Int] { deviations.contains(.onlyReached) ? reached : all }
+    private var called: [Int] { deviations.contains(.onlyReached) ? reached : all }
 
     private mutating func phase(_ name: String, _ modules: [Int]) throws(Thrown) {
         var required: Thrown?

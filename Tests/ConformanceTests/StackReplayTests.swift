@@ -49,7 +49,7 @@ struct StackReplayTests {
     ]
 
     @Test(arguments: sets)
-    func `every recorded stack is answered as the JDK does, or otherwise for a reason that explains all of it`(
+    func `every recorded stack is answered as by the JDK, except for the listed reasons`(
         expected: Expected
     ) async throws {
         let cases = try Recorded.lines("jaas/\(expected.name).cases.jsonl", as: StackReplay.Case.self)

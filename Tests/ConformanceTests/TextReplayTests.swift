@@ -13,7 +13,7 @@ struct TextReplayTests {
         return String(decoding: try encoder.encode(TextReplay.answer(test)), as: UTF8.self)
     }
 
-    @Test func `a text that is understood is answered with its entries, sorted by name`() throws {
+    @Test func `a valid text is answered with its entries, sorted by name`() throws {
         let text = "b { M required o=\"${k}\"; };\nA { N optional; P sufficient; };"
         #expect(
             try json(TextReplay.Case(id: "x", text: text, props: ["k": "v"]))
@@ -21,7 +21,7 @@ struct TextReplayTests {
         )
     }
 
-    @Test func `a text that is not is answered with line, column, message and hint`() throws {
+    @Test func `an invalid text is answered with line, column, message and hint`() throws {
         #expect(
             try json(TextReplay.Case(id: "x", text: "A {\n  M required\n};", props: nil))
                 == #"{"column":13,"hint":"every module ends with `;`","id":"x","line":2,"message":"missing `;` after the module","ok":false}"#
@@ -51,7 +51,7 @@ struct TextReplayTests {
         "quote-unterminated-eol2", "flag-turkish-i", "ligature", "long-s",
     ]
 
-    @Test func `every recorded text is answered as the JDK does, or refused as a listed hazard`() throws {
+    @Test func `every recorded text is answered as by the JDK, or refused as a listed hazard`() throws {
         let cases = try Recorded.lines("jaas/conf.cases.jsonl", as: TextReplay.Case.self)
         let answers = try Recorded.lines("jaas/conf.answers.jsonl", as: JavaAnswer.self)
         #expect(cases.count == 164 && cases.map(\.id) == answers.map(\.id))

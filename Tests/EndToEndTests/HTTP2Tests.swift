@@ -13,7 +13,7 @@ struct HTTP2Tests {
         let body: String
     }
 
-    private func ask(
+    private func request(
         _ server: RunningServer,
         _ version: String,
         _ path: String,
@@ -74,8 +74,8 @@ struct HTTP2Tests {
     @Test func `HTTP/2 answers as HTTP/1.1 does`() async throws {
         let server = try await RunningServer(ServerTests.configuration)
         for (path, more) in Self.requests {
-            let old = try await ask(server, "--http1.1", path, more)
-            let new = try await ask(server, "--http2", path, more)
+            let old = try await request(server, "--http1.1", path, more)
+            let new = try await request(server, "--http2", path, more)
             #expect(old == new, "\(path.prefix(40)) \(more.map { $0.prefix(40) })")
         }
         #expect(await server.end() == 0)
@@ -85,7 +85,7 @@ struct HTTP2Tests {
         let configuration = ServerTests.configuration
             .replacing("127.0.0.1:0;", with: "127.0.0.1:0; http2 off;")
         let server = try await RunningServer(configuration)
-        let answer = try await server.ask(
+        let answer = try await server.request(
             "/",
             "--http2",
             "-o",

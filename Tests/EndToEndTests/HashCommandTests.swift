@@ -9,7 +9,7 @@ import Testing
     @Test func `a hash follows the configured policy, with another salt each time`() async throws {
         let folder = try TemporaryFolder()
         let program = Program.built("gatehouse")
-        // The defaults where there is no configuration, as the standard place has none on this machine.
+        // Without a configuration the defaults apply.
         let plain = try await Program.run(
             program,
             ["hash", "--password-stdin"],
@@ -59,7 +59,7 @@ import Testing
         #expect(hash.output.hasPrefix("$argon2id$v=19$m="))
     }
 
-    @Test func `a calibration says where the time was not enough, and where the memory is too little`() async throws {
+    @Test func `a calibration warns if the time or the memory is too small`() async throws {
         let folder = try TemporaryFolder()
         let program = Program.built("gatehouse")
         let late = try await Program.run(program, ["hash", "--calibrate", "--time", "1"], in: folder.url)

@@ -10,14 +10,14 @@ import Testing
         try PseudoTerminal(Program.built("gatehouse"), arguments, in: people.folder.url)
     }
 
-    @Test func `the terminal asks for a new password twice, and never shows it`() async throws {
+    @Test func `a new password is requested twice on the terminal, and never shown`() async throws {
         let people = try People()
         let terminal = try terminal(people, "user", "add", "ann")
         try await terminal.answer("New password for ann: ", People.password + "\n")
         try await terminal.answer("Once more: ", People.password + "\n")
         #expect(try await terminal.end() == 0)
         #expect(terminal.shown == "New password for ann: \nOnce more: \n")
-        #expect(terminal.said == "ann added (realm people)\n")
+        #expect(terminal.output == "ann added (realm people)\n")
         #expect(terminal.echoes)
         #expect(try await people.authcheck("ann", People.password).status == 0)
     }
@@ -38,11 +38,11 @@ import Testing
         try await other.answer("New password for ann: ", "another password\n")
         try await other.answer("Once more: ", "another passwort\n")
         #expect(try await other.end() == 1)
-        #expect(other.said == "the two passwords are not the same; nothing was changed\n")
+        #expect(other.output == "the two passwords are not the same; nothing was changed\n")
         let none = try terminal(people, "user", "set-password", "ann")
         try await none.answer("New password for ann: ", "\u{4}")
         #expect(try await none.end() == 1)
-        #expect(none.said == "no password was given\n")
+        #expect(none.output == "no password was given\n")
         let added = try terminal(people, "user", "add", "bob")
         try await added.answer("New password for bob: ", "another password\n")
         try await added.answer("Once more: ", "\n")
@@ -61,7 +61,7 @@ import Testing
         #expect(try await people.names() == [])
     }
 
-    @Test func `an unusable name is reported before the password is asked for`() async throws {
+    @Test func `an existing user is reported before the password prompt`() async throws {
         let people = try People()
         #expect(try await people.add("ann").status == 0)
         let terminal = try terminal(people, "user", "add", "ann")
@@ -135,7 +135,7 @@ import Testing
         }
     }
 
-    @Test func `the configuration sets the least length`() async throws {
+    @Test func `the configuration sets the minimum length of passwords`() async throws {
         let people = try People(People.configuration(passwords: "minimum-length 15;"))
         let short = try await people.gatehouse("user", "add", "--password-stdin", "ann", input: "fourteen chars")
         #expect(short == (1, "", "a password has at least 15 characters\n"))

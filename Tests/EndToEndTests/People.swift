@@ -42,7 +42,7 @@ struct People {
         return try await Program.run(Program.built("authcheck"), arguments, input: password + "\n", in: folder.url)
     }
 
-    /// Adds a user with the password that all have here.
+    /// Adds a user with the password of all users in these tests.
     func add(_ user: String, _ options: String...) async throws -> Finished {
         let arguments = ["user", "add", "--password-stdin"] + options + ["--", user]
         return try await Program.run(

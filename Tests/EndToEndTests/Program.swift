@@ -24,20 +24,20 @@ enum Program {
 
     static var hasCurl: Bool { system("curl") != nil }
 
-    /// How long another process may take: far more than it needs on a busy machine, as only a defect takes it up.
+    /// The longest time for another process: far more than it needs on a busy machine, so only a defect uses it up.
     static let patience = Duration.seconds(60)
 
     /// Evaluates a closure repeatedly until it returns a value, which depends on another process.
     ///
     /// - Returns: The value; nil if there is none in time.
-    static func first<Value>(_ look: () async throws -> Value?) async throws -> Value? {
+    static func first<Value>(_ body: () async throws -> Value?) async throws -> Value? {
         let end = ContinuousClock.now + patience
         repeat {
-            if let value = try await look() { return value }
+            if let value = try await body() { return value }
             // Another process makes the change: there is no event to wait for.
             try await Task.sleep(for: .milliseconds(20))
         } while ContinuousClock.now < end
-        return try await look()
+        return try await body()
     }
 
     /// Waits until a condition holds that depends on another process.

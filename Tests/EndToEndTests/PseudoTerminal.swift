@@ -6,7 +6,7 @@ import Foundation
 /// A program on a pseudo-terminal, and the user at it.
 final class PseudoTerminal {
     struct DidNotStart: Error {}
-    struct SaidNothing: Error { let screen: String }
+    struct ShowedNoPrompt: Error { let screen: String }
 
     /// POSIX_SPAWN_SETSID, which the overlay of the C library leaves out.
     private static let newSession: Int16 = 0x80
@@ -20,7 +20,7 @@ final class PseudoTerminal {
     /// The output on the terminal so far.
     var shown: String { String(decoding: screen, as: UTF8.self).replacing("\r\n", with: "\n") }
     /// The output of the program on its streams, which are not the terminal.
-    var said: String {
+    var output: String {
         ["output", "errors"].map { name in
             let contents = FileManager.default.contents(atPath: files.url.appendingPathComponent(name).path)
             return String(decoding: contents ?? Data(), as: UTF8.self)
@@ -39,7 +39,7 @@ final class PseudoTerminal {
         var actions = unsafe posix_spawn_file_actions_t()
         unsafe posix_spawn_file_actions_init(&actions)
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-        // The leader of a session takes the first terminal it opens for its own.
+        // The first terminal that the leader of a session opens becomes its controlling terminal.
         unsafe posix_spawn_file_actions_addopen(&actions, 0, name, O_RDWR, 0)
         let flags = O_WRONLY | O_CREAT | O_APPEND
         unsafe posix_spawn_file_actions_addopen(&actions, 1, files.url.path + "/output", flags, 0o600)
@@ -67,12 +67,12 @@ final class PseudoTerminal {
     /// Waits for a prompt, then types a line.
     func answer(_ prompt: String, _ line: String) async throws {
         let seen = screen.count
-        let isAsked = try await Program.wait {
+        let isShown = try await Program.wait {
             read()
             return String(decoding: screen[min(seen, screen.count)...], as: UTF8.self).contains(prompt)
                 || shown.hasSuffix(prompt)
         }
-        guard isAsked else { throw SaidNothing(screen: shown) }
+        guard isShown else { throw ShowedNoPrompt(screen: shown) }
         let bytes = Array(line.utf8)
         _ = unsafe bytes.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, $0.count) }
     }
@@ -82,7 +82,7 @@ final class PseudoTerminal {
     /// - Returns: Its exit status; 128 and the signal's number if one ended it, and -1 if it did not end.
     func end() async throws -> Int32 {
         let status = try await Program.first { () -> Int32? in
-            // Its terminal has to be read meanwhile.
+            // The terminal has to be read while the program runs.
             read()
             var status: Int32 = 0
             guard unsafe waitpid(identifier, &status, WNOHANG) == identifier else { return nil }

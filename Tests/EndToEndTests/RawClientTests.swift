@@ -21,9 +21,9 @@ struct RawClientTests {
     }
 
     /// Sends bytes over TLS and waits until the server closes.
-    private func say(_ text: String, to server: RunningServer) async throws -> Finished {
+    private func send(_ text: String, to server: RunningServer) async throws -> Finished {
         let openssl = try #require(Program.system("openssl"))
-        // -quiet has it go on after the end of its input.
+        // With -quiet it continues after the end of its input.
         let options = ["s_client", "-quiet", "-connect", "localhost:\(server.port)", "-CAfile", server.certificate]
         return try await Program.run(
             openssl,
@@ -32,8 +32,8 @@ struct RawClientTests {
         )
     }
 
-    private func statuses(_ said: String) -> [String] {
-        said.components(separatedBy: "HTTP/1.1 ").dropFirst().map { String($0.prefix(3)) }.filter { Int($0) != nil }
+    private func statuses(_ answer: String) -> [String] {
+        answer.components(separatedBy: "HTTP/1.1 ").dropFirst().map { String($0.prefix(3)) }.filter { Int($0) != nil }
     }
 
     private static let next = "GET /style.css HTTP/1.1\r\nHost: localhost\r\n\r\n"
@@ -59,7 +59,7 @@ struct RawClientTests {
     {
         let server = try await RunningServer(Self.configuration())
         for (name, request, status) in Self.malformed {
-            let finished = try await say(request + Self.next, to: server)
+            let finished = try await send(request + Self.next, to: server)
             #expect(statuses(finished.output) == [status], "\(name): \(finished.output) \(finished.errors)")
             #expect(finished.output.contains("\r\nConnection: close\r\n"), "\(name)")
             for field in ["Content-Security-Policy: default-src 'none'", "X-Content-Type-Options: nosniff"] {
@@ -73,14 +73,14 @@ struct RawClientTests {
         #expect(!server.log.contains("style.css"))
     }
 
-    @Test func `a head that does not end is answered with 408 and ends`() async throws {
+    @Test func `an unfinished head gets 408, and its connection closes`() async throws {
         let server = try await RunningServer(Self.configuration(headerTime: "3s"))
-        let finished = try await say("GET / HTTP/1.1\r\nHost: a\r\nX: ", to: server)
+        let finished = try await send("GET / HTTP/1.1\r\nHost: a\r\nX: ", to: server)
         #expect(statuses(finished.output) == ["408"])
         #expect(finished.output.contains("\r\nConnection: close\r\n"))
         #expect(!finished.errors.contains("unexpected eof"))
         // A client that sends nothing gets no response.
-        #expect(try await say("", to: server).output == "")
+        #expect(try await send("", to: server).output == "")
     }
 
     @Test func `a smuggled request is not answered, a pipelined one in its turn`() async throws {
@@ -88,21 +88,21 @@ struct RawClientTests {
         let hidden = "GET /welcome HTTP/1.1\r\nHost: a\r\nAuthorization: Basic emVkOng=\r\n\r\n"
         let inBody = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: \(hidden.utf8.count)\r\n\r\n" + hidden
         let last = "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
-        #expect(statuses(try await say(inBody + last, to: server).output) == ["405", "200"])
+        #expect(statuses(try await send(inBody + last, to: server).output) == ["405", "200"])
         let chunked = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
-        #expect(statuses(try await say(chunked + hidden + last, to: server).output) == ["405", "200", "200"])
+        #expect(statuses(try await send(chunked + hidden + last, to: server).output) == ["405", "200", "200"])
         let trailer = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nX: y\r\n" + hidden
-        #expect(statuses(try await say(trailer + last, to: server).output) == ["405"])
+        #expect(statuses(try await send(trailer + last, to: server).output) == ["405"])
     }
 
-    @Test func `both lanes keep the order of requests`() async throws {
+    @Test func `responses of both lanes keep the order of the requests`() async throws {
         let server = try await RunningServer(Self.configuration())
         let requests = ["/slow", "/", "/welcome", "/nothing", "/slow", "/welcome"].map {
             "GET \($0) HTTP/1.1\r\nHost: a\r\nAuthorization: Basic emVkOng=\r\n\r\n"
         }
         let last = "GET /x HTTP/1.0\r\n\r\n"
-        let said = try await say(requests.joined() + last, to: server)
-        #expect(statuses(said.output) == ["200", "200", "200", "404", "200", "200", "404"])
+        let answer = try await send(requests.joined() + last, to: server)
+        #expect(statuses(answer.output) == ["200", "200", "200", "404", "200", "200", "404"])
     }
 
     @Test func `a login that is answered before the request's body has arrived does not disturb the server`()
@@ -115,9 +115,9 @@ struct RawClientTests {
             for _ in 0..<10 {
                 let request = "POST /welcome HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 5000\r\n"
                 let status = try await Program.first {
-                    let said = try await say(request + "Authorization: Basic \(token)\r\n\r\nx", to: server)
+                    let answer = try await send(request + "Authorization: Basic \(token)\r\n\r\nx", to: server)
                     // On a busy machine the head of a request may be late.
-                    return statuses(said.output).first.flatMap { $0 == "408" ? nil : $0 }
+                    return statuses(answer.output).first.flatMap { $0 == "408" ? nil : $0 }
                 }
                 #expect(["401", "405"].contains(status))
             }

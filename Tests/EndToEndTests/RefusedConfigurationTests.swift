@@ -118,7 +118,7 @@ import Testing
         try folder.write("server {\n    listen 127.0.0.1:0 127.0.0.1:\(first.port);\n}", to: "realms.conf")
         let second = try await Program.run(Program.built("gatehouse"), ["serve"], in: folder.url)
         #expect(second.status == 3)
-        #expect(!second.output.contains("listening"), "nothing starts where not everything can")
+        #expect(!second.output.contains("listening"), "the server does not start if an address is in use")
         #expect(second.errors.components(separatedBy: "error").count == 2, "\(second.errors)")
         #expect(
             second.errors.contains("realms.conf:2:24: error: cannot listen on 127.0.0.1:\(first.port)"),
@@ -173,7 +173,7 @@ import Testing
         #expect(try Data(contentsOf: URL(fileURLWithPath: server.certificate)) == before)
     }
 
-    @Test func `wrong arguments have their own exit status`() async throws {
+    @Test func `invalid arguments exit with 2, and help exits with 0`() async throws {
         for arguments in [[], ["nonsense"], ["serve", "--port", "1"], ["check", "-D", "x"]] {
             #expect(try await Program.run(Program.built("gatehouse"), arguments).status == 2)
         }

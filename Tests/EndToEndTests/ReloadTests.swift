@@ -16,26 +16,26 @@ struct ReloadTests {
         """
     }
 
-    @Test func `a reload puts the realms and rules of the changed file in force`() async throws {
+    @Test func `a reload applies the realms and rules of the changed file`() async throws {
         let server = try await RunningServer(Self.configuration(startWith: "z", path: "/welcome"))
-        #expect(try await server.ask("/welcome", "-u", "zed:x").status == 200)
-        #expect(try await server.ask("/other", "-u", "zed:x").status == 404)
+        #expect(try await server.request("/welcome", "-u", "zed:x").status == 200)
+        #expect(try await server.request("/other", "-u", "zed:x").status == 404)
         try server.folder.write(Self.configuration(startWith: "a", path: "/other"), to: "realms.conf")
         try await server.hangUp()
-        #expect(try await server.ask("/other", "-u", "ann:x").status == 200)
-        // Accepted some seconds ago, and not remembered.
-        #expect(try await server.ask("/other", "-u", "zed:x").status == 401)
-        #expect(try await server.ask("/welcome", "-u", "zed:x").status == 404)
+        #expect(try await server.request("/other", "-u", "ann:x").status == 200)
+        // Accepted before the reload, and not cached any more.
+        #expect(try await server.request("/other", "-u", "zed:x").status == 401)
+        #expect(try await server.request("/welcome", "-u", "zed:x").status == 404)
         #expect(await server.end() == 0)
     }
 
-    @Test func `a reload makes cached credentials be checked again`() async throws {
+    @Test func `after a reload cached credentials are checked again`() async throws {
         let server = try await RunningServer(Self.configuration(startWith: "z", path: "/welcome"))
-        #expect(try await server.ask("/welcome", "-u", "zed:x").status == 200)
+        #expect(try await server.request("/welcome", "-u", "zed:x").status == 200)
         try server.folder.write(Self.configuration(startWith: "zz", path: "/welcome"), to: "realms.conf")
         try await server.hangUp()
-        #expect(try await server.ask("/welcome", "-u", "zed:x").status == 401)
-        #expect(try await server.ask("/welcome", "-u", "zzed:x").status == 200)
+        #expect(try await server.request("/welcome", "-u", "zed:x").status == 401)
+        #expect(try await server.request("/welcome", "-u", "zzed:x").status == 200)
     }
 
     @Test(arguments: ["realm {", "login-config missing.conf;", "server { tls { certificate a.pem; key a.key; } }"])
@@ -45,10 +45,10 @@ struct ReloadTests {
         try await server.hangUp()
         #expect(server.log.contains("the configuration was not reloaded"))
         #expect(server.log.contains("realms.conf:1:"))
-        #expect(try await server.ask("/welcome", "-u", "zed:x").status == 200)
+        #expect(try await server.request("/welcome", "-u", "zed:x").status == 200)
         try server.folder.write(Self.configuration(startWith: "z", path: "/again"), to: "realms.conf")
         try await server.hangUp()
-        #expect(try await server.ask("/again", "-u", "zed:x").status == 200)
+        #expect(try await server.request("/again", "-u", "zed:x").status == 200)
     }
 
     @Test func `new connections get the new certificate`() async throws {

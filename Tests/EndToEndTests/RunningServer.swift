@@ -10,7 +10,7 @@ final class RunningServer: Sendable {
         let output: String
     }
 
-    /// A line that did not come.
+    /// A log line that did not appear.
     struct DidNotLog: Error {
         let text: String
         let log: String
@@ -70,7 +70,7 @@ final class RunningServer: Sendable {
     ///
     /// - Parameters:
     ///   - texts: The texts.
-    ///   - bytes: How many bytes of the log do not count.
+    ///   - bytes: The number of bytes at the beginning of the log that are ignored.
     /// - Throws: ``DidNotLog`` if none comes in time.
     func untilLogged(_ texts: String..., after bytes: Int = 0) async throws {
         let isLogged = try await Program.wait {
@@ -82,7 +82,7 @@ final class RunningServer: Sendable {
 
     func signal(_ number: Int32) { child.signal(number) }
 
-    /// Tells it to stop and waits for its end.
+    /// Stops the server and waits for its end.
     ///
     /// - Returns: Its exit status.
     func end() async -> Int32 {
@@ -92,29 +92,29 @@ final class RunningServer: Sendable {
         return status
     }
 
-    /// Ends it as a crash does, and waits for its end.
+    /// Kills the server, as a crash would, and waits for its end.
     func kill() async {
         child.signal(SIGKILL)
         _ = await child.end()
         hasEnded.withLock { $0 = true }
     }
 
-    /// Asks until an answer has that status.
+    /// Repeats a request until its answer has a status.
     ///
-    /// - Returns: Whether one had it in time.
+    /// - Returns: Whether an answer had it in time.
     func wait(for status: Int, at path: String, _ arguments: String...) async throws -> Bool {
-        try await Program.wait { try await ask(path, arguments).status == status }
+        try await Program.wait { try await request(path, arguments).status == status }
     }
 
-    /// What curl always needs: no proxy and no settings of whoever runs the tests, and an end.
+    /// Options for every call of curl: no settings of the user, no proxy, and a time limit.
     static let curlOptions = ["-q", "-sS", "--noproxy", "*", "--max-time", "120"]
 
-    /// Asks with curl; the status and the body.
-    func ask(_ path: String, _ arguments: String...) async throws -> (status: Int, body: String) {
-        try await ask(path, arguments)
+    /// Sends a request with curl; returns the status and the body.
+    func request(_ path: String, _ arguments: String...) async throws -> (status: Int, body: String) {
+        try await request(path, arguments)
     }
 
-    private func ask(_ path: String, _ arguments: [String]) async throws -> (status: Int, body: String) {
+    private func request(_ path: String, _ arguments: [String]) async throws -> (status: Int, body: String) {
         guard let curl = Program.system("curl") else { return (0, "") }
         let options = Self.curlOptions + ["--path-as-is", "--cacert", certificate, "-w", "\n%{http_code}"]
         let finished = try await Program.run(curl, options + arguments + [url + path])

@@ -7,7 +7,7 @@ import Testing
 /// Users who are changed, locked and unlocked while a server runs.
 @Suite(.enabled(if: Program.hasCurl, "curl is not installed"))
 struct RunningStoreTests {
-    /// Without delays, so that tests take less time; the cache far longer than any of them.
+    /// No delays, so that tests are short, and a cache that outlasts every test.
     private static let quick = People.configuration(
         server: "credential-cache 10m; throttle { failures 3; delay 0s; }"
     )
@@ -19,8 +19,8 @@ struct RunningStoreTests {
         #expect(try await people.add("bob").status == 0)
         let server = try await RunningServer(in: people.folder)
         let ann = "ann:\(People.password)"
-        #expect(try await server.ask("/staff", "-u", ann).status == 200)
-        #expect(try await server.ask("/staff", "-u", "bob:\(People.password)").status == 403)
+        #expect(try await server.request("/staff", "-u", ann).status == 200)
+        #expect(try await server.request("/staff", "-u", "bob:\(People.password)").status == 403)
         let changes: [(words: [String], status: Int, credentials: String)] = [
             (["groups", "ann", "--remove", "Staff"], 403, ann),
             (["groups", "ann", "--add", "Staff"], 200, ann),
@@ -40,21 +40,21 @@ struct RunningStoreTests {
                 in: people.folder.url
             )
             #expect(done.status == 0, "\(words): \(done)")
-            // The cache would keep what it knows for ten minutes.
+            // The cache would keep the credentials for ten minutes.
             #expect(try await server.wait(for: status, at: "/staff", "-u", credentials), "\(words)")
         }
         // Other users are still accepted or rejected as before.
-        #expect(try await server.ask("/staff", "-u", "bob:\(People.password)").status == 403)
-        #expect(try await server.ask("/welcome", "-u", "bob:\(People.password)").status == 200)
+        #expect(try await server.request("/staff", "-u", "bob:\(People.password)").status == 403)
+        #expect(try await server.request("/welcome", "-u", "bob:\(People.password)").status == 200)
         #expect(await server.end() == 0)
     }
 
     @Test func `a new user can sign in without a restart`() async throws {
         let people = try People(Self.quick)
         let server = try await RunningServer(in: people.folder)
-        #expect(try await server.ask("/welcome", "-u", "ann:\(People.password)").status == 401)
+        #expect(try await server.request("/welcome", "-u", "ann:\(People.password)").status == 401)
         #expect(try await people.add("ann").status == 0)
-        #expect(try await server.ask("/welcome", "-u", "ann:\(People.password)").status == 200)
+        #expect(try await server.request("/welcome", "-u", "ann:\(People.password)").status == 200)
     }
 
     @Test func `a lockout survives a restart, is listed, reported and cleared`() async throws {
@@ -62,20 +62,20 @@ struct RunningStoreTests {
         #expect(try await people.add("ann").status == 0)
         #expect(try await people.add("bob").status == 0)
         var server = try await RunningServer(in: people.folder)
-        for _ in 0..<3 { #expect(try await server.ask("/welcome", "-u", "ann:wrong guess").status == 401) }
-        #expect(try await server.ask("/welcome", "-u", "ann:\(People.password)").status == 401)
-        #expect(try await server.ask("/welcome", "-u", "bob:\(People.password)").status == 200)
+        for _ in 0..<3 { #expect(try await server.request("/welcome", "-u", "ann:wrong guess").status == 401) }
+        #expect(try await server.request("/welcome", "-u", "ann:\(People.password)").status == 401)
+        #expect(try await server.request("/welcome", "-u", "bob:\(People.password)").status == 200)
         #expect(try await Program.wait { try await people.gatehouse("lockouts", "list").output.contains("ann") })
         await server.kill()
         let list = try await people.gatehouse("lockouts", "list")
         let rows = list.output.split(separator: "\n")
         #expect(rows.count == 2 && rows[0].hasPrefix("kind     name"), "\(list)")
         #expect(rows.last?.hasPrefix("account  ") == true && rows.last?.contains("ann") == true, "\(list)")
-        let asked = try await people.authcheck("ann", People.password)
-        #expect(asked.status == 1 && asked.output.contains("locked"), "\(asked)")
+        let checked = try await people.authcheck("ann", People.password)
+        #expect(checked.status == 1 && checked.output.contains("locked"), "\(checked)")
 
         server = try await RunningServer(in: people.folder)
-        #expect(try await server.ask("/welcome", "-u", "ann:\(People.password)").status == 401)
+        #expect(try await server.request("/welcome", "-u", "ann:\(People.password)").status == 401)
         #expect(
             try await people.gatehouse("user", "unlock", "ann")
                 == (0, "ann is not locked, and has no failed logins (realm people)\n", "")
@@ -94,23 +94,23 @@ struct RunningStoreTests {
         let people = try People(configuration)
         #expect(try await people.add("ann").status == 0)
         let server = try await RunningServer(in: people.folder)
-        for clearance in [["--source", "127.0.0.1"], ["--all"]] {
+        for options in [["--source", "127.0.0.1"], ["--all"]] {
             for number in 0..<3 {
-                #expect(try await server.ask("/welcome", "-u", "nobody\(number):wrong guess").status == 401)
+                #expect(try await server.request("/welcome", "-u", "nobody\(number):wrong guess").status == 401)
             }
-            #expect(try await server.ask("/welcome", "-u", "ann:\(People.password)").status == 401)
+            #expect(try await server.request("/welcome", "-u", "ann:\(People.password)").status == 401)
             #expect(
                 try await Program.wait { try await people.gatehouse("lockouts", "list").output.contains("address") }
             )
             #expect(try await people.gatehouse("lockouts", "list").output.contains("127.0.0.1"))
             let cleared = try await Program.run(
                 Program.built("gatehouse"),
-                ["lockouts", "clear"] + clearance,
+                ["lockouts", "clear"] + options,
                 in: people.folder.url
             )
             #expect(cleared.status == 0, "\(cleared)")
             #expect(try await server.wait(for: 200, at: "/welcome", "-u", "ann:\(People.password)"))
-            // Forget that ann was let in, or the next round sees no lock.
+            // Clears the cached credentials of ann, or the next round would see no lock.
             try await server.hangUp()
         }
     }
@@ -130,13 +130,13 @@ struct RunningStoreTests {
         )
         #expect(changed.status == 0)
         let server = try await RunningServer(in: people.folder)
-        for _ in 0..<4 { #expect(try await server.ask("/welcome", "-u", "shut:wrong guess").status == 401) }
+        for _ in 0..<4 { #expect(try await server.request("/welcome", "-u", "shut:wrong guess").status == 401) }
         var answers: Set<String> = []
         for credentials in [
             "ann:wrong guess", "nobody:\(People.password)", "off:\(People.password)", "old:\(People.password)",
             "must:\(People.password)", "shut:\(People.password)", "shut:wrong guess", "off:wrong guess", "ann:",
         ] {
-            let answer = try await server.ask("/welcome", "-i", "--http1.1", "-u", credentials)
+            let answer = try await server.request("/welcome", "-i", "--http1.1", "-u", credentials)
             #expect(answer.status == 401, "\(credentials)")
             answers.insert(answer.body.replacing(/[Dd]ate: [^\r]*\r\n/, with: ""))
         }
@@ -156,11 +156,11 @@ struct RunningStoreTests {
         )
         #expect(try await people.add("ann").status == 0)
         let server = try await RunningServer(in: people.folder)
-        // Each another one, as identical checks are computed once.
+        // Different users, as identical checks are computed once.
         let answers = try await withThrowingTaskGroup { group in
             for number in 0..<12 {
                 group.addTask {
-                    try await server.ask(
+                    try await server.request(
                         "/welcome",
                         "-i",
                         "--http1.1",
@@ -178,7 +178,7 @@ struct RunningStoreTests {
         for answer in answers where answer.status == 503 {
             #expect(answer.body.lowercased().contains("\r\nretry-after: "), "\(answer.body)")
         }
-        #expect(try await server.ask("/welcome", "--max-time", "500", "-u", "ann:\(People.password)").status == 200)
+        #expect(try await server.request("/welcome", "--max-time", "500", "-u", "ann:\(People.password)").status == 200)
         #expect(await server.end() == 0)
         #expect(server.log.contains("too many password checks are waiting"))
         let failed = try await people.gatehouse("lockouts", "list", "--all").output
@@ -193,11 +193,11 @@ struct RunningStoreTests {
         #expect(try await people.add("ann").status == 0)
         try people.folder.write(People.configuration(), to: "realms.conf")
         let server = try await RunningServer(in: people.folder)
-        #expect(try await server.ask("/welcome", "-u", "ann:wrong guess").status == 401)
+        #expect(try await server.request("/welcome", "-u", "ann:wrong guess").status == 401)
         #expect(try await people.gatehouse("user", "show", "ann").output.contains("pbkdf2"))
-        #expect(try await server.ask("/welcome", "-u", "ann:\(People.password)").status == 200)
+        #expect(try await server.request("/welcome", "-u", "ann:\(People.password)").status == 200)
         #expect(try await people.gatehouse("user", "show", "ann").output.contains("argon2id m=19456"))
-        #expect(try await server.ask("/welcome", "-u", "ann:\(People.password)").status == 200)
+        #expect(try await server.request("/welcome", "-u", "ann:\(People.password)").status == 200)
         #expect(await server.end() == 0)
     }
 }

@@ -42,44 +42,44 @@ struct ServerTests {
 
     @Test func `zed is allowed, bob and anonymous users are not`() async throws {
         let server = try await RunningServer(Self.configuration)
-        #expect(try await server.ask("/welcome", "-u", "zed:any") == (200, "Welcome zed\n"))
-        #expect(try await server.ask("/welcome", "-u", "bob:any").status == 401)
-        #expect(try await server.ask("/welcome").status == 401)
-        #expect(try await server.ask("/welcome/below", "-u", "zed:any").status == 200)
-        #expect(try await server.ask("/Welcome").status == 404)
-        #expect(try await server.ask("/").body.contains("/welcome"))
+        #expect(try await server.request("/welcome", "-u", "zed:any") == (200, "Welcome zed\n"))
+        #expect(try await server.request("/welcome", "-u", "bob:any").status == 401)
+        #expect(try await server.request("/welcome").status == 401)
+        #expect(try await server.request("/welcome/below", "-u", "zed:any").status == 200)
+        #expect(try await server.request("/Welcome").status == 404)
+        #expect(try await server.request("/").body.contains("/welcome"))
     }
 
     @Test func `the health page is public, unless a rule protects everything`() async throws {
         let server = try await RunningServer(Self.configuration)
-        #expect(try await server.ask("/health") == (200, "ok\n"))
-        #expect(try await server.ask("/health/").status == 404)
+        #expect(try await server.request("/health") == (200, "ok\n"))
+        #expect(try await server.request("/health/").status == 404)
         let closed = try await RunningServer(Self.configuration + "\nprotect / { realm xtech; require any; }")
-        #expect(try await closed.ask("/health").status == 401)
+        #expect(try await closed.request("/health").status == 401)
     }
 
     @Test func `a rule allows users, groups or all users of its own realm`() async throws {
         let server = try await RunningServer(Self.configuration)
-        #expect(try await server.ask("/ann", "-u", "ann:x").status == 200)
-        #expect(try await server.ask("/ann", "-u", "alf:x").status == 403)
-        #expect(try await server.ask("/staff", "-u", "alf:x").status == 200)
-        #expect(try await server.ask("/any", "-u", "alf:x").status == 200)
-        #expect(try await server.ask("/any", "-u", "zed:x").status == 401)
-        let forbidden = try await server.ask("/ann", "-u", "alf:x", "-D", "-")
+        #expect(try await server.request("/ann", "-u", "ann:x").status == 200)
+        #expect(try await server.request("/ann", "-u", "alf:x").status == 403)
+        #expect(try await server.request("/staff", "-u", "alf:x").status == 200)
+        #expect(try await server.request("/any", "-u", "alf:x").status == 200)
+        #expect(try await server.request("/any", "-u", "zed:x").status == 401)
+        let forbidden = try await server.request("/ann", "-u", "alf:x", "-D", "-")
         #expect(!forbidden.body.lowercased().contains("www-authenticate"))
     }
 
     @Test(arguments: ["broken", "ignoring", "forging"])
-    func `a stack whose modules cannot succeed refuses`(path: String) async throws {
+    func `a stack whose module breaks, ignores or forges a success gets 401`(path: String) async throws {
         let server = try await RunningServer(Self.configuration)
-        for _ in 0..<3 { #expect(try await server.ask("/\(path)", "-u", "zed:x").status == 401) }
+        for _ in 0..<3 { #expect(try await server.request("/\(path)", "-u", "zed:x").status == 401) }
     }
 
     @Test func `a module that does not return by its deadline refuses, or is skipped if it is optional`() async throws {
         let server = try await RunningServer(Self.configuration)
-        #expect(try await server.ask("/stuck", "-u", "zed:x").status == 503)
-        #expect(try await server.ask("/optional", "-u", "zed:x").status == 200)
-        #expect(try await server.ask("/down", "-u", "zed:x").status == 503)
+        #expect(try await server.request("/stuck", "-u", "zed:x").status == 503)
+        #expect(try await server.request("/optional", "-u", "zed:x").status == 200)
+        #expect(try await server.request("/down", "-u", "zed:x").status == 503)
         #expect(await server.end() == 0)
         #expect(
             server.log.contains("unavailable module=0 phase=login \"the module did not answer within 0.2 seconds\"")
@@ -96,32 +96,32 @@ struct ServerTests {
             "Basic " + String(repeating: "A", count: 60_000),
         ]
     )
-    func `a malformed Authorization field gets 400 or 401`(field: String) async throws {
+    func `a malformed Authorization field gets 400, 401 or 431`(field: String) async throws {
         let server = try await RunningServer(Self.configuration)
         // In HTTP/2 a field above the limit of the protocol ends the connection, without a status.
         for version in ["--http1.1"] + (field.utf8.count < 10_000 ? ["--http2"] : []) {
-            let status = try await server.ask("/welcome", version, "-H", "Authorization: \(field)").status
+            let status = try await server.request("/welcome", version, "-H", "Authorization: \(field)").status
             #expect([400, 401, 431].contains(status), "\(version) \(field.prefix(40)): \(status)")
         }
-        #expect(try await server.ask("/welcome", "-u", "zed:any").status == 200)
+        #expect(try await server.request("/welcome", "-u", "zed:any").status == 200)
     }
 
     @Test func `two Authorization fields get 400 even if one is valid`() async throws {
         let server = try await RunningServer(Self.configuration)
         let good = "Authorization: Basic emVkOng="
-        #expect(try await server.ask("/welcome", "-H", good).status == 200)
-        #expect(try await server.ask("/welcome", "-H", good, "-H", good).status == 400)
-        #expect(try await server.ask("/welcome", "-H", "Authorization: Bearer x", "-H", good).status == 400)
+        #expect(try await server.request("/welcome", "-H", good).status == 200)
+        #expect(try await server.request("/welcome", "-H", good, "-H", good).status == 400)
+        #expect(try await server.request("/welcome", "-H", "Authorization: Bearer x", "-H", good).status == 400)
     }
 
     @Test func `HEAD returns the length of GET without a body, other methods are refused`() async throws {
         let server = try await RunningServer(Self.configuration)
-        let head = try await server.ask("/welcome", "-I", "-u", "zed:any")
+        let head = try await server.request("/welcome", "-I", "-u", "zed:any")
         #expect(head.status == 200)
         #expect(head.body.lowercased().contains("content-length: 12"))
-        #expect(try await server.ask("/welcome", "-X", "POST", "-d", "a=b", "-u", "zed:any").status == 405)
-        #expect(try await server.ask("/welcome", "-X", "POST", "-d", "a=b").status == 401)
-        #expect(try await server.ask("/", "-X", "DELETE").status == 405)
+        #expect(try await server.request("/welcome", "-X", "POST", "-d", "a=b", "-u", "zed:any").status == 405)
+        #expect(try await server.request("/welcome", "-X", "POST", "-d", "a=b").status == 401)
+        #expect(try await server.request("/", "-X", "DELETE").status == 405)
     }
 
     @Test func `a body that is too long ends its connection and nothing else`() async throws {
@@ -134,28 +134,28 @@ struct ServerTests {
             options + ["-w", "%{size_upload}", "--data-binary", "@\(body.path)", server.url + "/welcome"]
         )
         #expect(try #require(Int(finished.output)) < 40_000_000)
-        #expect(try await server.ask("/welcome", "-u", "zed:any").status == 200)
+        #expect(try await server.request("/welcome", "-u", "zed:any").status == 200)
     }
 
     @Test func `ambiguous paths get 400`() async throws {
         let server = try await RunningServer(Self.configuration)
         for path in ["/%2e/welcome", "//welcome", "/x/../welcome", "/welcome%2f", "/wel;come", "/%00", "/a%5cb"] {
-            #expect(try await server.ask(path, "-u", "zed:x").status == 400, "\(path)")
+            #expect(try await server.request(path, "-u", "zed:x").status == 400, "\(path)")
         }
     }
 
     @Test func `TLS 1.2 and 1.3 are supported, older versions and plain HTTP are not`() async throws {
         let server = try await RunningServer(Self.configuration)
-        #expect(try await server.ask("/", "--tlsv1.2", "--tls-max", "1.2").status == 200)
-        #expect(try await server.ask("/", "--tlsv1.3").status == 200)
-        #expect(try await server.ask("/", "--tls-max", "1.1").status == 0)
+        #expect(try await server.request("/", "--tlsv1.2", "--tls-max", "1.2").status == 200)
+        #expect(try await server.request("/", "--tlsv1.3").status == 200)
+        #expect(try await server.request("/", "--tls-max", "1.1").status == 0)
         let curl = try #require(Program.system("curl"))
         let plain = try await Program.run(curl, RunningServer.curlOptions + ["http://localhost:\(server.port)/"])
         #expect(plain.status != 0)
-        #expect(try await server.ask("/").status == 200)
+        #expect(try await server.request("/").status == 200)
     }
 
-    @Test func `one client's requests follow each other on one connection`() async throws {
+    @Test func `the requests of one client share one connection`() async throws {
         let server = try await RunningServer(Self.configuration)
         let curl = try #require(Program.system("curl"))
         let urls = ["/welcome", "/", "/nothing"].flatMap { ["-o", "/dev/null", server.url + $0] }
@@ -164,12 +164,12 @@ struct ServerTests {
         #expect(finished.output == "200 1\n200 0\n404 0\n")
     }
 
-    @Test func `a request in progress is answered although the server is stopping`() async throws {
-        // No one sees from outside when a request begins, so there are some tries: in one of them the signal comes later than
-        // the request, by less than the second that it takes.
+    @Test func `a stopping server answers a request in progress`() async throws {
+        // The beginning of a request is not visible from outside, so there are several tries: in one of them the signal
+        // comes in the second that the request takes.
         for wait in stride(from: 200, through: 3000, by: 400) {
             let server = try await RunningServer(Self.configuration)
-            async let slow = server.ask("/slow", "-u", "zed:x")
+            async let slow = server.request("/slow", "-u", "zed:x")
             try await Task.sleep(for: .milliseconds(wait))
             #expect(await server.end() == 0)
             #expect(server.log.hasSuffix("stopped\n"))
@@ -180,9 +180,9 @@ struct ServerTests {
 
     @Test func `no secret and no query is in the log`() async throws {
         let server = try await RunningServer(Self.configuration)
-        _ = try await server.ask("/welcome?token=querysecret", "-u", "zed:hunter2secret")
-        _ = try await server.ask("/welcome", "-u", "bob:hunter2secret")
-        _ = try await server.ask("/welcome", "-H", "Authorization: Basic hunter2secret!")
+        _ = try await server.request("/welcome?token=querysecret", "-u", "zed:hunter2secret")
+        _ = try await server.request("/welcome", "-u", "bob:hunter2secret")
+        _ = try await server.request("/welcome", "-H", "Authorization: Basic hunter2secret!")
         _ = await server.end()
         #expect(server.log.contains("\"bob\"@\"xtech\""))
         #expect(!server.log.contains("secret"))

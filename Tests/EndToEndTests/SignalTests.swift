@@ -18,10 +18,10 @@ struct SignalTests {
     @Test(
         arguments: [SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGPIPE, SIGIO, SIGPWR]
     )
-    func `a signal without a meaning does not end the server`(number: Int32) async throws {
+    func `a signal that the server does not use does not end it`(number: Int32) async throws {
         let server = try await RunningServer(Self.configuration)
         server.signal(number)
-        #expect(try await server.ask("/health").status == 200)
+        #expect(try await server.request("/health").status == 200)
         #expect(await server.end() == 0)
     }
 
@@ -30,7 +30,7 @@ struct SignalTests {
         try folder.write(Self.configuration, to: "realms.conf")
         let log = try folder.write("", to: "log")
         let child = try Child.serving(folder, output: log, errors: log)
-        // Its first step ignores this one, and by then SIGHUP is taken care of.
+        // The server ignores SIGUSR1 in its first step, and handles SIGHUP from then on.
         let text = { String(decoding: FileManager.default.contents(atPath: log.path) ?? Data(), as: UTF8.self) }
         let end = ContinuousClock.now + Program.patience
         while try !ignores(SIGUSR1, child.identifier), ContinuousClock.now < end { await Task.yield() }

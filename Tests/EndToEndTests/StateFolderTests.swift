@@ -63,7 +63,7 @@ import Testing
     ]
 
     @Test(arguments: ["check", "serve"], cases)
-    func `an unusable state folder is reported once, at the word that names it`(
+    func `an unusable state folder is reported once, at its place in the configuration`(
         command: String,
         folder: Case
     ) async throws {

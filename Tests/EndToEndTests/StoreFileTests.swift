@@ -58,7 +58,7 @@ import Testing
         try await expectRefusal(people, "var/gatehouse.sqlite was written by a newer version of this program")
     }
 
-    @Test func `a folder in the store's place, and a link, are not followed`() async throws {
+    @Test func `a folder or a link in place of the store is refused`() async throws {
         let people = try People()
         #expect(try await people.add("ann").status == 0)
         let other = people.folder.url.appendingPathComponent("other.sqlite")
@@ -85,7 +85,7 @@ import Testing
     }
 
     @Test(.enabled(if: geteuid() == 0 && Program.system("setpriv") != nil, "not root, or setpriv is not installed"))
-    func `an unreadable store is reported by its name`() async throws {
+    func `an unreadable store is reported with its path`() async throws {
         let people = try People()
         #expect(try await people.add("ann").status == 0)
         let setpriv = try #require(Program.system("setpriv"))

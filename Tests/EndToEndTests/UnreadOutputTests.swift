@@ -19,18 +19,18 @@ final class UnreadPipe {
 
     deinit { close(descriptor) }
 
-    /// Leaves no room in it for a single byte.
+    /// Fills the pipe completely.
     func fill() {
         var chunk = [UInt8](repeating: UInt8(ascii: "."), count: 4096)
         while unsafe write(descriptor, &chunk, chunk.count) > 0 {}
         while unsafe write(descriptor, &chunk, 1) > 0 {}
     }
 
-    /// Reads lines until those that have been read are all there are to come, or no byte comes in time.
+    /// Reads lines until all expected lines have been read, or no byte arrives in time.
     ///
     /// - Parameters:
     ///   - mark: Whether a line is among the last ones.
-    ///   - isComplete: Whether nothing is missing from all lines; asked where such a line is near the end.
+    ///   - isComplete: Whether the lines are all that are expected; called if such a line is near the end.
     /// - Returns: The lines.
     func lines(near mark: (Substring) -> Bool, until isComplete: ([Substring]) -> Bool) -> [Substring] {
         var bytes: [UInt8] = []
@@ -86,16 +86,16 @@ struct UnreadOutputTests {
         """
     }
 
-    /// Starts a server with its streams where they are to go, and sends it its requests one after the other.
+    /// Starts a server with the given streams, and sends it requests one after the other.
     ///
-    /// - Returns: The server, and how many requests were answered.
+    /// - Returns: The server, and the number of requests that were answered.
     private func serve(in folder: TemporaryFolder, output: URL, errors: URL) async throws -> (Child, answers: Int) {
         let port = try freePort()
         try folder.write(Self.configuration(port: port), to: "realms.conf")
         let child = try Child.serving(folder, output: output, errors: errors)
         let curl = try #require(Program.system("curl"))
         let certificate = folder.url.appendingPathComponent("var/development-certificate.pem").path
-        // So long that the lines of all requests are more than the pipe and the queue of lines hold together.
+        // Long enough that the log lines of all requests exceed the pipe and the queue of lines.
         let path = "/nowhere/\(String(repeating: "x", count: 1000))/[1-\(Self.requests)]"
         let common = RunningServer.curlOptions + ["--cacert", certificate, "-o", "/dev/null"]
         let url = "https://localhost:\(port)"
@@ -130,7 +130,7 @@ struct UnreadOutputTests {
         let lines = pipe.lines(near: isCount) { lost($0) + written($0) >= Self.requests }
         #expect(lost(lines) > 0 && written(lines) > 0)
         #expect(lost(lines) + written(lines) == Self.requests)
-        // Unread again, it ends all the same.
+        // The server also stops while its stream is not read.
         pipe.fill()
         child.signal(SIGTERM)
         #expect(await child.end() == 0)

@@ -54,7 +54,7 @@ import Testing
             """
         #expect(try await people.gatehouse("user", "show", "ann") == (0, sheet, ""))
         #expect(try await people.gatehouse("user", "groups", "ann") == (0, "Staff\nAdmin\n", ""))
-        // A group that is no name must not be read as one by whatever reads this.
+        // Without groups there is no output that a program could read as a group.
         #expect(try await people.gatehouse("user", "groups", "bob") == (0, "", ""))
         #expect(
             try await people.gatehouse("user", "groups", "ann", "--add", "New", "--remove", "Staff")
@@ -124,7 +124,7 @@ import Testing
         #expect(try await people.gatehouse("user", "list", "--json").output == before)
     }
 
-    @Test func `wrong arguments are status 2`() async throws {
+    @Test func `invalid arguments exit with 2`() async throws {
         let people = try People()
         #expect(try await people.add("ann").status == 0)
         for words in [
@@ -192,7 +192,7 @@ import Testing
         #expect(one.count { $0 == "\n" } == 1)
     }
 
-    @Test func `sign-in follows the user's settings`() async throws {
+    @Test func `a login follows the user's state, expiry and password`() async throws {
         let people = try People()
         #expect(try await people.add("ann").status == 0)
         #expect(try await people.authcheck("ann", People.password).status == 0)
@@ -211,11 +211,11 @@ import Testing
                 in: people.folder.url
             )
             #expect(done.status == 0 && done.errors == "", "\(change): \(done)")
-            let asked = try await people.authcheck("ann", People.password)
-            #expect(asked.status == (word.isEmpty ? 0 : 1), "\(change): \(asked)")
+            let checked = try await people.authcheck("ann", People.password)
+            #expect(checked.status == (word.isEmpty ? 0 : 1), "\(change): \(checked)")
         }
-        let nobody = try await people.gatehouse("user", "add", "--no-password", "bob")
-        #expect(nobody.status == 0)
+        let added = try await people.gatehouse("user", "add", "--no-password", "bob")
+        #expect(added.status == 0)
         #expect(try await people.authcheck("bob", "").status == 1)
         #expect(try await people.authcheck("bob", "no password").status == 1)
     }

@@ -24,7 +24,8 @@ import Testing
         )
     }
 
-    @Test func `a key file's users come with their groups and states, and the file stays as it is`() async throws {
+    @Test func `users of a key file are imported with groups and passwords, and the file stays as it is`() async throws
+    {
         let people = try People()
         #expect(try await importing(people, Self.keyFile) == (0, "2 users imported (realm people)\n", ""))
         let list = try await people.gatehouse("user", "list", "--json").output
@@ -80,7 +81,7 @@ import Testing
         #expect(try await !people.names().contains { $0.contains("evil") })
     }
 
-    @Test func `a file that holds no users is reported`() async throws {
+    @Test func `a missing, mixed or binary file is reported`() async throws {
         let people = try People()
         for (name, text) in [("none", ""), ("mixed", "ann;RESET;x\nbob:*\n"), ("binary", "\0\0\0")] {
             if name != "none" { try people.folder.write(text, to: name) }
@@ -92,7 +93,7 @@ import Testing
         #expect(try await people.names() == [])
     }
 
-    @Test func `the commands work on a file of users, too`() async throws {
+    @Test func `the user commands also work on a file realm`() async throws {
         let people = try People(
             """
             default-realm people;

@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func `a name too long for any realm is refused, the longest is taken`() async throws {
+    @Test func `a user name longer than 1,024 bytes is refused, the longest is accepted`() async throws {
         let people = try People()
         let longest = String(repeating: "n", count: 1024)
         #expect(try await people.add(longest + "n") == (2, "", "the user name is longer than 1024 bytes\n"))
@@ -77,16 +77,16 @@ import Testing
         #expect(try await people.gatehouse("user", "show", "a\u{202E}b").isPrintable)
     }
 
-    @Test func `names are told apart byte by byte`() async throws {
+    @Test func `names that differ in a byte are different users`() async throws {
         let people = try People()
         for name in ["e\u{301}", "\u{e9}", "Ann", "ann"] { #expect(try await people.add(name).status == 0) }
         #expect(try await people.gatehouse("user", "remove", "ann").status == 0)
         #expect(try await Set(people.names().map { Array($0.utf8) }).count == 3)
     }
 
-    @Test func `bytes that are no text are no name`() async throws {
+    @Test func `a user name that is not UTF-8 is refused`() async throws {
         let people = try People()
-        // Two such names would be one, and another than the one that was meant.
+        // With replacement characters, different names would become the same name.
         let shell = "exec \"$0\" user add --no-password \"$(printf 'a\\377b')\""
         let finished = try await Program.run(
             URL(fileURLWithPath: "/bin/sh"),
@@ -96,7 +96,7 @@ import Testing
         #expect(finished == (2, "", "the user name is not UTF-8\n"))
     }
 
-    @Test func `arguments reach no terminal unescaped`() async throws {
+    @Test func `control characters in arguments reach no terminal unescaped`() async throws {
         let people = try People()
         let nasty = "\u{1B}[31m\u{9B}2J\u{202E}\u{2028}x"
         for words in [

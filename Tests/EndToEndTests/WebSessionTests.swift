@@ -23,22 +23,22 @@ struct WebSessionTests {
 
     private func jar(_ name: String) -> String { people.folder.url.appendingPathComponent("\(name).jar").path }
 
-    /// Signs in by the session API; the status.
+    /// Signs in by the session API; returns the status.
     private func begin(_ name: String, _ server: RunningServer, realm: String = "people") async throws -> Int {
         let json = "{\"username\":\"\(name)\",\"password\":\"\(People.password)\",\"realm\":\"\(realm)\"}"
-        return try await server.ask("/session", "-c", jar(name), "--json", json).status
+        return try await server.request("/session", "-c", jar(name), "--json", json).status
     }
 
-    private func look(_ name: String, _ server: RunningServer, at path: String = "/web") async throws -> Int {
-        try await server.ask(path, "-b", jar(name)).status
+    private func load(_ name: String, _ server: RunningServer, at path: String = "/web") async throws -> Int {
+        try await server.request(path, "-b", jar(name)).status
     }
 
     /// Waits until an answer has that status.
     private func wait(_ name: String, _ server: RunningServer, for status: Int) async throws -> Bool {
-        try await Program.wait { try await look(name, server) == status }
+        try await Program.wait { try await load(name, server) == status }
     }
 
-    /// Waits until the server has noticed all changes of users that were made before: those of one who is disabled last.
+    /// Waits until the server has read all earlier changes of users, by a further user who is disabled last.
     private func untilUsersAreRead(by server: RunningServer) async throws {
         let name = "witness-\(UUID().uuidString.lowercased())"
         #expect(try await people.add(name).status == 0)
@@ -54,17 +54,17 @@ struct WebSessionTests {
         var server = try await RunningServer(in: people.folder)
         #expect(try await begin("ann", server) == 201)
         try await untilUsersAreRead(by: server)
-        #expect(try await look("ann", server, at: "/group") == 200)
+        #expect(try await load("ann", server, at: "/group") == 200)
         #expect(await server.end() == 0)
         server = try await RunningServer(in: people.folder)
-        #expect(try await look("ann", server, at: "/group") == 200)
+        #expect(try await load("ann", server, at: "/group") == 200)
         await server.kill()
         server = try await RunningServer(in: people.folder)
         try await untilUsersAreRead(by: server)
-        #expect(try await look("ann", server, at: "/group") == 200)
+        #expect(try await load("ann", server, at: "/group") == 200)
         try await server.hangUp()
         try await untilUsersAreRead(by: server)
-        #expect(try await look("ann", server, at: "/group") == 200)
+        #expect(try await load("ann", server, at: "/group") == 200)
     }
 
     @Test func `CVE-2025-64521, GHSA-x883-2vmg-xwf7: a user who is removed, disabled or changed is signed out`()
@@ -80,7 +80,7 @@ struct WebSessionTests {
         for words in changes {
             _ = try await people.gatehouse("user", "remove", "ann")
             #expect(try await people.add("ann").status == 0)
-            // Until the server knows the new user, it would take her for one that has changed.
+            // Until the server has read the new user, it could report her as changed.
             try await untilUsersAreRead(by: server)
             #expect(try await begin("ann", server) == 201, "\(words)")
             let done = try await Program.run(
@@ -92,7 +92,7 @@ struct WebSessionTests {
             #expect(done.status == 0, "\(done)")
             #expect(try await wait("ann", server, for: 401), "\(words)")
         }
-        #expect(try await look("bob", server) == 200)
+        #expect(try await load("bob", server) == 200)
     }
 
     @Test func `changes made while no server ran end sessions at the next start`() async throws {
@@ -103,9 +103,9 @@ struct WebSessionTests {
         #expect(try await people.gatehouse("user", "remove", "ann").status == 0)
         #expect(try await people.gatehouse("user", "groups", "bob", "--add", "Staff").status == 0)
         server = try await RunningServer(in: people.folder)
-        #expect(try await look("ann", server) == 401)
-        #expect(try await look("bob", server) == 401)
-        #expect(try await look("cat", server) == 200)
+        #expect(try await load("ann", server) == 401)
+        #expect(try await load("bob", server) == 401)
+        #expect(try await load("cat", server) == 200)
         // The same for groups that the configuration adds.
         #expect(await server.end() == 0)
         let text = Self.configuration.replacingOccurrences(
@@ -114,7 +114,7 @@ struct WebSessionTests {
         )
         try people.folder.write(text, to: "realms.conf")
         server = try await RunningServer(in: people.folder)
-        #expect(try await look("cat", server) == 401)
+        #expect(try await load("cat", server) == 401)
     }
 
     @Test func `a reload without a realm ends the realm's sessions`() async throws {
@@ -126,8 +126,8 @@ struct WebSessionTests {
         let text = Self.configuration.split(separator: "\n").filter { !$0.contains("others") }.joined(separator: "\n")
         try people.folder.write(text, to: "realms.conf")
         try await server.hangUp()
-        #expect(try await look("otto", server, at: "/session") == 401)
-        #expect(try await look("ann", server, at: "/session") == 200)
+        #expect(try await load("otto", server, at: "/session") == 401)
+        #expect(try await load("ann", server, at: "/session") == 200)
         #expect(server.log.contains("cause=realm-gone"))
     }
 
@@ -149,11 +149,11 @@ struct WebSessionTests {
             .replacing("code=\"123456\";", with: "code=\"123456\"; DenyLoginModule required;")
         try people.folder.write(later, to: "realms.conf")
         try await server.hangUp()
-        #expect(try await look("zed", server) == 401)
+        #expect(try await load("zed", server) == 401)
         let json = "{\"number\":1,\"answers\":[\"123456\"]}"
-        let answer = try await server.ask("/session", "-b", jar("tom"), "-c", jar("tom"), "--json", json)
+        let answer = try await server.request("/session", "-b", jar("tom"), "-c", jar("tom"), "--json", json)
         #expect(answer.status == 503, "\(answer)")
-        #expect(try await look("tom", server) == 401)
+        #expect(try await load("tom", server) == 401)
     }
 
     @Test func `an administrator lists, ends and messages sessions`() async throws {
@@ -163,16 +163,19 @@ struct WebSessionTests {
         let list = try await people.gatehouse("sessions", "list")
         #expect(list.status == 0 && list.output.contains("ann") && list.output.contains("bob"), "\(list)")
         #expect(!list.output.contains("__Host"))
-        async let events = server.ask("/session/events", "-N", "-b", jar("ann"))
+        async let events = server.request("/session/events", "-N", "-b", jar("ann"))
         try await server.untilLogged("\"GET\" \"/session/events\" 200")
         #expect(try await people.gatehouse("sessions", "message", "--user", "ann", "Tea is <ready>").status == 0)
         #expect(try await people.gatehouse("sessions", "end", "--user", "ann").status == 0)
-        let told = try await events
-        #expect(told.status == 200)
-        #expect(told.body.contains("event: message\ndata: {\"text\":\"Tea is \\u003cready\\u003e\"}"), "\(told)")
-        #expect(told.body.contains("event: ended\ndata: {\"cause\":\"administrator\"}"), "\(told)")
-        #expect(try await look("ann", server) == 401)
-        #expect(try await look("bob", server) == 200)
+        let received = try await events
+        #expect(received.status == 200)
+        #expect(
+            received.body.contains("event: message\ndata: {\"text\":\"Tea is \\u003cready\\u003e\"}"),
+            "\(received)"
+        )
+        #expect(received.body.contains("event: ended\ndata: {\"cause\":\"administrator\"}"), "\(received)")
+        #expect(try await load("ann", server) == 401)
+        #expect(try await load("bob", server) == 200)
         #expect(await server.end() == 0)
         // Without a server it works as well.
         #expect(try await people.gatehouse("sessions", "end", "--all").status == 0)
@@ -188,18 +191,18 @@ struct WebSessionTests {
         var server = try await RunningServer(in: people.folder)
         #expect(try await begin("ann", server) == 201)
         try await untilUsersAreRead(by: server)
-        #expect(try await look("ann", server) == 200)
+        #expect(try await load("ann", server) == 200)
         #expect(try await people.gatehouse("user", "show", "ann").output.contains("cost=8"))
         #expect(await server.end() == 0)
         server = try await RunningServer(in: people.folder)
-        #expect(try await look("ann", server) == 200)
+        #expect(try await load("ann", server) == 200)
     }
 
     @Test func `a server stops at once despite open event streams, and notifies them`() async throws {
         #expect(try await people.add("ann").status == 0)
         let server = try await RunningServer(in: people.folder)
         #expect(try await begin("ann", server) == 201)
-        async let events = server.ask("/session/events", "-N", "-b", jar("ann"))
+        async let events = server.request("/session/events", "-N", "-b", jar("ann"))
         try await server.untilLogged("\"GET\" \"/session/events\" 200")
         // A request that does not end by itself would be cut off after ten seconds, without its last line.
         #expect(await server.end() == 0)
@@ -210,7 +213,7 @@ struct WebSessionTests {
         #expect(try await people.add("ann").status == 0)
         let server = try await RunningServer(in: people.folder)
         #expect(try await begin("ann", server) == 201)
-        _ = try await server.ask("/session", "--json", "{\"username\":\"ann\",\"password\":\"wrong guess\"}")
+        _ = try await server.request("/session", "--json", "{\"username\":\"ann\",\"password\":\"wrong guess\"}")
         let jar = try String(contentsOfFile: jar("ann"), encoding: .utf8)
         let token = try #require(jar.split(whereSeparator: \.isWhitespace).last.map(String.init))
         #expect(token.utf8.count == 43)

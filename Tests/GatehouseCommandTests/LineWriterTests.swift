@@ -34,7 +34,7 @@ import Testing
         let pipe = Pipe()
         let writer = LineWriter(pipe.fileHandleForWriting.fileDescriptor)
         writer.write(String(repeating: "x", count: LineWriter.bound - 10))
-        // The first bytes are there: the line is being written, and no other has room beside it.
+        // The first bytes have arrived: the line is being written, and there is no space for another.
         var text = pipe.fileHandleForReading.availableData
         for _ in 0..<5 { writer.write("dropped\(String(repeating: "!", count: 20))") }
         let last = Data("gatehouse: 5 lines were lost: this stream was not read\n".utf8)
@@ -55,14 +55,14 @@ import Testing
     }
 }
 
-/// Reads what comes out of a pipe, for as long as something comes within a minute.
+/// Reads the output of a pipe, until no byte arrives for a minute.
 private final class LineReader {
     private let handle: FileHandle
     private var rest = Data()
 
     init(_ pipe: Pipe) { handle = pipe.fileHandleForReading }
 
-    /// The bytes that are there; nil if none come.
+    /// The available bytes; nil if none arrive.
     func available() -> Data? {
         var state = pollfd(fd: handle.fileDescriptor, events: Int16(POLLIN), revents: 0)
         guard unsafe poll(&state, 1, 60_000) == 1 else { return nil }
@@ -70,7 +70,7 @@ private final class LineReader {
         return data.isEmpty ? nil : data
     }
 
-    /// The next line; nil if none comes.
+    /// The next line; nil if none arrives.
     func next() -> String? {
         while true {
             if let end = rest.firstIndex(of: UInt8(ascii: "\n")) {

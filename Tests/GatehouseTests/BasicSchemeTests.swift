@@ -34,7 +34,7 @@ import Testing
             ("BASIC    QWxhZGRpbjpvcGVuIHNlc2FtZQ==", "Aladdin:open sesame"),
         ]
     )
-    func `the published vectors are read`(field: String, expected: String) {
+    func `the examples of RFC 7617 are read, with the scheme in any case`(field: String, expected: String) {
         #expect(presented(field) == expected)
     }
 
@@ -60,7 +60,7 @@ import Testing
             "Basic QQ===", "Basic =QQ=", "Basic Q=Q=", "Basic emVk Onh4", "Basic emVkOng=x", "Basic emVkOng=,",
             "Basic emVkOn!=", "Basic emV_-w==", "Basic \"emVkOng=\"", "Basic realm=\"x\"",
             "Basic emVkOng=, Basic emVkOng=",
-            // Bits that stand for nothing: another decoder may read them as another name.
+            // Unused bits that are not zero: another decoder may read another name.
             "Basic emVkOnh=", "Basic emVkOm==",
         ]
     )
@@ -85,13 +85,13 @@ import Testing
         #expect(presented("Basic " + Data([0x7A, 0x3A, 0xC0, 0x80]).base64EncodedString()) == "unusable")
     }
 
-    @Test func `more than the bound is unusable`() {
+    @Test func `credentials longer than the limit are unusable`() {
         let most = "zed:" + String(repeating: "x", count: BasicScheme.maximumBytes - 4)
         #expect(presented("Basic " + encoded(most)) == most)
         #expect(presented("Basic " + encoded(most + "x")) == "unusable")
     }
 
-    @Test func `the challenge quotes quotes and backslashes`() {
+    @Test func `the challenge escapes quotes and backslashes in the name of a realm`() {
         #expect(BasicScheme.challenge(realm: "x") == #"Basic realm="x", charset="UTF-8""#)
         #expect(BasicScheme.challenge(realm: #"a "b" \c"#) == #"Basic realm="a \"b\" \\c", charset="UTF-8""#)
     }

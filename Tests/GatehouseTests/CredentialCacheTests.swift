@@ -22,7 +22,7 @@ import Testing
 
     private enum OpenSSLKitError: Error { case none }
 
-    /// Somebody whom a realm has let in.
+    /// A user whom a realm has accepted.
     private func identity(_ name: String, realm: String = "any") async throws -> AuthenticatedIdentity {
         let text = """
             login permit { PermitLoginModule required; }
@@ -70,7 +70,7 @@ import Testing
         )
     }
 
-    @Test func `CVE-2026-71326: no two triples of realm, name and password are the same`() throws {
+    @Test func `CVE-2026-71326: different realms, names or passwords never have the same cache key`() throws {
         let verified = try CredentialCache(lifetime: 100)
         let triples = [
             ("any", "zed", "x"), ("an", "yzed", "x"), ("anyz", "ed", "x"), ("any", "zedx", ""), ("any", "ze", "dx"),
@@ -83,7 +83,7 @@ import Testing
             try #require(verified.key(realms: [$0.0], peer: nil, credentials: credentials($0.1, $0.2)))
         }
         #expect(Set(keys).count == triples.count)
-        // And the same triple is the same key, but not in another process.
+        // The same triple has the same key in one cache, and another key in another cache.
         #expect(try verified.key(realms: ["any"], peer: nil, credentials: credentials("zed", "x")) == keys[0])
         #expect(
             try CredentialCache(lifetime: 100).key(realms: ["any"], peer: nil, credentials: credentials("zed", "x"))
@@ -91,7 +91,7 @@ import Testing
         )
     }
 
-    @Test func `the cache holds no more than its bound, and evicts the oldest entry first`() async throws {
+    @Test func `the cache holds at most its capacity, and evicts the oldest entry first`() async throws {
         let verified = try CredentialCache(lifetime: 1_000_000, capacity: 8)
         let zed = try await identity("zed")
         let keys = try (0..<50).map {
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    @Test func `a new login makes its entry the youngest`() async throws {
+    @Test func `a repeated login makes its entry the newest`() async throws {
         let verified = try CredentialCache(lifetime: 10, capacity: 2)
         let zed = try await identity("zed")
         let keys = try (0..<3).map {
@@ -112,7 +112,7 @@ import Testing
         }
         verified.add(zed, for: keys[0], of: known(zed), at: 0)
         verified.add(zed, for: keys[1], of: known(zed), at: 5)
-        // Two requests with the same credentials came at a time, and both were logged in.
+        // Two concurrent requests with the same credentials, both with a login.
         verified.add(zed, for: keys[0], of: known(zed), at: 6)
         verified.add(zed, for: keys[2], of: known(zed), at: 7)
         #expect(verified.entry(for: keys[0], at: 8) != nil)
@@ -124,10 +124,10 @@ import Testing
         let verified = try CredentialCache(lifetime: 100)
         let zed = try await identity("zed")
         let key = try #require(verified.key(realms: ["any"], peer: nil, credentials: credentials("zed", "x")))
-        let onTheWay = try #require(verified.key(realms: ["any"], peer: nil, credentials: credentials("zed", "y")))
+        let inProgress = try #require(verified.key(realms: ["any"], peer: nil, credentials: credentials("zed", "y")))
         verified.add(zed, for: key, of: known(zed), at: 0)
         verified.evict { _ in true }
-        verified.add(zed, for: onTheWay, of: known(zed), at: 1)
+        verified.add(zed, for: inProgress, of: known(zed), at: 1)
         for password in ["x", "y"] {
             let anew = try #require(verified.key(realms: ["any"], peer: nil, credentials: credentials("zed", password)))
             #expect(verified.entry(for: anew, at: 1) == nil)
@@ -148,9 +148,9 @@ import Testing
         verified.add(zed, for: try key("zed", "x"), of: known(zed), at: 0)
         verified.add(zoe, for: try key("zoe", "x"), of: known(zoe), at: 0)
         verified.add(elsewhere, for: try key("zed", "x", "other"), of: known(elsewhere), at: 0)
-        let onTheWay = try key("zed", "y")
+        let inProgress = try key("zed", "y")
         verified.evict { $0.account.realm == "any" && $0.username == zed.username }
-        verified.add(zed, for: onTheWay, of: known(zed), at: 1)
+        verified.add(zed, for: inProgress, of: known(zed), at: 1)
         #expect(verified.entry(for: try key("zed", "x"), at: 1) == nil)
         #expect(verified.entry(for: try key("zed", "y"), at: 1) == nil)
         #expect(verified.entry(for: try key("zoe", "x"), at: 1) != nil)
@@ -172,7 +172,7 @@ import Testing
         #expect(verified.entry(for: try key("b"), at: 4) == nil)
     }
 
-    @Test func `no description holds a name or a password`() async throws {
+    @Test func `no description contains a name or a password`() async throws {
         let verified = try CredentialCache(lifetime: 100)
         let credentials = try credentials("unusualname", "hunter2secret")
         let key = try #require(verified.key(realms: ["any"], peer: nil, credentials: credentials))
@@ -210,7 +210,7 @@ import Testing
         #expect(verified.entry(for: here, at: 1) == nil)
     }
 
-    @Test func `many lockouts of other accounts do not prevent caching`() async throws {
+    @Test func `revocations of other accounts prevent caching only beyond the log's capacity`() async throws {
         let verified = try CredentialCache(lifetime: 100)
         let (zed, zoe) = (try await identity("zed"), try await identity("zoe"))
         let zedKey = try #require(verified.key(realms: ["any"], peer: nil, credentials: credentials("zed", "x")))
@@ -221,7 +221,7 @@ import Testing
         verified.add(zoe, for: zoeKey, of: known(zoe), at: 1)
         #expect(verified.entry(for: zedKey, at: 2) != nil)
         #expect(verified.entry(for: zoeKey, at: 2) == nil)
-        // What is no longer kept counts for everybody: then the next login is the one that is remembered.
+        // A revocation that the log no longer holds counts for every user; the next login is cached again.
         let late = try #require(verified.key(realms: ["any"], peer: nil, credentials: credentials("zed", "y")))
         for number in 0..<1100 { verified.evict { $0.account.key == "invented \(number)" } }
         verified.add(zed, for: late, of: known(zed), at: 3)

@@ -28,7 +28,7 @@ import Testing
         protect /all/style.css { require any; }
         """
 
-    /// Counts what the responder answers at once and what later.
+    /// Counts the immediate and the deferred responses of a responder.
     private final class Counted: Responder {
         let base: GatehouseResponder
         private let counts = Mutex((now: 0, later: 0))
@@ -55,11 +55,11 @@ import Testing
     }
 
     private let server: TestServer
-    private let slowHouse: TestServer
+    private let slowServer: TestServer
 
     init() throws {
         server = try TestServer(Self.configuration)
-        slowHouse = try TestServer(Self.configuration, lanes: .asyncOnly)
+        slowServer = try TestServer(Self.configuration, lanes: .asyncOnly)
     }
 
     private func answer(_ request: String, _ responder: any Responder) async throws -> String {
@@ -148,7 +148,7 @@ import Testing
 
     @Test func `both lanes return the same bytes, with and without cached credentials`() async throws {
         let fast = Counted(server.responder)
-        let slow = Counted(slowHouse.responder)
+        let slow = Counted(slowServer.responder)
         for request in Self.requests {
             let wanted = try await answer(request, slow)
             #expect(wanted.hasPrefix("HTTP/1.1 "))
@@ -170,7 +170,7 @@ import Testing
             for _ in 0..<3 { _ = try await answer(request, responder) }
             #expect(responder.later - later == (isKnown ? 1 : 3))
         }
-        // Known is who was let in with the same name, password and realm.
+        // Credentials are cached for the same name, password and realm only.
         let later = responder.later
         for request in [
             Self.get("/welcome", [Self.basic("zed:y")]), Self.get("/other", [Self.basic("zed:x")]),
@@ -179,7 +179,7 @@ import Testing
             _ = try await answer(request, responder)
         }
         #expect(responder.later - later == 3)
-        // The rule is asked anew, even for somebody who is known.
+        // The rule is evaluated again, even for cached credentials.
         #expect(try await answer(Self.get("/nobody", [Self.basic("zed:x")]), responder).hasPrefix("HTTP/1.1 403 "))
     }
 }

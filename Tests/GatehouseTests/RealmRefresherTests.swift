@@ -71,16 +71,16 @@ private struct VillageModule: ImmediateLoginModule {
         watch.watch([realm], accessController: accessController, pool: nil)
     }
 
-    private func asked(_ path: RequestPath, _ peer: String? = nil) -> AccessRequest {
+    private func request(_ path: RequestPath, _ peer: String? = nil) -> AccessRequest {
         AccessRequest(method: "GET", path: path, host: .text("h"), client: RequestClient(address: peer))
     }
 
-    /// Whether somebody is known without a login; one that is needed is made.
-    private func isKnown(_ name: String, from peer: String? = nil) async throws -> Bool {
+    /// Returns whether the credentials are cached; if not, the login is made.
+    private func isCached(_ name: String, from peer: String? = nil) async throws -> Bool {
         let token = Data("\(name):x".utf8).base64EncodedString()
         let path = try #require(RequestPath(target: "/"))
         switch accessController.evaluate(
-            asked(path, peer),
+            request(path, peer),
             credentials: { BasicScheme.read([UTF8Text("Basic \(token)")]) }
         ) {
         case .decided: return true
@@ -93,38 +93,38 @@ private struct VillageModule: ImmediateLoginModule {
     @Test func `GHSA-x883-2vmg-xwf7: a changed user has to log in again after the next refresh, other users do not`()
         async throws
     {
-        for name in ["ann", "bob"] { #expect(try await !isKnown(name)) }
-        for name in ["ann", "bob"] { #expect(try await isKnown(name)) }
+        for name in ["ann", "bob"] { #expect(try await !isCached(name)) }
+        for name in ["ann", "bob"] { #expect(try await isCached(name)) }
         await watch.refresh()
-        for name in ["ann", "bob"] { #expect(try await isKnown(name)) }
+        for name in ["ann", "bob"] { #expect(try await isCached(name)) }
         village.changed.withLock { [ann = try Username("ann")] in $0 = .some([ann]) }
         await watch.refresh()
-        #expect(try await isKnown("bob"))
-        #expect(try await !isKnown("ann"))
-        #expect(try await isKnown("ann"))
+        #expect(try await isCached("bob"))
+        #expect(try await !isCached("ann"))
+        #expect(try await isCached("ann"))
         village.changed.withLock { $0 = .all }
         await watch.refresh()
-        for name in ["ann", "bob"] { #expect(try await !isKnown(name)) }
+        for name in ["ann", "bob"] { #expect(try await !isCached(name)) }
     }
 
     @Test func `a lockout revokes cached credentials of the account in every spelling`() async throws {
-        for name in ["ann", "ANN", "bob"] { #expect(try await !isKnown(name)) }
+        for name in ["ann", "ANN", "bob"] { #expect(try await !isCached(name)) }
         watch.evict(.account(Account(realm: "village", key: village.accountKey(of: try Username("Ann")))))
-        for name in ["ann", "ANN"] { #expect(try await !isKnown(name)) }
-        #expect(try await isKnown("bob"))
+        for name in ["ann", "ANN"] { #expect(try await !isCached(name)) }
+        #expect(try await isCached("bob"))
         watch.evict(.account(Account(realm: "elsewhere", key: "bob")))
-        #expect(try await isKnown("bob"))
+        #expect(try await isCached("bob"))
     }
 
     @Test func `a locked address may not use cached credentials, another address may`()
         async throws
     {
-        for peer in ["192.0.2.1", "192.0.2.2"] { #expect(try await !isKnown("ann", from: peer)) }
-        for peer in ["192.0.2.1", "192.0.2.2"] { #expect(try await isKnown("ann", from: peer)) }
+        for peer in ["192.0.2.1", "192.0.2.2"] { #expect(try await !isCached("ann", from: peer)) }
+        for peer in ["192.0.2.1", "192.0.2.2"] { #expect(try await isCached("ann", from: peer)) }
         watch.evict(.source(ClientNetwork("192.0.2.1")))
-        #expect(try await !isKnown("ann", from: "192.0.2.1"))
-        #expect(try await isKnown("ann", from: "192.0.2.2"))
-        #expect(try await !isKnown("ann", from: "192.0.2.3"))
+        #expect(try await !isCached("ann", from: "192.0.2.1"))
+        #expect(try await isCached("ann", from: "192.0.2.2"))
+        #expect(try await !isCached("ann", from: "192.0.2.3"))
     }
 
     @Test func `a refresh during a login prevents that login from being cached`() async throws {
@@ -132,16 +132,16 @@ private struct VillageModule: ImmediateLoginModule {
         let path = try #require(RequestPath(target: "/"))
         guard
             case .login(let login) = accessController.evaluate(
-                asked(path),
+                request(path),
                 credentials: { BasicScheme.read([UTF8Text("Basic \(token)")]) }
             )
         else {
-            Issue.record("she is known already")
+            Issue.record("the credentials are cached already")
             return
         }
         village.changed.withLock { [ann = try Username("ann")] in $0 = .some([ann]) }
         await watch.refresh()
         _ = await accessController.completeLogin(login)
-        #expect(try await !isKnown("ann"))
+        #expect(try await !isCached("ann"))
     }
 }

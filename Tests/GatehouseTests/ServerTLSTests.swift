@@ -20,7 +20,7 @@ struct ServerTLSTests {
         pki = try TestPKI.shared.get()
     }
 
-    /// The PKI's files beside a realms.conf with a tls block; files of other names hold what is given.
+    /// Loads a realms.conf with a tls block beside the files of the PKI and `others`.
     private func load<R>(
         _ tls: String,
         _ others: [String: [UInt8]] = [:],
@@ -47,7 +47,7 @@ struct ServerTLSTests {
         try load(tls, others) { try ServerTLS.check($0, files: $1) }
     }
 
-    /// The first remark of a refusal, as line, column and message.
+    /// The first diagnostic of a refused configuration, as line, column and message.
     private func refusal(_ tls: String, _ others: [String: [UInt8]] = [:]) -> String? {
         do {
             _ = try check(tls, others)
@@ -61,7 +61,7 @@ struct ServerTLSTests {
 
     private static let own = "certificate server-chain.pem; key server.key; "
 
-    @Test func `Everything of a tls block is loaded`() throws {
+    @Test func `all settings of a tls block are loaded`() throws {
         let tls = try #require(
             try check(
                 Self.own
@@ -113,11 +113,11 @@ struct ServerTLSTests {
         let others: [String: [UInt8]] = [
             "empty.pem": [], "short.key": [1, 2, 3], "zero.key": [UInt8](repeating: 0, count: 80),
         ]
-        let said = refusal(tls, others)
-        #expect(said?.hasPrefix(place + " ") == true, "\(said ?? "accepted")")
+        let message = refusal(tls, others)
+        #expect(message?.hasPrefix(place + " ") == true, "\(message ?? "accepted")")
     }
 
-    @Test func `An expired certificate and one of another name cause a warning`() throws {
+    @Test func `an expired certificate, an expired CRL and a certificate for another name cause warnings`() throws {
         let tls = try #require(
             try check(
                 Self.own
@@ -133,7 +133,7 @@ struct ServerTLSTests {
         #expect(tls.warnings.contains { $0.contains("is not for elsewhere.test") })
     }
 
-    @Test func `A reload keeps generated ticket keys, and reads those of files again`() throws {
+    @Test func `a reload keeps generated ticket keys, and reads those of files again`() throws {
         let first = try load(Self.own) { try ServerTLS.load($0, files: $1) }
         let again = try load(Self.own) { try first.reloaded($0, files: $1) }
         #expect(first.ticketKeys != nil && again.ticketKeys === first.ticketKeys)
@@ -147,7 +147,7 @@ struct ServerTLSTests {
         #expect(off.ticketKeys == nil)
     }
 
-    @Test func `A check creates no certificate, and checks everything else`() throws {
+    @Test func `a check creates no certificate, and checks all other settings`() throws {
         #expect(try check("client-certificates required; client-ca root.pem;") == nil)
         #expect(refusal("groups none;") == "2:8 OpenSSL does not support the group none")
     }

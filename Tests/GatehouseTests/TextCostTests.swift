@@ -22,7 +22,7 @@ import Throttle
     /// How much more marks may cost than letters.
     static let bound = 3.0
 
-    /// Where a client may put text.
+    /// A part of a request in which a client may send text.
     struct Entry: Sendable, CustomTestStringConvertible {
         /// How the text is written.
         enum Form: Sendable {
@@ -32,7 +32,7 @@ import Throttle
         let name: String
         var form = Form.raw
         var count = 8000
-        /// How often it is sent, one behind the other: what is short costs little beside the rest of a request.
+        /// The number of requests: a short text costs little compared with the rest of its request.
         var times = 1
         let request: @Sendable (_ text: String) -> String
 
@@ -67,7 +67,7 @@ import Throttle
 
     private static let form = "application/x-www-form-urlencoded"
 
-    /// One that a browser could have: the form is looked at only with it.
+    /// A cookie in valid form, without which the form is not read.
     private static let cookie = ["Cookie: __Host-gatehouse-sign-in=" + String(repeating: "A", count: 43)]
 
     private static let fields: [Entry] = [
@@ -94,7 +94,7 @@ import Throttle
                 "X-Original-Method: GET", "X-Forwarded-Method: GET", "X-Forwarded-Proto: https",
                 "X-Forwarded-Host: house.example", "X-Forwarded-Uri: /welcome",
             ].filter { !$0.hasPrefix(name + ":") }
-            return Entry(name: "\(name) of a question of \(proxy)") {
+            return Entry(name: "\(name) of a forward-auth request of \(proxy)") {
                 get("/auth/\(proxy)\(proxy == "envoy" ? "/welcome" : "")", rest + ["\(name): \($0)"])
             }
         }
@@ -104,14 +104,14 @@ import Throttle
         Entry(name: "a path", form: .percent) { get("/" + $0) },
         Entry(name: "a path below a rule", form: .percent) { get("/welcome/" + $0) },
         Entry(name: "the path of a session", form: .percent) { get("/sessions/" + $0) },
-        Entry(name: "a path that asks for a proxy", form: .percent) { get("/auth/" + $0) },
+        Entry(name: "a path of forward authentication", form: .percent) { get("/auth/" + $0) },
         Entry(name: "a path with many segments", form: .percent) {
             get("/" + $0 + "/" + $0, [])
         },
         Entry(name: "the name of a query's field", form: .percent) { get("/sign-in?\($0)=x") },
-        Entry(name: "where to return to", form: .percent) { get("/sign-in?return=/\($0)") },
+        Entry(name: "a return target", form: .percent) { get("/sign-in?return=/\($0)") },
         Entry(name: "a ticket", form: .percent) { get("/sign-in?ticket=\($0)") },
-        Entry(name: "the path of a question", form: .percent) {
+        Entry(name: "the path of a forward-auth request", form: .percent) {
             get(
                 "/auth/nginx",
                 [
@@ -199,7 +199,7 @@ import Throttle
     }
 
     @Test(arguments: fields + proxies + targets + bodies + users)
-    func `marks cost no more than letters`(entry: Entry) async throws {
+    func `combining marks in a request cost no more than letters`(entry: Entry) async throws {
         // Locks and delays would make requests differ in more than their text.
         var settings = ThrottleSettings()
         settings.failures = 1_000_000
@@ -220,11 +220,11 @@ import Throttle
         }
     }
 
-    /// What somebody who has signed in may send, and what is shown of a name.
+    /// What a signed-in user may send, and pages that show a user name.
     @Test(arguments: [
         "csrf of a sign-out", "csrf of the account page", "Last-Event-ID", "the page of a user", "the API",
     ])
-    func `with a session marks cost no more than letters either`(place: String) async throws {
+    func `combining marks in requests of a session cost no more than letters`(place: String) async throws {
         func requests(of unit: String) async throws -> (TestServer, String) {
             let server = try TestServer(Self.configuration.replacing("FORWARDED", with: ""))
             let client = TestClient(server)
@@ -257,7 +257,7 @@ import Throttle
         #expect(ratio.value < Self.bound, "\(place): \(ratio)")
     }
 
-    @Test func `a comparison by canonical equivalence is found`() async {
+    @Test func `a comparison by canonical equivalence exceeds the bound of these tests`() async {
         func cost(of unit: String) -> Double {
             let (one, other) = (String(repeating: unit, count: 2000), String(repeating: unit, count: 2000) + "x")
             return ProcessorTime.measureThread {

@@ -47,7 +47,7 @@ final class AsyncLine: Sendable {
 
     /// Waits until a task has made a condition true.
     func wait(
-        for what: String,
+        for event: String,
         _ condition: @escaping @Sendable (Line) -> Bool,
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
@@ -56,7 +56,7 @@ final class AsyncLine: Sendable {
             // Reached only if there is a defect.
             guard ContinuousClock.now - begin < .seconds(60) else {
                 Issue.record(
-                    "\(what) did not come about: \(try await text.debugDescription)",
+                    "\(event) did not happen: \(try await text.debugDescription)",
                     sourceLocation: sourceLocation
                 )
                 throw CancellationError()

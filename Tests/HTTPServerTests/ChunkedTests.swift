@@ -76,14 +76,14 @@ import Testing
     ]
 
     @Test(arguments: cases.indices)
-    func `a chunked body is what RFC 9112 has for one, or refused`(index: Int) {
+    func `a chunked body is decoded as RFC 9112 defines it, or refused`(index: Int) {
         let (body, status, data) = Self.cases[index]
         let found = decoded([Array(body.utf8)])
         #expect(found.status == status, "\(body.debugDescription)")
         #expect(found.data == data, "\(body.debugDescription)")
     }
 
-    @Test func `any cut of the bytes gives the same body`() {
+    @Test func `the decoded body does not depend on how the bytes are split`() {
         var numbers = Random(seed: 2)
         for (body, _, _) in Self.cases {
             let bytes = Array((body + "GET").utf8)
@@ -95,13 +95,13 @@ import Testing
         }
     }
 
-    @Test func `bytes behind the body are left alone`() {
+    @Test func `bytes after the body are not read`() {
         #expect(decoded([Array("1\r\nx\r\n0\r\n\r\nGET /".utf8)]) == ("x", 200, 5))
         #expect(decoded([Array("0\r\nX: y\r\n\r\nGET /".utf8)]) == ("", 200, 5))
     }
 
     @Test(arguments: ["5;", "5;a=", "0\r\nX: ", "0\r\n"])
-    func `unbounded extensions and trailers are refused`(start: String) {
+    func `chunk extensions and trailers longer than 16 KiB are refused`(start: String) {
         let unit = start == "0\r\n" ? "X:y\r\n" : "a"
         let endless = start + String(repeating: unit, count: 16_384 / unit.utf8.count + 1)
         #expect(decoded([Array(endless.utf8)]).status == 400)
@@ -110,7 +110,7 @@ import Testing
         #expect(decoded([Array(long.utf8)]).status == 0)
     }
 
-    @Test func `an extension on every chunk is counted over all of them`() {
+    @Test func `the length of chunk extensions is limited over all chunks together`() {
         let chunk = "1;" + String(repeating: "a", count: 1000) + "\r\nx\r\n"
         #expect(decoded([Array(String(repeating: chunk, count: 16).utf8)]).status == 0)
         #expect(decoded([Array(String(repeating: chunk, count: 17).utf8)]).status == 400)

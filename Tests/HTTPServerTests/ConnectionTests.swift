@@ -50,21 +50,21 @@ import Testing
             ("GET / HTTP/1.0\r\nConnection: keep-alive, close\r\n\r\n", "close", false),
         ]
     )
-    func `the connection closes or stays open as version and Connection field demand`(
+    func `version and Connection field determine if the connection stays open`(
         request: String,
         option: String,
-        goesOn: Bool
+        staysOpen: Bool
     ) throws {
         let line = try EmbeddedLine()
         defer { line.end() }
         line.bring(request + Self.get)
         let answers = try line.answers
         #expect(answers.first?.fields["connection"] == option)
-        #expect(answers.count == (goesOn ? 2 : 1))
-        #expect(line.isOpen == goesOn)
+        #expect(answers.count == (staysOpen ? 2 : 1))
+        #expect(line.isOpen == staysOpen)
     }
 
-    @Test func `a body that no handler reads is skipped, and the next request is found behind it`() throws {
+    @Test func `a body that no handler reads is skipped, and the request after it is answered`() throws {
         let line = try EmbeddedLine()
         defer { line.end() }
         line.bring("POST /1 HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello" + Self.get)
@@ -73,7 +73,7 @@ import Testing
         #expect(try line.answers.map(\.body) == ["POST /1", "GET /", "POST /2", "GET /"])
     }
 
-    @Test func `a body longer than it may be is refused before it comes, and the limit is exact`() throws {
+    @Test func `a Content-Length one byte over the limit is refused before the body arrives`() throws {
         for (length, status) in [(64, 200), (65, 413), (999_999_999_999, 413)] {
             let line = try EmbeddedLine(.small)
             defer { line.end() }
@@ -126,7 +126,7 @@ import Testing
         line.bring(flood)
         let reads = line.wire.readCount
         line.bring(flood)
-        #expect(line.wire.readCount == reads, "nothing more is asked for")
+        #expect(line.wire.readCount == reads, "nothing more is read")
         #expect(line.wire.most < 3 * 65_536)
         line.wire.isTaking = true
         line.wire.take()
@@ -156,7 +156,7 @@ import Testing
         #expect(try line.answers.count == 12)
     }
 
-    @Test func `room made during a flush is used for further responses, which are sent`() throws {
+    @Test func `buffer space that a flush frees is used for further responses, which are sent`() throws {
         let responder = Scripted { _, target in
             .immediate(.text(String(repeating: "x", count: target == "/large" ? 60_000 : 10_000)))
         }
@@ -164,7 +164,7 @@ import Testing
         defer { line.end() }
         line.wire.isTaking = false
         line.bring("GET /large HTTP/1.1\r\nHost: a\r\n\r\n")
-        // The first of these fills the buffer and waits for the round's flush; the second is taken when there is room.
+        // The first of these fills the buffer and waits for the next flush; the second is read when there is space.
         line.line.bring(Self.get)
         line.line.bring(Self.get)
         line.wire.isTaking = true
@@ -172,7 +172,7 @@ import Testing
         #expect(try line.answers.count == 3)
     }
 
-    @Test func `memory is bounded for a client whose reads never end with a request`() throws {
+    @Test func `the input buffer stays small when no read ends with a complete request`() throws {
         let line = try EmbeddedLine()
         defer { line.end() }
         let request = Array("GET / HTTP/1.1\r\nHost: a\r\nX: \(String(repeating: "x", count: 4000))\r\n\r\n".utf8)
@@ -222,7 +222,7 @@ import Testing
             line.bring("GET /large HTTP/1.1\r\nHost: a\r\n\r\n")
             line.line.bring(last.isEmpty ? Self.get : last)
             line.wire.isTaking = true
-            // The flush makes room, so the connection goes on in the middle of it.
+            // The flush frees buffer space, so the connection continues during the flush.
             if last.isEmpty { line.line.endInput() } else { line.wire.take() }
             line.eventLoop.run()
             #expect(try line.answers.count == 2)
@@ -247,7 +247,7 @@ import Testing
         }
     }
 
-    @Test func `requests that wait for room are answered after the client has half-closed`() throws {
+    @Test func `requests that wait for buffer space are answered after the client has half-closed`() throws {
         let line = try EmbeddedLine(
             HTTPLimits(),
             Scripted { _, _ in .immediate(.text(String(repeating: "x", count: 30_000))) }
@@ -266,7 +266,7 @@ import Testing
         #expect(line.wire.isClosed)
     }
 
-    @Test func `the connection's slot is released once, however the connection ends`() throws {
+    @Test func `a connection ends once and is released, however it ends`() throws {
         let ways: [(String, (EmbeddedLine) -> Void)] = [
             ("drop", { $0.line.drop() }),
             (
@@ -324,7 +324,7 @@ import Testing
             line.end()
             line.eventLoop.run()
             #expect(line.line.ends == 1, "\(name)")
-            #expect(line.line.handler == nil, "\(name): something holds on to the connection")
+            #expect(line.line.handler == nil, "\(name): the connection is still retained")
         }
     }
 

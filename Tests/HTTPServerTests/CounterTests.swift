@@ -59,14 +59,14 @@ import Testing
         #expect((try key(left) == key(right)) == isSame)
     }
 
-    @Test func `the port is no part of an address`() throws {
+    @Test func `the port is not part of an address key`() throws {
         #expect(
             AddressKey(try SocketAddress(ipAddress: "192.0.2.1", port: 1))
                 == AddressKey(try SocketAddress(ipAddress: "192.0.2.1", port: 2))
         )
     }
 
-    @Test func `waiting for no connections ends when the last one has closed`() async throws {
+    @Test func `waiting for the end of all connections ends when the last one has closed`() async throws {
         let counter = ConnectionCounter(Self.limits(5, 5))
         await counter.waitForNone()
         let address = try key("192.0.2.1")

@@ -92,7 +92,7 @@ import Testing
         #expect(!line.isOpen)
     }
 
-    @Test func `a body has a fixed time, then a least rate`() throws {
+    @Test func `a body has a fixed time, then a minimum rate`() throws {
         for (rate, isTaken) in [(120, true), (80, false)] {
             let line = try EmbeddedLine(Self.limits)
             defer { line.end() }
@@ -134,7 +134,7 @@ import Testing
         #expect(!line.wire.isClosed)
         line.advance(.milliseconds(300))
         #expect(line.wire.isClosed)
-        #expect(line.text.isEmpty, "no 408 for somebody whose requests wait for him")
+        #expect(line.text.isEmpty, "no 408 for a client whose requests wait for its reads")
     }
 
     @Test func `a client that goes on reading is not disconnected`() throws {
@@ -159,7 +159,7 @@ import Testing
         line.bring("GET / HTTP/1.0\r\n\r\n")
         #expect(line.wire.isOutputClosed)
         for _ in 0..<5 {
-            line.bring("what nobody reads any more")
+            line.bring("bytes after the last request")
             line.advance(.milliseconds(900))
         }
         #expect(!line.wire.isClosed)

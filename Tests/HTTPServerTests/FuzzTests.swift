@@ -121,7 +121,7 @@ import Testing
         return (line.wire.taken, wasOpen)
     }
 
-    @Test func `random bytes get at most one response per request, and none after a malformed one`() throws {
+    @Test func `damaged requests get at most one response each, and none after a malformed one`() throws {
         var numbers = Random(seed: Self.seed)
         for _ in 0..<Self.rounds {
             let bytes = damaged(&numbers)

@@ -59,7 +59,11 @@ import Testing
             ("1.0", "keep-alive, close", false), ("1.0", "keepalive", false),
         ]
     )
-    func `whether another request may follow`(version: String, option: String, isKeptAlive: Bool) throws {
+    func `version and Connection field determine if another request may follow`(
+        version: String,
+        option: String,
+        isKeptAlive: Bool
+    ) throws {
         let summary = try parsed("GET / HTTP/\(version)\r\nHost: a\r\nConnection: \(option)\r\n\r\n").get()
         #expect(summary.isKeptAlive == isKeptAlive)
     }

@@ -9,13 +9,13 @@ import RealmKit
 import Testing
 
 @Suite struct AuthenticatorTests {
-    @Test func `nobody may have what is for everybody, and is asked who they are elsewhere`() async throws {
+    @Test func `an open route needs no user, and other routes answer 401 with challenges`() async throws {
         let application = try await RealmsFixture().application()
         let open = try await application.send(.get, "/")
         #expect(open.text == "hello stranger")
         #expect(open.headers[.vary] == "Authorization, Cookie")
         #expect(open.headers[.cacheControl] == nil)
-        for path in ["/user", "/staff", "/edit", "/asked"] {
+        for path in ["/user", "/staff", "/edit", "/required"] {
             let answer = try await application.send(.get, path)
             #expect(answer.status == 401)
             #expect(
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func `a person who goes to a page is sent to the sign-in page and back`() async throws {
+    @Test func `a browser is redirected to the sign-in page, which is served with its assets`() async throws {
         let application = try await RealmsFixture().application()
         for (method, status) in [(HTTPRequest.Method.get, 302), (.post, 303)] {
             let headers: HTTPFields = [.accept: "text/html"]
@@ -42,7 +42,7 @@ import Testing
         #expect(try await application.send(.post, "/style.css").status == 405)
     }
 
-    @Test func `Basic lets in, and the wrong password does not`() async throws {
+    @Test func `Basic with the right password is accepted, with a wrong one refused`() async throws {
         let application = try await RealmsFixture().application()
         let answer = try await application.send(.get, "/user", basic("ben"))
         #expect(answer.status == 200)
@@ -50,7 +50,7 @@ import Testing
         #expect(answer.headers[.cacheControl] == "no-store")
         #expect(try await application.send(.get, "/user", basic("ben", "wrong")).status == 401)
         #expect(try await application.send(.get, "/", basic("ben", "wrong")).text == "hello stranger")
-        #expect(try await application.send(.get, "/asked", basic("ann")).text == "ann")
+        #expect(try await application.send(.get, "/required", basic("ann")).text == "ann")
     }
 
     @Test func `groups and roles decide, and 403 has no challenge`() async throws {
@@ -65,37 +65,37 @@ import Testing
         }
     }
 
-    @Test func `a role or a realm that is not there is told when the application is made`() async throws {
+    @Test func `an unknown role or realm is an error when the application is created`() async throws {
         let realms = try await RealmsFixture().realms
         #expect(throws: UnknownRole.self) { try RequireRole<RealmsFixture.Context>("author", of: realms) }
         #expect(throws: RealmError.self) { try RealmAuthenticator<RealmsFixture.Context>(realms, in: ["peeple"]) }
     }
 
     @Test(arguments: ["Basic", "Basic !!!", "Basic YTpi, Basic YTpi", "=", "Basic YTo=x"])
-    func `what is no Authorization field is answered by 400 on every path`(field: String) async throws {
+    func `a malformed Authorization field gets 400 on every path`(field: String) async throws {
         let application = try await RealmsFixture().application()
         for path in ["/", "/user"] {
             #expect(try await application.send(.get, path, [.authorization: field]).status == 400)
         }
     }
 
-    @Test func `two Authorization fields are answered by 400`() async throws {
+    @Test func `two Authorization fields get 400`() async throws {
         let application = try await RealmsFixture().application()
         var headers = basic("ann")
         headers.append(HTTPField(name: .authorization, value: "Bearer x"))
         #expect(try await application.send(.get, "/user", headers).status == 400)
     }
 
-    @Test func `without an authenticator nobody passes`() async throws {
+    @Test func `without an authenticator a route that requires a user gets 500`() async throws {
         let router = Router(context: RealmsFixture.Context.self)
         router.group("user").add(middleware: RequireUser()).get { _, _ in "secret" }
-        router.get("/asked") { _, context in try context.requireUser().username.text }
+        router.get("/required") { _, context in try context.requireUser().username.text }
         let application = Application(router: router)
         #expect(try await application.send(.get, "/user", basic("ann")).status == 500)
-        #expect(try await application.send(.get, "/asked", basic("ann")).status == 500)
+        #expect(try await application.send(.get, "/required", basic("ann")).status == 500)
     }
 
-    @Test func `only the realms that are named are asked`() async throws {
+    @Test func `an authenticator accepts users of its own realms only`() async throws {
         let fixture = try await RealmsFixture()
         let router = Router(context: RealmsFixture.Context.self)
         router.add(middleware: SignInPages(fixture.realms))
@@ -109,7 +109,7 @@ import Testing
         #expect(try await application.send(.get, "/zoo", [.cookie: session]).status == 401)
     }
 
-    @Test func `behind an authenticator that asks other realms, somebody may be nobody`() async throws {
+    @Test func `of two authenticators the inner one decides about realm and scheme`() async throws {
         let fixture = try await RealmsFixture()
         let router = Router(context: RealmsFixture.Context.self)
         router.add(middleware: SignInPages(fixture.realms))
@@ -130,7 +130,7 @@ import Testing
         #expect(try await application.send(.get, "/form", [.cookie: session]).text == "people")
     }
 
-    @Test func `caches are told that an answer is for one person`() async throws {
+    @Test func `responses to users have Cache-Control and Vary for one user`() async throws {
         let application = try await RealmsFixture().application()
         let own = try await application.send(.get, "/own-cache", basic("ann"))
         #expect(own.headers[.cacheControl] == "private, max-age=60")

@@ -11,14 +11,14 @@ import NIOPosix
 import OpenSSLKit
 import ServiceLifecycle
 
-/// Runs an application over TLS, with its services, while a test talks to it.
+/// Runs an application over TLS, with its services, while a test sends requests.
 enum LiveServer {
     struct Running: Sendable {
         let port: Int
         fileprivate let context: TLSContext
         fileprivate let group: ServiceGroup
 
-        /// Has the application stop as at SIGTERM.
+        /// Stops the application as SIGTERM does.
         func stop() async { await group.triggerGracefulShutdown() }
 
         func connect() async throws -> LiveConnection { try await LiveConnection(port: port, context: context) }
@@ -47,7 +47,7 @@ enum LiveServer {
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             tasks.addTask { try await group.run() }
             var found = ports.makeAsyncIterator()
-            guard let number = await found.next() else { throw Absent(what: "port") }
+            guard let number = await found.next() else { throw Absent(item: "port") }
             let running = Running(port: number, context: context, group: group)
             do {
                 try await test(running)
@@ -61,11 +61,11 @@ enum LiveServer {
     }
 }
 
-/// A connection over TLS on which a test writes and reads what goes over the wire.
+/// A connection over TLS on which a test writes requests and reads responses.
 final class LiveConnection {
     private let channel: any Channel
     private let chunks: AsyncStream<String>
-    /// What has been read and not been asked for.
+    /// Text that has arrived and has not been returned yet.
     private var rest = ""
 
     init(port: Int, context: TLSContext) async throws {
@@ -90,7 +90,7 @@ final class LiveConnection {
         return await read(until: "\r\n\r\n")
     }
 
-    /// Reads until a text has come, or nothing more comes.
+    /// Reads until a text has arrived, or the connection ends.
     func read(until end: String) async -> String {
         if !rest.contains(end) {
             for await chunk in chunks {

@@ -17,7 +17,7 @@ import Testing
         return String(try #require(cookie.split(separator: " ").dropFirst().first).dropLast())
     }
 
-    /// What goes on as long as somebody is signed in.
+    /// Routes, one of which streams until its session ends.
     private static func router(_ fixture: RealmsFixture) throws -> Router<RealmsFixture.Context> {
         let router = try fixture.router()
         let realms = fixture.realms
@@ -37,7 +37,7 @@ import Testing
         return router
     }
 
-    @Test func `over TLS a session is begun, good and ended`() async throws {
+    @Test func `over TLS a session begins, is valid and ends`() async throws {
         let fixture = try await RealmsFixture()
         try await LiveServer.run(fixture, try Self.router(fixture)) { server in
             let cookie = try await Self.signIn("ann", server)
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func `the sign-in page begins a session that leads back`() async throws {
+    @Test func `the sign-in form redirects to the return target`() async throws {
         let fixture = try await RealmsFixture()
         try await LiveServer.run(fixture, try Self.router(fixture)) { server in
             let page = try await server.connect()
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func `what goes on with a session ends with it`() async throws {
+    @Test func `a stream that watches its session ends with it`() async throws {
         let fixture = try await RealmsFixture()
         try await LiveServer.run(fixture, try Self.router(fixture)) { server in
             let cookie = try await Self.signIn("ann", server)
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test func `a server that is told to stop ends the streams`() async throws {
+    @Test func `a server that stops ends its streams`() async throws {
         let fixture = try await RealmsFixture()
         try await LiveServer.run(fixture, try Self.router(fixture)) { server in
             let cookie = try await Self.signIn("ann", server)

@@ -25,7 +25,7 @@ final class RealmsFixture: Sendable {
         let headers: HTTPFields
         let text: String
 
-        /// The session that the answer gives.
+        /// The session cookie that the answer sets.
         var cookie: String? {
             headers[values: .setCookie].first { $0.hasPrefix("__Host-gatehouse=") }?
                 .split(separator: ";").first.map(String.init)
@@ -37,9 +37,9 @@ final class RealmsFixture: Sendable {
     let folder: URL
 
     /// - Parameters:
-    ///   - rules: What stands in realms.conf besides the realms.
-    ///   - server: What stands in its server block besides what tests need.
-    /// - Throws: When something of that cannot be used.
+    ///   - rules: Statements of realms.conf besides the realms.
+    ///   - server: Statements of its server block besides those that tests need.
+    /// - Throws: If the configuration is invalid.
     init(rules: String = "", server: String = "") async throws {
         folder = try Self.makeFolder()
         let file = folder.appending(path: "realms.conf")
@@ -65,11 +65,11 @@ final class RealmsFixture: Sendable {
         realms = try await Realms(file.path, kinds: builtInRealms, logger: logger)
         try await add("ann", groups: ["Staff", "User"])
         try await add("ben", groups: ["User"])
-        // What a running application has done a second after it began.
+        // As a running application does within its first second.
         await realms.refresh()
     }
 
-    /// Removed when the process ends: an application outlives the fixture that made it.
+    /// The folder is removed when the process ends: an application outlives the fixture that created it.
     private static func makeFolder() throws -> URL {
         let folder = FileManager.default.temporaryDirectory.appending(path: "gatehouse-library-\(UUID())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -119,7 +119,7 @@ final class RealmsFixture: Sendable {
             .post { _, context in context.isCSRFToken("nonsense") ? "forged" : "done" }
         router.group("staff").add(middleware: RequireGroup("Staff", "Crew")).get { _, _ in "staff" }
         router.group("edit").add(middleware: try RequireRole("editor", of: realms)).get { _, _ in "edit" }
-        router.get("/asked") { _, context in try context.requireUser().username.text }
+        router.get("/required") { _, context in try context.requireUser().username.text }
         router.get("/own-cache") { _, _ in
             Response(status: .ok, headers: [.cacheControl: "private, max-age=60", .vary: "Accept, COOKIE"])
         }
@@ -139,18 +139,18 @@ final class RealmsFixture: Sendable {
         return Application(router: router)
     }
 
-    /// The session of somebody who signs in by the session API.
+    /// Signs in by the session API, and returns the session cookie.
     func signIn(_ name: String, at application: Application<RouterResponder<Context>>) async throws -> String {
         let body = #"{"username": "\#(name)", "password": "\#(Self.password)"}"#
         let answer = try await application.send(.post, "/session", [.contentType: "application/json"], body: body)
-        guard let cookie = answer.cookie else { throw Absent(what: "cookie in \(answer)") }
+        guard let cookie = answer.cookie else { throw Absent(item: "cookie in \(answer)") }
         return cookie
     }
 }
 
-/// Something a test needs is not there.
+/// A value that a test needs is missing.
 struct Absent: Error {
-    let what: String
+    let item: String
 }
 
 func basic(_ name: String, _ password: String = RealmsFixture.password) -> HTTPFields {
@@ -187,7 +187,7 @@ extension Application where Responder == RouterResponder<RealmsFixture.Context> 
     }
 }
 
-/// What was written of a body.
+/// The written text of a body.
 private final class Written: ResponseBodyWriter, Sendable {
     let text = Mutex("")
 

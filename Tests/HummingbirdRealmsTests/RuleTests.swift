@@ -34,7 +34,7 @@ import Testing
         #expect(try await application.send(.post, "/staff", [.cookie: cookie]).text == "ann")
     }
 
-    @Test func `where a request comes from is the peer, or whom a trusted proxy names`() async throws {
+    @Test func `the client address is the peer, or the one that a trusted proxy names`() async throws {
         let plain = try await RealmsFixture(rules: Self.rules).ruled()
         let forwarded = try #require(HTTPField.Name("X-Forwarded-For"))
         var headers = basic("ann")
@@ -52,7 +52,7 @@ import Testing
         #expect(try await behind.send(.get, "/inside", headers, from: "192.0.2.1").status == 400)
     }
 
-    @Test func `X-Forwarded-Host counts only from a trusted proxy, and only where that is set`() async throws {
+    @Test func `X-Forwarded-Host counts only from a trusted proxy, and only if that is set`() async throws {
         let rules = "protect a.example/x { require any; } protect b.example/x { open; }"
         let field = try #require(HTTPField.Name("X-Forwarded-Host"))
         for (setting, peer, host, named, status) in [
@@ -68,13 +68,13 @@ import Testing
                 .ruled()
             let answer = try await application.send(.get, "/x", [field: named], from: peer, host: host)
             #expect(answer.status == status, "\(setting) \(peer) \(host) \(named)")
-            // The pages go by the same host.
+            // The pages use the same host.
             let page = try await application.send(.get, "/sign-in", [field: named], from: peer, host: host)
             #expect(page.status == (status == 400 ? 400 : 200), "\(setting) \(peer) \(host) \(named)")
         }
     }
 
-    @Test func `a rule about a host sees the one host of the request`() async throws {
+    @Test func `a rule for a host sees the one host of the request`() async throws {
         let rules = "protect a.example/x { require any; } protect b.example/x { open; }"
         let application = try await RealmsFixture(rules: rules).ruled()
         #expect(try await application.send(.get, "/x", host: "b.example").text == "nobody")
@@ -85,7 +85,7 @@ import Testing
         #expect(try await application.send(.get, "/x", host: "").status == 400)
     }
 
-    @Test func `what no rule is about is refused, unless it is said to be open`() async throws {
+    @Test func `requests that no rule matches are denied, unless they are set to be open`() async throws {
         let fixture = try await RealmsFixture(rules: Self.rules)
         #expect(try await fixture.ruled().send(.get, "/other", basic("ann")).status == 403)
         #expect(try await fixture.ruled(.open).send(.get, "/other").text == "nobody")
@@ -94,7 +94,7 @@ import Testing
     @Test(arguments: [
         "/public/../staff", "/%2e%2e/staff", "//staff", "/public%2F..%2Fstaff", "/staff;x", "/a%00", "/%ff", "",
     ])
-    func `a path that can be read in two ways is answered by 400`(path: String) async throws {
+    func `an ambiguous path gets 400`(path: String) async throws {
         let fixture = try await RealmsFixture(rules: Self.rules)
         #expect(try await fixture.ruled(.open).send(.get, path, basic("ann")).status == 400)
     }

@@ -7,7 +7,7 @@ import HummingbirdRealms
 import Testing
 
 @Suite struct SessionTests {
-    @Test func `a session lets in until it is ended`() async throws {
+    @Test func `a session gives access until it ends`() async throws {
         let fixture = try await RealmsFixture()
         let application = try fixture.application()
         let cookie = try await fixture.signIn("ann", at: application)
@@ -20,7 +20,7 @@ import Testing
         #expect(try await application.send(.get, "/", [.cookie: cookie]).text == "hello stranger")
     }
 
-    @Test func `a session of one host is nobody's at another`() async throws {
+    @Test func `a session of one host is not valid at another`() async throws {
         let fixture = try await RealmsFixture(rules: "protect / { auth form; require any; }")
         for application in [try fixture.application(), fixture.ruled()] {
             let cookie = try await fixture.signIn("ann", at: application)
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func `a session cookie that comes twice is nobody's`() async throws {
+    @Test func `a repeated or altered session cookie is not valid`() async throws {
         let fixture = try await RealmsFixture()
         let application = try fixture.application()
         let cookie = try await fixture.signIn("ann", at: application)
@@ -44,7 +44,7 @@ import Testing
         #expect(try await application.send(.get, "/user", [.cookie: "\(cookie)x"]).status == 401)
     }
 
-    @Test func `who is removed is signed out`() async throws {
+    @Test func `a removed user is signed out`() async throws {
         let fixture = try await RealmsFixture()
         let application = try fixture.application()
         let ann = try await fixture.signIn("ann", at: application)
@@ -58,7 +58,7 @@ import Testing
         #expect(try await application.send(.get, "/user", [.cookie: ann]).text == "ann")
     }
 
-    @Test func `a page of another site can change nothing in somebody's name`() async throws {
+    @Test func `requests from pages of other sites cannot change anything`() async throws {
         let fixture = try await RealmsFixture()
         let application = try fixture.application()
         let cookie = try await fixture.signIn("ann", at: application)
@@ -70,7 +70,7 @@ import Testing
         ]
         for headers in strange {
             #expect(try await application.send(.post, "/user", headers).status == 403)
-            // Looking is no change, and what it shows is not shown to the other site.
+            // Reading is no change, and the other site does not see the answer.
             #expect(try await application.send(.get, "/user", headers).status == 200)
         }
         for headers: HTTPFields in [[.cookie: cookie, .origin: "https://localhost"], [.cookie: cookie]] {
@@ -82,7 +82,7 @@ import Testing
         #expect(try await application.send(.delete, "/session", strange[0]).status == 403)
     }
 
-    @Test func `the proof of a form is that of the session API`() async throws {
+    @Test func `the form proof of a request is that of the session API`() async throws {
         let fixture = try await RealmsFixture()
         let router = Router(context: RealmsFixture.Context.self)
         router.add(middleware: SignInPages(fixture.realms))

@@ -13,7 +13,7 @@ import Testing
     ]
 
     @Test(arguments: names)
-    func `marks in a field cost no more than letters`(name: String) async throws {
+    func `combining marks in a field cost no more than letters`(name: String) async throws {
         let fixture = try await RealmsFixture(
             rules: "protect /a { require any; }",
             server: "trusted-proxies 192.0.2.1;"

@@ -10,7 +10,7 @@ import Testing
         SourceText(name: "realms.conf", text).error(at: SourceRange(start, end), "message", hint: hint)
     }
 
-    @Test func `place, line, underline and hint stand below each other`() {
+    @Test func `a diagnostic shows place, line, underline and hint below each other`() {
         let diagnostic = error("a;\nb;\nrealm xtech {\n", 12, 17, hint: "a hint")
         #expect(
             diagnostic.rendered == """
@@ -23,11 +23,11 @@ import Testing
         #expect(diagnostic.description == diagnostic.rendered)
     }
 
-    @Test func `without a hint the underline is the end`() {
+    @Test func `a diagnostic without a hint ends with the underline`() {
         #expect(error("abc", 1, 2).rendered == "realms.conf:1:2: error: message\n    abc\n     ^")
     }
 
-    @Test func `a warning says so`() {
+    @Test func `a warning is marked as a warning`() {
         let warning = SourceText(name: "f", "abc").warning(at: SourceRange(0, 3), "message")
         #expect(warning.rendered == "f:1:1: warning: message\n    abc\n    ^~~")
     }
@@ -61,14 +61,14 @@ import Testing
         #expect(error("a bcd\nef", 2, 8).rendered == "realms.conf:1:3: error: message\n    a bcd\n      ^~~")
     }
 
-    @Test func `control characters are shown, not sent`() {
+    @Test func `control characters are replaced by visible ones`() {
         #expect(
             error("a\u{1B}[2J\u{7F}\u{85}\u{202E}b\0", 1, 2).rendered
                 == "realms.conf:1:2: error: message\n    a\u{241B}[2J\u{2421}??b\u{2400}\n     ^"
         )
     }
 
-    @Test func `names and messages cannot break a line either`() {
+    @Test func `control characters in names, messages and hints are replaced, too`() {
         let diagnostic = SourceText(name: "a\nb", "x").error(at: SourceRange(0, 1), "m\u{1B}", hint: "h\r")
         #expect(diagnostic.rendered == "a\u{240A}b:1:1: error: m\u{241B}\n    x\n    ^\n    hint: h\u{240D}")
     }
@@ -88,7 +88,7 @@ import Testing
         #expect(diagnostic.rendered.hasSuffix("\n    " + String(repeating: " ", count: 34) + "^~~~"))
     }
 
-    @Test func `a long line is cut at one end only where the place is near the other`() {
+    @Test func `a long line is cut at one end only if the place is near the other`() {
         let line = "HERE" + String(repeating: "b", count: 300)
         #expect(error(line, 0, 4).lineText == "HERE" + String(repeating: "b", count: 90) + "...")
         let other = String(repeating: "b", count: 300) + "HERE"
@@ -111,13 +111,13 @@ import Testing
         #expect(diagnostic.rendered.hasSuffix("\n    ^" + String(repeating: "~", count: 93)))
     }
 
-    @Test func `true lines count also within comments and strings`() {
+    @Test func `lines are counted within comments and strings, too`() {
         let text = SourceText(name: "login.conf", "/*\n\n*/\nA {\n M required a=\"x\\\ny\"\n b; };")
         let diagnostics = LoginConf.parse(text, expansion: .none).diagnostics
         #expect(diagnostics.map { [$0.line, $0.column] } == [[7, 2]])
     }
 
-    @Test func `configuration errors need an error, and show all remarks`() {
+    @Test func `configuration errors need an error, and show all diagnostics`() {
         let text = SourceText(name: "f", "ab")
         let warning = text.warning(at: SourceRange(0, 1), "w")
         let error = text.error(at: SourceRange(1, 2), "e")

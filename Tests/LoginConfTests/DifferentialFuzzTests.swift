@@ -37,7 +37,7 @@ import Testing
         ]
     }
 
-    @Test func `the parser accepts what the JDK accepts without its hazards, and reads the same`() throws {
+    @Test func `the parser accepts the texts that the JDK accepts without hazards, and reads the same`() throws {
         var mutator = Mutator(corpus: try Self.corpus, pieces: Self.pieces, seed: FuzzRounds.seed)
         let expansion = Expansion(property: { Self.properties[$0] })
         var accepted = 0

@@ -45,7 +45,7 @@ import Testing
         ),
         ("\\44{nope}", "1:18+11 the property `nope` is not defined"),
     ])
-    func `what cannot be expanded is an error at the reference`(_ value: String, _ expected: String) {
+    func `an option value that cannot be expanded is an error at the reference`(_ value: String, _ expected: String) {
         #expect(option(value).diagnostics.map(Mistake.summary) == [expected])
     }
 
@@ -92,7 +92,7 @@ import Testing
         #expect(throws: Diagnostic.self) { try word.expandedBytes(by: Self.expansion, in: source) }
     }
 
-    @Test func `bytes that are no text can be had as bytes only`() throws {
+    @Test func `bytes that are not UTF-8 can be read as bytes only`() throws {
         let (word, source) = try word("${file:bytes}")
         #expect(try word.expandedBytes(by: Self.expansion, in: source) == [0xFF])
         let error = #expect(throws: Diagnostic.self) { try word.expanded(by: Self.expansion, in: source) }

@@ -7,7 +7,7 @@ import Testing
 /// The diagnostics of common mistakes in login.conf: place, underline, message, hint.
 @Suite struct LoginConfMistakesTests {
     @Test(arguments: mistakes)
-    func `a mistake is told once, at its place, with what helps`(_ mistake: Mistake) {
+    func `a mistake is reported once, at its place, with a hint`(_ mistake: Mistake) {
         let parsed = LoginConf.parse(SourceText(name: "login.conf", mistake.text), expansion: .none)
         #expect(parsed.diagnostics.map(Mistake.summary) == mistake.diagnostics)
     }

@@ -51,7 +51,7 @@ import Testing
         #expect(parsed.value != nil)
     }
 
-    @Test func `many options are compared as few are`() throws {
+    @Test func `repeated keys are found among many options`() throws {
         let keys = (0..<60).map { "k\($0)" } + ["k3", "k50"]
         let parsed = parse("A { M required \(keys.map { "\($0)=v" }.joined(separator: " ")) k50=w; };")
         let options = try parsed.get().entries[0].modules[0].options
@@ -67,7 +67,7 @@ import Testing
         #expect(try parsed.get().entries[0].modules[0].options.count == 2)
     }
 
-    @Test func `a name may stand once in all files together`() {
+    @Test func `a context name may occur only once in all files`() {
         var names = LoginNames()
         let one = SourceText(name: "one.conf", "A { M required; };\nB { M required; };")
         let two = SourceText(name: "two.conf", "C { M required; };\n  B { M required; };")
@@ -89,7 +89,7 @@ import Testing
         #expect(names.add("D", at: SourceRange(6, 7), in: inline) == nil)
     }
 
-    @Test func `hundreds of names are told apart`() {
+    @Test func `a repeated name is found among hundreds of names`() {
         let text = (0..<700).map { "app\($0) { M required; };\n" }.joined()
         #expect(parse(text).value?.entries.count == 700)
         #expect(parse(text + "app699 { M required; };").diagnostics.map(\.line) == [701])
@@ -109,19 +109,19 @@ import Testing
         "; { ",
         "A { M required a=b a=b; };\n",
     ])
-    func `errors without end come to an end`(_ piece: String) {
+    func `the number of reported errors is limited`(_ piece: String) {
         let parsed = parse(String(repeating: piece, count: 10_000))
         #expect(parsed.hasErrors)
         #expect(parsed.diagnostics.count <= 301)
     }
 
-    @Test func `after a hundred errors it is said that there are more`() {
+    @Test func `after 100 errors a diagnostic reports that there are more`() {
         let parsed = parse(String(repeating: "A { M x; };\n", count: 1000))
         #expect(parsed.diagnostics.count == 101)
         #expect(parsed.diagnostics.last?.message == "too many errors; the rest is not shown")
     }
 
-    @Test func `warnings without end come to an end, and the text is read`() throws {
+    @Test func `the number of reported warnings is limited, and the text is read`() throws {
         let parsed = parse("A { M required " + String(repeating: "a=b ", count: 20_000) + "; };")
         #expect(parsed.diagnostics.count == 200)
         #expect(try parsed.get().entries[0].modules[0].options.count == 1)
@@ -136,14 +136,14 @@ import Testing
         #expect(parse(open + "}; A { M required; };").hasErrors)
     }
 
-    @Test func `bytes that are not UTF-8 are refused where they stand`() {
+    @Test func `bytes that are not UTF-8 are refused at their place`() {
         let bytes = Array("A {\n M".utf8) + [0xC3, 0x28] + Array(" required; };".utf8)
         let parsed = LoginConf.parse(SourceText(name: "f", bytes: bytes), expansion: .none)
         #expect(parsed.diagnostics.map { "\($0.line):\($0.column) \($0.message)" } == ["2:3 this is not UTF-8"])
         #expect(parsed.value == nil)
     }
 
-    @Test func `a text without bound is refused`() {
+    @Test func `a text longer than 64 MiB is refused`() {
         let text = SourceText(name: "f", bytes: Array(repeating: 0x20, count: SourceText.maximumSize + 1))
         #expect(LoginConf.parse(text, expansion: .none).diagnostics.map(\.message) == ["the text has more than 64 MiB"])
         #expect(RealmsConf.parse(text).hasErrors)
@@ -155,7 +155,7 @@ import Testing
     }
 
     @Test(arguments: ["requ", "requiredd", "\"required \"", "requisit", "sufficien", "optionalx", "\"\""])
-    func `nothing else is a flag`(_ flag: String) {
+    func `other words are not control flags`(_ flag: String) {
         #expect(parse("A { M \(flag); };").diagnostics.count == 1)
     }
 }

@@ -12,12 +12,12 @@ import Testing
         ("requierd", "required"), ("requird", "required"), ("requisit", "requisite"), ("OPTIONL", "optional"),
         ("sufficent", "sufficient"), ("suficient", "sufficient"), ("Required", "required"),
     ])
-    func `a misspelled flag has its neighbour`(_ name: String, _ expected: String) {
+    func `a misspelled flag gets a suggestion`(_ name: String, _ expected: String) {
         #expect(NearestName.suggest(name, among: Self.flags) == expected)
     }
 
     @Test(arguments: ["mandatory", "include", "x", "", "must", "req"])
-    func `what is far from all has none`(_ name: String) {
+    func `a word that is far from all names gets no suggestion`(_ name: String) {
         #expect(NearestName.suggest(name, among: Self.flags) == nil)
     }
 
@@ -29,7 +29,7 @@ import Testing
         ("LdapRealm", "LDAPRealm"),
         ("a.b.c.SQLRaelm", "SQLRealm"),
     ])
-    func `class names are near by their last part, too`(_ name: String, _ expected: String) {
+    func `class names are also compared by their last part`(_ name: String, _ expected: String) {
         #expect(NearestName.suggest(name, among: Self.classes) == expected)
     }
 
@@ -41,7 +41,7 @@ import Testing
         #expect(NearestName.suggest("cat", among: ["car", "bat"]) == "car")
     }
 
-    @Test func `names of any length are answered at once`() {
+    @Test func `very long names are not compared`() {
         let long = String(repeating: "a", count: 100_000)
         #expect(NearestName.suggest(long, among: [long]) == nil)
         #expect(NearestName.suggest("abc", among: [long, "abd"]) == "abd")

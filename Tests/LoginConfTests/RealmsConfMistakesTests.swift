@@ -7,7 +7,7 @@ import Testing
 /// The diagnostics of common mistakes in realms.conf: place, underline, message, hint.
 @Suite struct RealmsConfMistakesTests {
     @Test(arguments: mistakes)
-    func `a mistake is told once, at its place, with what helps`(_ mistake: Mistake) {
+    func `a mistake is reported once, at its place, with a hint`(_ mistake: Mistake) {
         let parsed = RealmsConf.parse(SourceText(name: "realms.conf", mistake.text))
         #expect(parsed.diagnostics.map(Mistake.summary) == mistake.diagnostics)
     }

@@ -45,7 +45,7 @@ import Testing
         #expect(realm[3].body == .block([]))
     }
 
-    @Test func `every word and statement knows its place`() throws {
+    @Test func `every word and statement has its place`() throws {
         let text = SourceText(name: "realms.conf", Self.example)
         let statements = try RealmsConf.parse(text).get()
         #expect(text.string(in: statements[0].range) == "default-realm xtech;")
@@ -55,11 +55,14 @@ import Testing
         #expect(text.string(in: statements[2].range).hasSuffix("}"))
         #expect(text.string(in: statements[4].range) == "protect /welcome { auth basic#not-a-comment; }")
         #expect(text.location(of: statements[4].keyword.range.start) == SourceLocation(line: 13, column: 1))
-        guard case .block(let realm) = statements[3].body else { return }
+        guard case .block(let realm) = statements[3].body else {
+            Issue.record("the statement has another body")
+            return
+        }
         #expect(realm.map(\.keyword.beginsLine) == [true, false, true, true])
     }
 
-    @Test func `an argument on a new line can be told from one on the same line`() throws {
+    @Test func `an argument on a new line is distinguished from one on the same line`() throws {
         let statement = try parse("class A\njaas-context b;").get()[0]
         #expect(statement.arguments.map(\.beginsLine) == [false, true, false])
     }
@@ -69,7 +72,7 @@ import Testing
         #expect(try parse(" \r\n\t# only a comment").get().isEmpty)
     }
 
-    @Test func `after a login block a semicolon may stand`() throws {
+    @Test func `a semicolon after a login block is optional`() throws {
         #expect(try parse("login a { M required; };\nb;").get().count == 2)
         #expect(try parse("login a { M required; }b;").get().count == 2)
         #expect(try parse("login \"a b\" { M required; } ;").get().count == 1)
@@ -77,18 +80,24 @@ import Testing
 
     @Test func `the entries of an inline block are those of login.conf`() throws {
         let modules = "com.x.M Required a=\"\\101\\n\" é=b; N sufficient;"
-        guard case .login(let inline) = try parse("login a { \(modules) }").get()[0].body else { return }
+        guard case .login(let inline) = try parse("login a { \(modules) }").get()[0].body else {
+            Issue.record("the statement has another body")
+            return
+        }
         let file = try LoginConf.parse(SourceText(name: "f", "a { \(modules) };"), expansion: .none).get()
         #expect(inline.map(CanonicalModule.init) == file.entries[0].modules.map(CanonicalModule.init))
     }
 
-    @Test func `below the top level login is a word like others`() throws {
+    @Test func `below the top level login is an ordinary keyword`() throws {
         let statement = try parse("server { login form; }").get()[0]
-        guard case .block(let inner) = statement.body else { return }
+        guard case .block(let inner) = statement.body else {
+            Issue.record("the statement has another body")
+            return
+        }
         #expect(inner[0].keyword.text == "login")
     }
 
-    @Test func `blocks nest to a bound`() throws {
+    @Test func `blocks may be nested 32 deep`() throws {
         let depth = RealmsConf.maximumDepth
         let fine = String(repeating: "a { ", count: depth) + String(repeating: "} ", count: depth)
         #expect(try parse(fine).get().count == 1)
@@ -98,7 +107,7 @@ import Testing
         #expect(hostile.diagnostics.count == 2)
     }
 
-    @Test func `bytes that are not UTF-8 are refused where they stand`() {
+    @Test func `bytes that are not UTF-8 are refused at their place`() {
         let parsed = RealmsConf.parse(SourceText(name: "f", bytes: [0x61, 0x20, 0xFF, 0x3B]))
         #expect(parsed.diagnostics.map { [$0.line, $0.column] } == [[1, 3]])
         #expect(parsed.value == nil)
@@ -113,7 +122,7 @@ import Testing
 
     // MARK: Properties
 
-    @Test func `random statements come back as they were written`() throws {
+    @Test func `random statements are read back as they were written`() throws {
         var random = Random(seed: FuzzRounds.seed)
         for _ in 0..<FuzzRounds.count / 5 {
             let statements = (0..<random.below(5)).map { _ in Self.statement(&random, depth: 0) }
@@ -126,7 +135,7 @@ import Testing
         }
     }
 
-    @Test func `no damaged text stops the parser`() {
+    @Test func `the diagnostics of damaged texts point into them`() {
         let corpus = [
             Self.example, "a { b \"c\"; }", "login a { M required x=\"y\"; };", "state \"${env:X}\" ${y};",
             "a { b { c { d; } } }",

@@ -24,7 +24,7 @@ struct RecordedCasesTests {
         "long-s": .nonASCIIFlag,
     ]
 
-    @Test func `what we accept the JDK reads to the same contexts, and it accepts no more but the listed hazards`()
+    @Test func `the JDK reads accepted texts to the same contexts, and accepts more only for listed hazards`()
         throws
     {
         let cases = try RecordedCases.load()

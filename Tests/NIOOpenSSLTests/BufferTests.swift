@@ -13,7 +13,7 @@ import Testing
         try wire.server.channel.pipeline.syncOperations.handler(type: OpenSSLServerHandler.self)
     }
 
-    @Test func `Record buffers are kept while records come and let go when none has come for a while`() throws {
+    @Test func `record buffers are kept while records arrive, and released after a quiet time`() throws {
         let wire = try Wire.connected()
         wire.loop.advanceTime(by: .seconds(3))
         let handler = try handler(wire)
@@ -33,7 +33,7 @@ import Testing
         #expect(wire.client.application.text == "z")
     }
 
-    @Test func `Beyond the bound of kept buffers connections do without`() throws {
+    @Test func `connections beyond the limit of kept buffers work without them`() throws {
         var taken = 0
         while BufferHold.take() { taken += 1 }
         defer { for _ in 0..<taken { BufferHold.giveBack() } }
@@ -49,7 +49,7 @@ import Testing
         #expect(wire.client.application.text == "downdowndown")
     }
 
-    @Test func `A closed connection gives its right to buffers back`() throws {
+    @Test func `a closed connection releases its share of kept buffers`() throws {
         func free() -> Int {
             var taken = 0
             while BufferHold.take() { taken += 1 }
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func `One write, two and many are sent in their order with their promises`() throws {
+    @Test func `one, two or many writes of a flush are sent in order, with their promises`() throws {
         let wire = try Wire.connected()
         var order: [String] = []
         func write(_ text: String) {

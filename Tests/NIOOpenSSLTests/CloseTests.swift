@@ -9,7 +9,7 @@ import Testing
 @testable import NIOOpenSSL
 
 @Suite struct CloseTests {
-    @Test func `Closing sends close_notify and the peer sees a clean end`() throws {
+    @Test func `closing sends close_notify, and the peer's connection ends without an error`() throws {
         let wire = try Wire.connected()
         wire.server.send("bye")
         try wire.server.channel.close().wait()
@@ -21,14 +21,14 @@ import Testing
         #expect(wire.server.application.errors.isEmpty)
     }
 
-    @Test func `Closing fails what was written and not flushed`() throws {
+    @Test func `closing fails writes that were not flushed`() throws {
         let wire = try Wire.connected()
         let written = wire.server.channel.write(ByteBuffer(string: "x"))
         try wire.server.channel.close().wait()
         #expect(throws: ChannelError.ioOnClosedChannel) { try written.wait() }
     }
 
-    @Test func `An end without close_notify is an error, once`() throws {
+    @Test func `an end without close_notify is reported as one error`() throws {
         let wire = try Wire.connected()
         let written = wire.server.channel.write(ByteBuffer(string: "x"))
         wire.server.network.drop()
@@ -37,14 +37,14 @@ import Testing
         #expect(throws: NIOOpenSSLError(.uncleanShutdown)) { try written.wait() }
     }
 
-    @Test func `An end without close_notify is an end where that is tolerated`() throws {
+    @Test func `an end without close_notify is a normal end if that is tolerated`() throws {
         let wire = try Wire.connected(server: .init(toleratesUncleanShutdown: true))
         wire.server.network.drop()
         #expect(wire.server.application.errors.isEmpty)
         #expect(wire.server.application.isInactive)
     }
 
-    @Test func `A half-closed stream without close_notify is an error and closes`() throws {
+    @Test func `a half-close without close_notify is an error and closes the connection`() throws {
         let wire = try Wire.connected()
         wire.server.channel.allowRemoteHalfClosure = true
         wire.server.channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
@@ -53,7 +53,7 @@ import Testing
         #expect(!wire.server.channel.isActive)
     }
 
-    @Test func `A half-closed stream without close_notify is an end where that is tolerated`() throws {
+    @Test func `a half-close without close_notify is a normal end of input if that is tolerated`() throws {
         let wire = try Wire.connected(server: .init(toleratesUncleanShutdown: true))
         wire.server.channel.allowRemoteHalfClosure = true
         wire.server.channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
@@ -65,7 +65,7 @@ import Testing
         #expect(wire.client.application.text == "answer")
     }
 
-    @Test func `What a peer sends after its close_notify is kept nowhere`() throws {
+    @Test func `bytes that a peer sends after its close_notify are not kept`() throws {
         let wire = try Wire.connected()
         wire.server.channel.allowRemoteHalfClosure = true
         try wire.client.channel.close(mode: .output).wait()
@@ -77,7 +77,7 @@ import Testing
         #expect(handler.input.readableBytes == 0)
     }
 
-    @Test func `A peer's close_notify is answered by closing where half-closure is off`() throws {
+    @Test func `a peer's close_notify closes the connection if half-closure is off`() throws {
         let wire = try Wire.connected()
         try wire.client.channel.close(mode: .output).wait()
         try wire.pump()
@@ -87,7 +87,7 @@ import Testing
         #expect(wire.client.application.errors.isEmpty)
     }
 
-    @Test func `A half-close lets the answer through`() throws {
+    @Test func `after a half-close the peer's answer is received`() throws {
         let wire = try Wire.connected()
         wire.server.channel.allowRemoteHalfClosure = true
         wire.client.send("request")
@@ -110,7 +110,7 @@ import Testing
         #expect(wire.client.application.errors.isEmpty && wire.server.application.errors.isEmpty)
     }
 
-    @Test func `After a half-close nothing can be written and no second half-close be made`() throws {
+    @Test func `after a half-close writes and a second half-close fail`() throws {
         let wire = try Wire.connected()
         let unflushed = wire.client.channel.write(ByteBuffer(string: "unflushed"))
         try wire.client.channel.close(mode: .output).wait()
@@ -119,7 +119,7 @@ import Testing
         #expect(throws: ChannelError.outputClosed) { try wire.client.channel.close(mode: .output).wait() }
     }
 
-    @Test func `A peer that goes on after a half-close is heard up to the deadline`() throws {
+    @Test func `a peer that sends after a half-close is read until the deadline`() throws {
         let wire = try Wire.connected(server: .init(halfCloseTimeout: .seconds(3)))
         wire.client.channel.allowRemoteHalfClosure = true
         try wire.server.channel.close(mode: .output).wait()
@@ -133,7 +133,7 @@ import Testing
         #expect(wire.server.application.errors.isEmpty)
     }
 
-    @Test func `A close that waits ends with the peer's close_notify`() throws {
+    @Test func `a close with a timeout ends at the peer's close_notify`() throws {
         let wire = try Wire.connected(server: .init(closeTimeout: .seconds(3)))
         let closed = wire.server.channel.close()
         #expect(wire.server.channel.isActive)
@@ -146,7 +146,7 @@ import Testing
         #expect(wire.server.application.errors.isEmpty)
     }
 
-    @Test func `A close that waits does so no longer than its deadline`() throws {
+    @Test func `a close with a timeout ends at its deadline`() throws {
         let wire = try Wire.connected(server: .init(closeTimeout: .seconds(3)))
         let closed = wire.server.channel.close()
         wire.loop.advanceTime(by: .milliseconds(2_999))
@@ -157,7 +157,7 @@ import Testing
         #expect(wire.server.application.errors.isEmpty)
     }
 
-    @Test func `Who closes twice does not wait, and both promises succeed`() throws {
+    @Test func `a second close ends the wait of the first, and both promises succeed`() throws {
         let wire = try Wire.connected(server: .init(closeTimeout: .seconds(3)))
         let first = wire.server.channel.close()
         let second = wire.server.channel.close()
@@ -166,7 +166,7 @@ import Testing
         #expect(!wire.server.channel.isActive)
     }
 
-    @Test func `A close that waits is content with a peer that just goes`() throws {
+    @Test func `a close with a timeout succeeds if the peer disconnects`() throws {
         let wire = try Wire.connected(server: .init(closeTimeout: .seconds(3)))
         let closed = wire.server.channel.close()
         wire.server.network.drop()
@@ -175,7 +175,7 @@ import Testing
         #expect(wire.server.application.isInactive)
     }
 
-    @Test func `A network error closes and is told as it is`() throws {
+    @Test func `a network error closes the connection and is reported unchanged`() throws {
         let wire = try Wire.connected()
         let written = wire.server.channel.write(ByteBuffer(string: "x"))
         wire.server.network.fire(IOError(errnoCode: 104, reason: "reset"))
@@ -185,7 +185,7 @@ import Testing
         #expect(!wire.server.channel.isActive)
     }
 
-    @Test func `A handler taken out fails what was still to be written`() throws {
+    @Test func `a removed handler fails its pending writes`() throws {
         let loop = EmbeddedEventLoop()
         let channel = EmbeddedChannel(loop: loop)
         let handler = try makeServerHandler(context: Fixture.shared.get().server)
@@ -198,7 +198,7 @@ import Testing
     }
 
     @Test(arguments: ["open", "handshaking", "failed", "closing", "timed out"])
-    func `Nothing is left of a channel that is closed`(ending: String) throws {
+    func `a closed channel releases its handler`(ending: String) throws {
         weak var handler: OpenSSLHandler?
         let loop = EmbeddedEventLoop()
         try {

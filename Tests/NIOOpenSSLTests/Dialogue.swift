@@ -25,8 +25,8 @@ final class Dialogue {
     private let process = Process()
     private let input = Pipe()
     private let output = Pipe()
-    private var said = ""
-    private var heard = 0
+    private var received = ""
+    private var consumed = 0
 
     init(_ path: String, _ arguments: [String]) throws {
         process.executableURL = URL(fileURLWithPath: path)
@@ -37,24 +37,24 @@ final class Dialogue {
         try process.run()
     }
 
-    func say(_ text: String) {
+    func send(_ text: String) {
         input.fileHandleForWriting.write(Data(text.utf8))
     }
 
-    /// Waits for a text in the command's output since the last call; false if the command ends before, or says nothing for a
-    /// minute.
-    func hear(_ text: String) -> Bool {
+    /// Waits for a text in the command's output since the last call; false if the command ends before, or writes
+    /// nothing for a minute.
+    func waitFor(_ text: String) -> Bool {
         while true {
-            let news = said.dropFirst(heard)
+            let news = received.dropFirst(consumed)
             if let found = news.range(of: text) {
-                heard += news.distance(from: news.startIndex, to: found.upperBound)
+                consumed += news.distance(from: news.startIndex, to: found.upperBound)
                 return true
             }
             var state = pollfd(fd: output.fileHandleForReading.fileDescriptor, events: Int16(POLLIN), revents: 0)
             guard unsafe poll(&state, 1, 60_000) == 1 else { return false }
             let data = output.fileHandleForReading.availableData
             if data.isEmpty { return false }
-            said += String(decoding: data, as: UTF8.self)
+            received += String(decoding: data, as: UTF8.self)
         }
         return true
     }
@@ -65,8 +65,8 @@ final class Dialogue {
 
     func finish() -> (status: Int32, output: String) {
         endInput()
-        said += String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        received += String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()
-        return (process.terminationStatus, said)
+        return (process.terminationStatus, received)
     }
 }

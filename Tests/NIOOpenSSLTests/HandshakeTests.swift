@@ -8,7 +8,7 @@ import OpenSSLKit
 import Testing
 
 @Suite struct HandshakeTests {
-    @Test func `Both sides are told once what was negotiated`() throws {
+    @Test func `both sides receive one event with the negotiated parameters`() throws {
         let wire = try Wire.connected()
         let expected = TLSHandshakeCompleted(
             negotiatedProtocol: "http/1.1",
@@ -16,17 +16,17 @@ import Testing
             cipher: "TLS_AES_128_GCM_SHA256"
         )
         #expect(wire.client.application.handshakes == [expected])
-        let asked = TLSHandshakeCompleted(
+        let expectedByServer = TLSHandshakeCompleted(
             negotiatedProtocol: "http/1.1",
             version: .tls13,
             cipher: "TLS_AES_128_GCM_SHA256",
             serverName: "localhost"
         )
-        #expect(wire.server.application.handshakes == [asked])
+        #expect(wire.server.application.handshakes == [expectedByServer])
         #expect(wire.server.application.errors.isEmpty && wire.client.application.errors.isEmpty)
     }
 
-    @Test func `A handler added to an active channel shakes hands at once`() throws {
+    @Test func `a handler added to an active channel starts the handshake at once`() throws {
         let fixture = try Fixture.shared.get()
         let channel = EmbeddedChannel()
         try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
@@ -38,7 +38,7 @@ import Testing
         _ = try channel.finish(acceptAlreadyClosed: true)
     }
 
-    @Test func `What is written before the handshake is delivered after it, promises in order`() throws {
+    @Test func `writes before the handshake are delivered after it, with their promises in order`() throws {
         let wire = try Wire()
         var order: [Int] = []
         for number in 0..<5 {
@@ -54,7 +54,7 @@ import Testing
         #expect(order == [0, 1, 2, 3, 4])
     }
 
-    @Test func `What is written and not flushed before the handshake stays`() throws {
+    @Test func `an unflushed write before the handshake waits for its flush`() throws {
         let wire = try Wire()
         wire.client.channel.write(ByteBuffer(string: "later"), promise: nil)
         try wire.connect()
@@ -65,7 +65,7 @@ import Testing
         #expect(wire.server.application.text == "later")
     }
 
-    @Test func `Every byte may come alone, in both directions`() throws {
+    @Test func `bytes may arrive one at a time, in both directions`() throws {
         let wire = try Wire()
         wire.client.send("early")
         try wire.connect()
@@ -82,7 +82,7 @@ import Testing
         #expect(wire.server.application.errors.isEmpty)
     }
 
-    @Test func `A peer that says nothing is cut off at the deadline`() throws {
+    @Test func `a silent peer is disconnected at the handshake deadline`() throws {
         let wire = try Wire(server: .init(handshakeTimeout: .seconds(5)))
         try wire.server.connect()
         let written = wire.server.channel.writeAndFlush(ByteBuffer(string: "never"))
@@ -94,7 +94,7 @@ import Testing
         #expect(throws: NIOOpenSSLError(.handshakeTimeout)) { try written.wait() }
     }
 
-    @Test func `A peer that says a byte a second is cut off at the same deadline`() throws {
+    @Test func `a peer that sends one byte a second is disconnected at the handshake deadline`() throws {
         let wire = try Wire(server: .init(handshakeTimeout: .seconds(5)))
         try wire.connect()
         var hello = try wire.client.sent()
@@ -108,7 +108,7 @@ import Testing
         #expect(wire.server.application.codes == [.handshakeTimeout])
     }
 
-    @Test func `A handshake that is done in time has no deadline any more`() throws {
+    @Test func `a completed handshake has no deadline`() throws {
         let wire = try Wire.connected()
         wire.loop.advanceTime(by: .hours(24))
         #expect(wire.server.channel.isActive && wire.client.channel.isActive)
@@ -119,7 +119,7 @@ import Testing
         "GET / HTTP/1.1\r\n\r\n", "HEAD / H", "POST /x", "PUT /x HTTP/1.1\r\n", "OPTIONS * HTTP/1.1\r\n",
         "DELETE /a", "PATCH /a", "TRACE / HTTP/1.1", "CONNECT a:1 HTTP/1.1\r\n", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
     ])
-    func `A plain HTTP request is told apart and answered by an alert`(request: String) throws {
+    func `a plain HTTP request is recognized, and answered by an alert`(request: String) throws {
         let wire = try Wire()
         try wire.server.connect()
         try wire.server.take(ByteBuffer(string: request))
@@ -129,7 +129,7 @@ import Testing
         #expect(try Array(buffer: wire.server.sent()) == [0x15, 3, 3, 0, 2, 2, 10])
     }
 
-    @Test func `A plain HTTP request in single bytes is told apart too`() throws {
+    @Test func `a plain HTTP request in single bytes is recognized`() throws {
         let wire = try Wire()
         try wire.server.connect()
         try wire.server.take(ByteBuffer(string: "GET / HTTP/1.1\r\n\r\n"), piece: { 1 })
@@ -138,7 +138,7 @@ import Testing
     }
 
     @Test(arguments: ["SSH-2.0-OpenSSH_9.2\r\n", "GETTY", "\u{0}\u{0}\u{0}\u{0}\u{0}", "EHLO example.test\r\n"])
-    func `Bytes that are neither TLS nor HTTP are a failed handshake`(bytes: String) throws {
+    func `bytes that are neither TLS nor HTTP fail the handshake`(bytes: String) throws {
         let wire = try Wire()
         try wire.server.connect()
         try wire.server.take(ByteBuffer(string: bytes))
@@ -150,7 +150,7 @@ import Testing
     // A ClientHello of RFC 2246/4346 without extensions: TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA and the SCSV.
     // The answer is protocol_version (70); for SSL 3.0 it is handshake_failure (40), which RFC 7568 section 3 allows.
     @Test(arguments: [(UInt8(0), UInt8(40)), (1, 70), (2, 70)])
-    func `A client of TLS 1_1 or older is refused by an alert`(minor: UInt8, alert: UInt8) throws {
+    func `a client of TLS 1_1 or older is refused by an alert`(minor: UInt8, alert: UInt8) throws {
         let hello: [UInt8] =
             [3, minor] + [UInt8](repeating: 7, count: 32) + [0, 0, 4, 0xc0, 0x13, 0, 0xff, 1, 0]
         let message: [UInt8] = [1, 0, 0, UInt8(hello.count)] + hello
@@ -165,7 +165,7 @@ import Testing
         #expect(!wire.server.channel.isActive)
     }
 
-    @Test func `A client refuses a server it does not trust, and both sides are told`() throws {
+    @Test func `a client rejects an untrusted server, and both sides report an error`() throws {
         let made = try SelfSignedCertificate.make(
             dnsNames: ["localhost"],
             ipAddresses: [],
@@ -184,7 +184,7 @@ import Testing
         #expect(wire.server.application.text == "")
     }
 
-    @Test func `Closing during the handshake closes at once and fails what was written`() throws {
+    @Test func `closing during the handshake closes at once and fails pending writes`() throws {
         let wire = try Wire()
         try wire.connect()
         try wire.server.take(wire.client.sent())
@@ -198,7 +198,7 @@ import Testing
         #expect(wire.server.application.errors.isEmpty)
     }
 
-    @Test func `A half-close asked for during the handshake happens after the data`() throws {
+    @Test func `a half-close during the handshake follows the data`() throws {
         let wire = try Wire()
         wire.server.channel.allowRemoteHalfClosure = true
         try wire.connect()
@@ -210,7 +210,7 @@ import Testing
         #expect(wire.server.application.inputClosedCount == 1)
     }
 
-    @Test func `A client may go away after any number of bytes of its handshake`() throws {
+    @Test func `a client that disconnects after any number of handshake bytes causes one error`() throws {
         let full = try Wire()
         try full.connect()
         let hello = try full.client.sent()
@@ -239,7 +239,7 @@ import Testing
         }
     }
 
-    @Test func `A network error during the handshake is the only one`() throws {
+    @Test func `a network error during the handshake is the only error`() throws {
         let wire = try Wire()
         try wire.connect()
         wire.server.network.fire(IOError(errnoCode: 104, reason: "reset"))
@@ -248,7 +248,7 @@ import Testing
         #expect(!wire.server.channel.isActive)
     }
 
-    @Test func `Writing without end before the handshake closes the connection`() throws {
+    @Test func `more than 16 MiB of writes before the handshake close the connection`() throws {
         let wire = try Wire()
         let first = wire.client.channel.write(ByteBuffer(repeating: 1, count: 16 << 20))
         #expect(wire.client.application.errors.isEmpty)
@@ -259,7 +259,7 @@ import Testing
         #expect(!wire.client.channel.isActive)
     }
 
-    @Test func `Up to the bound all of it is delivered after the handshake`() throws {
+    @Test func `16 MiB of writes before the handshake are delivered after it`() throws {
         let wire = try Wire()
         wire.client.channel.writeAndFlush(ByteBuffer(repeating: 1, count: 16 << 20), promise: nil)
         try wire.connect()

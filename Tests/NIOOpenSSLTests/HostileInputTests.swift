@@ -22,14 +22,14 @@ import Testing
         wire.loop.run()
     }
 
-    @Test func `Random bytes never get further than an error`() throws {
+    @Test func `random bytes end the handshake with one error`() throws {
         var numbers = Random(seed: 1)
         for _ in 0..<500 {
             try feed(numbers.bytes(Int.random(in: 0...600, using: &numbers)))
         }
     }
 
-    @Test func `Random bytes behind a record header never get further than an error`() throws {
+    @Test func `random bytes after a record header end the handshake with one error`() throws {
         var numbers = Random(seed: 2)
         for _ in 0..<500 {
             let body = numbers.bytes(Int.random(in: 0...400, using: &numbers))
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func `A ClientHello with changed bytes crashes nothing`() throws {
+    @Test func `a changed ClientHello completes the handshake or ends it with one error`() throws {
         var numbers = Random(seed: 4)
         for _ in 0..<600 {
             let wire = try Wire()
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func `A ClientHello cut into records of one byte is understood`() throws {
+    @Test func `a ClientHello split into records of one byte is accepted`() throws {
         let wire = try Wire()
         try wire.connect()
         var hello = try wire.client.sent()
@@ -80,7 +80,7 @@ import Testing
         #expect(wire.server.application.handshakes.count == 1)
     }
 
-    @Test func `Random ciphertext in an open connection ends it`() throws {
+    @Test func `random ciphertext ends an open connection`() throws {
         var numbers = Random(seed: 5)
         for _ in 0..<100 {
             let wire = try Wire.connected()
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test func `A record sent twice ends the connection`() throws {
+    @Test func `a record sent twice ends the connection`() throws {
         let wire = try Wire.connected()
         wire.client.send("once")
         let bytes = try wire.client.sent()

@@ -16,7 +16,7 @@ import Testing
         wire.client.send(".")
     }
 
-    @Test func `Key updates are answered and data goes on under the new keys`() throws {
+    @Test func `key updates are answered, and data continues under the new keys`() throws {
         let wire = try Wire.connected()
         for _ in 0..<40 {
             try updateKeys(wire)
@@ -29,7 +29,7 @@ import Testing
         #expect(wire.server.application.errors.isEmpty)
     }
 
-    @Test func `A peer that asks for keys and reads nothing is cut off`() throws {
+    @Test func `a peer that requests key updates and reads nothing is disconnected`() throws {
         let wire = try Wire.connected()
         wire.server.channel.isWritable = false
         var rounds = 0
@@ -42,7 +42,7 @@ import Testing
         #expect(wire.server.application.codes == [.unreadAnswers])
     }
 
-    @Test func `A peer that sends key updates and no data is cut off, however they come`() throws {
+    @Test func `a peer that sends many key updates without data is disconnected`() throws {
         for pieces in [1, 4000] {
             let wire = try Wire.connected()
             let handler = try wire.client.channel.pipeline.syncOperations.handler(type: OpenSSLClientHandler.self)
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func `A peer that asks for keys and reads is not cut off`() throws {
+    @Test func `a peer that requests key updates and reads stays connected`() throws {
         let wire = try Wire.connected()
         for _ in 0..<1_000 {
             try updateKeys(wire)

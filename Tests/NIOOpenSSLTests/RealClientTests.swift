@@ -63,7 +63,7 @@ struct RealClientTests {
     }
 
     @Test(arguments: ["1.2", "1.3"])
-    func `curl gets in with its certificate, and the application sees the verified chain`(version: String) async throws
+    func `curl connects with its certificate, and the application gets the verified chain`(version: String) async throws
     {
         let result = try await fetch(
             "localhost",
@@ -76,14 +76,17 @@ struct RealClientTests {
     }
 
     @Test(arguments: ["1.2", "1.3"], [nil, "expired", "revoked", "stranger", "wronguse"])
-    func `curl is refused with a bad certificate or none`(version: String, identity: String?) async throws {
+    func `curl with a bad certificate or none is refused if one is required`(
+        version: String,
+        identity: String?
+    ) async throws {
         let options = ["--tlsv\(version)", "--tls-max", version]
         let result = try await fetch("localhost", from: context(.required), as: identity, options)
         #expect(result.status != 0 && !result.output.contains("hello"))
         #expect(result.chain.isEmpty)
     }
 
-    @Test func `curl without a certificate gets in where it is optional, with a bad one not`() async throws {
+    @Test func `with optional certificates curl connects without one, and not with a bad one`() async throws {
         let none = try await fetch("localhost", from: context(.optional), as: nil)
         #expect(none.output == "hello" && none.chain == ["localhost: "])
         let bad = try await fetch("localhost", from: context(.optional), as: "revoked")
@@ -101,7 +104,7 @@ struct RealClientTests {
     }
 
     @Test(arguments: ["localhost", "other.test"])
-    func `curl demands a stapled response and gets it, of the name's own certificate`(name: String) async throws {
+    func `curl gets the stapled OCSP response of the name's own certificate`(name: String) async throws {
         let result = try await fetch(name, from: context(nil, staples: true), as: nil, ["--cert-status"])
         #expect(result.output == "hello", "\(result.output)")
         let without = try await fetch(name, from: context(nil), as: nil, ["--cert-status"])
@@ -109,7 +112,7 @@ struct RealClientTests {
     }
 
     @Test(arguments: ["-tls1_2", "-tls1_3"])
-    func `s_client resumes with its certificate in the session`(version: String) async throws {
+    func `s_client resumes a session that contains its certificate`(version: String) async throws {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).session").path
         defer { try? FileManager.default.removeItem(atPath: file) }
         let pki = pki
@@ -127,9 +130,9 @@ struct RealClientTests {
                             + ["-cert", pki.file("client.pem").path, "-key", pki.file("client.key").path]
                             + ["-cert_chain", pki.file("inter.pem").path]
                     )
-                    #expect(client.hear(expected))
-                    client.say("hello\n")
-                    #expect(client.hear("hello"))
+                    #expect(client.waitFor(expected))
+                    client.send("hello\n")
+                    #expect(client.waitFor("hello"))
                     _ = client.finish()
                 }
             }

@@ -10,7 +10,7 @@ import SeededRandom
 import Testing
 
 @Suite(.serialized) struct RealConnectionTests {
-    @Test func `Ten megabytes go to a real server and back`() async throws {
+    @Test func `ten megabytes go to a real server and back`() async throws {
         let fixture = try Fixture.shared.get()
         var message = ByteBuffer()
         var numbers = Random(seed: 9)
@@ -39,7 +39,8 @@ import Testing
         .enabled(if: Tool.isThere(Tool.curl), "needs curl"),
         arguments: [("1.2", ["--tlsv1.2", "--tls-max", "1.2"]), ("1.3", ["--tlsv1.3"])]
     )
-    func `curl takes the self-signed certificate and the page`(version: String, options: [String]) async throws {
+    func `curl accepts the self-signed certificate and loads the page`(version: String, options: [String]) async throws
+    {
         let pem = try Fixture.shared.get().identity.leaf.pem()
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).pem")
         try Data(pem.utf8).write(to: file)
@@ -62,7 +63,7 @@ import Testing
     }
 
     @Test(.enabled(if: Tool.isThere(Tool.curl), "needs curl"))
-    func `Plain HTTP to the port is told apart`() async throws {
+    func `plain HTTP to the port is recognized`() async throws {
         try await Server.run(application: { Page() }) { server in
             let result = try await Tool.run(
                 Tool.curl,
@@ -86,7 +87,7 @@ import Testing
     }
 
     @Test(.enabled(if: Tool.isThere(Tool.openssl), "needs the openssl command"))
-    func `TLS 1_2 is refused where 1_3 is the minimum`() async throws {
+    func `TLS 1_2 is refused if 1_3 is the minimum`() async throws {
         try await Server.run(minimumVersion: .tls13, application: { Echo() }) { server in
             let result = try await Tool.run(
                 Tool.openssl,
@@ -100,7 +101,7 @@ import Testing
         .enabled(if: Tool.isThere(Tool.openssl), "needs the openssl command"),
         arguments: ["AES128-GCM-SHA256", "ECDHE-ECDSA-AES128-SHA256", "ECDHE-ECDSA-AES256-SHA", "NULL-SHA256"]
     )
-    func `Ciphers without forward secrecy or AEAD are refused`(cipher: String) async throws {
+    func `ciphers without forward secrecy or AEAD are refused`(cipher: String) async throws {
         try await Server.run(application: { Echo() }) { server in
             let result = try await Tool.run(
                 Tool.openssl,
@@ -112,16 +113,16 @@ import Testing
     }
 
     @Test(.enabled(if: Tool.isThere(Tool.openssl), "needs the openssl command"))
-    func `Renegotiation is refused`() async throws {
+    func `renegotiation is refused`() async throws {
         try await Server.run(application: { Echo() }) { server in
             let port = server.port
             let result = try await NIOThreadPool.singleton.runIfActive {
                 let client = try Dialogue(Tool.openssl, ["s_client", "-connect", "127.0.0.1:\(port)", "-tls1_2"])
-                #expect(client.hear("Verify return code"))
-                client.say("R\n")
-                #expect(client.hear("RENEGOTIATING"))
-                // At the end of its input it would not wait for the answer.
-                #expect(client.hear("no renegotiation"))
+                #expect(client.waitFor("Verify return code"))
+                client.send("R\n")
+                #expect(client.waitFor("RENEGOTIATING"))
+                // After the end of its input the client would not wait for the answer.
+                #expect(client.waitFor("no renegotiation"))
                 return client.finish()
             }
             #expect(result.output.contains("no renegotiation"), "\(result.output)")
@@ -134,19 +135,19 @@ import Testing
         .enabled(if: Tool.isThere(Tool.openssl), "needs the openssl command"),
         arguments: ["k", "K"]
     )
-    func `KeyUpdate is followed, asked back or not`(command: String) async throws {
+    func `a KeyUpdate is followed, with and without a requested answer`(command: String) async throws {
         try await Server.run(application: { Echo() }) { server in
             let port = server.port
             let result = try await NIOThreadPool.singleton.runIfActive {
                 let client = try Dialogue(Tool.openssl, ["s_client", "-connect", "127.0.0.1:\(port)", "-tls1_3"])
-                #expect(client.hear("Verify return code"))
+                #expect(client.waitFor("Verify return code"))
                 for round in 1...3 {
-                    client.say("\(command)\n")
-                    #expect(client.hear("KEYUPDATE"))
-                    client.say("round \(round) of the echo\n")
-                    #expect(client.hear("round \(round) of the echo"))
+                    client.send("\(command)\n")
+                    #expect(client.waitFor("KEYUPDATE"))
+                    client.send("round \(round) of the echo\n")
+                    #expect(client.waitFor("round \(round) of the echo"))
                 }
-                client.say("Q\n")
+                client.send("Q\n")
                 return client.finish()
             }
             #expect(result.status == 0)
@@ -158,7 +159,7 @@ import Testing
         .enabled(if: Tool.isThere(Tool.openssl), "needs the openssl command"),
         arguments: ["X25519", "P-256", "P-384"]
     )
-    func `Every group of the configuration is accepted`(group: String) async throws {
+    func `every group of the configuration is accepted`(group: String) async throws {
         try await Server.run(application: { Echo() }) { server in
             let result = try await Tool.run(
                 Tool.openssl,
@@ -170,7 +171,7 @@ import Testing
     }
 
     @Test(.enabled(if: Tool.isThere(Tool.openssl), "needs the openssl command"))
-    func `A client with no protocol in common gets its alert`() async throws {
+    func `a client without a common protocol gets an alert`() async throws {
         try await Server.run(application: { Echo() }) { server in
             let result = try await Tool.run(
                 Tool.openssl,
@@ -182,7 +183,7 @@ import Testing
     }
 
     @Test(.enabled(if: Tool.isThere(Tool.openssl), "needs the openssl command"), arguments: ["-tls1_2", "-tls1_3"])
-    func `Sessions are resumed by ticket on the same server`(version: String) async throws {
+    func `sessions are resumed by ticket on the same server`(version: String) async throws {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).session").path
         defer { try? FileManager.default.removeItem(atPath: file) }
         try await Server.run(application: { Echo() }) { server in
@@ -194,10 +195,10 @@ import Testing
                         ["s_client", "-connect", "127.0.0.1:\(port)", version, option, file]
                     )
                     // The echo comes after the tickets, so they have arrived when the session is saved.
-                    #expect(client.hear(expected))
-                    client.say("hello again\n")
-                    #expect(client.hear("hello again"))
-                    client.say("Q\n")
+                    #expect(client.waitFor(expected))
+                    client.send("hello again\n")
+                    #expect(client.waitFor("hello again"))
+                    client.send("Q\n")
                     #expect(client.finish().status == 0)
                 }
             }

@@ -73,10 +73,10 @@ final class Events: Sendable {
 
     var all: [String] { words.withLock { $0 } }
 
-    /// Waits until so many things have happened, for a minute at most: a client may have its answer, and end, before the
-    /// thread of the server has come to the event.
+    /// Waits until at least `count` events have happened, for a minute at most: a client may have its answer, and end,
+    /// before the thread of the server reports the event.
     ///
-    /// - Returns: All that has happened.
+    /// - Returns: All events.
     func atLeast(_ count: Int) async throws -> [String] {
         let end = ContinuousClock.now + .seconds(60)
         while all.count < count, ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(1)) }

@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test(.enabled(if: count > 0 && TestPKI.isPossible, "set GATEHOUSE_SOAK to a number of connections"))
-    func `Memory does not grow with the number of connections`() throws {
+    func `memory does not grow with the number of connections`() throws {
         var numbers = Random(seed: 2_026)
         let soak = try Soak()
         var first = 0

@@ -9,7 +9,7 @@ import SeededRandom
 import Testing
 
 @Suite struct StreamTests {
-    @Test func `Ten megabytes are echoed, in pieces of any size`() throws {
+    @Test func `ten megabytes are echoed, in pieces of any size`() throws {
         let wire = try Wire.connected()
         var numbers = Random(seed: 10)
         var pieces = Random(seed: 11)
@@ -34,7 +34,7 @@ import Testing
         #expect(wire.client.application.received == sent)
     }
 
-    @Test func `A write of a record's size is one record, one byte more is two`() throws {
+    @Test func `a write of a record's size is one record, one byte more is two`() throws {
         for (count, records) in [(16_384, 1), (16_385, 2), (1, 1), (40_000, 3)] {
             let wire = try Wire.connected()
             wire.client.channel.writeAndFlush(ByteBuffer(repeating: 7, count: count), promise: nil)
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func `Small writes of one flush share a record and a flush`() throws {
+    @Test func `small writes of one flush share a record and a flush`() throws {
         let wire = try Wire.connected()
         let before = wire.client.network.flushCount
         var order: [Int] = []
@@ -64,7 +64,7 @@ import Testing
         #expect(wire.server.application.text == "0123456789")
     }
 
-    @Test func `Only what came before the flush is sent`() throws {
+    @Test func `only writes before the flush are sent`() throws {
         let wire = try Wire.connected()
         wire.client.channel.write(ByteBuffer(string: "a"), promise: nil)
         wire.client.channel.flush()
@@ -76,7 +76,7 @@ import Testing
         #expect(wire.server.application.text == "ab")
     }
 
-    @Test func `An empty write is kept for its promise's sake`() throws {
+    @Test func `an empty write sends no bytes, and its promise succeeds`() throws {
         let wire = try Wire.connected()
         try wire.client.channel.writeAndFlush(ByteBuffer()).wait()
         #expect(try wire.client.sent().readableBytes == 0)
@@ -86,7 +86,7 @@ import Testing
         #expect(wire.server.application.text == "x")
     }
 
-    @Test func `A write is no copy for the writer: its buffer stays as it was`() throws {
+    @Test func `a write leaves the buffer of the caller unchanged`() throws {
         let wire = try Wire.connected()
         let first = ByteBuffer(string: "first")
         let second = ByteBuffer(string: "second")
@@ -96,7 +96,7 @@ import Testing
         #expect(String(buffer: first) == "first" && String(buffer: second) == "second")
     }
 
-    @Test func `Many records that come at once are handed on as one`() throws {
+    @Test func `many records that arrive at once are passed on as one read`() throws {
         let wire = try Wire.connected()
         for _ in 0..<20 { wire.client.send("0123456789") }
         let before = wire.server.application.readCompleteCount
@@ -106,16 +106,16 @@ import Testing
         #expect(wire.server.application.received.readableBytes == 200)
     }
 
-    @Test func `Without a read nothing is handed on, and the next read hands it on`() throws {
+    @Test func `without a read no data is passed on, and the next read passes it on`() throws {
         let wire = try Wire.connected()
         wire.client.send("one")
         try wire.server.take(wire.client.sent())
         #expect(wire.server.application.text == "one")
         wire.client.send("two")
-        try wire.server.take(wire.client.sent(), asking: false)
+        try wire.server.take(wire.client.sent(), reading: false)
         #expect(wire.server.application.text == "one")
         wire.client.send("three")
-        try wire.server.take(wire.client.sent(), asking: false)
+        try wire.server.take(wire.client.sent(), reading: false)
         #expect(wire.server.application.text == "one")
         let reads = wire.server.network.readCount
         wire.server.channel.read()
@@ -124,7 +124,7 @@ import Testing
         #expect(wire.server.network.readCount == reads + 1)
     }
 
-    @Test func `A read that brings half a record is asked again by the handler`() throws {
+    @Test func `a read that brings half a record is repeated by the handler`() throws {
         let wire = try Wire.connected()
         wire.client.send("whole")
         var bytes = try wire.client.sent()
@@ -139,13 +139,13 @@ import Testing
         #expect(wire.server.network.readCount == reads + 2)
     }
 
-    @Test func `Without autoRead the handshake still reads, and data after it waits`() throws {
+    @Test func `without autoRead the handshake still reads, and data after it waits`() throws {
         let wire = try Wire()
         try wire.connect()
         wire.client.send("early")
         while true {
             let up = try wire.client.sent()
-            try wire.server.take(up, asking: false)
+            try wire.server.take(up, reading: false)
             let down = try wire.server.sent()
             try wire.client.take(down)
             if up.readableBytes + down.readableBytes == 0 { break }
@@ -157,13 +157,13 @@ import Testing
         #expect(wire.server.application.text == "early")
     }
 
-    @Test func `What waits unread is handed on before the end`() throws {
+    @Test func `unread data is passed on before the end of the connection`() throws {
         let wire = try Wire.connected()
         wire.client.send("first, ")
         try wire.server.take(wire.client.sent())
         wire.client.send("last words")
         try wire.client.channel.close().wait()
-        try wire.server.take(wire.client.sent(), asking: false)
+        try wire.server.take(wire.client.sent(), reading: false)
         #expect(wire.server.application.text == "first, ")
         wire.server.network.drop()
         #expect(wire.server.application.text == "first, last words")
@@ -171,7 +171,7 @@ import Testing
         #expect(wire.server.application.isInactive)
     }
 
-    @Test func `An answer written while reading goes out with it`() throws {
+    @Test func `an answer written during a read is sent`() throws {
         let wire = try Wire.connected()
         wire.server.application.onRead = { context, data in
             context.writeAndFlush(NIOAny(ByteBuffer(string: "pong")), promise: nil)
@@ -181,7 +181,7 @@ import Testing
         #expect(wire.client.application.text == "pong")
     }
 
-    @Test func `A changed byte anywhere in a record ends the connection with an alert`() throws {
+    @Test func `a changed byte anywhere in a record ends the connection with an alert`() throws {
         var numbers = Random(seed: 3)
         for _ in 0..<50 {
             let wire = try Wire.connected()
@@ -202,7 +202,7 @@ import Testing
         }
     }
 
-    @Test func `A record longer than allowed ends the connection`() throws {
+    @Test func `a record longer than allowed ends the connection`() throws {
         let wire = try Wire.connected()
         // The largest length is 2^14 + 256 (RFC 8446 section 5.2).
         let length = 16_384 + 257
@@ -211,7 +211,7 @@ import Testing
         #expect(!wire.server.channel.isActive)
     }
 
-    @Test func `A closing inside the read of data is no trouble`() throws {
+    @Test func `a close during the read of data causes no error`() throws {
         let wire = try Wire.connected()
         wire.server.application.onRead = { context, _ in context.close(promise: nil) }
         wire.client.send("a")
@@ -222,7 +222,7 @@ import Testing
         #expect(wire.server.application.isInactive)
     }
 
-    @Test func `A closing inside the handshake's event is no trouble`() throws {
+    @Test func `a close during the handshake event causes no error`() throws {
         let wire = try Wire()
         wire.server.application.onHandshake = { context in context.close(promise: nil) }
         let written = wire.server.send("x")

@@ -149,11 +149,11 @@ struct Side {
     }
 
     /// Delivers bytes in pieces, after a call of `read()` as autoRead does.
-    func take(_ bytes: ByteBuffer, asking: Bool = true, piece: () -> Int = { .max }) throws {
+    func take(_ bytes: ByteBuffer, reading: Bool = true, piece: () -> Int = { .max }) throws {
         var bytes = bytes
         while bytes.readableBytes > 0, channel.isActive {
             guard let part = bytes.readSlice(length: min(max(1, piece()), bytes.readableBytes)) else { return }
-            if asking { channel.read() }
+            if reading { channel.read() }
             try channel.writeInbound(part)
         }
     }

@@ -6,7 +6,7 @@ import OpenSSLKit
 import Testing
 
 @Suite struct CertificateTests {
-    @Test func `A self-signed certificate says what was asked for`() throws {
+    @Test func `a self-signed certificate has the requested names, addresses and validity`() throws {
         let made = try SelfSignedCertificate.make(
             dnsNames: ["localhost", "*.example.test"],
             ipAddresses: ["127.0.0.1", "::1"],
@@ -24,7 +24,7 @@ import Testing
         #expect(try !PrivateKey.makeP256().belongs(to: certificate))
     }
 
-    @Test func `Validity is judged at the time given`() throws {
+    @Test func `validity is checked at the given time`() throws {
         let made = try SelfSignedCertificate.make(dnsNames: ["a"], ipAddresses: [], validFor: 1, now: 1_700_000_000)
         try made.certificate.checkValidity(at: 1_700_000_000)
         try made.certificate.checkValidity(at: 1_700_086_400)
@@ -39,27 +39,27 @@ import Testing
     @Test(arguments: [
         "", "-a", "a-", "a..b", "a,DNS:b", "a b", "ä", "a/b", ".", "*.", "a.*", String(repeating: "a", count: 64),
     ])
-    func `What is no host name gets no certificate`(name: String) {
+    func `an invalid host name gets no certificate`(name: String) {
         #expect(throws: OpenSSLError(.invalidName, context: "")) {
             try SelfSignedCertificate.make(dnsNames: ["good", name], ipAddresses: [], validFor: 1, now: 0)
         }
     }
 
     @Test(arguments: ["", "1.2.3", "1.2.3.4.5", "256.1.1.1", ":::", "localhost", "127.0.0.1,DNS:b"])
-    func `What is no address gets no certificate`(address: String) {
+    func `an invalid address gets no certificate`(address: String) {
         #expect(throws: OpenSSLError(.invalidName, context: "")) {
             try SelfSignedCertificate.make(dnsNames: ["good"], ipAddresses: [address], validFor: 1, now: 0)
         }
     }
 
     @Test(arguments: [0, -1, 826])
-    func `A validity that clients refuse is refused`(days: Int) {
+    func `a validity of less than 1 or more than 825 days is refused`(days: Int) {
         #expect(throws: OpenSSLError(.invalidConfiguration, context: "")) {
             try SelfSignedCertificate.make(dnsNames: ["good"], ipAddresses: [], validFor: days, now: 0)
         }
     }
 
-    @Test func `Certificates and keys survive their PEM form`() throws {
+    @Test func `certificates and keys are read back from PEM`() throws {
         let made = try localIdentity()
         let other = try localIdentity()
         let text = "a comment\n" + (try made.leaf.pem()) + (try made.privateKey.pemText()) + (try other.leaf.pem())
@@ -70,11 +70,11 @@ import Testing
         #expect(try key.belongs(to: made.leaf))
     }
 
-    @Test func `Serial numbers and fingerprints differ from certificate to certificate`() throws {
+    @Test func `two certificates for the same names differ`() throws {
         #expect(try localIdentity().leaf != localIdentity().leaf)
     }
 
-    @Test func `Key and certificate of two pairs make no identity`() throws {
+    @Test func `a key of another certificate makes no identity`() throws {
         let certificate = try localIdentity().leaf
         let error = #expect(throws: OpenSSLError.self) {
             try TLSIdentity(certificateChain: [certificate], privateKey: PrivateKey.makeP256())
@@ -87,7 +87,7 @@ import Testing
     }
 
     @Test(arguments: ["", "hello", "-----BEGIN CERTIFICATE-----", "\u{0}\u{1}"])
-    func `A text without certificate is told apart, with its file name`(text: String) {
+    func `a text without a certificate is refused with its file name`(text: String) {
         let error = #expect(throws: OpenSSLError.self) {
             try Certificate.chain(pem: Array(text.utf8), name: "cert.pem")
         }
@@ -95,7 +95,7 @@ import Testing
         #expect(error?.code == (text.contains("BEGIN") ? .malformedCertificate : .noCertificate))
     }
 
-    @Test func `A damaged certificate is refused with its number, not skipped`() throws {
+    @Test func `a damaged certificate is refused with its number, not skipped`() throws {
         let good = try localIdentity().leaf.pem()
         var lines = good.split(separator: "\n").map(String.init)
         lines[1] = "AAAA" + lines[1].dropFirst(4)
@@ -108,14 +108,14 @@ import Testing
         #expect(error?.reasons.isEmpty == false)
     }
 
-    @Test func `A certificate cut off anywhere is refused without a crash`() throws {
+    @Test func `a certificate truncated anywhere is refused`() throws {
         let text = Array(try localIdentity().leaf.pem().utf8)
         for count in stride(from: 0, to: text.count - 2, by: 7) {
             #expect(throws: OpenSSLError.self) { try Certificate.chain(pem: Array(text.prefix(count)), name: "cut") }
         }
     }
 
-    @Test func `A text without a private key is told apart from a damaged one`() throws {
+    @Test func `a missing private key and a damaged one are different errors`() throws {
         let certificate = try localIdentity().leaf.pem()
         for text in ["", "hello", certificate] {
             #expect(throws: OpenSSLError(.noPrivateKey, context: "")) {
@@ -130,7 +130,7 @@ import Testing
         }
     }
 
-    @Test func `A key has no description of its bytes`() throws {
+    @Test func `the description of a key does not contain its bytes`() throws {
         let key = try PrivateKey.makeP256()
         let secret = try key.pemText().split(separator: "\n")[1]
         #expect("\(key)" == "OpenSSLKit.PrivateKey")
@@ -187,7 +187,7 @@ struct CertificateToolTests {
     }
 
     @Test(arguments: ["pkcs8", "traditional"])
-    func `An encrypted key is refused as encrypted`(form: String) throws {
+    func `an encrypted key is refused as encrypted`(form: String) throws {
         try Tool.withFolder { folder in
             let (_, file) = try write(localIdentity(), to: folder)
             let locked = folder.appendingPathComponent("locked.pem")
@@ -203,7 +203,7 @@ struct CertificateToolTests {
     }
 
     @Test(arguments: ["rsa:2048", "ed25519"])
-    func `Certificates of other key types are loaded and served`(type: String) throws {
+    func `certificates with RSA and Ed25519 keys are loaded into a server context`(type: String) throws {
         try Tool.withFolder { folder in
             let (certificate, key) = (folder.path + "/c.pem", folder.path + "/k.pem")
             let result = try Tool.run(
@@ -223,7 +223,7 @@ struct CertificateToolTests {
         }
     }
 
-    @Test func `A key too weak for 112 bits is refused`() throws {
+    @Test func `a key too weak for 112 bits is refused`() throws {
         try Tool.withFolder { folder in
             let (certificate, key) = (folder.path + "/c.pem", folder.path + "/k.pem")
             let options = ["-nodes", "-keyout", key, "-out", certificate, "-subj", "/CN=weak"]

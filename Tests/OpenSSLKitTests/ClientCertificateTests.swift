@@ -50,7 +50,7 @@ struct ClientCertificateTests {
     private func chain(_ pair: Pair) -> [String] { pair.server.tls.verifiedPeerChain().map(\.subject) }
 
     @Test(arguments: TLSVersion.allCases, ClientCertificatePolicy.Mode.allCases)
-    func `A good certificate is taken and its verified chain told, on resumed connections too`(
+    func `a good certificate is accepted with its verified chain, also on resumed connections`(
         version: TLSVersion,
         mode: ClientCertificatePolicy.Mode
     ) throws {
@@ -62,13 +62,13 @@ struct ClientCertificateTests {
             #expect(chain(pair) == ["CN=client", "CN=inter", "CN=root"])
             #expect(try pair.server.tls.peerCertificate()?.subject == "CN=client")
         }
-        // The client, for its part, has verified the server.
+        // The client has verified the server, too.
         let pair = try self.client("client", version).connect(to: server)
         #expect(pair.client.tls.verifiedPeerChain().map(\.subject) == ["CN=server", "CN=inter", "CN=root"])
     }
 
     @Test(arguments: TLSVersion.allCases)
-    func `Without a certificate one is let in where it is optional, and refused where it is required`(
+    func `a client without a certificate is accepted if it is optional, and refused if it is required`(
         version: TLSVersion
     ) throws {
         let client = try client(nil, version)
@@ -88,7 +88,7 @@ struct ClientCertificateTests {
         arguments: ["expired", "future", "wronguse", "stranger", "revoked"],
         [(ClientCertificatePolicy.Mode.optional, TLSVersion.tls12), (.optional, .tls13), (.required, .tls13)]
     )
-    func `A bad certificate is refused, even where none is needed`(
+    func `a bad certificate is refused, even if certificates are optional`(
         name: String,
         how: (ClientCertificatePolicy.Mode, TLSVersion)
     ) throws {
@@ -97,7 +97,7 @@ struct ClientCertificateTests {
         #expect(throws: OpenSSLError(.certificateRejected, context: "")) { try client.connect(to: server) }
     }
 
-    @Test func `A certificate is refused if its authority's list is missing or has run out`() throws {
+    @Test func `a certificate is refused if a revocation list is missing or expired`() throws {
         for lists in [["inter.crl"], ["root.crl"], ["root.crl", "old.crl"]] {
             let server = try server(.required, lists: lists.flatMap { try pki.lists($0) })
             #expect(throws: OpenSSLError(.certificateRejected, context: ""), "\(lists)") {
@@ -106,7 +106,7 @@ struct ClientCertificateTests {
         }
     }
 
-    @Test func `A chain longer than allowed is refused`() throws {
+    @Test func `a chain longer than allowed is refused`() throws {
         let flat = try server(.required, depth: 0)
         #expect(throws: OpenSSLError(.certificateRejected, context: "")) {
             try client("client", .tls13).connect(to: flat)
@@ -116,7 +116,9 @@ struct ClientCertificateTests {
     }
 
     @Test(arguments: TLSVersion.allCases)
-    func `A session of a server that asks for nothing is not resumed by one that does`(version: TLSVersion) throws {
+    func `a session of a server without client certificates is not resumed by one that requests them`(
+        version: TLSVersion
+    ) throws {
         let client = try client("client", version)
         try client.connect(to: server(nil))
         #expect(try client.isResumed(by: server(nil)))
@@ -126,7 +128,7 @@ struct ClientCertificateTests {
     }
 
     @Test(arguments: TLSVersion.allCases)
-    func `A session is not resumed under another mode, depth or set of authorities`(version: TLSVersion) throws {
+    func `a session is not resumed under another mode, depth or set of authorities`(version: TLSVersion) throws {
         let client = try client("client", version)
         try client.connect(to: server(.required))
         #expect(try client.isResumed(by: server(.required)))
@@ -137,7 +139,7 @@ struct ClientCertificateTests {
     }
 
     @Test(arguments: TLSVersion.allCases)
-    func `A client without a certificate does not get into a required server by a ticket of an optional one`(
+    func `a ticket of the optional mode does not replace a required certificate`(
         version: TLSVersion
     ) throws {
         let client = try client(nil, version)
@@ -146,18 +148,20 @@ struct ClientCertificateTests {
     }
 
     @Test(arguments: TLSVersion.allCases)
-    func `A certificate revoked since is refused, though its ticket is good`(version: TLSVersion) throws {
+    func `a certificate revoked after its session began is refused, although its ticket is valid`(
+        version: TLSVersion
+    ) throws {
         let client = try client("revoked", version)
         let before = try server(.required, lists: pki.lists("root.crl", "none.crl"))
         try client.connect(to: before)
         #expect(try client.isResumed(by: before))
-        // The scope of sessions is the same: it is the check at resumption that refuses.
+        // The scope of sessions is the same: the check at resumption refuses.
         let after = try server(.required, lists: pki.lists("all.crl"))
         #expect(throws: OpenSSLError(.certificateRejected, context: "")) { try client.connect(to: after) }
     }
 
     @Test(arguments: TLSVersion.allCases)
-    func `A list that has run out since ends resumption too`(version: TLSVersion) throws {
+    func `a revocation list that has expired since prevents resumption`(version: TLSVersion) throws {
         let client = try client("client", version)
         try client.connect(to: server(.required, lists: pki.lists("root.crl", "none.crl")))
         let after = try server(.required, lists: pki.lists("root.crl", "old.crl"))
@@ -187,7 +191,7 @@ struct ClientCertificateTests {
         #expect(try !other.isResumed(by: server))
     }
 
-    @Test func `Hosts ask for the same certificates as the server itself`() throws {
+    @Test func `hosts check client certificates as the server itself does`() throws {
         let hosts = [TLSHost(names: ["other.test"], identity: try pki.identity("other"))]
         let server = try server(.required, lists: pki.lists("all.crl"), hosts: hosts)
         for name in [nil, "expired", "stranger", "revoked"] {
@@ -197,7 +201,7 @@ struct ClientCertificateTests {
         }
     }
 
-    @Test func `A policy needs authorities, and a depth within bounds`() throws {
+    @Test func `a policy needs authorities, and a depth within its limits`() throws {
         let root = try pki.certificates("root")
         let leaf = try pki.certificates("client")
         #expect(throws: OpenSSLError.self) { try ClientCertificatePolicy(mode: .required, authorities: []) }
@@ -209,7 +213,7 @@ struct ClientCertificateTests {
         }
     }
 
-    @Test func `A file without a revocation list, or with half of one, is refused`() throws {
+    @Test func `a file without a revocation list, or with half of one, is refused`() throws {
         let good = try pki.bytes("all.crl")
         #expect(try RevocationList.lists(pem: good, name: "x").map(\.issuer) == ["CN=root", "CN=inter"])
         for bytes in [[], Array("text".utf8), try pki.bytes("root.pem")] {

@@ -36,11 +36,11 @@ import Testing
     func `HMAC-SHA-256 gives the tags of RFC 4231`(key: [UInt8], message: [UInt8], hex: String) throws {
         let hmac = try HMACKey(key.span)
         #expect(try hmac.tag(message.span).hex == hex)
-        // The key is used again: a first run leaves no trace in it.
+        // The key can be used again: the first use does not change it.
         #expect(try hmac.tag(message.span).hex == hex)
     }
 
-    @Test func `HMAC of nothing is not the HMAC of something, and short keys are refused`() throws {
+    @Test func `the HMACs of an empty message and a zero byte differ, and short keys are refused`() throws {
         let hmac = try HMACKey([UInt8](repeating: 7, count: 32).span)
         let empty: [UInt8] = []
         let zero: [UInt8] = [0]
@@ -50,21 +50,21 @@ import Testing
         }
     }
 
-    @Test func `Random bytes have the length asked for and differ`() throws {
+    @Test func `random bytes have the requested length, and differ`() throws {
         #expect(try RandomBytes.make(0).isEmpty)
         #expect(try RandomBytes.make(16) != RandomBytes.make(16))
         #expect(try RandomBytes.make(1_000).count == 1_000)
         #expect(throws: OpenSSLError.self) { try RandomBytes.make(-1) }
     }
 
-    @Test func `Constant time equality is equality`() {
+    @Test func `constant-time equality agrees with equality`() {
         #expect(constantTimeEqual([], []))
         #expect(constantTimeEqual([1, 2, 3], [1, 2, 3]))
         #expect(!constantTimeEqual([1, 2, 3], [1, 2, 4]))
         #expect(!constantTimeEqual([1, 2, 3], [1, 2]))
     }
 
-    @Test func `Digests differ in every bit`() throws {
+    @Test func `digests of different messages differ, and have 32 bytes`() throws {
         let digest = try Digest.sha256([1])
         #expect(digest == (try Digest.sha256([1])))
         #expect(digest != (try Digest.sha256([2])))

@@ -14,7 +14,7 @@ struct ServerIdentityTests {
         pki = try TestPKI.shared.get()
     }
 
-    /// The certificate that a client gets who asks for a name, whatever it is for.
+    /// The subject of the certificate that a client gets for a server name, and the name that the server read.
     private func shown(_ server: TLSContext, to name: String, _ version: TLSVersion) throws -> (String, String?) {
         let pins = try Set(["server", "other", "direct"].flatMap(pki.certificates).map(\.digest))
         var configuration = TLSConfiguration.client(trusting: .pinned(pins))
@@ -32,7 +32,7 @@ struct ServerIdentityTests {
         ],
         TLSVersion.allCases
     )
-    func `The certificate is chosen by the name that is asked for`(
+    func `the certificate is chosen by the requested server name`(
         expected: (name: String, subject: String),
         version: TLSVersion
     ) throws {
@@ -47,7 +47,7 @@ struct ServerIdentityTests {
         #expect(name == expected.name.lowercased())
     }
 
-    @Test func `A client that asks for an address, by no name, gets the server's own certificate`() throws {
+    @Test func `a client that sends no server name gets the server's own certificate`() throws {
         var configuration = TLSConfiguration.server(try pki.identity("server"))
         configuration.hosts = [TLSHost(names: ["other.test"], identity: try pki.identity("other"))]
         let (subject, name) = try shown(TLSContext(configuration), to: "127.0.0.1", .tls13)
@@ -56,7 +56,7 @@ struct ServerIdentityTests {
     }
 
     @Test(arguments: [["a b"], [""], [], ["x.test", "X.TEST"], ["*.*.test"], ["a.*"], ["*"], ["."]])
-    func `Names that are none and names twice are refused`(names: [String]) throws {
+    func `invalid and repeated host names are refused`(names: [String]) throws {
         var configuration = TLSConfiguration.server(try pki.identity("server"))
         configuration.hosts = [TLSHost(names: names, identity: try pki.identity("other"))]
         let bad = configuration
@@ -71,11 +71,11 @@ struct ServerIdentityTests {
             ([], nil), ([0, 3, 0, 0, 0], nil), ([0, 5, 0, 0, 1, 65, 66], nil), ([0, 4, 0, 0, 1, 200], nil),
         ] as [([UInt8], String?)]
     )
-    func `The extension's bytes are read with suspicion`(bytes: [UInt8], name: String?) {
+    func `malformed bytes of the server name extension give no name`(bytes: [UInt8], name: String?) {
         unsafe #expect(bytes.withUnsafeBufferPointer { unsafe serverName(in: $0) } == name)
     }
 
-    @Test func `New connections take the new context, old ones go on`() throws {
+    @Test func `new connections use the new context, existing ones continue`() throws {
         let source = TLSContextSource(try TLSContext(.server(try pki.identity("server"))))
         let client = try TLSContext(pki.client())
         let old = try Pair(server: source.current, client: client)
@@ -100,13 +100,13 @@ struct OCSPTests {
         pki = try TestPKI.shared.get()
     }
 
-    @Test func `A good response of the certificate is taken, and says how long it speaks`() throws {
+    @Test func `a good OCSP response is accepted, with the end of its validity`() throws {
         let identity = try pki.identity("server", ocsp: "server.ocsp")
         let next = try #require(identity.ocspResponse?.nextUpdate)
         #expect(abs(next - secondsNow - 7 * 86_400) < 3_600)
     }
 
-    @Test func `A response of another certificate, a bad one, or half of one is refused`() throws {
+    @Test func `an OCSP response for another certificate, with a bad status, or cut short is refused`() throws {
         let leaf = try pki.certificates("server")[0]
         let revoked = try pki.certificates("revoked")[0]
         let good = try pki.bytes("server.ocsp")
@@ -122,7 +122,7 @@ struct OCSPTests {
                 try OCSPResponse(der: bytes, for: leaf, name: "x")
             }
         }
-        // An answer that is none: status tryLater (RFC 6960 4.2.1).
+        // A response without an answer: status tryLater (RFC 6960 4.2.1).
         let later = #expect(throws: OpenSSLError(.unfitOCSPResponse, context: "")) {
             try OCSPResponse(der: [0x30, 3, 0x0a, 1, 3], for: leaf, name: "x")
         }
@@ -147,7 +147,7 @@ struct OCSPTests {
         return pair.server.tls.info.cipherSuite
     }
 
-    @Test func `Suites can be chosen`() throws {
+    @Test func `cipher suites can be configured`() throws {
         let parameters = TLSParameters(
             ciphers: ["ECDHE-ECDSA-CHACHA20-POLY1305"],
             ciphersuites: ["TLS_CHACHA20_POLY1305_SHA256"],
@@ -159,7 +159,7 @@ struct OCSPTests {
         )
     }
 
-    @Test func `Of several suites the client's first is taken`() throws {
+    @Test func `of several common suites the client's first is chosen`() throws {
         var server = TLSConfiguration.server(identity)
         server.parameters.ciphersuites = ["TLS_AES_256_GCM_SHA384", "TLS_AES_128_GCM_SHA256"]
         var client = TLSConfiguration.client(trusting: .authorities([identity.leaf]))
@@ -169,7 +169,7 @@ struct OCSPTests {
         #expect(pair.server.tls.info.cipherSuite == "TLS_AES_128_GCM_SHA256")
     }
 
-    @Test func `No group in common is a failed handshake`() throws {
+    @Test func `without a common group the handshake fails`() throws {
         var server = TLSConfiguration.server(identity)
         server.parameters.groups = ["P-384"]
         var client = TLSConfiguration.client(trusting: .authorities([identity.leaf]))
@@ -187,7 +187,7 @@ struct OCSPTests {
         TLSParameters(ciphersuites: ["ECDHE-ECDSA-AES128-GCM-SHA256"]), TLSParameters(ciphersuites: []),
         TLSParameters(groups: ["P-999"]), TLSParameters(groups: ["X25519:P-256"]), TLSParameters(groups: []),
     ])
-    func `Names that are none, of groups of suites or of nothing are refused`(parameters: TLSParameters) {
+    func `unknown names, names of several suites, and empty lists are refused`(parameters: TLSParameters) {
         var configuration = TLSConfiguration.server(identity)
         configuration.parameters = parameters
         let bad = configuration

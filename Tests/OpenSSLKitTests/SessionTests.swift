@@ -29,13 +29,13 @@ final class ReturningClient {
         self.name = name
     }
 
-    /// Connects, by another name if one is given, exchanges a byte, keeps the new session; gives both ends.
+    /// Connects, exchanges a byte, and keeps the new session; returns both ends.
     @discardableResult
     func connect(to server: TLSContext, name: String? = nil, keeping: Bool = true) throws -> Pair {
         let pair = try Pair(server: server, client: context, name: name ?? self.name)
         if let session { try pair.client.tls.resume(session) }
         try pair.shakeHands()
-        // In TLS 1.3 the server judges the client's certificate after the client is done.
+        // In TLS 1.3 the server checks the client's certificate after the client has finished.
         _ = try pair.server.write([1])
         pair.server.deliver(to: pair.client)
         #expect(try pair.client.read().bytes == [1])
@@ -75,7 +75,7 @@ final class ReturningClient {
     }
 
     @Test(arguments: TLSVersion.allCases)
-    func `A session is resumed, and another time by the ticket of the resumed one`(version: TLSVersion) throws {
+    func `a session is resumed, and again by the ticket of the resumed session`(version: TLSVersion) throws {
         let server = try server(keys())
         let client = try client(version)
         #expect(try !client.connect(to: server).server.tls.info.isResumed)
@@ -87,7 +87,7 @@ final class ReturningClient {
     }
 
     @Test(arguments: TLSVersion.allCases)
-    func `Without keys nothing is resumed and no ticket is sent`(version: TLSVersion) throws {
+    func `without ticket keys no session is resumed`(version: TLSVersion) throws {
         let server = try server(nil)
         let client = try client(version)
         try client.connect(to: server)
@@ -95,7 +95,7 @@ final class ReturningClient {
     }
 
     @Test(arguments: TLSVersion.allCases)
-    func `A reloaded server of the same keys goes on with sessions, one of other keys or scope does not`(
+    func `a server with the same keys resumes sessions, one with other keys or another scope does not`(
         version: TLSVersion
     ) throws {
         let keys = try keys()
@@ -107,7 +107,7 @@ final class ReturningClient {
     }
 
     @Test(arguments: TLSVersion.allCases)
-    func `Keys rotate, old ones open their tickets for a life time, and their tickets are replaced`(
+    func `keys rotate, old ones open their tickets for a lifetime, and their tickets are replaced`(
         version: TLSVersion
     ) throws {
         let keys = try keys(rotation: 3_600, lifetime: 7_200)
@@ -119,7 +119,7 @@ final class ReturningClient {
         try self.client(version).connect(to: server)
         #expect(keys.count == 2)
         #expect(try client.isResumed(by: server))
-        // This ticket is of the new key, the first client's session goes on with it.
+        // This ticket is of the new key, and continues the session of the first client.
         try client.connect(to: server)
         clock.advance(by: 7_201)
         try self.client(version).connect(to: server)
@@ -127,7 +127,7 @@ final class ReturningClient {
         #expect(try client.isResumed(by: server))
     }
 
-    @Test func `A key that is a life time older than its successor opens nothing any more`() throws {
+    @Test func `a key a lifetime older than its successor opens no ticket`() throws {
         let keys = try keys(rotation: 3_600, lifetime: 7_200)
         let server = try server(keys)
         let client = try client(.tls13)
@@ -141,7 +141,7 @@ final class ReturningClient {
         #expect(try !client.isResumed(by: server))
     }
 
-    @Test func `A clock set back does not keep a key for ever`() throws {
+    @Test func `a clock that was set back makes a new key`() throws {
         let keys = try keys(rotation: 3_600, lifetime: 7_200)
         clock.advance(by: -100_000)
         try client(.tls13).connect(to: server(keys))
@@ -149,7 +149,7 @@ final class ReturningClient {
     }
 
     @Test(arguments: TLSVersion.allCases)
-    func `Keys of files are shared by machines; the first makes tickets, all open them`(version: TLSVersion) throws {
+    func `of several key files the first encrypts tickets, and all decrypt them`(version: TLSVersion) throws {
         let files = try (0..<3).map { _ in try RandomBytes.make(SessionTicketKeys.fileSize) }
         let first = try server(SessionTicketKeys(files: [files[0]]))
         let second = try server(SessionTicketKeys(files: [files[1], files[0]]))
@@ -166,13 +166,13 @@ final class ReturningClient {
         ([], "no ticket key"), ([79], "ticket key 1 of 79 bytes"), ([80, 48], "ticket key 2 of 48 bytes"),
         ([0], "ticket key 1 of 0 bytes"),
     ])
-    func `Key files of other lengths are refused`(sizes: [Int], text: String) throws {
+    func `key files of a wrong length are refused`(sizes: [Int], text: String) throws {
         let files = try sizes.map { try RandomBytes.make($0) }
         let error = #expect(throws: OpenSSLError.self) { try SessionTicketKeys(files: files) }
         #expect(error?.code == .invalidConfiguration && error?.context.contains(text) == true)
     }
 
-    @Test func `Key files without randomness and of one name are refused, times out of bounds too`() throws {
+    @Test func `key files of zeros or with the same name, and times out of range, are refused`() throws {
         let zeros = [UInt8](repeating: 0, count: 80)
         #expect(throws: OpenSSLError.self) { try SessionTicketKeys(files: [zeros]) }
         let key = try RandomBytes.make(80)
@@ -184,7 +184,7 @@ final class ReturningClient {
     }
 
     @Test(arguments: TLSVersion.allCases)
-    func `A ticket changed in any byte resumes nothing`(version: TLSVersion) throws {
+    func `a ticket with a changed byte is not resumed`(version: TLSVersion) throws {
         let server = try server(keys())
         let client = try client(version)
         try client.connect(to: server)
@@ -209,7 +209,7 @@ final class ReturningClient {
         return configuration
     }
 
-    @Test func `No early data is ever offered`() throws {
+    @Test func `no early data is offered`() throws {
         let client = try client(.tls13)
         try client.connect(to: server(keys()))
         #expect(try #require(client.session).maximumEarlyData == 0)

@@ -5,13 +5,13 @@ import Foundation
 import OpenSSLKit
 import Testing
 
-/// Runs the system's own commands on what the library has made.
+/// Runs commands of the system on files that the library has made.
 enum Tool {
     static let openssl = "/usr/bin/openssl"
 
     static func isThere(_ path: String) -> Bool { FileManager.default.isExecutableFile(atPath: path) }
 
-    /// Runs a command to its end and gives its status and everything it has written.
+    /// Runs a command to its end, and returns its status and its output.
     static func run(_ path: String, _ arguments: [String]) throws -> (status: Int32, output: String) {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: path)
@@ -26,7 +26,7 @@ enum Tool {
         return (process.terminationStatus, String(decoding: output, as: UTF8.self))
     }
 
-    /// Gives a folder of its own to `body` and removes it afterwards.
+    /// Runs `body` with a temporary folder, and removes it afterwards.
     static func withFolder<R>(_ body: (URL) throws -> R) throws -> R {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("gatehouse-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -35,7 +35,7 @@ enum Tool {
     }
 }
 
-/// The present, which certificates that other programs check must be valid at.
+/// The current time, at which certificates that other programs check are valid.
 var secondsNow: Int64 { Int64(Date().timeIntervalSince1970) }
 
 func localIdentity() throws -> TLSIdentity {
@@ -64,7 +64,7 @@ final class End {
 
     init(_ tls: TLSConnection) { self.tls = tls }
 
-    /// Everything to be sent, taken out.
+    /// Removes and returns everything to be sent.
     func sent() -> [UInt8] {
         defer { written = [] }
         return written + tls.takeUnsent()
@@ -90,7 +90,7 @@ final class End {
         return step
     }
 
-    /// Reads what there is, up to a size.
+    /// Reads the available bytes, up to a size.
     func read(_ count: Int = 20_000) throws -> (step: TLSConnection.ReadStep, bytes: [UInt8]) {
         let storage = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 1)
         defer { unsafe storage.deallocate() }
@@ -125,6 +125,6 @@ struct Pair {
             server.deliver(to: client)
             if clientStep == .complete && serverStep == .complete { return }
         }
-        Issue.record("no end to the handshake")
+        Issue.record("the handshake does not end")
     }
 }

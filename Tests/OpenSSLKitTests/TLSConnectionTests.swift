@@ -15,7 +15,7 @@ import Testing
         .client(trusting: .authorities([identity.leaf]), applicationProtocols: protocols)
     }
 
-    @Test func `Two sides agree on TLS 1.3 and exchange bytes`() throws {
+    @Test func `two sides agree on TLS 1.3 and exchange bytes`() throws {
         let pair = try Pair(server: .server(identity), client: client())
         try pair.shakeHands()
         #expect(pair.server.tls.info.version == .tls13)
@@ -55,7 +55,7 @@ import Testing
         (["http/1.1"], [], nil),
         ([], ["h2"], nil),
     ])
-    func `ALPN takes the server's preference`(server: [String], offered: [String], chosen: String?) throws {
+    func `ALPN follows the server's preference`(server: [String], offered: [String], chosen: String?) throws {
         let pair = try Pair(
             server: .server(identity, applicationProtocols: server),
             client: client(offered)
@@ -65,7 +65,7 @@ import Testing
         #expect(pair.client.tls.info.applicationProtocol == chosen)
     }
 
-    @Test func `Without a common protocol the client gets the alert no_application_protocol`() throws {
+    @Test func `without a common protocol the client gets the alert no_application_protocol`() throws {
         let pair = try Pair(
             server: .server(identity, applicationProtocols: ["http/1.1"]),
             client: client(["http/1.10", "h2"])
@@ -84,7 +84,7 @@ import Testing
         #expect(throws: OpenSSLError.self) { try pair.server.handshake() }
     }
 
-    @Test func `A client refuses a certificate it does not trust, and one of another name`() throws {
+    @Test func `a client refuses a certificate it does not trust, and one of another name`() throws {
         let stranger = try localIdentity()
         let strange = try Pair(server: .server(stranger), client: client())
         let error = #expect(throws: OpenSSLError.self) { try strange.shakeHands() }
@@ -97,14 +97,14 @@ import Testing
         try Pair(server: .server(identity), client: client(), name: "127.0.0.1").shakeHands()
     }
 
-    @Test func `A pinned certificate is trusted under any name, another is not`() throws {
+    @Test func `a pinned certificate is trusted under any name, another is not`() throws {
         let pinned = TLSConfiguration.client(trusting: .pinned([identity.leaf.digest]))
         try Pair(server: .server(identity), client: pinned, name: "elsewhere.test").shakeHands()
         let other = try Pair(server: .server(localIdentity()), client: pinned)
         #expect(throws: OpenSSLError(.certificateRejected, context: "")) { try other.shakeHands() }
     }
 
-    @Test func `Contexts refuse what makes no sense`() throws {
+    @Test func `contexts refuse empty or long values, and connections a wrong context or name`() throws {
         let long = String(repeating: "p", count: 256)
         let configurations: [TLSConfiguration] = [
             .server(identity, applicationProtocols: [""]),
@@ -128,13 +128,17 @@ import Testing
         }
     }
 
-    @Test func `The minimum version is kept`() throws {
+    @Test func `a client below the minimum version is refused`() throws {
         let pair = try Pair(server: .server(identity, minimumVersion: .tls13), client: client())
         try pair.shakeHands()
         #expect(pair.server.tls.info.version == .tls13)
+        var configuration = client()
+        configuration.maximumVersion = .tls12
+        let old = try Pair(server: .server(identity, minimumVersion: .tls13), client: configuration)
+        #expect(throws: OpenSSLError.self) { try old.shakeHands() }
     }
 
-    @Test func `Plaintext comes in as many pieces as its space is short, and none is lost`() throws {
+    @Test func `plaintext is read in pieces of the given space, and none is lost`() throws {
         let pair = try Pair(server: .server(identity), client: client())
         try pair.shakeHands()
         let message = (0..<50_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
@@ -151,7 +155,7 @@ import Testing
         #expect(got == message)
     }
 
-    @Test func `Ciphertext that does not fit its space is unsent, and what follows comes after it`() throws {
+    @Test func `ciphertext that does not fit its space is kept, and sent in order`() throws {
         let pair = try Pair(server: .server(identity), client: client())
         try pair.shakeHands()
         #expect(try pair.client.write(Array("in space, ".utf8)) == .written)
@@ -166,7 +170,7 @@ import Testing
         #expect(try pair.server.read(40_000).bytes == Array("in space, ".utf8) + long + Array(" behind".utf8))
     }
 
-    @Test func `Buffers may be released between records and in the midst of one`() throws {
+    @Test func `buffers may be released between records and within a record`() throws {
         let pair = try Pair(server: .server(identity), client: client())
         try pair.shakeHands()
         for cut in 0...30 {

@@ -8,7 +8,7 @@ import Testing
 @testable import Passwords
 
 @Suite struct CalibrationTests {
-    /// A machine on which a MiB and pass of Argon2id takes so long, and bcrypt of cost 10 sixty times as long.
+    /// A machine on which a pass of Argon2id takes `perMiB`, and bcrypt of cost 10 takes sixty times as long.
     private func calibration(_ target: Duration, perMiB: Duration) -> Calibration {
         let clock = Clock()
         return Calibration(target: target, now: { clock.now }) { policy in
@@ -26,7 +26,7 @@ import Testing
         func advance(_ duration: Duration) { time.withLock { $0 += duration } }
     }
 
-    @Test func `memory is raised until the time is what is wanted`() throws {
+    @Test func `memory is raised until the target time is reached`() throws {
         let result = try calibration(.milliseconds(100), perMiB: .milliseconds(1)).argon2id(memory: 1 << 30)
         #expect("\(result.policy)" == "argon2id memory=50MiB passes=2 lanes=1")
         #expect(result.time == .milliseconds(100))
@@ -37,13 +37,13 @@ import Testing
         #expect("\(result.policy)" == "argon2id memory=32MiB passes=6 lanes=1")
     }
 
-    @Test func `a slow machine keeps to OWASP's least`() throws {
+    @Test func `a slow machine gets OWASP's minimum`() throws {
         let result = try calibration(.milliseconds(10), perMiB: .milliseconds(5)).argon2id(memory: 1 << 30)
         #expect(result.policy == .standard)
         #expect(result.time == .milliseconds(190))
     }
 
-    @Test func `a small budget is kept, whatever the time`() throws {
+    @Test func `a small memory budget is never exceeded, whatever the time`() throws {
         let result = try calibration(.milliseconds(100), perMiB: .milliseconds(1)).argon2id(memory: 8 << 20)
         #expect("\(result.policy)" == "argon2id memory=8MiB passes=12 lanes=1")
         let none = try calibration(.seconds(100_000), perMiB: .nanoseconds(1)).argon2id(memory: 0)

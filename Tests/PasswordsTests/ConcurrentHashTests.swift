@@ -6,7 +6,7 @@ import RealmKit
 import Testing
 
 @Suite struct ConcurrentHashTests {
-    @Test func `one hash may be checked by many threads at once`() async throws {
+    @Test func `one hash may be checked by several tasks at the same time`() async throws {
         let vectors = HashVector.all.filter { !$0.isCostly }
         let hashes = try vectors.map { (try $0.read(), $0.secret) }
         let wrong = Secret(utf8: "xyz")

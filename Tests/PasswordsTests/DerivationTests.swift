@@ -91,7 +91,7 @@ import Testing
         #expect(hex(key) == expected)
     }
 
-    @Test func `scrypt refuses more memory than it is given, and parameters that are none`() {
+    @Test func `scrypt refuses more memory than its limit, and invalid parameters`() {
         let bytes = Array("password".utf8)
         for (n, r, p) in [(1 << 14, 8, 1), (15, 8, 1), (0, 8, 1), (16, 0, 1)] as [(UInt64, UInt64, UInt64)] {
             var key = [UInt8](repeating: 0, count: 64)
@@ -126,7 +126,10 @@ import Testing
                 + "2192992a274fc1a836ba3c23a3feebbd454d4423643ce80e2a9ac94fa54ca49f"
         ),
     ])
-    func `digests are those of the standards, again and again`(function: HashFunction, expected: String) throws {
+    func `digests match the standards, also when an object is used again`(
+        function: HashFunction,
+        expected: String
+    ) throws {
         let pieces = ["a", "", "bc"].map { Array($0.utf8) }
         var digest = [UInt8](repeating: 0, count: function.byteCount)
         var span = digest.mutableSpan

@@ -19,7 +19,7 @@ import Testing
         ("$gy$j9T$PKXc3hCOSyMqdaEQArI62/$", 16 << 20, "gost-yescrypt ln=12,r=32"),
         ("$7$CU..../....SodiumChloride$", 64 << 20, "scrypt7 ln=14,r=32,p=1"),
     ])
-    func `the memory of a memory-hard method is told by its parameters`(
+    func `the memory of a memory-hard method follows from its parameters`(
         setting: String,
         memory: Int,
         text: String
@@ -42,7 +42,7 @@ import Testing
             "pbkdf2-sha1 i=185000,blocks=2"
         ),
     ])
-    func `a cost names the method and what decides its time`(stored: String, text: String) throws {
+    func `a cost names the method and the parameters that determine its time`(stored: String, text: String) throws {
         #expect(try PasswordFormats.read(stored).cost.description == text)
     }
 }

@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    /// Texts that say the same in other letters: names of schemes in any case, and bcrypt's three right prefixes.
+    /// Whether two texts mean the same: names of schemes in any case, and bcrypt's three correct prefixes.
     private static func isSame(_ text: String, _ other: String) -> Bool {
         func plain(_ text: String) -> String {
             var text = text

@@ -13,7 +13,7 @@ import Testing
     ]
 
     @Test(arguments: cheap)
-    func `what a policy hashes is read, matched and of the policy's cost`(scheme: HashScheme) throws {
+    func `a hash of a policy is read, matches its password and has the policy's cost`(scheme: HashScheme) throws {
         let policy = HashPolicy(scheme)
         let password = Secret(utf8: "correct horse \u{e9}")
         let stored = try policy.hash(password)
@@ -35,7 +35,7 @@ import Testing
         #expect(throws: unusable) { try HashPolicy(scheme).hash(Secret([UInt8](repeating: 0x61, count: 1025))) }
     }
 
-    @Test func `a policy hashes no password of which the scheme would take a part`() {
+    @Test func `a policy hashes no password that the scheme would truncate`() {
         let unusable = HashFault(.unusable, "")
         let long = Secret([UInt8](repeating: 0x61, count: 73))
         let nul = Secret([0x61, 0])
@@ -53,7 +53,7 @@ import Testing
         #expect(try !hash.matches(Secret(bytes)))
     }
 
-    @Test func `the standard is OWASP's least`() throws {
+    @Test func `the standard policy is OWASP's minimum`() throws {
         #expect("\(HashPolicy.standard)" == "argon2id memory=19MiB passes=2 lanes=1")
         #expect(HashPolicy.standard.warning == nil)
         let stored = try HashPolicy.standard.hash(Secret(utf8: "secret"))
@@ -110,7 +110,7 @@ import Testing
         (.pbkdf2SHA256(iterations: 600_000), true), (.pbkdf2SHA256(iterations: 599_999), false),
         (.pbkdf2SHA512(iterations: 210_000), true), (.sha512crypt(rounds: 5000), false),
     ])
-    func `a policy below OWASP's least is warned of`(scheme: HashScheme, isEnough: Bool) {
+    func `a policy below OWASP's minimum gets a warning`(scheme: HashScheme, isEnough: Bool) {
         #expect((HashPolicy(scheme).warning == nil) == isEnough)
     }
 }

@@ -51,7 +51,7 @@ struct InteropTests {
                 do {
                     text += "\(policy.scheme.name)\t\(line[0])\t\(try policy.hash(password))\n"
                 } catch {
-                    // Of these, bcrypt alone has passwords that it cannot take.
+                    // Of these schemes only bcrypt has passwords that it cannot hash.
                     #expect(error.code == .unusable && policy.scheme.name == "bcrypt")
                 }
             }

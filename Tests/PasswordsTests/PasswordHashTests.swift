@@ -33,7 +33,7 @@ import Testing
         #expect(try !hash.decoy.matches(vector.secret))
     }
 
-    @Test func `a text of no known format is no hash`() {
+    @Test func `a text of no known format is refused`() {
         for text in [
             "hello", "", " ", "secret", "helloworld123", "{NOBODY}abc", "$9$abc$def", "*", "!", "x", "{", "{}x", "$",
         ] {
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(arguments: ["{CLEAR}", "{CLEARTEXT}", "{PLAIN}", "{noop}", "{Plain}"])
-    func `clear text is read where it is allowed, and only with its mark`(mark: String) throws {
+    func `clear text is read if it is allowed, and only with its mark`(mark: String) throws {
         #expect(throws: BadHash.self) { try PasswordFormats.read(mark + "secret") }
         var options = FormatOptions()
         options.allowsClearText = true
@@ -66,7 +66,7 @@ import Testing
         #expect(PasswordFormats.names.contains("argon2id"))
     }
 
-    @Test func `GlassFish's SSHA256 keeps its meaning on its way out of a key file and back`() throws {
+    @Test func `GlassFish's SSHA256 is converted when it leaves a key file, and back when it returns`() throws {
         let stored = "{SSHA256}80e0NeB6XBWXsIPa7pT54D9JZ5DR5hGQV1kN1OAsgJePNXY6Pl0EIw=="
         let password = Secret(utf8: "glassfish")
         #expect(try !PasswordFormats.read(stored).matches(password))

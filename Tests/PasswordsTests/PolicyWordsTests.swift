@@ -45,7 +45,7 @@ import Testing
         ("argon2id memory=9999999999GiB", "takes 64KiB to 2GiB of memory, not 9999999999GiB (argon2id)"),
         ("argon2id passes=9999999999", "takes 1 to 64 passes and 16GiB over all passes, not 9999999999 (argon2id)"),
     ])
-    func `wrong words are refused by the end of a sentence`(text: String, message: String) {
+    func `invalid words are refused with a message`(text: String, message: String) {
         #expect(throws: BadValue(message)) { try HashPolicy(words: text.split(separator: " ").map(String.init)) }
     }
 

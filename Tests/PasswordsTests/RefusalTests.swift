@@ -24,7 +24,7 @@ import Testing
         #expect(throws: HashFault(.unusable, "")) { try hash.matches(Secret([UInt8](repeating: 0x61, count: 1025))) }
     }
 
-    @Test func `bcrypt takes 72 bytes and never cuts more`() throws {
+    @Test func `bcrypt accepts 72 bytes, and truncates no longer password`() throws {
         #expect(try fault(Self.bcrypt, [UInt8](repeating: 0x61, count: 72)) == nil)
         #expect(try fault(Self.bcrypt, [UInt8](repeating: 0x61, count: 73))?.code == .unusable)
         let vector = HashVector.crypt[3]
@@ -32,7 +32,7 @@ import Testing
         #expect(try fault(vector.stored, vector.password + Array("more".utf8))?.code == .unusable)
     }
 
-    @Test func `DES takes 8 bytes of 7 bits and never cuts more`() throws {
+    @Test func `DES refuses passwords of which it would ignore bytes or bits`() throws {
         #expect(try fault("CC4rMpbg9AMZ.", Array("U*U***U*x".utf8))?.code == .unusable)
         #expect(try fault("CC4rMpbg9AMZ.", [0xd5] + Array("*U***U*".utf8))?.code == .unusable)
         #expect(try fault("_J9..CCCCXBrJUJV154M", [0xd5] + Array("*U*U*U*".utf8))?.code == .unusable)
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func `crypt(3) takes 511 bytes`() throws {
+    @Test func `crypt(3) gets at most 511 bytes`() throws {
         let stored = "$1$ec6XvcoW$ghEtNK2U1MC5l.Dwgi3020"
         #expect(try fault(stored, [UInt8](repeating: 0x61, count: 511)) == nil)
         #expect(try fault(stored, [UInt8](repeating: 0x61, count: 512))?.code == .unusable)

@@ -16,7 +16,7 @@ struct ConfigurationTests {
         return try await configuration.authenticator.login(request, asking: PreparedConversation.silent)
     }
 
-    @Test func `a whole realms conf is read to all it says`() async throws {
+    @Test func `every part of a realms conf is read`() async throws {
         let folder = Folder(
             """
             default-realm xtech;
@@ -81,7 +81,7 @@ struct ConfigurationTests {
         #expect(try await login(configuration, "local", "ann").identity?.groups == ["a", "b"])
     }
 
-    @Test func `what is not said has its default`() throws {
+    @Test func `settings that are not set have their defaults`() throws {
         let configuration = try Folder("").load()
         #expect(configuration.realms.isEmpty && configuration.rules.isEmpty && configuration.contexts.isEmpty)
         #expect(configuration.defaultRealm == nil)
@@ -94,20 +94,20 @@ struct ConfigurationTests {
     @Test(arguments: [
         ("realms.conf", "x"), ("/realms.conf", "/x"), ("a/b/realms.conf", "a/b/x"), ("/a/realms.conf", "/a/x"),
     ])
-    func `a relative path is beside the file that names it`(file: String, path: String) throws {
+    func `a path is relative to the file that contains it`(file: String, path: String) throws {
         var folder = Folder("")
         folder.files[file] = Array("server { state x; }".utf8)
         #expect(try folder.load(file).server.stateFolder.value == path)
     }
 
-    @Test func `a rule without a realm asks the default realm, whatever its place in the file`() throws {
+    @Test func `a rule without a realm uses the default realm, wherever that is set`() throws {
         let text =
             "protect /a { require any; }\nrealm s { class StackRealm; jaas-context c; }\n"
             + "login c { DenyLoginModule required; }\ndefault-realm s;"
         #expect(try Folder(text).load().rules.map(\.realms) == [["s"]])
     }
 
-    @Test func `the entry called other stands in for one that is missing`() async throws {
+    @Test func `the login context other is used for a missing one`() async throws {
         let text = "login other { PermitLoginModule required groups=fallback; }\nrealm xtech { class StartWithRealm; }"
         let configuration = try Folder(text).load()
         #expect(try await login(configuration, "xtech", "ann").identity?.groups == ["fallback"])
@@ -130,7 +130,7 @@ struct ConfigurationTests {
         }
     }
 
-    @Test func `contexts are told apart byte by byte`() async throws {
+    @Test func `context names are compared byte by byte`() async throws {
         let text =
             "login \"caf\u{E9}\" { PermitLoginModule required groups=one; }\n"
             + "login \"cafe\u{301}\" { PermitLoginModule required groups=two; }\n"
@@ -138,7 +138,7 @@ struct ConfigurationTests {
         #expect(try await login(try Folder(text).load(), "s", "ann").identity?.groups == ["two"])
     }
 
-    @Test func `the option deadline is the engine's, and a module of that name keeps its own`() async throws {
+    @Test func `the option deadline of a module sets its deadline in the engine`() async throws {
         let text =
             "login c { ScriptedLoginModule required login=never deadline=\"5s\"; }\n"
             + "realm s { class StackRealm; jaas-context c; }"
@@ -151,29 +151,29 @@ struct ConfigurationTests {
         #expect(report.steps[0].fault?.log == "the module did not answer within 5.0 seconds")
     }
 
-    @Test func `a file that anybody may write to is warned of`() throws {
+    @Test func `a world-writable file gets a warning`() throws {
         var folder = Folder("login-config a.conf;", ["etc/a.conf": ""])
         folder.writable = ["etc/realms.conf", "etc/a.conf"]
         #expect(
-            folder.remarks() == [
+            folder.diagnostics() == [
                 "etc/realms.conf:1:1: warning: all users of this machine can write to this file, and so change who gets access | chmod o-w",
                 "etc/a.conf:1:1: warning: all users of this machine can write to this file, and so change who gets access | chmod o-w",
             ]
         )
     }
 
-    @Test func `a configuration that is not there is told so`() {
+    @Test func `a missing configuration is reported with a hint`() {
         var folder = Folder("")
         folder.files = [:]
         #expect(
-            folder.remarks() == [
+            folder.diagnostics() == [
                 "etc/realms.conf:1:1: error: the configuration cannot be read: No such file or directory"
                     + " | name another file with --config FILE"
             ]
         )
     }
 
-    @Test func `an unknown realm is never answered by another`() async throws {
+    @Test func `an unknown realm is never replaced by another`() async throws {
         let text =
             "default-realm s;\nrealm s { class StackRealm; jaas-context c; }\nlogin c { PermitLoginModule required; }"
         let configuration = try Folder(text).load()
@@ -181,7 +181,7 @@ struct ConfigurationTests {
         await #expect(throws: RealmError.noSuchRealm("", known: [])) { try await login(configuration, "", "ann") }
     }
 
-    @Test func `everything of tls can be said`() throws {
+    @Test func `all settings of tls are read`() throws {
         let configuration = try Folder(
             """
             server {
@@ -212,7 +212,7 @@ struct ConfigurationTests {
         #expect(tls.hosts.map { $0.files.ocspResponse?.value } == ["etc/b.der", nil])
     }
 
-    @Test func `what tls does not say is as safe as it is usual`() throws {
+    @Test func `tls settings that are not set have their defaults`() throws {
         let tls = try Folder("").load().server.tls
         #expect(tls.files == nil && tls.hosts.isEmpty)
         #expect(tls.minimumVersion == .tls12 && tls.ciphers == nil && tls.ciphersuites == nil && tls.groups == nil)

@@ -90,13 +90,13 @@ extension MistakesTests {
         ),
         Row(
             starHosts.map { "protect \($0)/a { open; }" }.joined(separator: "\n"),
-            remarks: starHosts.enumerated().map { index, name in
+            diagnostics: starHosts.enumerated().map { index, name in
                 "etc/realms.conf:\(index + 1):9: error: \(name) \(host) | * is allowed in front only, for all hosts below a domain: *.example.com"
             }
         ),
         Row(
             patterns.map { "protect \($0.path) { open; }" }.joined(separator: "\n"),
-            remarks: patterns.enumerated().map { index, pattern in
+            diagnostics: patterns.enumerated().map { index, pattern in
                 "etc/realms.conf:\(index + 1):9: error: \(pattern.path) contains \(pattern.mark), and patterns are not supported | "
                     + "\(pattern.covering) covers all below it; quote the path if \(pattern.mark) is a part of its name"
             }
@@ -108,7 +108,7 @@ extension MistakesTests {
         Row("protect \"/admin/*\" { open; }\nprotect \"/a(b|c)[d]$^<e>\" { open; }\nprotect \"/a/:b\" { open; }"),
         Row(
             badPaths.map { "protect \($0.path) { open; }" }.joined(separator: "\n"),
-            remarks: badPaths.enumerated().map { index, bad in
+            diagnostics: badPaths.enumerated().map { index, bad in
                 "etc/realms.conf:\(index + 1):9: error: \(bad.path) is not a path that can be protected | \(bad.hint)"
             }
         ),
@@ -129,7 +129,7 @@ extension MistakesTests {
         Row(
             ["a_b", "a..b", "-a", "a-", "été.example", String(repeating: "a", count: 64)]
                 .map { "protect \($0)/a { open; }" }.joined(separator: "\n"),
-            remarks: ["a_b", "a..b", "-a", "a-", "été.example", String(repeating: "a", count: 64)]
+            diagnostics: ["a_b", "a..b", "-a", "a-", "été.example", String(repeating: "a", count: 64)]
                 .enumerated().map { index, name in
                     "etc/realms.conf:\(index + 1):9: error: \(name) \(host) | as in app.example.com/admin or "
                         + "*.example.com/: letters and digits of ASCII, - and ."
@@ -294,7 +294,7 @@ extension MistakesTests {
         ),
         Row(
             "server { sign-in { return-to\n" + badOrigins.joined(separator: "\n") + "\n; } }",
-            remarks: badOrigins.enumerated().map { index, origin in
+            diagnostics: badOrigins.enumerated().map { index, origin in
                 "etc/realms.conf:\(index + 2):1: error: \(origin) is not an origin | as in https://app.example.com or https://app.example.com:8443: no path, no user, not http"
             }
         ),

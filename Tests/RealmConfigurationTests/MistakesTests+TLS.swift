@@ -2,9 +2,9 @@
 // Gatehouse
 
 extension MistakesTests {
-    private static func tls(_ text: String, _ remarks: String...) -> Row {
+    private static func tls(_ text: String, _ diagnostics: String...) -> Row {
         var row = Row("server { tls {\n\(text)\n} }")
-        row.remarks = remarks.map { "etc/realms.conf:\($0)" }
+        row.diagnostics = diagnostics.map { "etc/realms.conf:\($0)" }
         return row
     }
 

@@ -5,21 +5,21 @@ import RealmConfiguration
 import Testing
 
 struct MistakesTests {
-    /// A broken configuration and all that is to be said about it.
+    /// A broken configuration and all its diagnostics.
     struct Row: Sendable, CustomTestStringConvertible {
         let text: String
         var files: [String: String] = [:]
-        var remarks: [String]
+        var diagnostics: [String]
 
-        init(_ text: String, files: [String: String] = [:], _ remarks: String...) {
+        init(_ text: String, files: [String: String] = [:], _ diagnostics: String...) {
             self.text = text
             self.files = files
-            self.remarks = remarks
+            self.diagnostics = diagnostics
         }
 
-        init(_ text: String, remarks: [String]) {
+        init(_ text: String, diagnostics: [String]) {
             self.text = text
-            self.remarks = remarks
+            self.diagnostics = diagnostics
         }
 
         var testDescription: String { text.debugDescription }
@@ -32,7 +32,7 @@ struct MistakesTests {
         arguments: structure + realms + contexts + server + rules + roles + proxies + sessions + signIn + tls + throttle
             + passwords + passwordMemory + passwordHashes
     )
-    func `every mistake is told once, where it is, with what would help`(row: Row) {
-        #expect(Folder(row.text, row.files).remarks() == row.remarks)
+    func `every mistake is reported once, at its place, with a hint`(row: Row) {
+        #expect(Folder(row.text, row.files).diagnostics() == row.diagnostics)
     }
 }

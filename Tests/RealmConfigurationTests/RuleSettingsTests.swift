@@ -19,7 +19,7 @@ struct RuleSettingsTests {
         try Folder(Self.realms + text).load().rules
     }
 
-    @Test func `everything of a rule can be said`() throws {
+    @Test func `all settings of a rule are read`() throws {
         let rule = try #require(
             try rules(
                 """
@@ -54,7 +54,7 @@ struct RuleSettingsTests {
         #expect(try Folder(text).load().roles == [Role(name: "r", users: ["ann"])])
     }
 
-    @Test func `hosts may be names, addresses of IPv4, domains, or all`() throws {
+    @Test func `the host of a rule is a name, an IPv4 address, a domain, or any host`() throws {
         let text = """
             protect app.example.com/ { open; }
             protect *.Example.com/ { open; }
@@ -66,13 +66,13 @@ struct RuleSettingsTests {
         )
     }
 
-    @Test func `a rule for everybody or nobody asks no realm, and needs no default`() throws {
+    @Test func `open and nobody rules have no realm, and need no default realm`() throws {
         let read = try rules("protect /public { open; }\nprotect /never { nobody; }")
         #expect(read.map(\.access) == [.open, .nobody])
         #expect(read.allSatisfy { $0.realms.isEmpty && $0.schemes.isEmpty && $0.requirements.isEmpty })
     }
 
-    @Test func `one place may have several rules, each for methods of its own`() throws {
+    @Test func `one path may have several rules, each for its own methods`() throws {
         let text = """
             protect /a { open; methods GET; }
             protect /a { realm a; require any; methods POST PUT; }
@@ -89,11 +89,11 @@ struct RuleSettingsTests {
     }
 
     @Test(arguments: ["", "server { }", "server { trusted-proxies none; }"])
-    func `CVE-2026-40575: nobody's word is taken unless somebody is named`(text: String) throws {
+    func `CVE-2026-40575: without trusted-proxies no proxy is trusted`(text: String) throws {
         #expect(try Folder(text).load().server.trustedProxies == [])
     }
 
-    @Test func `X-Forwarded-Host is believed only where it is said so`() throws {
+    @Test func `X-Forwarded-Host is trusted only with forwarded-host on`() throws {
         let proxies = "server { trusted-proxies 127.0.0.1;"
         #expect(try !Folder("\(proxies) }").load().server.trustsForwardedHost)
         #expect(try !Folder("\(proxies) forwarded-host off; }").load().server.trustsForwardedHost)
@@ -118,12 +118,12 @@ struct RuleSettingsTests {
         #expect(try Folder("server { sessions { } }").load().server.sessions == SessionSettings())
     }
 
-    @Test func `a short session is announced to expire within its time`() throws {
+    @Test func `with a short idle limit the warning time is half of it`() throws {
         let sessions = try Folder("server { sessions { idle 1m; } }").load().server.sessions
         #expect(sessions.idle == .seconds(60) && sessions.warning == .seconds(30))
     }
 
-    @Test func `every setting of signing in is read`() throws {
+    @Test func `every setting of sign-in is read`() throws {
         let text =
             Self.realms + """
                 server { sign-in {
@@ -143,7 +143,7 @@ struct RuleSettingsTests {
         #expect(try Folder("server { sign-in { prefix /; } }").load().server.signIn == SignInSettings())
     }
 
-    @Test func `whatever stands in a rule, it is read or told, and what is read is as rules compare it`() throws {
+    @Test func `random rules are refused, or read in normalized form`() throws {
         var random = Random(seed: 11)
         let places = ["/", "/a/", "= /a", "a.b/", "*.a.b/x/", "A.b./x", "a:1/", "[::1]/", "é", "/a b", ""]
         let statements = [

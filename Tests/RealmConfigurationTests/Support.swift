@@ -7,7 +7,7 @@ import RealmConfiguration
 import RealmKit
 import RealmTesting
 
-/// A folder of files that exist nowhere.
+/// A folder of files in memory.
 struct Folder: Sendable {
     var files: [String: [UInt8]]
     var writable: Set<String> = []
@@ -33,14 +33,14 @@ struct Folder: Sendable {
             },
             environment: { environment[$0] }
         )
-        // A few, so that remarks that list them stay as they are when there are more.
+        // A few, so that diagnostics that list them stay as they are when there are more.
         let few = builtInRealms.filter { !Set($0.classNames).isDisjoint(with: ["StackRealm", "StartWithRealm"]) }
         let kinds = few + [RealmKind(VaultRealm.self, modules: VaultLoginModule.self)]
         return try ConfigurationLoader(kinds, files: source, clock: clock, properties: properties).load(path)
     }
 
-    /// All remarks, each as `file:line:column: severity: message | hint`.
-    func remarks() -> [String] {
+    /// All diagnostics, each as `file:line:column: severity: message | hint`.
+    func diagnostics() -> [String] {
         do throws(ConfigurationErrors) {
             return try load().warnings.map(Self.line)
         } catch {

@@ -33,7 +33,7 @@ struct ThrottleSettingsTests {
     }
 
     @Test(arguments: ["", "server { }", "server { throttle { } }"])
-    func `what is not said is the default`(text: String) throws {
+    func `settings that are not set have their defaults`(text: String) throws {
         #expect(try Folder(text).load().server.throttle == ThrottleSettings())
     }
 

@@ -19,7 +19,7 @@ struct ValueTests {
         secret.withBytes { bytes in String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self) }
     }
 
-    @Test func `a property of every kind arrives as what it is`() throws {
+    @Test func `a property of every kind has its value`() throws {
         let set = try vault("key k; tries 7; strict ON; wait 5m; file a.txt; friends x y; colour green; note \"a b\";")
         #expect(try text(set.secret("key")) == "k")
         #expect(try set.integer("tries") == 7)
@@ -32,7 +32,7 @@ struct ValueTests {
         #expect(set.realmName == "v")
     }
 
-    @Test func `a property that is not set is its default, or nothing`() throws {
+    @Test func `a property that is not set has its default, or no value`() throws {
         let unset = try vault("key k;")
         #expect(try unset.integer("tries") == 3)
         #expect(try !unset.boolean("strict"))
@@ -42,7 +42,7 @@ struct ValueTests {
         #expect(try unset.string("colour") == "red")
     }
 
-    @Test func `what stands in braces is replaced`() throws {
+    @Test func `references in braces are replaced`() throws {
         let properties = try vault(
             "key \"${env:KEY}\"; note \"${config.dir}-${name}\"; file \"${env:DIR}/x\"; friends \"${file:friend}\";"
         ) { folder in
@@ -60,18 +60,18 @@ struct ValueTests {
         ("lilac", "lilac"), ("lilac\n", "lilac"), ("lilac\r\n", "lilac"), ("lilac\n\n", "lilac\n"),
         (" lilac ", " lilac "),
     ])
-    func `a secret from a file has lost the end of its line, and no more`(content: String, secret: String) throws {
+    func `a secret from a file loses one line end, and nothing else`(content: String, secret: String) throws {
         let properties = try vault("key \"${file:/run/key}\";") { $0.files["/run/key"] = Array(content.utf8) }
         #expect(try text(properties.secret("key")) == secret)
     }
 
-    @Test func `a secret need not be text`() throws {
+    @Test func `a secret may be any bytes`() throws {
         let properties = try vault("key \"${file:key}\";") { $0.files["etc/key"] = [0xFF, 0x00, 0x0A] }
         #expect(try properties.secret("key").count == 2)
         #expect("\(try properties.secret("key"))" == "<secret>")
     }
 
-    @Test func `options arrive as what they are, from either file`() async throws {
+    @Test func `options of realms conf and of login conf have their values`() async throws {
         let options = #"depth="4" token="${name}" list="a,b c" path="x/y""#
         var inline = Folder(
             "login vault { VaultLoginModule required \(options); }\nrealm v { class VaultRealm; key k; }"
@@ -89,14 +89,14 @@ struct ValueTests {
         }
     }
 
-    @Test func `login conf knows no files and variables of the environment`() {
+    @Test func `login conf expands no files and no environment variables`() {
         var folder = Folder(
             "login-config login.conf;\nrealm v { class VaultRealm; key k; }",
             ["etc/login.conf": "vault { VaultLoginModule required token=\"${env:KEY}\"; };"]
         )
         folder.environment = ["KEY": "sesame"]
         #expect(
-            folder.remarks() == [
+            folder.diagnostics() == [
                 "etc/login.conf:1:42: error: the property `env:KEY` is not defined | `${env:...}` and `${file:...}` work in realms.conf only"
             ]
         )

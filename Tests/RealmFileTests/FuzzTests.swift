@@ -7,7 +7,7 @@ import Testing
 
 @testable import RealmFile
 
-/// Damaged files: nothing crashes, nobody comes of a line that is not well formed, and nobody gains a group.
+/// Damaged files: they cause no crash, a malformed line makes no user, and no user gains a group.
 struct FuzzTests {
     private static let rounds = 1500
 
@@ -55,7 +55,7 @@ struct FuzzTests {
         return text
     }
 
-    /// The users of bytes, or nil if they are refused as a whole.
+    /// The users of a file, or nil if the whole file is refused.
     private func table(_ bytes: [UInt8], _ form: KeyFileForm, _ groups: [UInt8]?) -> UserTable? {
         do throws(FileFault) {
             try TextLine.checkText(bytes, path: "f")
@@ -75,7 +75,7 @@ struct FuzzTests {
     }
 
     @Test(arguments: [11, 12])
-    func `of damaged key files come users of whole lines only, with no groups but theirs`(seed: UInt64) {
+    func `users of a damaged key file come from well-formed lines, with the groups of those lines`(seed: UInt64) {
         var random = Random(seed: seed)
         for round in 0..<Self.rounds {
             let bytes = mutate(Array(Self.keyFile.utf8), &random)
@@ -100,7 +100,7 @@ struct FuzzTests {
                 #expect(isThere, "seed \(seed), round \(round): \(user.name) \(groups)")
                 let twins = lines.filter { $0.unicodeScalars.starts(with: "\(user.name);".unicodeScalars) }.count
                 if twins > 1, user.usablePassword != nil {
-                    // The other one was left out for another reason, and said so.
+                    // The other line was ignored for another reason, with a warning.
                     #expect(!table.warnings.isEmpty, "seed \(seed), round \(round): \(user.name) stands twice")
                 }
             }
@@ -108,7 +108,7 @@ struct FuzzTests {
     }
 
     @Test(arguments: [21, 22])
-    func `of damaged group files comes no member whose name is not on the group's line`(seed: UInt64) {
+    func `a damaged group file adds only members that are named on the group's line`(seed: UInt64) {
         var random = Random(seed: seed)
         for round in 0..<Self.rounds {
             let groups = mutate(Array(Self.groupFile.utf8), &random)
@@ -129,7 +129,7 @@ struct FuzzTests {
         }
     }
 
-    /// What nobody has damaged, nobody may lose either: lines away from the damage stay as they are.
+    /// Users of undamaged lines are kept.
     @Test func `a damaged line affects no other line`() {
         var random = Random(seed: 31)
         let lines = Self.keyFile.split(separator: "\n").map { Array($0.utf8) }
@@ -141,7 +141,7 @@ struct FuzzTests {
             let whole = table(Array(damaged.joined(separator: [0x0A])), .glassfish, nil)
             for (name, line) in [("ann", 1), ("bob", 2), ("carl", 3)] where line != place {
                 guard let user = whole?.users.first(where: { $0.name.text == name }), !user.isAmbiguous else {
-                    // Unless the damage made another line of the same name.
+                    // The damage may have made a second line of the same name.
                     #expect(String(decoding: damaged[place], as: UTF8.self).contains(name), "round \(round): \(name)")
                     continue
                 }

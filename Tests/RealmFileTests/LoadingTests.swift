@@ -36,7 +36,7 @@ struct LoadingTests {
         }
     }
 
-    @Test func `a missing file is an error, and the message says how to make one`() throws {
+    @Test func `the error for a missing file names a command that creates it`() throws {
         #expect(fault() == "file: users: No such file or directory; create an empty one with: (umask 077; touch users)")
         try folder.write("ann:\(Known.ssha)\n")
         #expect(
@@ -45,7 +45,7 @@ struct LoadingTests {
         )
     }
 
-    @Test func `a binary file is refused`() throws {
+    @Test func `UTF-16 files, files with NUL bytes and folders are refused`() throws {
         try folder.write([0xFF, 0xFE, 0x61, 0x00])
         #expect(fault() == "file: users: it is UTF-16; it must be UTF-8")
         try folder.write([0x61, 0x0A, 0x00])
@@ -55,18 +55,18 @@ struct LoadingTests {
         #expect(fault() == "file: users: it is not a regular file")
     }
 
-    @Test func `a pipe is refused, and not waited for`() {
+    @Test func `a named pipe is refused without waiting for a writer`() {
         unsafe mkfifo(folder.file("users"), 0o600)
         #expect(fault() == "file: users: it is not a regular file")
     }
 
-    @Test func `a file that is too long is refused before it is read`() throws {
+    @Test func `a file longer than 64 MiB is refused`() throws {
         try folder.write("")
         unsafe truncate(folder.file("users"), 65 << 20)
         #expect(fault() == "file: users: it is longer than 64 MiB")
     }
 
-    @Test func `a file that mixes both forms is refused unless the form is set`() throws {
+    @Test func `a file that mixes both formats is refused unless format is set`() throws {
         try folder.write("ann;\(Known.ssha);a\n# x:y\nbob:\(Known.ssha)\n")
         #expect(
             fault() == """
@@ -85,7 +85,7 @@ struct LoadingTests {
         #expect(fault(["format": .string("glassfish")], groups: "groups").hasPrefix("group-file: is for htpasswd"))
     }
 
-    @Test func `an empty file has no users, and a warning`() async throws {
+    @Test func `an empty file has no users and a warning, and becomes a key file`() async throws {
         try folder.write("")
         let realm = try FileRealm.make(folder)
         #expect(realm.listing == [])
@@ -103,7 +103,7 @@ struct LoadingTests {
         #expect(try folder.text("groups") == "a: ann\n")
     }
 
-    @Test func `a file that anybody may write to is refused`() throws {
+    @Test func `a world-writable user or group file is refused`() throws {
         try folder.write("ann;\(Known.ssha);a\n", mode: 0o602)
         #expect(fault() == "file: users: every user of this machine may write to it; chmod o-w users")
         try folder.write("ann:\(Known.ssha)\n")
@@ -111,7 +111,7 @@ struct LoadingTests {
         #expect(fault(groups: "groups").contains("groups: every user of this machine may write to it"))
     }
 
-    @Test func `a file in a folder in which anybody may replace it is refused`() throws {
+    @Test func `a file in a world-writable folder is refused unless the folder is sticky`() throws {
         try folder.write("ann;\(Known.ssha);a\n")
         unsafe chmod(folder.path, 0o703)
         #expect(fault().hasPrefix("file: users: every user of this machine may replace it"))
@@ -119,7 +119,7 @@ struct LoadingTests {
         #expect(fault() == "none")
     }
 
-    @Test func `modes that show or give too much are reported`() throws {
+    @Test func `group-writable files and a world-readable user file get warnings`() throws {
         try folder.write("ann:\(Known.ssha)\n", mode: 0o664)
         try folder.write("", to: "groups", mode: 0o664)
         #expect(
@@ -131,8 +131,7 @@ struct LoadingTests {
         )
     }
 
-    /// In release mode it takes a small part of this.
-    @Test func `many users are read in little time`() async throws {
+    @Test func `a file of 20,000 users is read`() async throws {
         let count = 20_000
         var text = ""
         for number in 0..<count { text += "user\(number);\(Known.ssha);users,g\(number % 100)\n" }

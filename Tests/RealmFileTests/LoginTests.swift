@@ -94,14 +94,17 @@ struct LoginTests {
         ("off", "secret", .disabled), ("reset", "RESET", .disabled), ("broken", "secret", .disabled),
         ("twice", "secret", .disabled), ("anonymous", "", .wrongCredentials),
     ])
-    func `each refusal has its reason, for the log`(name: String, password: String, failure: LoginFailure) async throws
-    {
+    func `each rejected login reports its reason for the log`(
+        name: String,
+        password: String,
+        failure: LoginFailure
+    ) async throws {
         let report = try await login(try realm(Self.keyFile), name, password)
         #expect(report.identity == nil)
         #expect(report.refusal?.failure == failure)
     }
 
-    @Test func `names and groups come from the file`() async throws {
+    @Test func `the user and groups of a login come from the file`() async throws {
         let report = try await login(try realm(Self.keyFile, ["rehash": .boolean(false)]), "alice", "secret")
         #expect(report.identity?.groups == ["users", "admins"])
         #expect(report.identity?.subject.users == ["alice"])
@@ -120,7 +123,7 @@ struct LoginTests {
         #expect(try await login(realm, "bob", "secret").identity == nil)
     }
 
-    /// Whether the same is computed for each is told by the note that every check leaves.
+    /// The note of each check lists the hashes that were computed.
     @Test func `every login checks one hash of every cost, for known and unknown users`() async throws {
         let realm = try realm(Self.keyFile)
         var plans: Set<String> = []
@@ -137,14 +140,14 @@ struct LoginTests {
         #expect(realm.files.table.costs.count == 2)
     }
 
-    @Test func `without users a login costs what the policy costs`() async throws {
+    @Test func `in a realm without users a login computes a hash of the policy`() async throws {
         let realm = try realm("")
         let report = try await login(realm, "ann", "lilac")
         #expect(report.refusal?.failure == .unknownUser)
         #expect(report.notes.map(\.text).first?.contains("argon2id") == true)
     }
 
-    @Test func `a change of the file counts for the next login`() async throws {
+    @Test func `a new password and new groups apply to the next login`() async throws {
         let realm = try realm("ann;\(Known.ssha);a\n", ["rehash": .boolean(false)])
         #expect(try await login(realm, "ann", "secret").identity?.groups == ["a"])
         var changes = UserChanges()
@@ -156,7 +159,7 @@ struct LoginTests {
 
     // MARK: Hashing anew
 
-    @Test func `a weak hash is replaced after a login, and revokes no session`() async throws {
+    @Test func `a weak hash is replaced after a login, and the user is not reported as changed`() async throws {
         let realm = try realm("# top\nann;\(Known.ssha);a\n")
         #expect(try await login(realm, "ann", "wrong").identity == nil)
         await realm.rehasher?.rest()
@@ -178,13 +181,13 @@ struct LoginTests {
         var changes = UserChanges()
         changes.hash = Known.glassfish
         try await realm.change(try Username("ann"), changes)
-        // As if the login had been before the change.
+        // A rehash whose login came before the change.
         realm.rehasher?.begin(try Username("ann"), password: Secret(utf8: "secret"), replacing: Known.ssha)
         await realm.rehasher?.rest()
         #expect(try folder.text() == "ann;\(Known.glassfish);a\n")
     }
 
-    @Test func `nothing is rehashed if that is off, or the stack refuses`() async throws {
+    @Test func `no hash is replaced if rehash is off or the stack rejects the login`() async throws {
         let text = "ann;\(Known.ssha);a\n"
         let switchedOff = try realm(text, [:])
         #expect(try await login(switchedOff, "ann", "secret").identity != nil)
@@ -208,7 +211,7 @@ struct LoginTests {
         #expect(try folder.text() == text)
     }
 
-    @Test func `a failed rehash fails no login, and is logged once`() async throws {
+    @Test func `a failed rehash does not fail the login, and is logged once`() async throws {
         let realm = try realm("ann;\(Known.ssha);a\n")
         try FileManager.default.createDirectory(
             atPath: folder.file(".users.new-\(getpid())"),
@@ -225,7 +228,7 @@ struct LoginTests {
         )
     }
 
-    @Test func `a hash that needs too much memory blocks only its user, and is logged`() async throws {
+    @Test func `a hash that needs too much memory blocks only its user, with a warning`() async throws {
         let big = "$argon2id$v=19$m=1048576,t=1,p=1$c2FsdHNhbHRzYWx0$" + String(repeating: "A", count: 43)
         let realm = try realm("ann;\(Known.ssha);a\nbob;\(big);b\n", ["rehash": .boolean(false)])
         #expect(realm.listing == ["ann: a", "!bob: b"])
@@ -234,7 +237,7 @@ struct LoginTests {
         #expect(try await login(realm, "bob", "secret").refusal?.failure == .disabled)
     }
 
-    @Test func `without a service that checks passwords the module cannot be made`() throws {
+    @Test func `without a password service the module cannot be created`() throws {
         try folder.write("ann;\(Known.ssha);a\n")
         let realm = try FileRealm.make(folder)
         #expect(throws: BadModule("this program has no service that checks passwords")) { try module(realm) }

@@ -6,7 +6,7 @@ import RealmKit
 import SeededRandom
 import Testing
 
-/// Random changes of random files, against a model that knows lines and nothing of the code.
+/// Random changes of random files, compared with a model of lines that shares no code with the realm.
 struct PropertyTests {
     private struct Line: Equatable {
         var text: String

@@ -11,7 +11,7 @@ struct ReadingTests {
 
     init() throws { folder = try Folder() }
 
-    @Test func `a key file as GlassFish writes it is read unchanged`() throws {
+    @Test func `a key file written by GlassFish is read without warnings`() throws {
         try folder.write(
             """
             # List of users
@@ -37,7 +37,7 @@ struct ReadingTests {
         #expect(realm.jaasContext == "fileRealm")
     }
 
-    @Test func `an htpasswd file and a group file are read unchanged`() throws {
+    @Test func `an htpasswd file and a group file are read without warnings`() throws {
         try folder.write(
             """
             # made by hand
@@ -58,7 +58,7 @@ struct ReadingTests {
     }
 
     @Test(arguments: ["\n", "\r\n"])
-    func `LF, CRLF, a missing last line end and a byte order mark are read`(end: String) throws {
+    func `LF, CRLF, a byte order mark and a missing last line end are accepted`(end: String) throws {
         try folder.write("\u{FEFF}ann;\(Known.ssha);a\(end)\(end)# x\(end)bob;\(Known.ssha);b")
         let realm = try FileRealm.make(folder)
         #expect(realm.listing == ["ann: a", "bob: b"])
@@ -75,7 +75,7 @@ struct ReadingTests {
         }
     }
 
-    /// A line of a key file, and what is said of it; nobody must come of any.
+    /// A malformed line of a key file and its warning; no user may come from it.
     @Test(arguments: [
         ("u;;g", "users:2: the line is ignored: there is no hash; GlassFish would take the groups for it"),
         (";u;h;g", "users:2: the line is ignored: there are more than three fields: name;hash;groups"),
@@ -91,8 +91,10 @@ struct ReadingTests {
         ("u\u{2028};h;g", "users:2: the line is ignored: the user name holds a control character"),
         ("u;h\u{85};g", "users:2: the line is ignored: the hash is not UTF-8"),
     ])
-    func `an ambiguous line of a key file is skipped with a warning of its place`(line: String, warning: String) throws
-    {
+    func `a malformed line of a key file is ignored with a warning that names the line`(
+        line: String,
+        warning: String
+    ) throws {
         try folder.write("ann;\(Known.ssha);a\n\(line)\nbob;\(Known.ssha);b\n")
         let realm = try FileRealm.make(folder)
         #expect(realm.listing == ["ann: a", "bob: b"])
@@ -106,7 +108,7 @@ struct ReadingTests {
         ("word", "users:2: the line is ignored: there is no :"),
         ("u :h", "users:2: the line is ignored: the user name begins or ends with white space"),
     ])
-    func `an ambiguous line of an htpasswd file is skipped with a warning of its place`(
+    func `a malformed line of an htpasswd file is ignored with a warning that names the line`(
         line: String,
         warning: String
     ) throws {
@@ -116,7 +118,7 @@ struct ReadingTests {
         #expect(realm.warnings(in: folder) == [warning])
     }
 
-    @Test func `a line that Apache would join with the next is none, and neither is the next`() throws {
+    @Test func `a line that ends in a backslash is ignored, and so is the next line`() throws {
         try folder.write("# comment \\\nu:\(Known.ssha)\nv:\(Known.ssha)\\\nw:\(Known.ssha)\nann:\(Known.ssha)\n")
         #expect(try FileRealm.make(folder).listing == ["ann: "])
     }
@@ -143,7 +145,7 @@ struct ReadingTests {
         #expect(try await realm.groupNames(of: Username("ann")) == [])
     }
 
-    @Test func `an unreadable hash blocks only its user, and is not shown`() throws {
+    @Test func `an unreadable hash blocks only its user, and no warning quotes it`() throws {
         try folder.write("ann;\(Known.ssha);a\nbob;hunter2;b\ncarl;{NOPE}abc;c\ndora;{SSHA256}AAAA;d\n")
         let realm = try FileRealm.make(folder)
         #expect(realm.listing == ["ann: a", "!bob: b", "!carl: c", "!dora: d"])
@@ -151,21 +153,21 @@ struct ReadingTests {
         #expect(!realm.warnings.joined().contains("hunter2"))
     }
 
-    @Test func `clear text is read where it is allowed, except the marks of missing passwords`() throws {
+    @Test func `clear-text passwords are read if allowed, except the marks of missing passwords`() throws {
         try folder.write("ann;{CLEAR}lilac;a\nbob;RESET;b\ncarl;!{CLEAR}basil;c\n")
         #expect(try FileRealm.make(folder).listing == ["!ann: a", "!bob: b", "!carl: c"])
         let realm = try FileRealm.make(folder, ["clear-text": .boolean(true)])
         #expect(realm.listing == ["ann: a", "!bob: b", "!carl: c"])
     }
 
-    /// Lines of a group file that say nothing.
+    /// Malformed lines of a group file, and the reason in the warning.
     @Test(arguments: [
         ("admins ann", "there is no :"), (": ann", "there is no group before the :"),
         ("admins: \"ann", "a quote is not closed"), ("admins: 'ann'x", "a quote ends within a word"),
         ("admins: ann\u{1}", "it contains a control character"),
         ("a\u{85}: ann", "the group's name contains a control character"),
     ])
-    func `an ambiguous line of a group file adds no group`(line: String, reason: String) throws {
+    func `a malformed line of a group file adds no group, and gets a warning`(line: String, reason: String) throws {
         try folder.write("ann:\(Known.ssha)\n")
         try folder.write("staff: ann\n\(line)\n", to: "groups")
         let realm = try FileRealm.make(folder, groups: "groups")
@@ -173,7 +175,7 @@ struct ReadingTests {
         #expect(realm.warnings(in: folder) == ["groups:2: the line is ignored: \(reason)"])
     }
 
-    @Test func `every warning is logged once, twenty at most`() throws {
+    @Test func `twenty warnings are logged, then the number of the others`() throws {
         try folder.write("ann;\(Known.ssha);a\n" + String(repeating: "nonsense\n", count: 30))
         let log = LogJournal()
         _ = try FileRealm.make(folder, log: log)

@@ -8,7 +8,7 @@ import Testing
 
 @testable import RealmFile
 
-/// Whether those who have been let in before may go on.
+/// The state of users, by which their sessions continue or end.
 struct StateTests {
     private let folder: Folder
 
@@ -35,11 +35,11 @@ struct StateTests {
         "bob;\(Known.ssha);a\n", "ann;!\(Known.ssha);a\n", "ann;RESET;a\n",
         "ann;\(Known.ssha);a\nann;\(Known.ssha);a\n",
     ])
-    func `an unknown or disabled user has the status gone`(text: String) async throws {
+    func `an unknown, disabled or repeated user has the state gone`(text: String) async throws {
         #expect(try await state("ann", text) == .gone)
     }
 
-    @Test func `with an unusable file the user's status is unknown`() async throws {
+    @Test func `while the file is missing the state of every user is unknown`() async throws {
         try folder.write("ann;\(Known.ssha);a\n")
         let realm = try FileRealm.make(folder)
         try FileManager.default.removeItem(atPath: folder.file("users"))

@@ -18,7 +18,7 @@ enum Known {
     static let lilac = "{SHA}rLfHliJBkMFMcs6yZScXcKfFRCQ="
 }
 
-/// A folder that is there for one test.
+/// A temporary folder for one test.
 final class Folder: Sendable {
     let path: String
 
@@ -62,7 +62,7 @@ extension String {
     }
 }
 
-/// What was logged.
+/// The log entries of a realm.
 final class LogJournal: Sendable {
     private let lines = Mutex<[String]>([])
 
@@ -70,11 +70,11 @@ final class LogJournal: Sendable {
     var entries: [String] { lines.withLock { $0 } }
 }
 
-/// A wall clock that is set by hand, in nanoseconds.
-final class HandClock: Sendable {
+/// A wall clock that the test sets, in nanoseconds.
+final class ManualWallClock: Sendable {
     private let time: Mutex<Int>
 
-    /// An hour after now: what is written in a test has rested by then.
+    /// One hour from now: files written in a test count as complete by then.
     init(_ time: Int = FileStamp.systemNow() + 3600 * 1_000_000_000) { self.time = Mutex(time) }
 
     var now: @Sendable () -> Int { { [self] in time.withLock { $0 } } }
@@ -83,7 +83,7 @@ final class HandClock: Sendable {
 }
 
 extension FileRealm {
-    /// A realm of files in a folder, for which all files have rested long enough.
+    /// A realm of files in a folder, by whose clock the files count as complete.
     static func make(
         _ folder: Folder,
         _ properties: [String: PropertyValue] = [:],
@@ -91,7 +91,7 @@ extension FileRealm {
         groups: String? = nil,
         services: RealmServices = .none,
         log: LogJournal? = nil,
-        clock: HandClock = HandClock()
+        clock: ManualWallClock = ManualWallClock()
     ) throws -> FileRealm {
         var values = properties
         values["file"] = .string(folder.file(name))
@@ -102,7 +102,7 @@ extension FileRealm {
         return try FileRealm(read, now: clock.now)
     }
 
-    /// Who there is, with `!` before whoever cannot sign in, and the groups.
+    /// The users with their groups, and `!` before users who cannot sign in.
     var listing: [String] {
         files.table.users.map { user in
             "\(user.usablePassword == nil ? "!" : "")\(user.name): \(user.groups.joined(separator: ","))"

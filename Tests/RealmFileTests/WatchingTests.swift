@@ -10,7 +10,7 @@ import Testing
 
 struct WatchingTests {
     private let folder: Folder
-    private let clock = HandClock()
+    private let clock = ManualWallClock()
     private let log = LogJournal()
 
     init() throws { folder = try Folder() }
@@ -21,13 +21,13 @@ struct WatchingTests {
         return try FileRealm.make(folder, groups: groups == nil ? nil : "groups", log: log, clock: clock)
     }
 
-    /// A new file in the place of the old one, as editors make it.
+    /// Replaces a file by a new one, as editors do.
     private func replace(_ text: String, _ name: String = "users") throws {
         try folder.write(text, to: "fresh")
         #expect(unsafe rename(folder.file("fresh"), folder.file(name)) == 0)
     }
 
-    /// Sets the clock to the moment at which a file was written last, however long ago that was on a busy machine.
+    /// Sets the clock to the time of the last write of a file, which may be some time ago on a busy machine.
     private func setClockToWriting(_ name: String = "users") throws {
         clock.set(try #require(FileStamp(of: folder.file(name))).changed)
     }
@@ -55,33 +55,33 @@ struct WatchingTests {
         #expect(realm.listing == ["new: a", "same: a", "hash: a", "groups: b", "!off: a"])
     }
 
-    @Test func `a change that a login has read is still reported by the next refresh`() async throws {
+    @Test func `a change that a lookup has already read is still reported by the next refresh`() async throws {
         let realm = try start("ann;\(Known.ssha);a\n")
         try replace("bob;\(Known.ssha);a\n")
         #expect(try await realm.groupNames(of: Username("bob")) == ["a"])
         #expect(names(await realm.refresh()) == ["ann"])
     }
 
-    @Test func `a change of the group file is seen`() async throws {
+    @Test func `a change of the group file is read, and its users are reported as changed`() async throws {
         let realm = try start("ann:\(Known.ssha)\nbob:\(Known.ssha)\n", groups: "a: ann bob\n")
         try replace("a: bob\n", "groups")
         #expect(names(await realm.refresh()) == ["ann"])
         #expect(realm.listing == ["ann: ", "bob: a"])
     }
 
-    /// What makes a new state unusable, and how the message begins.
+    /// The damage that makes the file unusable, and the beginning of the message.
     @Test(arguments: [
         ("missing", "users: No such file"), ("writable", "users: every user of this machine may write"),
         ("nul", "users:2: it is not a text file"), ("form", "users: it is an htpasswd file (user:hash) now"),
         ("mixed", "users:2: this line is in the form of"), ("folder", "users: it is not a regular file"),
         ("long", "users: it is longer than 64 MiB"),
     ])
-    func `an unusable file keeps the users read before, and is logged once`(
-        what: String,
+    func `while the file is unusable the users read before remain, and one error is logged`(
+        damage: String,
         message: String
     ) async throws {
         let realm = try start("ann;\(Known.ssha);a\n")
-        try spoil(what)
+        try damageFile(damage)
         for _ in 0..<3 {
             #expect(try await realm.groupNames(of: Username("ann")) == ["a"])
             #expect(await realm.refresh() == .none)
@@ -100,8 +100,8 @@ struct WatchingTests {
         #expect(log.entries.count == 2)
     }
 
-    private func spoil(_ what: String) throws {
-        switch what {
+    private func damageFile(_ damage: String) throws {
+        switch damage {
         case "missing": try FileManager.default.removeItem(atPath: folder.file("users"))
         case "writable": try folder.write("ann;\(Known.ssha);admins\n", mode: 0o666)
         case "nul": try folder.write("ann;\(Known.ssha);b\n\0\n")
@@ -114,12 +114,12 @@ struct WatchingTests {
         }
     }
 
-    @Test func `an unsafe folder is noticed, and so is its repair`() async throws {
+    @Test func `a file in an unsafe folder is not read until the folder is safe again`() async throws {
         let realm = try start("ann;\(Known.ssha);a\n")
         unsafe chmod(folder.path, 0o777)
         try replace("ann;\(Known.ssha);admins\n")
         #expect(try await realm.groupNames(of: Username("ann")) == ["a"])
-        // The file itself is as it was when this is put right.
+        // The repair does not change the file itself.
         unsafe chmod(folder.path, 0o700)
         clock.advance(seconds: 1)
         #expect(try await realm.groupNames(of: Username("ann")) == ["admins"])
@@ -145,19 +145,19 @@ struct WatchingTests {
         #expect(names(await realm.refresh()) == ["bob"])
     }
 
-    @Test func `a change waits for another program that is writing the file in place`() async throws {
+    @Test func `a change waits until another program has finished writing the file in place`() async throws {
         clock.set(FileStamp.systemNow())
         let realm = try start("ann:\(Known.ssha)\n")
         try folder.write("")
         try setClockToWriting()
         async let added: Void = realm.add(UserRecord(try Username("new")), hash: nil)
-        // The clock stands still: the change cannot be made before the file is whole, however long that takes.
+        // The clock does not advance, so the change has to wait for the complete file.
         try folder.write("ann:\(Known.ssha)\nbob:*\n")
         try await added
         #expect(try folder.text() == "ann:\(Known.ssha)\nbob:*\nnew:*\n")
     }
 
-    @Test func `a file that stays empty is taken as empty after a second`() async throws {
+    @Test func `a file that stays empty is read as empty after a second`() async throws {
         clock.set(FileStamp.systemNow())
         let realm = try start("ann:\(Known.ssha)\n")
         try folder.write("")
@@ -168,9 +168,9 @@ struct WatchingTests {
         #expect(realm.listing == [])
     }
 
-    @Test func `a change that leaves the same stamp is seen as long as the file is fresh`() async throws {
+    @Test func `a change that leaves the file's stamp the same is read while the file is recent`() async throws {
         let realm = try start("ann;\(Known.ssha);a\n")
-        // As if the file had been read within the same tick of the clock in which it was written again.
+        // As if the file had been read, and then written again within the same tick of the clock.
         let stamps = realm.files.paths.stamps()
         let written = try #require(stamps.first??.changed)
         try folder.write("ann;\(Known.ssha);b\n")
@@ -184,7 +184,7 @@ struct WatchingTests {
         #expect(try await realm.groupNames(of: Username("ann")) == ["b"])
     }
 
-    @Test func `own changes are reported at once, rehashes are not`() async throws {
+    @Test func `changes made through the realm are reported by the next refresh, rehashes are not`() async throws {
         let realm = try start("ann;\(Known.ssha);a\nbob;\(Known.ssha);a\n")
         clock.set(FileStamp.systemNow())
         var changes = UserChanges()
@@ -199,7 +199,7 @@ struct WatchingTests {
         #expect(names(await realm.refresh()) == ["ann"])
     }
 
-    @Test func `logins during a change see the old or the new state`() async throws {
+    @Test func `concurrent reads see either the old or the new users, never a mix`() async throws {
         let states = ["a", "b"].map { group in
             (0..<300).map { "u\($0);\(Known.ssha);\(group)\n" }.joined()
         }

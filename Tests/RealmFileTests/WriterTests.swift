@@ -7,7 +7,7 @@ import Testing
 
 @testable import RealmFile
 
-/// Several writers, in one process and in several, and what becomes of a change that cannot be made.
+/// Concurrent writers, in one process and in several, and changes that fail.
 struct WriterTests {
     private let folder: Folder
 
@@ -16,7 +16,7 @@ struct WriterTests {
     private static let program = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
         .appendingPathComponent("filewriter").path
 
-    /// Starts the helper by the shell, which may set limits first.
+    /// Starts the helper program from a shell, which may set limits first.
     private func spawn(_ words: [String], limits: String = ":") throws -> pid_t {
         let all = ["/bin/sh", "-c", "\(limits); exec \"$0\" \"$@\"", Self.program] + words
         var actions = unsafe posix_spawn_file_actions_t()
@@ -44,7 +44,7 @@ struct WriterTests {
     }
 
     @Test(arguments: ["-", "groups"])
-    func `processes that change the same file at the same time lose nothing`(groups: String) async throws {
+    func `processes that change the same file at the same time lose no change`(groups: String) async throws {
         try folder.write(groups == "-" ? "# here\n" : "# here\nann:\(Known.ssha)\n")
         try folder.write("", to: "groups")
         let groupFile = groups == "-" ? "-" : folder.file("groups")
@@ -62,7 +62,7 @@ struct WriterTests {
         #expect(try folder.names.filter { $0.contains(".new-") } == [])
     }
 
-    @Test func `realms of one process that change the same file at the same time lose nothing`() async throws {
+    @Test func `realms of one process that change the same file at the same time lose no change`() async throws {
         try folder.write("# here\n")
         let realms = try (0..<3).map { _ in try FileRealm.make(folder) }
         try await withThrowingTaskGroup(of: Void.self) { tasks in
@@ -76,7 +76,7 @@ struct WriterTests {
         for realm in realms { #expect(try await realm.users().count == 45) }
     }
 
-    @Test func `a timed-out wait names the holder of the lock`() throws {
+    @Test func `a wait for the lock that times out names the process that holds it`() throws {
         try folder.write("ann;\(Known.ssha);a\n")
         let file = try FileSnapshot(reading: folder.file("users"))
         let lock = try FileLock(of: file.path, timeLimit: 0)
@@ -87,7 +87,7 @@ struct WriterTests {
         }
     }
 
-    @Test func `a removed lock file does not count as the lock`() throws {
+    @Test func `after the lock file is removed the next writer locks a new one`() throws {
         try folder.write("ann;\(Known.ssha);a\n")
         let file = try FileSnapshot(reading: folder.file("users"))
         let first = try FileLock(of: file.path, timeLimit: 0)
@@ -99,7 +99,7 @@ struct WriterTests {
         }
     }
 
-    @Test func `a disk that is full changes nothing, and the message says what failed`() async throws {
+    @Test func `a full disk changes nothing, and the message names the write that failed`() async throws {
         var text = "# here\n"
         for number in 0..<40 { text += "user\(number);\(Known.ssha);users\n" }
         try folder.write(text)
@@ -111,14 +111,14 @@ struct WriterTests {
         #expect(try folder.names == [".users.lock", "errors", "users"])
     }
 
-    @Test(.enabled(if: geteuid() == 0, "needs the superuser, to be somebody else"))
+    @Test(.enabled(if: geteuid() == 0, "needs root, to run as another user"))
     func `without write permission on the folder, or ownership of the file, nothing is changed`() async throws {
         try folder.write("ann;\(Known.ssha);a\n", mode: 0o644)
         unsafe chmod(folder.path, 0o755)
         unsafe chown(folder.path, 65534, 65534)
         let words = [folder.file("users"), "-", "add", "bob", "a"]
         try folder.write("", to: "errors", mode: 0o666)
-        // Somebody else's file in a folder of one's own: it could be replaced, but would change hands.
+        // The writer owns the folder but not the file: a replacement would change the file's owner.
         let other = "setpriv --reuid=65534 --regid=65534 --clear-groups"
         let process = try spawn(words, limits: "set -- \(other) \"$0\" \"$@\"; exec \"$@\"")
         #expect(status(process) == 1)
@@ -132,8 +132,8 @@ struct WriterTests {
         #expect(try folder.text() == "ann;\(Known.ssha);a\n")
     }
 
-    /// Between the two files of an htpasswd realm nobody may have more than before or after.
-    @Test func `during a change the group file never holds more than before or after`() async throws {
+    /// A change writes two files; between the two writes a user may have only groups of both states.
+    @Test func `a change that fails half-way leaves only memberships that are in both states`() async throws {
         try folder.write("ann:\(Known.ssha)\n")
         try folder.write("old: ann\nstays: ann\nnew:\n", to: "groups")
         let realm = try FileRealm.make(folder, groups: "groups")

@@ -15,7 +15,7 @@ struct WritingTests {
         UserRecord(try Username(name), groups: groups)
     }
 
-    @Test func `changes of a key file change only their own bytes`() async throws {
+    @Test func `a change of a user in a key file leaves all other bytes as they are`() async throws {
         try folder.write("\u{FEFF}# top\r\nann;\(Known.ssha);a,b\r\nodd line\nbob;\(Known.lilac)\n\n# end")
         let realm = try FileRealm.make(folder)
         var changes = UserChanges()
@@ -32,7 +32,7 @@ struct WritingTests {
         #expect(realm.listing == ["bob: x,y y", "!carl: z"])
     }
 
-    @Test func `changes of an htpasswd file change only their own bytes`() async throws {
+    @Test func `a change of a user in htpasswd and group files leaves all other bytes as they are`() async throws {
         try folder.write("# top\n  ann:\(Known.ssha):Ann:more \n\nbob:x")
         try folder.write("a:  ann bob  \n# c\nb:\tbob\t\"ann\"\tann\n", to: "groups")
         let realm = try FileRealm.make(folder, groups: "groups")
@@ -49,7 +49,7 @@ struct WritingTests {
     }
 
     @Test(arguments: ["ann;\(Known.ssha);a\n", "ann:\(Known.ssha)\n"])
-    func `a disabled user has a mark before the hash, and enabling takes it away`(text: String) async throws {
+    func `disabling a user writes ! before the hash, and enabling removes it`(text: String) async throws {
         try folder.write(text)
         let realm = try FileRealm.make(folder)
         let ann = try Username("ann")
@@ -119,7 +119,11 @@ struct WritingTests {
         ("u", "a\n", Known.ssha), ("u", "a\u{85}", Known.ssha), ("u", "g", ""), ("u", "g", "!x"), ("u", "g", "RESET"),
         ("u", "g", "\(Known.ssha);x"), ("u", "g", "\(Known.ssha)\nroot;\(Known.ssha);admins"), ("u", "g", "no hash"),
     ])
-    func `what a key file cannot hold is refused`(name: String, group: String, hash: String) async throws {
+    func `names, groups and hashes that a key file cannot hold are refused`(
+        name: String,
+        group: String,
+        hash: String
+    ) async throws {
         let before = "ann;\(Known.ssha);a\n"
         try folder.write(before)
         let realm = try FileRealm.make(folder)
@@ -134,8 +138,11 @@ struct WritingTests {
         ("u\\", "g", Known.ssha), ("u", "a:b", Known.ssha), ("u", "#a", Known.ssha), ("u", "a\\", Known.ssha),
         ("u", "g", "*"), ("u", "g", "a:b"),
     ])
-    func `what htpasswd and group files cannot hold is refused`(name: String, group: String, hash: String) async throws
-    {
+    func `names, groups and hashes that htpasswd and group files cannot hold are refused`(
+        name: String,
+        group: String,
+        hash: String
+    ) async throws {
         try folder.write("ann:\(Known.ssha)\n")
         try folder.write("g: ann\n", to: "groups")
         let realm = try FileRealm.make(folder, groups: "groups")
@@ -146,7 +153,7 @@ struct WritingTests {
         #expect(try folder.text("groups") == "g: ann\n")
     }
 
-    @Test func `expiry, forced changes and groups without a file for them are refused`() async throws {
+    @Test func `expiry, a forced password change, and groups without a group file are refused`() async throws {
         try folder.write("ann:\(Known.ssha)\n")
         let realm = try FileRealm.make(folder)
         await #expect(throws: RealmError.invalidOperation("")) { try await realm.add(try user("u", ["g"]), hash: nil) }
@@ -165,7 +172,7 @@ struct WritingTests {
         #expect(try folder.text() == "ann:\(Known.ssha)\n")
     }
 
-    @Test func `leftover memberships are not given to a new user`() async throws {
+    @Test func `memberships already in the group file are not given to a new user of that name`() async throws {
         try folder.write("ann:\(Known.ssha)\n")
         try folder.write("admins: bob\nstaff: ann\n", to: "groups")
         let realm = try FileRealm.make(folder, groups: "groups")
@@ -174,7 +181,7 @@ struct WritingTests {
         #expect(realm.listing == ["ann: staff", "bob: staff"])
     }
 
-    @Test func `a link stays a link, and owner and mode stay`() async throws {
+    @Test func `a symbolic link stays a link, and the file keeps its owner and mode`() async throws {
         try folder.write("ann;\(Known.ssha);a\n", to: "real", mode: 0o640)
         let isRoot = geteuid() == 0
         if isRoot { unsafe chown(folder.file("real"), 1234, 2345) }
@@ -190,7 +197,7 @@ struct WritingTests {
         #expect(try folder.names == [".real.lock", "real", "users"])
     }
 
-    @Test func `files left by dead writers are removed, and no others`() async throws {
+    @Test func `temporary files left by other writers are removed, and no other files`() async throws {
         try folder.write("ann;\(Known.ssha);a\n")
         for name in [".users.new-1", ".users.new-99999999", ".users.new-x", ".users2.new-1", "users.new-1"] {
             try folder.write("left", to: name)

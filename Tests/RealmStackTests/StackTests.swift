@@ -76,7 +76,7 @@ struct StackTests {
         #expect(outcomes == ["wrong-credentials", "ignored", "success", "success"])
     }
 
-    @Test func `the other phases have scripts of their own`() async throws {
+    @Test func `commit, abort and logout have their own scripts`() async throws {
         let late = try scripted(["commit": "throw:unavailable", "abort": "ignored"])
         let report = try await login(.init(late, .required))
         #expect(report.refusal == .module(index: 0, phase: .commit, failure: .unavailable))
@@ -93,13 +93,13 @@ struct StackTests {
     }
 
     @Test(arguments: ["yes", "throw:", "throw:nothing", "success,nope", "Success"])
-    func `an unknown word in a script is refused when the module is made`(word: String) throws {
+    func `an unknown word in a script is refused when the module is created`(word: String) throws {
         let error = #expect(throws: BadModule.self) { try scripted(["login": word]) }
         #expect(error?.setting == "login")
         #expect(error?.message.hasPrefix("has no result ") == true)
     }
 
-    @Test func `the modules have the names login conf knows them by`() {
+    @Test func `the modules have their names in login conf`() {
         #expect(PermitLoginModule.moduleNames == ["PermitLoginModule"])
         #expect(DenyLoginModule.moduleNames == ["DenyLoginModule"])
         #expect(ScriptedLoginModule.moduleNames == ["ScriptedLoginModule"])

@@ -37,7 +37,7 @@ struct StartWithTests {
         #expect(await conformance.violations() == [])
     }
 
-    @Test func `the realm is the one of the first example`() throws {
+    @Test func `the defaults and names of the realm are those of the first example`() throws {
         let realm = try StartWithRealm(RealmProperties(schema: StartWithRealm.properties, realmName: "xtech"))
         #expect([realm.jaasContext, realm.startWith, realm.authType] == ["xtechMyRealm", "z", "X-TECH MyRealm"])
         #expect(StartWithRealm.classNames == ["StartWithRealm"])
@@ -50,12 +50,16 @@ struct StartWithTests {
         #expect(throws: BadRealm("is empty, so every name would match", setting: "startWith")) { try realm("") }
     }
 
-    /// A login is decided by bytes, as in the model.
+    /// Names are compared by bytes, as in the model.
     @Test(arguments: [
         ("z", "zed", true), ("z", "Zed", false), ("zed", "ze", false), ("\u{E9}", "\u{E9}a", true),
         ("e", "e\u{301}a", true), ("\u{E9}", "e\u{301}a", false), ("z", "\u{17E}ed", false), ("z", "z\u{301}", true),
     ])
-    func `a name has to start with the very bytes`(start: String, name: String, isAccepted: Bool) async throws {
+    func `a name is accepted only if its first bytes are those of startWith`(
+        start: String,
+        name: String,
+        isAccepted: Bool
+    ) async throws {
         let stack = LoginStack(
             name: "xtechMyRealm",
             [LoginStack.Entry(try module(start), .required)],

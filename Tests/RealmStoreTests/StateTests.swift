@@ -9,7 +9,7 @@ import RealmStore
 import Store
 import Testing
 
-/// Whether those who have been let in before may go on.
+/// The state of users, by which their sessions continue or end.
 @Suite struct StateTests {
     private let realm: StoreRealm
     private let folder = FileManager.default.temporaryDirectory.appending(path: "gatehouse-state-\(UUID())").path
@@ -41,7 +41,7 @@ import Testing
         return await realm.state(of: ann)
     }
 
-    @Test func `a stamp follows hash, groups and end, and who may not sign in is gone`() async throws {
+    @Test func `a stamp depends on hash, groups and expiry, and users who cannot sign in are gone`() async throws {
         let ann = try Username("ann")
         #expect(await realm.state(of: ann) == .gone)
         try await realm.add(UserRecord(ann, groups: ["a", "b"]), hash: nil)
@@ -67,7 +67,7 @@ import Testing
         #expect(await realm.state(of: ann) == .gone)
     }
 
-    @Test func `with a removed store the user's status is unknown`() async throws {
+    @Test func `with a removed store the state of a user is unknown`() async throws {
         let ann = try Username("ann")
         try await realm.add(UserRecord(ann), hash: Self.hashes[0])
         let path = "\(folder)/\(GatehouseStore.fileName)"

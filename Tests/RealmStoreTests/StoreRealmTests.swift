@@ -13,7 +13,7 @@ import Testing
 @Suite struct StoreRealmTests {
     private final class StoreFixture: Sendable {
         let time = Atomic(1_000_000)
-        let said = Mutex<[String]>([])
+        let logged = Mutex<[String]>([])
         let folder = FileManager.default.temporaryDirectory.appending(path: "gatehouse-realm-\(UUID())").path
         let realm: StoreRealm
         let stack: LoginStack
@@ -28,7 +28,7 @@ import Testing
             services[LazyStore.self] = LazyStore(folder: folder, mode: .createIfMissing)
             let box = Box()
             services[WallClock.self] = WallClock { box.fixture?.time.load(ordering: .relaxed) ?? 0 }
-            services[RealmLog.self] = RealmLog { _, message in box.fixture?.said.withLock { $0.append(message) } }
+            services[RealmLog.self] = RealmLog { _, message in box.fixture?.logged.withLock { $0.append(message) } }
             realm = try StoreRealm(
                 RealmProperties(schema: StoreRealm.properties, realmName: "people", services: services)
             )
@@ -41,7 +41,7 @@ import Testing
         }
 
         final class Box: @unchecked Sendable {
-            // Written once, before anything can be asked.
+            // Written once, before the first login.
             weak var fixture: StoreFixture?
         }
 
@@ -71,7 +71,7 @@ import Testing
             return (await realm.state(of: ann), await realm.refresh())
         }.value
         #expect(state == .unknown && changed == .all)
-        #expect(fixture.said.withLock { $0 }.isEmpty)
+        #expect(fixture.logged.withLock { $0 }.isEmpty)
     }
 
     @Test func `the right password is accepted with the user's groups, any other is refused`() async throws {
@@ -84,7 +84,7 @@ import Testing
         #expect(try await fixture.failure("bob", "correct horse") == .unknownUser)
     }
 
-    @Test func `CVE-2025-53942: who is disabled, at an end or has to change the password stays out with the right one`()
+    @Test func `CVE-2025-53942: disabled and expired users, and those with a forced change, cannot log in`()
         async throws
     {
         let fixture = try StoreFixture()
@@ -138,7 +138,7 @@ import Testing
         #expect(try await fixture.realm.users()[0].format == "argon2id m=64,t=1,p=1")
         #expect(try await fixture.failure("alice", "secret") == nil)
         #expect(try await fixture.failure("alice", "wrong") == .wrongCredentials)
-        // It is nobody's business.
+        // A rehash is not reported as a change.
         #expect(await fixture.realm.refresh() == .none)
     }
 
@@ -161,20 +161,20 @@ import Testing
         try await fixture.add("ann", "correct horse")
         try await fixture.add("bob", "correct horse")
         let store = try GatehouseStore.open(folder: fixture.folder)
-        var spoiled = UserChanges()
-        spoiled.hash = "$argon2id$broken"
-        try await store.change(try Username("ann"), in: "people", changes: spoiled, cost: "argon2id m=64,t=1,p=1")
+        var damaged = UserChanges()
+        damaged.hash = "$argon2id$broken"
+        try await store.change(try Username("ann"), in: "people", changes: damaged, cost: "argon2id m=64,t=1,p=1")
         #expect(try await fixture.failure("ann", "correct horse") == .wrongCredentials)
         #expect(try await fixture.failure("ann", "$argon2id$broken") == .wrongCredentials)
         #expect(try await fixture.failure("bob", "correct horse") == nil)
-        #expect(fixture.said.withLock { $0.contains { $0.contains("ann") && $0.contains("cannot be read") } })
+        #expect(fixture.logged.withLock { $0.contains { $0.contains("ann") && $0.contains("cannot be read") } })
     }
 
-    @Test func `changes by another program are noticed by name`() async throws {
+    @Test func `changes by another program are reported by user name`() async throws {
         let fixture = try StoreFixture()
         try await fixture.add("ann", "correct horse")
         try await fixture.add("bob", "correct horse")
-        // What has been since the realm was made, nobody knows: somebody may have signed in, and been removed since.
+        // The changes since the realm was created are unknown: a user may have signed in, and have been removed since.
         #expect(await fixture.realm.refresh() == .all)
         #expect(await fixture.realm.refresh() == .none)
         let other = try GatehouseStore.open(folder: fixture.folder)
@@ -184,7 +184,7 @@ import Testing
         #expect(try await fixture.failure("ann", "correct horse") == .unknownUser)
     }
 
-    @Test func `the module and the realm pass the conformance kit`() async throws {
+    @Test func `the realm returns the groups of known users, and needs the services of a store`() async throws {
         let fixture = try StoreFixture()
         try await fixture.add("ann", "correct horse")
         #expect(try await fixture.realm.groupNames(of: try Username("ann")) == ["User"])

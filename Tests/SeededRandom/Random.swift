@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// A small generator with a seed, so that a failure can be had again (SplitMix64).
+/// A small generator with a seed, so that a failure can be repeated (SplitMix64).
 package struct Random: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
@@ -21,7 +21,7 @@ package struct Random: RandomNumberGenerator, Sendable {
     /// One of some elements.
     package mutating func pick<Element>(_ elements: [Element]) -> Element { elements[below(elements.count)] }
 
-    /// That many bytes.
+    /// A number of random bytes.
     package mutating func bytes(_ count: Int) -> [UInt8] {
         (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &self) }
     }

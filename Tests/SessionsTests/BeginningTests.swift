@@ -9,7 +9,7 @@ import Testing
 
 /// The conditions under which a session begins.
 struct BeginningTests {
-    @Test func `a session beyond the user's bound ends the least recently used one`() async throws {
+    @Test func `a session beyond the user's limit ends the user's least recently used session`() async throws {
         let store = MemoryStore()
         let fixture = SessionFixture({ $0.perUser = 3 }, store: store)
         var begun: [(session: Session, token: OpaqueToken)] = []
@@ -60,7 +60,7 @@ struct BeginningTests {
         _ = try await fixture.begin("cy")
         _ = try await fixture.begin("cy")
         #expect(fixture.ends.all == ["ann: replaced", "ann: logout", "cy: limit"])
-        // Those whose time is over, though nobody has noticed, keep nobody out.
+        // Expired sessions do not count, even before a sweep.
         fixture.pass(100)
         _ = try await fixture.begin("eve")
         #expect(fixture.table.count == 1)
@@ -80,22 +80,24 @@ struct BeginningTests {
         #expect(fixture.ends.all == ["ann: replaced"])
     }
 
-    @Test func `a session that cannot be stored does not begin, and replaces none`() async throws {
+    @Test func `a session that cannot be stored does not begin, and replaces no other`() async throws {
         let store = MemoryStore()
         let fixture = SessionFixture(store: store)
         let old = try await fixture.begin()
-        store.breaks(true)
+        store.setBroken(true)
         await #expect(throws: SessionFault(.unavailable, "")) {
             _ = try await fixture.begin("ann", replacing: old.session)
         }
         #expect(fixture.table.count == 1)
         #expect(old.session.end == nil)
-        store.breaks(false)
+        store.setBroken(false)
         _ = try await fixture.begin()
         #expect(fixture.table.count == 2)
     }
 
-    @Test func `a user whose sessions ended after the login's mark gets no session, another user does`() async throws {
+    @Test func `a login older than the revocation of its user's sessions begins none, one of another user does`()
+        async throws
+    {
         let store = MemoryStore()
         let fixture = SessionFixture(store: store)
         let epoch = fixture.table.revocationEpoch()
@@ -108,11 +110,11 @@ struct BeginningTests {
         _ = try await fixture.begin("ann")
     }
 
-    @Test func `the same holds while the session is being stored`() async throws {
+    @Test func `a revocation while the new session is being stored prevents that session`() async throws {
         let store = MemoryStore()
         let fixture = SessionFixture(store: store)
         let old = try await fixture.begin("bob")
-        store.holds { fixture.table.end(.userChanged) { $0.user.username.text == "ann" } }
+        store.beforeSaving { fixture.table.end(.userChanged) { $0.user.username.text == "ann" } }
         await #expect(throws: SessionFault.changedMeanwhile) {
             _ = try await fixture.begin("ann", replacing: old.session)
         }
@@ -120,7 +122,7 @@ struct BeginningTests {
         #expect(old.session.end == nil)
     }
 
-    @Test func `a mark older than the log of ends begins no session`() async throws {
+    @Test func `a login older than the revocation log begins no session`() async throws {
         let fixture = SessionFixture()
         let epoch = fixture.table.revocationEpoch()
         for _ in 0..<RevocationLog<Session>.capacity { fixture.table.end(.userChanged) { _ in false } }
@@ -129,7 +131,7 @@ struct BeginningTests {
         await #expect(throws: SessionFault.changedMeanwhile) { _ = try await fixture.begin(since: epoch) }
     }
 
-    @Test func `the proof of a login becomes a session`() async throws {
+    @Test func `the identity of a login begins a session`() async throws {
         let fixture = SessionFixture()
         let stack = LoginStack(name: "s", [.init(Friendly(), .required)], clock: ManualClock())
         let request = LoginRequest(realm: "town", username: try Username("ann"))

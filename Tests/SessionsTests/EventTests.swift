@@ -39,10 +39,10 @@ struct EventTests {
             fixture.pass(1)
             fixture.table.sweep()
         }
-        let told: [SessionEvent] = [
+        let expected: [SessionEvent] = [
             .expiring(seconds: 20), .extended(idleExpiry: begin + 190), .expiring(seconds: 20), .ended(.idle),
         ]
-        #expect(await all(events) == told)
+        #expect(await all(events) == expected)
     }
 
     @Test func `no extension is announced if the end stays the same`() async throws {
@@ -69,7 +69,7 @@ struct EventTests {
         #expect(await later.next() == numbered(20, .message("20")))
         var early = try fixture.table.events(of: session, after: 1).makeAsyncIterator()
         #expect(await early.next() == numbered(5, .message("5")))
-        // A number of the server before this one.
+        // An event number from before a restart.
         var other = try fixture.table.events(of: session, after: 1000).makeAsyncIterator()
         #expect(await other.next() == numbered(5, .message("5")))
         var new = try fixture.table.events(of: session, after: nil).makeAsyncIterator()
@@ -85,24 +85,24 @@ struct EventTests {
         for number in 1...100 { fixture.table.send("\(number)", to: session) }
         try await fixture.table.end(session, cause: .administrator)
         fixture.table.send("late", to: session)
-        let told = await all(events)
-        #expect(told.count == EventStream.capacity)
-        #expect(told.first == .message("70"))
-        #expect(told.last == .ended(.administrator))
+        let received = await all(events)
+        #expect(received.count == EventStream.capacity)
+        #expect(received.first == .message("70"))
+        #expect(received.last == .ended(.administrator))
         #expect(throws: SessionFault.ended) { _ = try fixture.table.events(of: session, after: nil) }
     }
 
-    @Test func `a heartbeat pushes no event out, and is sent once to a reader who does not read`() async throws {
-        let house = SessionFixture()
-        let (session, _) = try await house.begin()
-        let events = try house.table.events(of: session, after: nil)
-        for _ in 0..<3 { house.table.sendHeartbeats() }
-        for number in 1...31 { house.table.send("\(number)", to: session) }
-        for _ in 0..<3 { house.table.sendHeartbeats() }
-        let full = try house.table.events(of: session, after: nil)
-        for number in 32...63 { house.table.send("\(number)", to: session) }
-        house.table.sendHeartbeats()
-        house.table.close()
+    @Test func `a heartbeat displaces no event, and a slow reader gets only one`() async throws {
+        let busy = SessionFixture()
+        let (session, _) = try await busy.begin()
+        let events = try busy.table.events(of: session, after: nil)
+        for _ in 0..<3 { busy.table.sendHeartbeats() }
+        for number in 1...31 { busy.table.send("\(number)", to: session) }
+        for _ in 0..<3 { busy.table.sendHeartbeats() }
+        let full = try busy.table.events(of: session, after: nil)
+        for number in 32...63 { busy.table.send("\(number)", to: session) }
+        busy.table.sendHeartbeats()
+        busy.table.close()
         #expect(await all(full) == (33...63).map { .message("\($0)") } + [.closing])
         #expect(await all(events) == (33...63).map { .message("\($0)") } + [.closing])
         let quiet = SessionFixture()
@@ -167,9 +167,9 @@ struct EventTests {
             for _ in 0..<41 { await fixture.second() }
         }
         #expect(session.end == .idle)
-        let told = await reader.value
-        // Two that nobody has read yet would be one.
-        #expect((1...2).contains(told.count { $0 == .heartbeat }))
-        #expect(told.filter { $0 != .heartbeat } == [.expiring(seconds: 20), .ended(.idle)])
+        let received = await reader.value
+        // Two heartbeats that are both unread become one.
+        #expect((1...2).contains(received.count { $0 == .heartbeat }))
+        #expect(received.filter { $0 != .heartbeat } == [.expiring(seconds: 20), .ended(.idle)])
     }
 }

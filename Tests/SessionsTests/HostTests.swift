@@ -31,7 +31,7 @@ struct HostTests {
         for _ in 0..<3 { _ = fixture.table.session(token, at: elsewhere, isActivity: true) }
         _ = fixture.table.session(try OpaqueToken(), at: elsewhere, isActivity: true)
         _ = fixture.table.session(other, at: elsewhere, isActivity: true)
-        #expect(fixture.strays.all == ["ann of app.example at www.example"])
+        #expect(fixture.wrongHosts.all == ["ann of app.example at www.example"])
     }
 
     @Test func `a restored session keeps its host`() async throws {

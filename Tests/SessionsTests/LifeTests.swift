@@ -25,7 +25,7 @@ struct LifeTests {
         #expect(session.created == fixture.wall.now)
     }
 
-    @Test func `an idle session ends to the nanosecond, even before the sweep`() async throws {
+    @Test func `an idle session expires to the nanosecond, even before the sweep`() async throws {
         let fixture = SessionFixture { $0.idle = .seconds(100) }
         let (session, token) = try await fixture.begin()
         fixture.clock.advance(by: .seconds(100) - .nanoseconds(1))

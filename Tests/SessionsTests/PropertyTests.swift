@@ -48,7 +48,7 @@ struct PropertyTests {
     }
 
     @Test(arguments: 0..<30)
-    func `random operations agree with the rules, and the store holds the live sessions`(
+    func `random operations agree with a model, and the store holds the live sessions`(
         seed: UInt64
     ) async throws {
         var random = Random(seed: seed)
@@ -71,7 +71,7 @@ struct PropertyTests {
         )
         var now = 0
         for _ in 0..<400 {
-            // Which of two uses in the same moment was the later nobody can tell.
+            // Two uses at the same time would have no defined order.
             let pause = 1 + (random.below(4) == 0 ? random.below(30) : 0)
             now += pause
             fixture.pass(pause)
@@ -80,12 +80,12 @@ struct PropertyTests {
             case 0, 1:
                 let user = "user\(random.below(5))"
                 let replaced = live.isEmpty || random.below(3) > 0 ? nil : random.pick(live)
-                var going = Set([replaced].compactMap(\.self))
-                let own = live.filter { model.all[$0].user == user && !going.contains($0) }
+                var ending = Set([replaced].compactMap(\.self))
+                let own = live.filter { model.all[$0].user == user && !ending.contains($0) }
                 let tooMany = own.sorted { model.all[$0].turn < model.all[$1].turn }
                     .prefix(max(0, own.count + 1 - perUser))
-                going.formUnion(tooMany)
-                if live.count - going.count < total {
+                ending.formUnion(tooMany)
+                if live.count - ending.count < total {
                     let begun = try await fixture.begin(user, replacing: replaced.map { model.all[$0].session })
                     model.sweep(now)
                     if let replaced { model.all[replaced].end = .replaced }
@@ -145,7 +145,7 @@ struct PropertyTests {
     }
 
     @Test(arguments: 0..<10)
-    func `many concurrent tasks keep to the bound and leave nothing behind`(seed: UInt64) async throws {
+    func `concurrent tasks never exceed the limits, and leave no session in the store`(seed: UInt64) async throws {
         let store = MemoryStore()
         let fixture = SessionFixture(
             {

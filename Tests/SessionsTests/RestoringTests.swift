@@ -12,7 +12,7 @@ struct RestoringTests {
     private let store = MemoryStore()
     private let stamp = SecurityStamp([1, 2, 3])
 
-    /// Begins a session with one server and has another take it over.
+    /// Begins a session in one server and restores it in another.
     private func restored(
         stamp: SecurityStamp?,
         status: UserStatus,
@@ -72,7 +72,7 @@ struct RestoringTests {
         #expect(store.records.count == (end == nil ? 1 : 0))
     }
 
-    @Test func `a session ends with its account, however often it is used`() async throws {
+    @Test func `a session ends when its account expires, however often it is used`() async throws {
         let fixture = SessionFixture()
         let (session, token) = try await fixture.begin(stamp: SecurityStamp([1], expiry: fixture.wall.now + 60))
         #expect(session.absoluteExpiry == fixture.wall.now + 60)
@@ -82,7 +82,7 @@ struct RestoringTests {
         }
         fixture.pass(5)
         #expect(fixture.table.session(token, at: SessionFixture.host, isActivity: true) == nil)
-        // One that has ended already is nobody's.
+        // A session of an account that has already expired is never found.
         let (_, late) = try await fixture.begin(stamp: SecurityStamp([1], expiry: fixture.wall.now))
         #expect(fixture.table.session(late, at: SessionFixture.host, isActivity: true) == nil)
     }
@@ -163,7 +163,7 @@ struct RestoringTests {
         #expect(last.table.count == 0)
     }
 
-    @Test func `of too many sessions the most recently used are restored`() async throws {
+    @Test func `if too many sessions are stored the most recently used are restored`() async throws {
         let first = SessionFixture(store: store)
         var tokens: [OpaqueToken] = []
         for name in ["ann", "ann", "ann", "bob", "cy"] {
@@ -180,7 +180,7 @@ struct RestoringTests {
         #expect(next.ends.all == ["ann: limit", "ann: limit"])
     }
 
-    @Test func `a user who changes during the restore is not restored`() async throws {
+    @Test func `a session whose user changes during the restore is not restored`() async throws {
         let (_, token) = try await SessionFixture(store: store).begin(stamp: stamp)
         let next = SessionFixture(store: store).next(store: store)
         try await next.table.restore { user in
@@ -193,7 +193,7 @@ struct RestoringTests {
 
     @Test func `an unreadable store is an error, and no session is restored`() async throws {
         let (_, token) = try await SessionFixture(store: store).begin()
-        store.breaks(true)
+        store.setBroken(true)
         let next = SessionFixture(store: store).next(store: store)
         await #expect(throws: SessionStoreError.self) { try await next.table.restore { _ in .user(.unknown) } }
         #expect(next.table.session(token, at: SessionFixture.host, isActivity: true) == nil)

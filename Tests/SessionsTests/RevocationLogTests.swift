@@ -6,7 +6,7 @@ import Testing
 @testable import Sessions
 
 @Suite struct RevocationLogTests {
-    @Test func `a revocation holds for what began before it and matches`() {
+    @Test func `a revocation applies to matching sessions that began before it`() {
         var log = RevocationLog<String>()
         let before = log.epoch
         #expect(!log.hasRevoked("ann", since: before))
@@ -36,5 +36,5 @@ import Testing
         #expect(!log.hasRevoked("ann", since: log.epoch))
     }
 
-    @Test func `1,000 revocations are kept`() { #expect(RevocationLog<Int>.capacity == 1000) }
+    @Test func `the log keeps 1,000 revocations`() { #expect(RevocationLog<Int>.capacity == 1000) }
 }

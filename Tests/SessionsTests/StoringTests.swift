@@ -38,7 +38,7 @@ struct StoringTests {
         let (ann, token) = try await fixture.begin("ann")
         let (_, other) = try await fixture.begin("bob")
         await fixture.running {
-            store.breaks(true)
+            store.setBroken(true)
             await #expect(throws: SessionFault.self) { try await fixture.table.end(ann, cause: .logout) }
             #expect(fixture.table.session(token, at: SessionFixture.host, isActivity: true) == nil)
             fixture.table.end(.userChanged) { $0.user.username.text == "bob" }
@@ -46,13 +46,13 @@ struct StoringTests {
             for _ in 0..<3 { await fixture.second() }
             #expect(store.records.count == 2)
             #expect(fixture.errors.all == ["the disk is full"])
-            store.breaks(false)
+            store.setBroken(false)
             await fixture.second()
             #expect(store.records.isEmpty)
-            store.breaks(true)
+            store.setBroken(true)
             await fixture.second()
             #expect(fixture.errors.all.count == 2)
-            store.breaks(false)
+            store.setBroken(false)
         }
     }
 
@@ -62,9 +62,9 @@ struct StoringTests {
         let (session, token) = try await fixture.begin()
         fixture.pass(10)
         _ = fixture.table.session(token, at: SessionFixture.host, isActivity: true)
-        store.breaks(true)
+        store.setBroken(true)
         await #expect(throws: SessionStoreError.self) { try await fixture.table.storeTouches() }
-        store.breaks(false)
+        store.setBroken(false)
         try await fixture.table.storeTouches()
         #expect(store.records.map(\.lastSeen) == [session.lastSeen])
         #expect(store.touches == 1)
@@ -83,7 +83,7 @@ struct StoringTests {
         #expect(store.touches == 1)
     }
 
-    @Test func `sessions that a command ends are ended within a second`() async throws {
+    @Test func `commands end sessions and send messages within a second`() async throws {
         let store = MemoryStore()
         let fixture = SessionFixture(store: store)
         let ann = try await fixture.begin("ann").session
@@ -118,7 +118,7 @@ struct StoringTests {
         #expect(await iterator.next()?.event == .ended(.administrator))
     }
 
-    @Test func `commands that are no longer stored end all sessions`() async throws {
+    @Test func `all sessions end if commands were deleted before the server read them`() async throws {
         let store = MemoryStore()
         let fixture = SessionFixture(store: store)
         let (session, _) = try await fixture.begin()
@@ -126,7 +126,7 @@ struct StoringTests {
         try await fixture.table.settle()
         #expect(session.end == nil)
         for _ in 0..<3 { _ = try await store.commandSessions(.message(.all, "x")) }
-        store.dropOrders(4)
+        store.dropCommands(4)
         try await fixture.table.settle()
         #expect(session.end == .administrator)
     }

@@ -35,7 +35,7 @@ struct ValueTests {
         #expect(try OpaqueToken().text != text)
     }
 
-    @Test func `a User-Agent is cut and cleaned`() {
+    @Test func `a long User-Agent is shortened, and control characters are removed`() {
         let client = SessionClient(
             address: "192.0.2.7\r\nX: y",
             userAgent: "a\u{1b}[31mb\nc\u{202E}d\u{0}e\u{2028}f\u{85}g"
@@ -45,7 +45,7 @@ struct ValueTests {
         #expect(SessionClient(address: nil, userAgent: "").address == nil)
         let long = SessionClient(address: nil, userAgent: String(repeating: "ä", count: 10_000)).userAgent
         #expect(long == String(repeating: "ä", count: 128))
-        // One that would be cut in the middle of a character loses it.
+        // A character that the limit would split is dropped.
         #expect(
             SessionClient(address: nil, userAgent: "x" + String(repeating: "ä", count: 200)).userAgent.utf8.count == 255
         )

@@ -22,24 +22,24 @@ import Testing
         return try #require(SessionID(String(repeating: "A", count: 21 - digits.count) + digits + "A"))
     }
 
-    /// The names that another program finds.
+    /// The sessions that another process reads from the file.
     private func found() async throws -> Set<SessionID> { try await EndedSessions(path).read() }
 
     @Test func `failed writes lose no line, and can be repeated`() async throws {
         let file = EndedSessions(path, calls: disk.calls)
         try await file.prepare()
-        disk.fails(writes: true)
+        disk.setFailing(writes: true)
         for _ in 0..<3000 {
             await #expect(throws: StoreFault(.unavailable, "")) { try await file.add([try id(1)]) }
         }
-        disk.fails()
+        disk.setFailing()
         try await file.add([try id(1)])
         try await file.add(try (2...EndedSessions.room).map { try id($0) })
         #expect(try await found() == Set(try (1...EndedSessions.room).map { try id($0) }))
-        // Nor does one that cannot be freed in the file.
-        disk.fails(writes: true)
+        // A removal that cannot be written loses no line either.
+        disk.setFailing(writes: true)
         await #expect(throws: StoreFault(.unavailable, "")) { try await file.remove([try id(1), try id(2)]) }
-        disk.fails()
+        disk.setFailing()
         try await file.add([try id(5001), try id(5002)])
         #expect(try await found().isSuperset(of: [try id(5001), try id(5002)]))
     }
@@ -53,24 +53,24 @@ import Testing
         await #expect(throws: StoreFault(.unavailable, "")) { try await EndedSessions(path).prepare() }
     }
 
-    @Test func `what could not be synced is written again`() async throws {
+    @Test func `notes that could not be synced are written again`() async throws {
         let file = EndedSessions(path, calls: disk.calls)
         try await file.prepare()
-        // As Linux does: the fault is told once, and what was to be written is dropped.
-        disk.losesNext(path)
+        // As on Linux: the error is reported once, and the unwritten data is dropped.
+        disk.loseAtNextSync(path)
         await #expect(throws: StoreFault(.unavailable, "")) { try await file.add([try id(1), try id(2)]) }
         #expect(try await found().isEmpty)
         try await file.add([try id(1)])
         #expect(try await found() == [try id(1), try id(2)])
-        // What is on the disk is not written again.
+        // Notes that are on the disk are not written again.
         let writes = disk.writes
         try await file.add([try id(1), try id(2)])
         #expect(disk.writes == writes)
     }
 
-    @Test func `room that could not be synced is made again`() async throws {
+    @Test func `space that could not be synced is reserved again`() async throws {
         let file = EndedSessions(path, calls: disk.calls)
-        disk.losesNext(path)
+        disk.loseAtNextSync(path)
         await #expect(throws: StoreFault(.unavailable, "")) { try await file.prepare() }
         let writes = disk.writes
         try await file.prepare()
@@ -78,10 +78,10 @@ import Testing
     }
 
     @Test(arguments: ["removed", "replaced", "emptied"])
-    func `notes are not written to a file that was replaced`(what: String) async throws {
+    func `notes are not written to a file that was replaced`(damage: String) async throws {
         let file = EndedSessions(path, calls: disk.calls)
         try await file.add([try id(1)])
-        switch what {
+        switch damage {
         case "removed": try FileManager.default.removeItem(atPath: path)
         case "replaced":
             try Data("\(try id(7))\n".utf8).write(to: URL(filePath: path + ".new"))
@@ -92,10 +92,10 @@ import Testing
             #expect(truncated == 0)
         }
         try await file.add([try id(2)])
-        // What had been noted before is there, too.
-        #expect(try await found() == Set(try [1, 2].map { try id($0) } + (what == "replaced" ? [try id(7)] : [])))
+        // The earlier notes are there, too.
+        #expect(try await found() == Set(try [1, 2].map { try id($0) } + (damage == "replaced" ? [try id(7)] : [])))
         try await file.remove([try id(1), try id(2)])
-        #expect(try await found() == Set(what == "replaced" ? [try id(7)] : []))
+        #expect(try await found() == Set(damage == "replaced" ? [try id(7)] : []))
         let size = try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int
         #expect(size == 23 * EndedSessions.room)
     }
@@ -113,10 +113,10 @@ import Testing
 
     @Test func `the folder is synced once after the file is made, and a failure to sync is an error`() async throws {
         let file = EndedSessions(path, calls: disk.calls)
-        disk.fails(folders: true)
+        disk.setFailing(folders: true)
         await #expect(throws: StoreFault(.unavailable, "")) { try await file.prepare() }
         #expect(disk.folders == 1)
-        disk.fails()
+        disk.setFailing()
         try await file.prepare()
         try await file.add([try id(1)])
         try await file.add([try id(2)])
@@ -124,7 +124,7 @@ import Testing
     }
 }
 
-/// A disk that can be told to fail.
+/// A disk that fails on demand.
 private final class Disk: Sendable {
     private struct State {
         var failsWrites = false
@@ -136,20 +136,20 @@ private final class Disk: Sendable {
 
     private let state = Mutex(State())
 
-    /// How many writes were tried.
+    /// The number of attempted writes.
     var writes: Int { state.withLock { $0.writes } }
-    /// How often a folder was synced.
+    /// The number of times that a folder was synced.
     var folders: Int { state.withLock { $0.folders } }
 
-    func fails(writes: Bool = false, folders: Bool = false) {
+    func setFailing(writes: Bool = false, folders: Bool = false) {
         state.withLock { state in
             state.failsWrites = writes
             state.failsFolders = folders
         }
     }
 
-    /// Has the next sync of a file fail, and everything in the file be lost.
-    func losesNext(_ path: String) { state.withLock { $0.losing = path } }
+    /// Makes the next sync of a file fail, and the file lose its contents.
+    func loseAtNextSync(_ path: String) { state.withLock { $0.losing = path } }
 
     var calls: EndedSessions.Calls {
         let real = EndedSessions.Calls()

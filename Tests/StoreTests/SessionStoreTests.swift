@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func `updates of uses create no session`() async throws {
+    @Test func `a session is saved only once, and removed with its groups`() async throws {
         let store = try GatehouseStore.inMemory()
         try await store.saveSession(try record(1, groups: ["Staff"]))
         try await store.saveSession(try record(2))
@@ -92,9 +92,9 @@ import Testing
         ]
         for command in commands { #expect(try await store.commandSessions(command.action) == command.count) }
         #expect(try await numbers(store).isEmpty)
-        let told = try await store.sessionCommands(after: 0)
-        #expect(told.map(\.action) == commands.map(\.action))
-        #expect(told.map(\.number) == Array(1...8))
+        let commandsRead = try await store.sessionCommands(after: 0)
+        #expect(commandsRead.map(\.action) == commands.map(\.action))
+        #expect(commandsRead.map(\.number) == Array(1...8))
         #expect(try await store.sessionCommands(after: 6).map(\.number) == [7, 8])
         #expect(try await store.sessionCommands(after: 8).isEmpty)
         #expect(try await store.loadSessions().lastCommand == 8)
@@ -110,9 +110,9 @@ import Testing
             }
         }
         _ = try await store.commandSessions(.message(.all, "x"))
-        let told = try await store.sessionCommands(after: 0)
-        #expect(told.first?.number == 6)
-        #expect(told.count == GatehouseStore.rememberedCommands)
+        let commandsRead = try await store.sessionCommands(after: 0)
+        #expect(commandsRead.first?.number == 6)
+        #expect(commandsRead.count == GatehouseStore.rememberedCommands)
     }
 
     @Test func `malformed rows are not read as sessions`() async throws {
@@ -129,7 +129,7 @@ import Testing
         #expect(try await store.loadSessions().sessions.count == 1)
     }
 
-    @Test func `sessions of a version that knew no hosts end at the upgrade, and no others`() async throws {
+    @Test func `sessions of a version without hosts end at the upgrade, and users stay`() async throws {
         let path = "\(folder)/\(GatehouseStore.fileName)"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: folder)
@@ -176,7 +176,7 @@ import Testing
             #expect(loaded.sessions.map(\.id) == [try id(3)])
             #expect(Set(loaded.ended) == [try id(1), try id(2)])
         }
-        // The room was there before it was needed.
+        // The space was reserved beforehand.
         #expect(try FileManager.default.attributesOfItem(atPath: file)[.size] as? Int == size)
         let next = try GatehouseStore.open(folder: folder)
         _ = try await next.loadSessions()
@@ -227,7 +227,7 @@ import Testing
         await #expect(throws: SessionStoreError.self) { _ = try await store.commandSessions(.end(.all)) }
     }
 
-    /// A table with this store, for somebody whom a stack has let in.
+    /// A session table with this store.
     private func table(_ store: GatehouseStore) -> SessionTable {
         SessionTable(
             SessionSettings(),
@@ -245,11 +245,11 @@ import Testing
         let client = SessionClient(address: nil, userAgent: "browser")
         let host = try #require(SessionHost("house.example"))
         let identity = try #require(report.identity)
-        let mark = table.revocationEpoch()
-        return try await table.begin(identity, at: host, from: client, stamp: stamp, since: mark, replacing: nil)
+        let epoch = table.revocationEpoch()
+        return try await table.begin(identity, at: host, from: client, stamp: stamp, since: epoch, replacing: nil)
     }
 
-    @Test func `neither token nor stamp is anywhere in the files, and the session goes on with the next server`()
+    @Test func `neither token nor stamp is in the files, and the next server restores the session`()
         async throws
     {
         let stamp = SecurityStamp(try Digest.sha256(Array("a stored hash".utf8)).bytes)
@@ -264,7 +264,7 @@ import Testing
         #expect(try Digest.sha256(Array(raw)) == token.digest())
         #expect(bytes.range(of: raw) == nil)
         #expect(bytes.range(of: Data(stamp.bytes)) == nil)
-        // What is looked for would be found.
+        // The search finds what is in the files.
         #expect(bytes.range(of: Data(try token.digest().bytes)) != nil)
         #expect(bytes.range(of: Data(session.id.description.utf8)) != nil)
 

@@ -34,7 +34,7 @@ import Throttle
         #expect(try await store.user(try name("Ann"), in: "r") == nil)
     }
 
-    @Test func `names are told apart byte by byte`() async throws {
+    @Test func `names that differ in a byte are different users`() async throws {
         let store = try GatehouseStore.inMemory()
         try await store.add([try row("e\u{301}", hash: "1"), try row("\u{e9}", hash: "2")], to: "r")
         #expect(try await store.user(try name("\u{e9}"), in: "r")?.hash == "2")
@@ -91,11 +91,11 @@ import Throttle
         #expect(try await store.user(try name("ann"), in: "r")?.record.format == "d")
     }
 
-    @Test func `a changed user is reported once, by realm, and a rehash is not reported`() async throws {
+    @Test func `a changed user is reported once and for one realm, and a rehash is not reported`() async throws {
         let store = try GatehouseStore.inMemory()
         try await store.add([try row("ann", hash: "h"), try row("bob")], to: "r")
-        let (begin, nobody) = try await store.changes(in: "r", after: nil)
-        #expect(nobody == .none)
+        let (begin, initial) = try await store.changes(in: "r", after: nil)
+        #expect(initial == .none)
         var changes = UserChanges()
         changes.groups = ["x"]
         try await store.change(try name("ann"), in: "r", changes: changes, cost: nil)
@@ -113,7 +113,7 @@ import Throttle
         #expect(try await store.changes(in: "r", after: next + 1000).users == .all)
     }
 
-    @Test func `the file is for its owner only and is read again by the next program`() async throws {
+    @Test func `the file is readable by its owner only, and another program reads the same users`() async throws {
         let store = try GatehouseStore.open(folder: folder)
         try await store.add([try row("ann", groups: ["g"], hash: "h", cost: "c")], to: "r")
         let path = "\(folder)/\(GatehouseStore.fileName)"
@@ -141,20 +141,20 @@ import Throttle
         #expect(throws: StoreFault(.tooNew, "")) { _ = try GatehouseStore.open(folder: folder) }
     }
 
-    @Test func `a file that is no store is an error and stays as it is`() throws {
+    @Test func `a file that is not a store is refused and stays as it is`() throws {
         try FileManager.default.createDirectory(
             atPath: folder,
             withIntermediateDirectories: true,
             attributes: [.posixPermissions: 0o700]
         )
         let path = "\(folder)/\(GatehouseStore.fileName)"
-        let bytes = Data("this is no database, but a letter to my mother\n".utf8)
+        let bytes = Data("this is not a database\n".utf8)
         try bytes.write(to: URL(filePath: path))
         #expect(throws: StoreFault(.unavailable, "")) { _ = try GatehouseStore.open(folder: folder) }
         #expect(try Data(contentsOf: URL(filePath: path)) == bytes)
     }
 
-    @Test func `a folder others may write to is refused`() throws {
+    @Test func `a folder that other users may write to is refused`() throws {
         try FileManager.default.createDirectory(
             atPath: folder,
             withIntermediateDirectories: true,
@@ -165,7 +165,7 @@ import Throttle
     }
 
     @Test(arguments: [true, false])
-    func `a store whose file was removed or replaced meanwhile is used no longer`(isReplaced: Bool) async throws {
+    func `a store whose file was removed or replaced throws at every use`(isReplaced: Bool) async throws {
         let store = try GatehouseStore.open(folder: folder)
         try await store.add([try row("ann", hash: "h", cost: "c")], to: "r")
         let path = "\(folder)/\(GatehouseStore.fileName)"

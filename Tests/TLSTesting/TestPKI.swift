@@ -8,21 +8,21 @@ public import OpenSSLKit
 ///
 /// Files of a certificate `name`: `name.pem`, `name.key`, and with the intermediate behind it `name-chain.pem`.
 public struct TestPKI: Sendable {
-    /// The one of this process, or why there is none.
+    /// The authority of this process, or the error that prevented it.
     public static let shared = Result { try TestPKI() }
 
-    /// Whether the command that makes it is there.
+    /// Whether the `openssl` command is installed.
     public static let isPossible = FileManager.default.isExecutableFile(atPath: openssl)
 
-    /// The command.
+    /// The path of the `openssl` command.
     public static let openssl = "/usr/bin/openssl"
 
-    /// Where the files are; removed when the process ends in order.
+    /// The folder of the files, which is removed when the process exits.
     public let folder: URL
 
-    /// A command went wrong.
+    /// A command failed.
     public struct Fault: Error, CustomStringConvertible {
-        /// What was tried and what was said.
+        /// The command and its output.
         public let description: String
     }
 
@@ -229,10 +229,10 @@ public struct TestPKI: Sendable {
         process.standardOutput = pipe
         process.standardError = pipe
         try process.run()
-        let said = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        let output = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()
         guard process.terminationStatus == 0 else {
-            throw Fault(description: "openssl \(arguments.joined(separator: " ")): \(said)")
+            throw Fault(description: "openssl \(arguments.joined(separator: " ")): \(output)")
         }
     }
 
@@ -245,10 +245,10 @@ public struct TestPKI: Sendable {
         atexit { for path in unsafe Folders.paths { try? FileManager.default.removeItem(atPath: path) } }
     }
 
-    /// The place of a file.
+    /// The URL of a file.
     public func file(_ name: String) -> URL { folder.appendingPathComponent(name) }
 
-    /// What a file holds.
+    /// The bytes of a file.
     public func bytes(_ name: String) throws -> [UInt8] { Array(try Data(contentsOf: file(name))) }
 
     /// The certificates of a file.
@@ -269,7 +269,7 @@ public struct TestPKI: Sendable {
         try names.flatMap { try RevocationList.lists(pem: bytes($0), name: $0) }
     }
 
-    /// What a client that trusts the root is made of.
+    /// The configuration of a client that trusts the root.
     public func client(_ identity: String? = nil) throws -> TLSConfiguration {
         try .client(trusting: .authorities(certificates("root")), identity: identity.map { try self.identity($0) })
     }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// How many times as much one piece of work costs as another.
+/// The ratio of the costs of two pieces of work.
 ///
 /// Other programs, the cache and the processor's frequency can add to a cost and never take from it, so the least cost of several rounds is
 /// compared. Both pieces of work are measured in every round: a time in which the machine is slow slows down both.
 package struct CostRatio: CustomStringConvertible {
-    /// So many rounds are always measured, as a first one also pays for what is made once.
+    /// The rounds that are always measured: the first one includes work that is done only once.
     private static let leastRounds = 3
-    /// After so many rounds the ratio is not that of a disturbed measurement.
+    /// The rounds after which a disturbed measurement is excluded.
     private static let mostRounds = 60
 
     /// The least cost of the work, and of the work it is compared with.
@@ -22,8 +22,8 @@ package struct CostRatio: CustomStringConvertible {
     ///
     /// - Parameters:
     ///   - bound: The ratio at which the measurement may stop.
-    ///   - cost: Does the work, and returns what it has cost.
-    ///   - reference: Does the work that it is compared with, and returns what that has cost.
+    ///   - cost: Does the work, and returns its cost.
+    ///   - reference: Does the work that it is compared with, and returns its cost.
     package init(
         below bound: Double,
         of cost: () async throws -> Double,

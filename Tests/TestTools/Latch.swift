@@ -3,7 +3,7 @@
 
 import Synchronization
 
-/// Holds tasks until it is opened; those that come later pass at once.
+/// Blocks tasks until it is opened; later tasks pass at once.
 package final class Latch: Sendable {
     private struct State {
         var isOpen = false
@@ -14,7 +14,7 @@ package final class Latch: Sendable {
 
     package init() {}
 
-    /// Waits until it is open, also in a task that is cancelled.
+    /// Waits until it is open, even in a cancelled task.
     package func pass() async {
         await withCheckedContinuation { continuation in
             let isOpen = state.withLock { state in
@@ -25,7 +25,7 @@ package final class Latch: Sendable {
         }
     }
 
-    /// Lets all pass, from now on.
+    /// Resumes all waiting tasks, and lets later ones pass.
     package func open() {
         let waiting = state.withLock { state in
             state.isOpen = true

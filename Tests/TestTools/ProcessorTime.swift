@@ -11,14 +11,14 @@ package enum ProcessorTime {
     /// The processor time that the calling thread has used.
     package static var ofThread: UInt64 { now(CLOCK_THREAD_CPUTIME_ID) }
 
-    /// Measures what work costs the whole process.
+    /// Measures the processor time of work in the whole process.
     package static func measure(_ work: () async throws -> Void) async rethrows -> Double {
         let begin = ofProcess
         try await work()
         return Double(ofProcess - begin)
     }
 
-    /// Measures what work costs the calling thread.
+    /// Measures the processor time of work in the calling thread.
     package static func measureThread(_ work: () throws -> Void) rethrows -> Double {
         let begin = ofThread
         try work()

@@ -6,7 +6,7 @@ package enum Waiting {
     /// A condition that did not hold in time.
     package struct NotInTime: Error {}
 
-    /// How long to wait: far more than it takes on a busy machine, as only a defect takes it up.
+    /// The longest time to wait: far more than a busy machine needs, so only a defect uses it up.
     package static let patience = Duration.seconds(60)
 
     /// Evaluates a condition repeatedly until it holds.

@@ -9,18 +9,19 @@ import Testing
 
 struct CountingTests {
     @Test(arguments: LoginFailure.allCases)
-    func `each kind of refusal counts, or does not`(failure: LoginFailure) async throws {
+    func `every refusal counts as a failure, except unavailable and internal-error`(failure: LoginFailure) async throws
+    {
         let fixture = try ThrottleFixture(
             { $0.failures = 3 },
             entries: [LoginStack.Entry(FaultInjector(.refuse(failure)), .required)]
         )
         for _ in 0..<3 { #expect(try await fixture.answer("ann", "x") == failure.code) }
-        // A password was presented: a module that has missed something does not make it a right one.
+        // A password was presented, so a missing credential counts, too.
         let isNone = [.unavailable, .internalError].contains(failure)
         #expect(fixture.throttle.lockouts.isEmpty == isNone)
     }
 
-    @Test func `a module that throws or is not called counts no failure`() async throws {
+    @Test func `an internal error and a login without a password count no failure`() async throws {
         let broken = FaultInjector(.fail(.internalError("broken")))
         let fixture = try ThrottleFixture({ $0.failures = 1 }, entries: [LoginStack.Entry(broken, .required)])
         #expect(try await fixture.answer("ann", "x") == "internal-error")
@@ -47,14 +48,14 @@ struct CountingTests {
         #expect(try await fixture.answer("nobody", "x") == "locked")
     }
 
-    @Test func `CVE-2026-47203, spellings in another case or accent share one counter`() async throws {
+    @Test func `CVE-2026-47203: spellings in another case or accent share one counter`() async throws {
         let fixture = try ThrottleFixture { $0.failures = 4 }
         for name in ["Renée", "RENÉE", "rene\u{301}e", "ReNe\u{301}E"] { try await fixture.fail(name) }
         #expect(try await fixture.answer("renée", "right") == "locked")
         #expect(fixture.throttle.lockouts.count == 1)
     }
 
-    @Test func `CVE-2025-24806, name and mail address count together, over all services`() async throws {
+    @Test func `CVE-2025-24806: name and mail address count together, over all services`() async throws {
         let fixture = try ThrottleFixture { $0.failures = 4 }
         for (name, service) in [("ann", "https"), ("ann@example.org", "https"), ("Ann", "form"), ("ANN@x", "token")] {
             _ = try await fixture.login(name, "wrong", service: service)
@@ -62,7 +63,7 @@ struct CountingTests {
         #expect(try await fixture.answer("ann", "right") == "locked")
     }
 
-    @Test func `CVE-2025-64521, a locked account is locked for every service`() async throws {
+    @Test func `CVE-2025-64521: a locked account is locked for every service`() async throws {
         let fixture = try ThrottleFixture { $0.failures = 1 }
         try await fixture.fail("ann")
         for service in ["https", "form", "token", "authcheck"] {
@@ -70,14 +71,14 @@ struct CountingTests {
         }
     }
 
-    @Test func `CVE-2024-47070, an invalid address is counted, not skipped`() async throws {
+    @Test func `CVE-2024-47070: an invalid address is counted, not skipped`() async throws {
         let fixture = try ThrottleFixture { $0.sourceFailures = 3 }
         for number in 0..<3 { try await fixture.fail("user\(number)", from: "not an address") }
         #expect(try await fixture.answer("ann", "right", from: "not an address") == "locked")
         #expect(try await fixture.answer("ann", "right") == "in")
     }
 
-    @Test func `CVE-2026-77561, a flood of unknown names locks only its source`() async throws {
+    @Test func `CVE-2026-77561: a flood of unknown names locks only its source`() async throws {
         let fixture = try ThrottleFixture()
         for number in 0..<3000 { try await fixture.fail("bogus\(number)", from: "198.51.100.9") }
         #expect(fixture.throttle.lockouts.map { "\($0.key)" } == ["198.51.100.9"])

@@ -9,7 +9,7 @@ import Testing
 @testable import Throttle
 
 struct DelayTests {
-    /// How long the answer to a login was held back, in milliseconds; the clock is moved until it comes.
+    /// The delay of the answer to a login, in milliseconds; the clock is advanced until the answer comes.
     private func delay(_ fixture: ThrottleFixture, _ name: String, _ password: String) async throws -> Int {
         let begin = fixture.clock.now
         let login = Task { try await fixture.login(name, password) }
@@ -34,7 +34,7 @@ struct DelayTests {
         }
     }
 
-    @Test func `each failure's answer takes twice as long as the one before, up to a bound`() async throws {
+    @Test func `the delay doubles with each failure, up to a limit`() async throws {
         let fixture = try fixture()
         var delays: [Int] = []
         for _ in 0..<7 { delays.append(try await delay(fixture, "ann", "wrong")) }
@@ -53,7 +53,7 @@ struct DelayTests {
         #expect(try await delay(fixture, "ann", "right") == 1000)
     }
 
-    @Test func `from a locked source an answer is delayed as the next failure would be`() async throws {
+    @Test func `an answer to a locked source has the delay of its next failure`() async throws {
         let fixture = try fixture { $0.sourceFailures = 2 }
         _ = try await delay(fixture, "ann", "wrong")
         _ = try await delay(fixture, "ann", "wrong")
@@ -74,7 +74,7 @@ struct DelayTests {
         #expect(fixture.clock.sleepers == 0)
     }
 
-    @Test func `beyond the bound of delayed answers there is no delay`() async throws {
+    @Test func `beyond the limit of delayed answers there is no delay`() async throws {
         let fixture = try fixture { $0.delayedAnswers = 2 }
         let logins = ["ann", "bob"].map { name in Task { try await fixture.answer(name, "wrong") } }
         await fixture.clock.untilAsleep(2)
@@ -106,11 +106,11 @@ struct DelayTests {
     }
 
     @Test(arguments: [(1, 250), (2, 500), (5, 4000), (10, 4000), (1_000_000, 4000)])
-    func `the number of delay steps is bounded`(failures: Int, milliseconds: Int) {
+    func `the delay of any number of failures is at most the longest`(failures: Int, milliseconds: Int) {
         #expect(FailureThrottle.delay(failures: failures, settings: ThrottleSettings()) == milliseconds * 1_000_000)
     }
 
-    @Test func `a first delay longer than the longest is the longest`() {
+    @Test func `a first delay longer than the longest delay applies to every failure`() {
         var settings = ThrottleSettings()
         settings.delay = .seconds(9)
         #expect(FailureThrottle.delay(failures: 3, settings: settings) == 9_000_000_000)
@@ -124,7 +124,7 @@ struct DelayTests {
             (.seconds(Int64.max), 2_000_000_000_000_000_000), (.seconds(Int64.min), 0),
         ] as [(Duration, Int)]
     )
-    func `lengths of time are bounded, so that moments can be added`(length: Duration, nanoseconds: Int) {
+    func `durations are limited, so that adding them to a time cannot overflow`(length: Duration, nanoseconds: Int) {
         #expect(length.boundedNanoseconds == nanoseconds)
     }
 }

@@ -11,7 +11,7 @@ import Testing
 struct FailureTableTests {
     private static let second = 1_000_000_000
 
-    private func ledger(_ capacity: Int, limit: Int = 3) -> FailureTable {
+    private func table(_ capacity: Int, limit: Int = 3) -> FailureTable {
         let rules = FailureTable.Rules(
             limit: limit,
             window: 900 * Self.second,
@@ -24,50 +24,50 @@ struct FailureTableTests {
     private func key(_ name: String) -> ThrottleKey { .account(Account(realm: "town", key: name)) }
 
     @Test func `a flood from one source evicts only its own records`() {
-        var ledger = ledger(1000)
+        var table = table(1000)
         for number in 0..<400 {
-            _ = ledger.fail(key("user\(number)"), owner: ClientNetwork("192.0.2.\(number % 200)"), at: number)
+            _ = table.fail(key("user\(number)"), owner: ClientNetwork("192.0.2.\(number % 200)"), at: number)
         }
         for number in 0..<50_000 {
-            _ = ledger.fail(key("bogus\(number)"), owner: ClientNetwork("198.51.100.9"), at: 1000 + number)
+            _ = table.fail(key("bogus\(number)"), owner: ClientNetwork("198.51.100.9"), at: 1000 + number)
         }
-        #expect(ledger.count == 1000)
-        #expect((0..<400).allSatisfy { ledger.status(key("user\($0)"), at: 60_000) == .open(failures: 1) })
-        #expect(ledger.status(key("bogus49999"), at: 60_000) == .open(failures: 1))
-        #expect(ledger.status(key("bogus0"), at: 60_000) == .open(failures: 0))
+        #expect(table.count == 1000)
+        #expect((0..<400).allSatisfy { table.status(key("user\($0)"), at: 60_000) == .open(failures: 1) })
+        #expect(table.status(key("bogus49999"), at: 60_000) == .open(failures: 1))
+        #expect(table.status(key("bogus0"), at: 60_000) == .open(failures: 0))
     }
 
     @Test func `a flood from many sources evicts the oldest records, and locked ones last`() {
-        var ledger = ledger(100)
-        for _ in 0..<3 { _ = ledger.fail(key("ann"), owner: ClientNetwork("192.0.2.1"), at: 0) }
-        _ = ledger.fail(key("bob"), owner: ClientNetwork("192.0.2.2"), at: 0)
+        var table = table(100)
+        for _ in 0..<3 { _ = table.fail(key("ann"), owner: ClientNetwork("192.0.2.1"), at: 0) }
+        _ = table.fail(key("bob"), owner: ClientNetwork("192.0.2.2"), at: 0)
         for number in 0..<300 {
-            _ = ledger.fail(
+            _ = table.fail(
                 key("bogus\(number)"),
                 owner: ClientNetwork("10.0.\(number / 250).\(number % 250)"),
                 at: number
             )
         }
-        #expect(ledger.count == 100)
-        #expect(ledger.status(key("ann"), at: 400) == .locked(failures: 3))
-        #expect(ledger.status(key("bob"), at: 400) == .open(failures: 0))
+        #expect(table.count == 100)
+        #expect(table.status(key("ann"), at: 400) == .locked(failures: 3))
+        #expect(table.status(key("bob"), at: 400) == .open(failures: 0))
         for number in 0..<120 {
             for _ in 0..<3 {
-                _ = ledger.fail(key("locked\(number)"), owner: ClientNetwork("192.0.2.9"), at: 500 + number)
+                _ = table.fail(key("locked\(number)"), owner: ClientNetwork("192.0.2.9"), at: 500 + number)
             }
         }
-        #expect(ledger.count == 100)
-        #expect(ledger.status(key("ann"), at: 700) == .open(failures: 0))
-        #expect(ledger.status(key("locked119"), at: 700) == .locked(failures: 3))
+        #expect(table.count == 100)
+        #expect(table.status(key("ann"), at: 700) == .open(failures: 0))
+        #expect(table.status(key("locked119"), at: 700) == .locked(failures: 3))
     }
 
     @Test func `expired records are evicted first`() {
-        var ledger = ledger(100)
-        for number in 0..<100 { _ = ledger.fail(key("old\(number)"), owner: nil, at: 0) }
+        var table = table(100)
+        for number in 0..<100 { _ = table.fail(key("old\(number)"), owner: nil, at: 0) }
         let later = 1100 * Self.second
-        for number in 0..<50 { _ = ledger.fail(key("new\(number)"), owner: ClientNetwork("192.0.2.1"), at: later) }
-        #expect(ledger.count == 50)
-        #expect((0..<50).allSatisfy { ledger.status(key("new\($0)"), at: later) == .open(failures: 1) })
+        for number in 0..<50 { _ = table.fail(key("new\(number)"), owner: ClientNetwork("192.0.2.1"), at: later) }
+        #expect(table.count == 50)
+        #expect((0..<50).allSatisfy { table.status(key("new\($0)"), at: later) == .open(failures: 1) })
     }
 
     @Test func `a record takes a bounded number of bytes, however long the name`() throws {
@@ -85,23 +85,23 @@ struct FailureTableTests {
         #expect(most * 100_000 < 60_000_000)
     }
 
-    @Test func `making room costs as much in a large table as in a small one`() async {
-        /// A full table, in which each further failure makes room.
+    @Test func `an eviction costs as much in a large table as in a small one`() async {
+        /// A full table, in which each further failure evicts a record.
         struct Full {
-            var ledger: FailureTable
+            var table: FailureTable
             var number = 0
 
             mutating func fail(_ count: Int) {
                 for _ in 0..<count {
                     let account = Account(realm: "town", key: "bogus\(number)")
-                    _ = ledger.fail(.account(account), owner: ClientNetwork("10.0.\(number % 7).1"), at: number)
+                    _ = table.fail(.account(account), owner: ClientNetwork("10.0.\(number % 7).1"), at: number)
                     number += 1
                 }
             }
 
             mutating func cost() -> Double { ProcessorTime.measureThread { fail(100) } }
         }
-        var (large, small) = (Full(ledger: ledger(20_000)), Full(ledger: ledger(200)))
+        var (large, small) = (Full(table: table(20_000)), Full(table: table(200)))
         large.fail(20_000)
         small.fail(200)
         // A search would cost a hundred times as much.
@@ -112,18 +112,18 @@ struct FailureTableTests {
     @Test(arguments: 0..<20)
     func `links and counts stay consistent under random operations`(seed: UInt64) {
         var random = Random(seed: seed)
-        var ledger = ledger(20)
+        var table = table(20)
         var now = 0
         for _ in 0..<1000 {
             now += random.below(20) * Self.second
             let name = key("user\(random.below(40))")
             switch random.below(10) {
-            case 0: ledger.clear(name)
-            case 1: _ = ledger.record(name, at: now)
+            case 0: table.clear(name)
+            case 1: _ = table.record(name, at: now)
             default:
-                let before = ledger.record(name, at: now)
-                let result = ledger.fail(name, owner: ClientNetwork("192.0.2.\(random.below(6))"), at: now)
-                let after = ledger.record(name, at: now)
+                let before = table.record(name, at: now)
+                let result = table.fail(name, owner: ClientNetwork("192.0.2.\(random.below(6))"), at: now)
+                let after = table.record(name, at: now)
                 #expect(after != nil)
                 if before?.lockEnd != nil {
                     #expect(after?.lockEnd == before?.lockEnd)
@@ -132,12 +132,12 @@ struct FailureTableTests {
                     #expect(result.hasLocked == (after?.lockEnd != nil))
                 }
             }
-            #expect(ledger.count <= 20)
-            #expect(ledger.count == ledger.records.count)
+            #expect(table.count <= 20)
+            #expect(table.count == table.records.count)
         }
-        for record in ledger.records { ledger.clear(record.key) }
-        #expect(ledger.count == 0)
-        #expect(ledger.records.isEmpty)
+        for record in table.records { table.clear(record.key) }
+        #expect(table.count == 0)
+        #expect(table.records.isEmpty)
     }
 }
 

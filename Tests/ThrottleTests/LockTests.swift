@@ -92,7 +92,7 @@ struct LockTests {
         #expect(try await fixture.answer("ann", "right", from: nil) == "locked")
     }
 
-    @Test func `all addresses of 64 bits of IPv6 are one source`() async throws {
+    @Test func `all addresses of an IPv6 network of 64 bits are one source`() async throws {
         let fixture = try ThrottleFixture { $0.sourceFailures = 4 }
         for number in 1...4 { try await fixture.fail("user\(number)", from: "2001:db8::\(number)") }
         #expect(try await fixture.answer("ann", "right", from: "2001:db8::ffff:1") == "locked")

@@ -24,7 +24,7 @@ struct OneAttemptTests {
         )
     }
 
-    /// What came of a login: the realm that accepted, or nothing, and how late it was told.
+    /// The realm that accepts a login, or nil, and the delay of the answer.
     private func login(
         _ fixture: ThrottleFixture,
         _ name: String,
@@ -36,7 +36,7 @@ struct OneAttemptTests {
     }
 
     @Test(arguments: ["ann", "nobody"])
-    func `right sign-ins at the second realm count nothing and are not delayed`(name: String) async throws {
+    func `sign-ins that the second realm accepts count no failure and are not delayed`(name: String) async throws {
         let fixture = try ThrottleFixture(
             {
                 $0.failures = 3
@@ -44,7 +44,7 @@ struct OneAttemptTests {
                 $0.delay = .milliseconds(250)
             },
             entries: [LoginStack.Entry(PasswordCheck(), .required)],
-            others: ["city": [LoginStack.Entry(FaultInjector(.run(Self.takeOther)), .required)]]
+            others: ["city": [LoginStack.Entry(FaultInjector(.run(Self.acceptOther)), .required)]]
         )
         for _ in 0..<50 {
             let (realm, milliseconds) = try await login(fixture, name, "other")
@@ -56,8 +56,8 @@ struct OneAttemptTests {
         #expect(fixture.throttle.pending == (0, 0))
     }
 
-    /// Takes the password `other`, whoever brings it.
-    @Sendable private static func takeOther(_ attempt: LoginAttempt) async throws(LoginFault) -> Verdict {
+    /// Accepts the password `other` of every user.
+    @Sendable private static func acceptOther(_ attempt: LoginAttempt) async throws(LoginFault) -> Verdict {
         try await attempt.password().matches("other") ? attempt.commit() : .failed(.wrongCredentials)
     }
 
@@ -67,7 +67,7 @@ struct OneAttemptTests {
         #expect(fixture.failures(of: "ann") == 1)
         #expect(fixture.failures(of: "ann", in: "city") == 1)
         #expect(fixture.failures(from: "192.0.2.7") == 1)
-        // The longest: that of the account that has failed most.
+        // The longest delay applies, that of the account with the most failures.
         for _ in 0..<2 { _ = try await login(fixture, "ann", "wrong", in: ["city"]) }
         #expect(try await login(fixture, "ann", "wrong").milliseconds == 2000)
         #expect(fixture.failures(of: "ann") == 2)
@@ -105,7 +105,7 @@ struct OneAttemptTests {
         #expect(try await login(fixture, "ann", "right").realm == nil)
         let (realm, milliseconds) = try await login(fixture, "ann", "other")
         #expect(realm == "city" && milliseconds == 0)
-        // The right password of the locked one is a wrong one for the other.
+        // The right password of the locked realm is a wrong one for the other.
         #expect(try await login(fixture, "ann", "right").realm == nil)
         #expect(fixture.failures(of: "ann", in: "city") == 1)
         #expect(fixture.locks.all == ["ann@town as ann"])
@@ -129,7 +129,7 @@ struct OneAttemptTests {
         #expect(try await login(fixture, "ann", "right", in: ["town"]).realm == nil)
     }
 
-    /// Takes any password: its user gives it another one whenever he likes.
+    /// Accepts any password, as if its user changed it before each login.
     private struct Willing: LoginModule {
         init() {}
         init(realm: any Realm, options: ModuleOptions) throws(BadModule) {}
@@ -140,21 +140,21 @@ struct OneAttemptTests {
         }
     }
 
-    @Test func `an account of one's own at the second realm gives no guesses at the first`() async throws {
+    @Test func `guesses at the first realm count even if the second realm accepts them`() async throws {
         let fixture = try fixture({ $0.failures = 10 }, city: LoginStack.Entry(Willing(), .required))
         for number in 0..<11 {
             let (realm, milliseconds) = try await login(fixture, "ann", "guess\(number)")
-            // It is a success all the same.
+            // The login succeeds nevertheless.
             #expect(realm == "city" && milliseconds == 0)
         }
         #expect(fixture.failures(of: "ann") == nil)
         #expect(try await login(fixture, "ann", "right", in: ["town"]).realm == nil)
-        // From then on the first realm says no whatever it hears.
+        // From then on the first realm refuses every password.
         #expect(try await login(fixture, "ann", "right").realm == "city")
         #expect(fixture.failures(from: "192.0.2.7") == 0)
     }
 
-    @Test func `cached credentials and a changed password cost their user few failures`() async throws {
+    @Test func `passwords that the second realm accepted before count few failures at the first`() async throws {
         let fixture = try fixture({ $0.failures = 10 }, city: LoginStack.Entry(Willing(), .required))
         for password in ["old", "old", "new", "new", "old", "new", "old"] {
             #expect(try await login(fixture, "ann", password).realm == "city")
@@ -176,7 +176,7 @@ struct OneAttemptTests {
         await slow.untilCalled()
         let second = Task { try await fixture.login("ann", "other", in: Self.both) }
         try await fixture.untilWaiting(1)
-        // One place at the account of each realm: the second realm's is free.
+        // One reservation for the account of each realm: that of the second realm is free.
         #expect(try await fixture.login("ann", "other", in: ["city"]).identity?.realm == "city")
         slow.release()
         #expect(try await first.value.identity?.realm == "town")

@@ -9,13 +9,13 @@ import Testing
 
 /// The response and the count of a refusal depend on the presented secret, not on the modules' results.
 struct PresentedTests {
-    /// Asks for a code, which a conversation that is an `Authorization` field does not have.
+    /// Requests a code, which an `Authorization` field does not have.
     private struct CodeCheck: LoginModule {
         init() {}
         init(realm: any Realm, options: ModuleOptions) throws(BadModule) {}
 
         func authenticateUser(_ attempt: LoginAttempt) async throws(LoginFault) -> Verdict {
-            // Only users who have one are asked for a code.
+            // A code is requested only of users who have one.
             if attempt.username.text.hasPrefix("nobody") { return .ignored }
             return try await attempt.oneTimeCode().matches("123456")
                 ? attempt.commit(only: []) : .failed(.wrongCredentials)
@@ -28,7 +28,7 @@ struct PresentedTests {
         LoginStack.Entry(FaultInjector(.fail(.unavailable("down"))), flag)
     }
 
-    /// A stack, and what there is to expect of everybody who is refused by it.
+    /// A stack, and the expected result of every refused login.
     struct Row: Sendable, CustomTestStringConvertible {
         let name: String
         let entries: [LoginStack.Entry]
@@ -79,42 +79,42 @@ struct PresentedTests {
             failures: 1
         ),
         Row(
-            name: "what is required is down",
+            name: "a required module is down",
             entries: [down(.required)],
             isUnavailable: true,
             milliseconds: 1000,
             failures: 0
         ),
         Row(
-            name: "the second required is down",
+            name: "the second required module is down",
             entries: [password(.required), down(.required)],
             isUnavailable: true,
             milliseconds: 1000,
             failures: 0
         ),
         Row(
-            name: "the first required is down",
+            name: "the first required module is down",
             entries: [down(.required), password(.required)],
             isUnavailable: true,
             milliseconds: 1000,
             failures: 0
         ),
         Row(
-            name: "a requisite first is down",
+            name: "a requisite first module is down",
             entries: [down(.requisite), password(.required)],
             isUnavailable: true,
             milliseconds: 1000,
             failures: 0
         ),
         Row(
-            name: "a required one behind a requisite password is down",
+            name: "a required module behind a requisite password is down",
             entries: [password(.requisite), down(.required)],
             isUnavailable: false,
             milliseconds: 250,
             failures: 1
         ),
         Row(
-            name: "the one that a sufficient password saves from is down",
+            name: "a required module behind a sufficient password is down",
             entries: [password(.sufficient), down(.required)],
             isUnavailable: true,
             milliseconds: 1000,
@@ -122,7 +122,7 @@ struct PresentedTests {
             accepts: true
         ),
         Row(
-            name: "a sufficient first is down",
+            name: "a sufficient first module is down",
             entries: [down(.sufficient), password(.sufficient)],
             isUnavailable: true,
             milliseconds: 1000,
@@ -130,7 +130,7 @@ struct PresentedTests {
             accepts: true
         ),
         Row(
-            name: "a sufficient second is down",
+            name: "a sufficient second module is down",
             entries: [password(.sufficient), down(.sufficient)],
             isUnavailable: true,
             milliseconds: 1000,
@@ -138,7 +138,7 @@ struct PresentedTests {
             accepts: true
         ),
         Row(
-            name: "an optional first is down",
+            name: "an optional first module is down",
             entries: [down(.optional), password(.required)],
             isUnavailable: false,
             milliseconds: 250,
@@ -146,14 +146,14 @@ struct PresentedTests {
             accepts: true
         ),
         Row(
-            name: "password, code, and what is down",
+            name: "a password, a code, and a module that is down",
             entries: [password(.required), code(.required), down(.required)],
             isUnavailable: true,
             milliseconds: 1000,
             failures: 0
         ),
         Row(
-            name: "a password, what is down, and a code",
+            name: "a password, a module that is down, and a code",
             entries: [password(.requisite), down(.required), code(.required)],
             isUnavailable: false,
             milliseconds: 250,
@@ -173,16 +173,16 @@ struct PresentedTests {
             let isAccepted = report.identity != nil
             #expect(isAccepted == (row.accepts && name == "ann" && password == "right"))
             guard !isAccepted else { continue }
-            let what = Comment(rawValue: "\(name) with \(password.debugDescription)")
-            #expect(report.isUnavailable == row.isUnavailable, what)
-            #expect(milliseconds == row.milliseconds, what)
-            #expect(fixture.failures(of: name) == row.failures, what)
-            #expect(fixture.failures(from: "192.0.2.7") == row.failures, what)
+            let login = Comment(rawValue: "\(name) with \(password.debugDescription)")
+            #expect(report.isUnavailable == row.isUnavailable, login)
+            #expect(milliseconds == row.milliseconds, login)
+            #expect(fixture.failures(of: name) == row.failures, login)
+            #expect(fixture.failures(from: "192.0.2.7") == row.failures, login)
         }
     }
 
     @Test(arguments: rows)
-    func `during an outage a locked account is refused and delayed as for a guesser`(row: Row) async throws {
+    func `during an outage a locked account gets the same answer and delay for every password`(row: Row) async throws {
         var seen: Set<[String]> = []
         for (name, password) in [("ann", "right"), ("ann", "wrong"), ("nobody", "wrong")] {
             let fixture = try ThrottleFixture(
@@ -216,7 +216,7 @@ struct PresentedTests {
         }
     }
 
-    @Test func `while one sufficient module is unavailable guesses at the other are bounded`()
+    @Test func `while one sufficient module is unavailable guesses at the other lock the account`()
         async throws
     {
         for entries in [

@@ -10,7 +10,7 @@ import Testing
 
 /// Random attempts, compared with a simple model.
 struct PropertyTests {
-    /// What the rules say, with every failure remembered.
+    /// The rules, with a record of every failure.
     private struct Model {
         struct Entry {
             var failures: [Int] = []
@@ -107,7 +107,7 @@ struct PropertyTests {
     }
 
     @Test(arguments: 0..<20)
-    func `random tasks with cancellations leave nothing behind`(seed: UInt64) async throws {
+    func `random tasks with cancellations leave no reservation behind`(seed: UInt64) async throws {
         var random = Random(seed: seed)
         let fixture = try ThrottleFixture {
             $0.failures = 3
@@ -127,7 +127,7 @@ struct PropertyTests {
         #expect(fixture.throttle.pending == (0, 0))
     }
 
-    /// Two and three realms in all orders, with few places: whoever holds a place at one waits at no other.
+    /// Realms in all orders, with low limits: an attempt that holds a reservation at one realm waits at no other.
     @Test(arguments: 0..<20)
     func `attempts at several realms in any order all complete`(seed: UInt64) async throws {
         var random = Random(seed: seed)

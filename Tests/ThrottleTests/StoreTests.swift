@@ -19,7 +19,7 @@ struct StoreTests {
         try await before.throttle.flush()
         #expect(Set(store.records.map { "\($0.key) \($0.failures)" }) == ["ann@town 3", "bob@town 2", "192.0.2.7 5"])
 
-        // Another boot: the clock begins anew, a minute of the wall has gone by.
+        // After a reboot: the clock starts again, and the wall clock is a minute later.
         let after = try ThrottleFixture(
             { $0.failures = 3 },
             store: store,
@@ -54,7 +54,7 @@ struct StoreTests {
         #expect(store.records.map { "\($0.key)" } == ["cid@town"])
     }
 
-    @Test func `nothing is saved where nothing has changed`() async throws {
+    @Test func `nothing is saved if nothing has changed`() async throws {
         let store = MemoryStore()
         let fixture = try ThrottleFixture(store: store)
         try await fixture.fail("ann")
@@ -77,7 +77,7 @@ struct StoreTests {
         #expect(fixture.throttle.lockouts.isEmpty)
         #expect(try await fixture.answer("bob", "right") == "in")
         #expect(store.records.isEmpty)
-        // It is done once: what fails after it counts.
+        // A reset applies once: later failures count.
         try await fixture.fail("ann", 2)
         try await fixture.throttle.flush()
         try await fixture.throttle.flush()
@@ -97,22 +97,22 @@ struct StoreTests {
         #expect(after.throttle.lockouts.count == 1)
     }
 
-    @Test func `a store that fails loses nothing`() async throws {
+    @Test func `changes are kept while the store fails, and saved later`() async throws {
         let store = MemoryStore()
         let fixture = try ThrottleFixture({ $0.failures = 2 }, store: store)
         try await fixture.fail("ann", 2)
-        store.breaks(true)
+        store.setBroken(true)
         await #expect(throws: ThrottleStoreError("the disk is full")) { try await fixture.throttle.flush() }
         #expect(try await fixture.answer("ann", "right") == "locked")
         fixture.throttle.clear(.all)
         try await fixture.fail("bob", 2)
         await #expect(throws: ThrottleStoreError.self) { try await fixture.throttle.flush() }
-        store.breaks(false)
+        store.setBroken(false)
         try await fixture.throttle.flush()
         #expect(Set(store.records.map { "\($0.key)" }) == ["bob@town", "192.0.2.7"])
     }
 
-    @Test func `many changes are saved a batch at a time`() async throws {
+    @Test func `many changes are saved in batches`() async throws {
         let store = MemoryStore()
         let fixture = try ThrottleFixture({ $0.sourceFailures = 0 }, store: store)
         for number in 0..<2500 { try await fixture.fail("user\(number)", from: nil) }
@@ -149,7 +149,7 @@ struct StoreTests {
         #expect(after.throttle.lockouts.map(\.end) == [before.wall.now + 900])
     }
 
-    @Test func `impossible records are ignored`() async throws {
+    @Test func `records with impossible times lock for no longer than the usual time`() async throws {
         let times = [Int.min, -1, 0, 1_800_000_000, Int.max]
         let store = MemoryStore()
         for newest in times {
@@ -183,7 +183,7 @@ struct StoreTests {
         #expect(try await after.answer("ann", "right") == "in")
     }
 
-    @Test func `a lockout is stored at once, failures a little later, and the rest at the end`() async throws {
+    @Test func `a lockout is stored at once, a failure a little later, and the rest at the end`() async throws {
         let store = MemoryStore()
         let fixture = try ThrottleFixture({ $0.failures = 2 }, store: store)
         let run = Task { await fixture.throttle.run(every: .milliseconds(250)) { _ in } }

@@ -21,7 +21,7 @@ struct WaitingTests {
         }
     }
 
-    @Test func `of 1000 parallel guesses no more than the limit reach the modules`() async throws {
+    @Test func `of 1000 parallel guesses no more than the limit can succeed`() async throws {
         let check = PasswordCheck()
         let fixture = try ThrottleFixture(
             {
@@ -42,7 +42,7 @@ struct WaitingTests {
             }
             return try await group.reduce(into: []) { $0.append($1) }
         }
-        // The right one among them may have been early, and have cleared what came before it.
+        // The right guess may have come early, and cleared the failures before it.
         let isIn = answers.contains(true)
         #expect(chances.all.count <= (isIn ? 20 : 10))
         #expect(check.checks.all.count == 1000)
@@ -50,7 +50,7 @@ struct WaitingTests {
         #expect(fixture.throttle.pending == (0, 0))
     }
 
-    @Test func `of 1000 parallel wrong guesses exactly the limit reach the modules`() async throws {
+    @Test func `of 1000 parallel wrong guesses all beyond the limit are refused as locked`() async throws {
         let fixture = try ThrottleFixture { $0.failures = 10 }
         let reports = try await withThrowingTaskGroup(of: LoginReport.self) { group in
             for number in 0..<1000 {
@@ -105,7 +105,7 @@ struct WaitingTests {
         let second = Task { try await held.fixture.answer("ann", "x") }
         try await held.fixture.untilWaiting(1)
         second.cancel()
-        // Nothing that waits is called for somebody who does not wait any more.
+        // No module is called for a cancelled attempt that waits.
         #expect(try await second.value == "unavailable")
         #expect(held.module.calls.count == 1)
         first.cancel()
@@ -147,7 +147,7 @@ struct WaitingTests {
         #expect(try await held.fixture.answer("ann", "x") == "in")
     }
 
-    @Test func `beyond the bounds attempts do not wait`() async throws {
+    @Test func `beyond the limits attempts do not wait`() async throws {
         let held = try Held {
             $0.failures = 1
             $0.waitingPerAccount = 2

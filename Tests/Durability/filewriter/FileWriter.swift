@@ -5,11 +5,11 @@ internal import Glibc
 internal import RealmFile
 internal import RealmKit
 
-/// Changes a file of users from a process of its own, for the tests of what happens when several do, or one dies.
+/// Changes a file of users in a process of its own, for tests of concurrent and of killed writers.
 ///
-///     filewriter FILE GROUPFILE|- add NAME GROUPS      one user; status 0 once the user is there for good
-///     filewriter FILE GROUPFILE|- many PREFIX COUNT    so many users, a line on stdout for each that is there
-///     filewriter FILE GROUPFILE|- churn NAME COUNT     changes a user's groups so many times
+///     filewriter FILE GROUPFILE|- add NAME GROUPS      one user; status 0 once the user is stored
+///     filewriter FILE GROUPFILE|- many PREFIX COUNT    COUNT users, a line on stdout for each stored one
+///     filewriter FILE GROUPFILE|- churn NAME COUNT     changes a user's groups COUNT times
 @main
 struct FileWriter {
     /// The SHA-1 of `secret`, salted with the bytes 1 to 8.
@@ -40,20 +40,20 @@ struct FileWriter {
             for number in 0..<(Int(word) ?? 0) {
                 let user = try Username("\(name)\(number)")
                 try await realm.add(UserRecord(user, groups: [name, "all"]), hash: hash)
-                say("\(user)")
+                report("\(user)")
             }
         case "churn":
             for number in 0..<(Int(word) ?? 0) {
                 var changes = UserChanges()
                 changes.groups = ["g\(number % 3)", name]
                 try await realm.change(try Username(name), changes)
-                say("\(number)")
+                report("\(number)")
             }
         default: fail("\(verb) is not known")
         }
     }
 
-    private static func say(_ text: String) {
+    private static func report(_ text: String) {
         let bytes = Array("\(text)\n".utf8)
         _ = unsafe bytes.withUnsafeBytes { unsafe write(1, $0.baseAddress, $0.count) }
     }

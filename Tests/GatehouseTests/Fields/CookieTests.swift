@@ -61,18 +61,18 @@ import Testing
         #expect(read([field, "__Host-gatehouse=x"]) == ("repeated", Self.other))
     }
 
-    @Test func `bytes that are not UTF-8 are skipped`() {
+    @Test func `bytes that are not UTF-8 do not hide a cookie`() {
         var cookies = OurCookies()
         cookies.read(([0xFF, 0x3B] + Array("__Host-gatehouse=\(Self.text)".utf8) + [0x3B, 0x00]).span)
         #expect(word(cookies.session) == Self.text)
     }
 
-    @Test func `a found cookie is always part of the field`() {
+    @Test func `random Cookie fields are read as a simple model reads them`() {
         var random = Random(seed: 31)
         let pieces = ["__Host-gatehouse", "-sign-in", "=", ";", " ", Self.text, Self.other, "a", "\t", "\""]
         for _ in 0..<20_000 {
             let field = (0..<random.below(12)).map { _ in random.pick(pieces) }.joined()
-            // Written the slow way.
+            // A simple model.
             let blanks: Set<Character> = [" ", "\t"]
             let pairs = field.split(separator: ";").map { pair in
                 let head = pair.drop { blanks.contains($0) }
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test func `cookies are set and removed as browsers demand of their names`() throws {
+    @Test func `cookies are set and removed with the attributes that the __Host- prefix requires`() throws {
         let read = OpaqueToken(Self.text.utf8Span.span)
         let token = try #require(read)
         #expect(

@@ -9,7 +9,7 @@ import Testing
 @testable import SignIn
 
 @Suite struct FormFieldsTests {
-    /// The fields as text, or the reason of the refusal.
+    /// The fields, or the error code.
     private func read(_ bytes: some Collection<UInt8>) -> (fields: [String: [UInt8]], code: BadFields.Code?) {
         do throws(BadFields) {
             let form = try FormFields(Array(bytes).span)
@@ -31,7 +31,7 @@ import Testing
             ("a=%0D%0A", ["a": "\r\n"]), ("p=pässwört", ["p": "pässwört"]), ("a=%25", ["a": "%"]),
         ] as [(String, [String: String])]
     )
-    func `fields are decoded`(body: String, fields: [String: String]) {
+    func `form fields are decoded`(body: String, fields: [String: String]) {
         let read = read(body.utf8)
         #expect(read.code == nil)
         #expect(read.fields == fields.mapValues { Array($0.utf8) })
@@ -50,7 +50,7 @@ import Testing
         #expect(read(body.utf8).code == code)
     }
 
-    @Test func `bounds hold`() {
+    @Test func `at most 64 fields and 65,536 bytes are accepted`() {
         let names = (0..<64).map { "f\($0)=" }
         #expect(read(names.joined(separator: "&").utf8).fields.count == 64)
         #expect(read((names + ["g="]).joined(separator: "&").utf8).code == .tooMany)
@@ -59,7 +59,7 @@ import Testing
         #expect(read([UInt8](repeating: UInt8(ascii: "&"), count: 65_536)).fields == [:])
     }
 
-    @Test func `a value that is not UTF-8 is refused as text`() throws {
+    @Test func `a value that is not UTF-8 can be read as a secret but not as text`() throws {
         let form = try FormFields(Array("a=%ff&b=%c3%a9".utf8).span)
         #expect(form.secret("a")?.count == 1)
         #expect(throws: BadFields(.notUTF8, at: 0)) { try form.text("a") }
@@ -68,7 +68,7 @@ import Testing
         #expect(form.secret("c") == nil)
     }
 
-    @Test func `a refusal does not quote the form`() {
+    @Test func `an error names a position and does not quote the form`() {
         #expect("\(BadFields(.nul, at: 4))" == "a NUL, at byte 4")
         #expect(throws: BadFields(.malformedPercent, at: 0)) { try FormFields(Array("password=%zz".utf8).span) }
     }
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test func `random bytes do not crash the reader`() {
+    @Test func `random forms do not crash the reader, and no accepted value contains NUL`() {
         var random = Random(seed: 12)
         let alphabet = Array("ab=&%+0f \u{0}\u{7F}".utf8) + [0xC3, 0xA9, 0xFF]
         var (accepted, refused) = (0, 0)

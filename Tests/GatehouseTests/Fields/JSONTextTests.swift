@@ -13,7 +13,7 @@ import Testing
             ("</script>&", #""\u003c/script\u003e\u0026""#), ("\u{2028}\u{2029}", #""\u2028\u2029""#),
         ]
     )
-    func `strings escape all characters that mean something in HTML or JavaScript`(string: String, text: String) {
+    func `strings escape all characters that are special in HTML or JavaScript`(string: String, text: String) {
         #expect(JSONText.of(string) == text)
     }
 

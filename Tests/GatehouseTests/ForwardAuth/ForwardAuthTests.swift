@@ -37,8 +37,8 @@ import Testing
 
     private static let flavours = ["nginx", "caddy", "traefik", "haproxy", "envoy"]
 
-    /// A proxy's question.
-    private func ask(
+    /// Sends a forward-auth request as a proxy does.
+    private func send(
         _ flavour: String,
         _ target: String,
         method: String = "GET",
@@ -74,7 +74,7 @@ import Testing
     func `a user with a session is allowed, and the identity fields name them`(flavour: String) async throws {
         try await signIn("zed")
         for target in ["/", "/a/b?c=d", "/zed", "/read"] {
-            let answer = try await ask(flavour, target)
+            let answer = try await send(flavour, target)
             #expect(answer.status == 200, "\(target)")
             #expect(answer["remote-user"] == "zed")
             #expect(answer["remote-groups"] == "User")
@@ -87,7 +87,7 @@ import Testing
     @Test(arguments: flavours)
     func `CVE-2026-30851: the identity fields are always set, empty for an anonymous user`(flavour: String) async throws
     {
-        let answer = try await ask(flavour, "/open", ["Remote-User: root", "Remote_User: root"])
+        let answer = try await send(flavour, "/open", ["Remote-User: root", "Remote_User: root"])
         #expect(answer.status == 200)
         for name in ["remote-user", "remote-groups", "remote-realm"] { #expect(answer.all(name) == [""]) }
         let removed = flavour == "envoy" ? "remote-user,remote-groups,remote-realm" : nil
@@ -98,17 +98,17 @@ import Testing
     func `a navigation is redirected to the sign-in page of its host, a script gets 401`(flavour: String) async throws {
         let navigation = ["Sec-Fetch-Mode: navigate", "Accept: text/html"]
         let page = "https://app.example/sign-in?return=/a%3Fb%3Dc"
-        let sent = try await ask(flavour, "/a?b=c", navigation)
+        let sent = try await send(flavour, "/a?b=c", navigation)
         #expect(sent.location == page)
         #expect(sent.status == (flavour == "nginx" ? 401 : 302))
-        let posted = try await ask(flavour, "/a?b=c", method: "POST", navigation)
+        let posted = try await send(flavour, "/a?b=c", method: "POST", navigation)
         #expect(posted.status == (flavour == "nginx" ? 401 : 303))
-        let script = try await ask(flavour, "/a?b=c", ["Sec-Fetch-Mode: cors"])
+        let script = try await send(flavour, "/a?b=c", ["Sec-Fetch-Mode: cors"])
         #expect(script.status == 401 && script.location == nil)
         #expect(script.all("www-authenticate").map { $0.prefix { $0 != " " } } == ["Cookie"])
-        let told = try await ask(flavour, "/a?b=c")
-        #expect(told.status == 401 && told.location == nil)
-        let challenges = told.all("www-authenticate").map { $0.prefix { $0 != " " } }
+        let plain = try await send(flavour, "/a?b=c")
+        #expect(plain.status == 401 && plain.location == nil)
+        let challenges = plain.all("www-authenticate").map { $0.prefix { $0 != " " } }
         #expect(challenges == (flavour == "nginx" ? ["Basic", "Cookie"] : ["Cookie", "Basic"]))
     }
 
@@ -116,37 +116,37 @@ import Testing
     func `each proxy gets a denial in the form it understands`(flavour: String) async throws {
         try await signIn("zoe")
         let isStrict = flavour == "nginx" || flavour == "envoy"
-        #expect(try await ask(flavour, "/zed").status == 403)
-        #expect(try await ask(flavour, "/closed").status == 403)
-        #expect(try await ask(flavour, "/read", method: "POST").status == (isStrict ? 403 : 405))
-        #expect(try await ask(flavour, "/read", method: "HEAD").status == 200)
-        #expect(try await ask(flavour, "/inside").status == 403)
-        // Nothing that no rule is about passes.
-        // The session is that of another host.
-        #expect(try await ask(flavour, "/welcome", host: "other.example").status == 401)
+        #expect(try await send(flavour, "/zed").status == 403)
+        #expect(try await send(flavour, "/closed").status == 403)
+        #expect(try await send(flavour, "/read", method: "POST").status == (isStrict ? 403 : 405))
+        #expect(try await send(flavour, "/read", method: "HEAD").status == 200)
+        #expect(try await send(flavour, "/inside").status == 403)
+        // A request that no rule matches is denied.
+        // A session is not valid at another host.
+        #expect(try await send(flavour, "/welcome", host: "other.example").status == 401)
         let other = TestClient(server, at: "other.example")
         #expect(try await other.signIn("zoe").location == "/account")
-        #expect(try await ask(flavour, "/welcome", host: "other.example", by: other).status == 200)
-        #expect(try await ask(flavour, "/", host: "other.example").status == 403)
+        #expect(try await send(flavour, "/welcome", host: "other.example", by: other).status == 200)
+        #expect(try await send(flavour, "/", host: "other.example").status == 403)
         let credentials = ["Authorization: Basic emVkOng="]
-        #expect(try await ask(flavour, "/down", credentials).status == (isStrict ? 403 : 503))
-        #expect(try await ask(flavour, "/", ["Authorization: Basic ="], by: TestClient(server)).status == 403)
+        #expect(try await send(flavour, "/down", credentials).status == (isStrict ? 403 : 503))
+        #expect(try await send(flavour, "/", ["Authorization: Basic ="], by: TestClient(server)).status == 403)
     }
 
     @Test(arguments: flavours)
-    func `Basic credentials are accepted where the rule allows them, and Envoy is told to remove them`(
+    func `Basic credentials are accepted if the rule allows them, and the answer makes Envoy remove them`(
         flavour: String
     )
         async throws
     {
         let client = TestClient(server)
         for _ in 0..<2 {
-            let answer = try await ask(flavour, "/", ["Authorization: Basic emVkOng="], by: client)
+            let answer = try await send(flavour, "/", ["Authorization: Basic emVkOng="], by: client)
             #expect(answer.status == 200 && answer["remote-user"] == "zed")
             #expect(answer["x-envoy-auth-headers-to-remove"] == (flavour == "envoy" ? "authorization" : nil))
         }
-        #expect(try await ask(flavour, "/", ["Authorization: Basic Ym9iOng="], by: client).status == 401)
-        #expect(try await ask(flavour, "/zed", ["Authorization: Basic emVkOng="], by: client).status == 401)
+        #expect(try await send(flavour, "/", ["Authorization: Basic Ym9iOng="], by: client).status == 401)
+        #expect(try await send(flavour, "/zed", ["Authorization: Basic emVkOng="], by: client).status == 401)
     }
 
     @Test(arguments: flavours)
@@ -157,14 +157,14 @@ import Testing
             "/%00open", "/%ff", "/open%", "/%252e/open", "open", "/open#x", "/\u{e9}",
         ]
         for target in targets {
-            let status = try await ask(flavour, target).status
+            let status = try await send(flavour, target).status
             #expect([400, 403].contains(status), "\(target): \(status)")
         }
         for host in ["", "a b", "app.example@evil.example", "app.example/", "app..example", "app.example:x"] {
-            #expect([400, 403].contains(try await ask(flavour, "/open", host: host).status), "\(host)")
+            #expect([400, 403].contains(try await send(flavour, "/open", host: host).status), "\(host)")
         }
         for method in ["", "get", "G T", "GET,POST"] where flavour != "envoy" {
-            #expect([400, 403].contains(try await ask(flavour, "/open", method: method).status), "\(method)")
+            #expect([400, 403].contains(try await send(flavour, "/open", method: method).status), "\(method)")
         }
     }
 
@@ -176,12 +176,12 @@ import Testing
     {
         try await signIn("zoe")
         for flavour in Self.flavours {
-            #expect(try await ask(flavour, "/zed", host: host).status == 403)
-            #expect(try await ask(flavour, "/x", host: host).status == 200)
+            #expect(try await send(flavour, "/zed", host: host).status == 403)
+            #expect(try await send(flavour, "/x", host: host).status == 200)
         }
     }
 
-    /// A proxy takes every 2xx for a yes, whatever it asks about: also the page that a rule for `/` lets somebody have.
+    /// A proxy treats every 2xx as permission, even the page of a rule for `/`, so these paths never return one.
     @Test(arguments: flavours)
     func `without trusted proxies, or at another prefix, forward-auth paths get 403`(
         flavour: String
@@ -210,7 +210,7 @@ import Testing
             #expect(answer.status == 403, "\(settings) \(path)")
             #expect(try await TestClient(server).ask("GET", "/closed", [fields[0]]).status == 200)
         }
-        // Trusted, and asked with another prefix.
+        // A trusted proxy, at another prefix.
         let server = try TestServer(rule.replacing("SETTINGS", with: "trusted-proxies 127.0.0.1; forwarded-host on;"))
         #expect(try await TestClient(server).ask("GET", "/gatehouse/auth/\(flavour)", fields).status == 403)
     }
@@ -220,10 +220,10 @@ import Testing
         let stranger = TestClient(server, from: "192.0.2.7")
         stranger[TestClient.session] = client[TestClient.session]
         for flavour in Self.flavours {
-            let answer = try await ask(flavour, "/", by: stranger)
+            let answer = try await send(flavour, "/", by: stranger)
             #expect(answer.status == 403 && answer["remote-user"] == nil)
         }
-        // Nor where nobody is trusted.
+        // Nor without any trusted proxy.
         let alone = try TestServer(
             """
             login a { StartWithLoginModule required; }
@@ -266,7 +266,7 @@ import Testing
             ["X_Original_URL: https://app.example/open", "X-Original-Method: GET", from], [good[0], from],
             [good[1], from], [from], ["X-Original-URL: http://app.example/open", good[1], from],
             ["X-Original-URL: ftp://app.example/open", good[1], from], ["X-Original-URL: /open", good[1], from],
-            // Without it the proxy itself would be who asks.
+            // Without X-Forwarded-For the proxy's own address would be the client's.
             Array(good.dropLast()),
         ] {
             #expect(try await client.ask("GET", "/auth/nginx", fields).status == 403, "\(fields)")
@@ -282,20 +282,20 @@ import Testing
             (["X-Forwarded-For: 192.0.2.9", "X-Forwarded-For: 198.51.100.1"], 403),
             (["X_Forwarded_For: 192.0.2.9"], 403), (["X-Real-IP: 192.0.2.9"], 403),
             (["Forwarded: for=192.0.2.9"], 403),
-            // CVE-2024-47070: what cannot be read refuses, in a way that the proxy understands.
+            // CVE-2024-47070: an unreadable address is denied, with a status that the proxy understands.
             (["X-Forwarded-For: unknown"], 403), (["X-Forwarded-For: 192.0.2.9,"], 403), (["X-Forwarded-For: "], 403),
         ]
         for (fields, status) in cases {
-            #expect(try await ask("nginx", "/inside", fields).status == status, "\(fields)")
+            #expect(try await send("nginx", "/inside", fields).status == status, "\(fields)")
         }
     }
 
     @Test func `CVE-2026-34457: no User-Agent and no path bypasses a rule`() async throws {
         for agent in ["kube-probe/1.29", "GoogleHC/1.0", "ELB-HealthChecker/2.0", "PingdomBot"] {
-            #expect(try await ask("nginx", "/", ["User-Agent: \(agent)"]).status == 401)
+            #expect(try await send("nginx", "/", ["User-Agent: \(agent)"]).status == 401)
             #expect(try await client.ask("GET", "/welcome", ["User-Agent: \(agent)"]).status == 401)
         }
-        #expect(try await ask("nginx", "/health").status == 401)
+        #expect(try await send("nginx", "/health").status == 401)
     }
 
     @Test func `the explanation agrees with the decision`() async throws {
@@ -308,7 +308,7 @@ import Testing
             }
             for target in targets {
                 for (host, method) in [("app.example", "GET"), ("app.example", "POST"), ("other.example", "GET")] {
-                    let answer = try await ask("caddy", target, method: method, host: host, by: client)
+                    let answer = try await send("caddy", target, method: method, host: host, by: client)
                     let explained = server.accessController.rules.explain(
                         Explanation.Request(
                             method: method,
@@ -317,7 +317,7 @@ import Testing
                             peer: "127.0.0.1"
                         )
                     )
-                    // A proxy is told 403 of what is in doubt.
+                    // A proxy gets 403 instead of 400.
                     let expected = explained.status == 400 ? 403 : explained.status
                     #expect(answer.status == expected, "\(method) \(host)\(target): \(explained.lines[0])")
                 }
@@ -326,12 +326,12 @@ import Testing
     }
 
     @Test func `an X-Forwarded-Host passed on by a proxy bypasses no rule`() async throws {
-        // A rule for all paths of app.example is there, none for those of house.example.
+        // There is a rule for all paths of app.example, and none for house.example.
         let host = "X-Forwarded-Host: app.example"
         #expect(try await TestClient(server).ask("GET", "/elsewhere", [host]).status == 400)
         #expect(server.log.text.contains("\"X-Forwarded-Host and Host name different hosts\""))
         #expect(try await TestClient(server, from: "192.0.2.1").ask("GET", "/elsewhere", [host]).status == 404)
-        // The same host in another spelling contradicts nothing.
+        // Another spelling of the same host is not a contradiction.
         for host in ["house.example", "HOUSE.example.:8443"] {
             #expect(try await TestClient(server).ask("GET", "/elsewhere", ["X-Forwarded-Host: \(host)"]).status == 404)
         }
@@ -352,7 +352,7 @@ import Testing
     }
 
     @Test func `the log names the original request without its query`() async throws {
-        _ = try await ask("nginx", "/a?secret=1")
+        _ = try await send("nginx", "/a?secret=1")
         #expect(server.log.text.contains("for=\"GET app.example/a\""))
         #expect(!server.log.text.contains("secret"))
     }
@@ -370,7 +370,7 @@ import Testing
 
     @Test func `names and groups with special characters are percent-encoded in identity fields`() async throws {
         try await signIn("z\u{E9}, %\u{1F600}")
-        let answer = try await ask("nginx", "/")
+        let answer = try await send("nginx", "/")
         #expect(answer["remote-user"] == "z%C3%A9%2C%20%25%F0%9F%98%80")
     }
 }

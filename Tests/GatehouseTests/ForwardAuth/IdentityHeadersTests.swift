@@ -32,7 +32,7 @@ struct IdentityHeadersTests {
         #expect(IdentityHeaders(nil).values == ["", "", ""])
     }
 
-    @Test func `no name breaks out of its field`() throws {
+    @Test func `no name can add a field or an entry of a list`() throws {
         var random = Random(seed: 4)
         for _ in 0..<2000 {
             let text = String(decoding: random.bytes(random.below(20)), as: UTF8.self)

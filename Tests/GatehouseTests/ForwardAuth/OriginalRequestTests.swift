@@ -9,7 +9,7 @@ import Testing
 @testable import Gatehouse
 
 struct OriginalRequestTests {
-    /// A question as a proxy sends it.
+    /// A forward-auth request of a proxy.
     struct Sent {
         var fields: [(name: String, value: String)]
         var method = "GET"
@@ -116,7 +116,7 @@ struct OriginalRequestTests {
     }
 
     @Test(arguments: ["get", "GET ", "G\u{0}", "", "GET1", "CONNECT", String(repeating: "A", count: 33)])
-    func `a method is A to Z and -, up to 32 of them, and no tunnel`(method: String) {
+    func `an invalid method, one longer than 32 bytes and CONNECT are refused`(method: String) {
         var caddy = Self.sent(.caddy)
         caddy.fields[0].value = method
         #expect(isRefused(caddy.read(.caddy)))
@@ -126,7 +126,7 @@ struct OriginalRequestTests {
     }
 
     @Test(arguments: ["ftp", "HTTPS", "https:", "javascript", "http,https", "file"])
-    func `a scheme is http or https`(scheme: String) {
+    func `a scheme other than http and https is refused`(scheme: String) {
         for flavour in [ForwardAuthProxy.caddy, .traefik, .haproxy, .envoy] {
             var sent = Self.sent(flavour)
             for index in sent.fields.indices where sent.fields[index].name == "x-forwarded-proto" {
@@ -149,14 +149,14 @@ struct OriginalRequestTests {
     @Test(arguments: [
         "/admin", "//h/a", "h/a", "https:/h/a", "https:///a", "https://", "ftp://h/a", "https://h\\@e/a", "*",
     ])
-    func `nginx has to send a whole URL`(url: String) {
+    func `an X-Original-URL that is not a complete URL is refused`(url: String) {
         var sent = Self.sent(.nginx)
         sent.fields[0].value = url
         #expect(isRefused(sent.read(.nginx)))
     }
 
     @Test(arguments: ["https://h", "https://h?x", "HTTP://h/"])
-    func `a URL without a path has the path of the root`(url: String) {
+    func `a URL without a path has the path /`(url: String) {
         var sent = Self.sent(.nginx)
         sent.fields[0].value = url
         guard case .request(let request) = sent.read(.nginx) else {
@@ -169,7 +169,7 @@ struct OriginalRequestTests {
     @Test(arguments: [
         "/auth/envoy", "/auth/envoyadmin", "/auth", "/", "/auth/envoy?x", "/auth//envoy/a", "http://h/auth/envoy/a",
     ])
-    func `the original path of Envoy follows the prefix`(target: String) {
+    func `a target of Envoy without the prefix and a path is refused`(target: String) {
         var sent = Self.sent(.envoy)
         sent.target = target
         #expect(isRefused(sent.read(.envoy)))
@@ -207,7 +207,7 @@ struct OriginalRequestTests {
     }
 
     @Test(arguments: ForwardAuthProxy.allCases)
-    func `CVE-2024-45410, CVE-2026-29054: no field decides whether another one counts`(flavour: ForwardAuthProxy) {
+    func `CVE-2024-45410, CVE-2026-29054: a Connection field does not hide other fields`(flavour: ForwardAuthProxy) {
         var sent = Self.sent(flavour)
         let plain = sent.read(flavour)
         sent.fields += [("connection", "x-forwarded-uri, x-original-url, X-Forwarded-Host"), ("te", "trailers")]
@@ -215,7 +215,7 @@ struct OriginalRequestTests {
     }
 
     @Test(arguments: ForwardAuthProxy.allCases)
-    func `any target that is read is read again to the same request`(flavour: ForwardAuthProxy) {
+    func `an accepted target and host are read again to the same values`(flavour: ForwardAuthProxy) {
         var random = Random(seed: 21)
         let pieces = [
             "/", "a", "%2f", "%61", "..", "?", "#", ";", "\\", "@", ":", " ", "é", "\u{0}", "//", "https://", "b.c",

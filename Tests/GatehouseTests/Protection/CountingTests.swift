@@ -13,7 +13,7 @@ import Throttle
 @testable import AccessControl
 @testable import SignIn
 
-/// Knows ann, whose password is `right`, in every realm but `city`, where it is `other`.
+/// Accepts ann with the password `right`, and in the realm `city` with `other`.
 private struct TownModule: LoginModule {
     private let password: String
 
@@ -70,7 +70,7 @@ private struct TownRealm: Realm {
         protect /form/half { realm half;   auth form; require any; }
         """
 
-    /// A server behind a throttle whose clock stands still until somebody waits.
+    /// A server with a throttle whose clock advances only while a task sleeps.
     private final class Site: Sendable {
         let clock = ManualClock(now: 1_000_000_000_000)
         let throttle: FailureThrottle
@@ -87,7 +87,7 @@ private struct TownRealm: Realm {
             )
         }
 
-        /// What came of something, and how long it was held back, in milliseconds.
+        /// The result of `body`, and its delay in milliseconds.
         func timed<Value: Sendable>(
             _ body: @escaping @Sendable () async throws -> Value
         ) async throws -> (value: Value, milliseconds: Int) {
@@ -104,7 +104,7 @@ private struct TownRealm: Realm {
             return (try await task.value, Int(((end.withLock { $0 } ?? begin) - begin) / 1_000_000))
         }
 
-        /// The bytes of the answer to Basic credentials, and how late they came.
+        /// The bytes of the answer to Basic credentials, and its delay.
         func basic(
             _ path: String,
             _ name: String,
@@ -121,18 +121,18 @@ private struct TownRealm: Realm {
         }
     }
 
-    /// What is to be seen of a guess, now and by guessing on.
+    /// What a client observes of a guess, and of the next one.
     private struct Seen: Hashable {
         let bytes: String
         let milliseconds: Int
-        /// How late the next guess is answered, which tells whether this one was counted.
+        /// The delay of the next guess, which shows whether this one was counted.
         let next: Int
     }
 
-    private func look(_ path: String, _ name: String, _ password: String) async throws -> Seen {
+    private func observe(_ path: String, _ name: String, _ password: String) async throws -> Seen {
         let site = try Site()
         let (bytes, milliseconds) = try await site.basic(path, name, password)
-        // Where it is counted is the same account for all rules of a realm; a wrong guess shows how many there were.
+        // All rules of a realm count for the same account; the delay of a wrong guess shows the count.
         let next = try await site.basic(path, name, "wrong too").milliseconds
         return Seen(bytes: bytes, milliseconds: milliseconds, next: next)
     }
@@ -142,7 +142,7 @@ private struct TownRealm: Realm {
         ("/late", 503, 1000, 1000), ("/hidden", 401, 250, 500), ("/either", 503, 1000, 1000), ("/both", 401, 250, 500),
         ("/partly", 503, 1000, 1000),
     ])
-    func `every refusal of Basic has the same bytes, delay and count, whatever was right about it`(
+    func `every denied Basic login has the same bytes, delay and count, whatever part of it was right`(
         path: String,
         status: Int,
         milliseconds: Int,
@@ -150,7 +150,7 @@ private struct TownRealm: Realm {
     ) async throws {
         var seen: Set<Seen> = []
         for (name, password) in [("ann", "right"), ("ann", "wrong"), ("bob", "right"), ("bob", "wrong"), ("ann", "")] {
-            let guess = try await look(path, name, password)
+            let guess = try await observe(path, name, password)
             if try [200, 404].contains(Answered(guess.bytes).status) { continue }
             seen.insert(guess)
         }
@@ -169,7 +169,7 @@ private struct TownRealm: Realm {
         }
     }
 
-    @Test func `the log names the module that was down, whatever the stack refused for`() async throws {
+    @Test func `the log names the unavailable module and the reason of the refusal`() async throws {
         let site = try Site()
         _ = try await site.basic("/half", "ann", "wrong")
         #expect(site.server.log.text.contains("503"))
@@ -192,7 +192,7 @@ private struct TownRealm: Realm {
         }
     }
 
-    @Test func `50 sign-ins at the second of two realms are not delayed, and lock nobody`() async throws {
+    @Test func `50 sign-ins at the second of two realms are not delayed, and lock no account`() async throws {
         let site = try Site(failures: 3)
         for _ in 0..<50 {
             let (outcome, milliseconds) = try await site.timed { [server = site.server] in
@@ -205,17 +205,17 @@ private struct TownRealm: Realm {
                 )
             }
             guard case .accepted(let identity, _) = outcome else {
-                Issue.record("it was refused")
+                Issue.record("the sign-in was refused")
                 return
             }
             #expect(identity.realm == "city" && milliseconds == 0)
         }
         #expect(site.throttle.lockouts.isEmpty)
-        // Nothing was counted: the first wrong guess is a first one.
+        // Nothing was counted: the first wrong guess has the delay of a first one.
         #expect(try await site.basic("/both", "ann", "wrong").milliseconds == 250)
     }
 
-    @Test func `the session API reports an outage to all users alike`() async throws {
+    @Test func `the session API reports an outage with the same answer and delay to every user`() async throws {
         var seen: Set<String> = []
         for (name, password) in [("ann", "right"), ("ann", "wrong"), ("bob", "wrong")] {
             let site = try Site()

@@ -96,7 +96,7 @@ struct ExplanationTests {
         )
     }
 
-    @Test func `an explanation without a host says that rules for hosts are skipped`() throws {
+    @Test func `an explanation without a host states that rules for hosts are skipped`() throws {
         #expect(try explain("/x").lines[1] == "the URL has no host, so rules for hosts are skipped")
         #expect(try explain("https://other.example/x").lines[1].hasPrefix("  realms.conf:11:9"))
     }

@@ -36,7 +36,7 @@ struct ProtectionRulesTests {
             ("/a/b/c", "/a/b"), ("/a/bc", "/a"),
         ] as [(String, String?)]
     )
-    func `the longest rule on the way to a path decides`(target: String, rule: String?) throws {
+    func `the rule with the longest matching path decides`(target: String, rule: String?) throws {
         #expect(try decide(["/a", "/welcome", "/a/b"], target) == rule)
         #expect(try decide(["/a/b", "/welcome", "/a"], target) == rule)
     }
@@ -78,7 +78,7 @@ struct ProtectionRulesTests {
         }
     }
 
-    @Test func `an exact rule is for its path with a slash at its end too, and for nothing below`() {
+    @Test func `an exact rule matches its path with or without a final slash, and nothing below`() {
         let rules = ProtectionRules([rule(.any, "/a", exact: true), rule(.any, "/", exact: true)])
         #expect(rules.decide(host: nil, path: "/a", method: "GET") == "= /a")
         #expect(rules.decide(host: nil, path: "/a/", method: "GET") == "= /a")
@@ -145,7 +145,7 @@ struct ProtectionRulesTests {
     }
 
     @Test(arguments: [1, 2, 50, 200, 1000])
-    func `CVE-2026-27587: how many rules there are never changes how hosts and paths are compared`(count: Int) {
+    func `CVE-2026-27587: the number of rules never changes how hosts and paths are compared`(count: Int) {
         let others = (1..<max(count, 1)).map { rule(.name("h\($0).example"), "/p\($0)") }
         let rules = ProtectionRules(others + [rule(.name("app.example"), "/admin"), rule(.any, "/")])
         #expect(rules.decide(host: "APP.example", path: "/admin", method: "GET") == "app.example/admin")

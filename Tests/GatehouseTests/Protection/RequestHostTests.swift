@@ -17,7 +17,7 @@ struct RequestHostTests {
             ("[::ffff:127.0.0.1]", "[::ffff:7f00:1]", nil),
         ] as [(String, String, UInt16?)]
     )
-    func `a host has one spelling`(text: String, name: String, port: UInt16?) throws {
+    func `every spelling of a host is normalized`(text: String, name: String, port: UInt16?) throws {
         let host = try #require(RequestHost(text))
         #expect(host.name == name)
         #expect(host.port == port)
@@ -38,7 +38,7 @@ struct RequestHostTests {
         #expect(RequestHost(text) == nil)
     }
 
-    @Test func `the longest names are read`() {
+    @Test func `the longest labels and host names are accepted`() {
         #expect(RequestHost(String(repeating: "a", count: 63)) != nil)
         #expect(RequestHost(String(repeating: "a.", count: 126) + "a") != nil)
         #expect(RequestHost(String(repeating: "a.", count: 126) + "a.") != nil)

@@ -37,7 +37,7 @@ import Testing
         #expect(RequestPath(target: target) == nil)
     }
 
-    @Test func `a target longer than eight thousand bytes is refused`() {
+    @Test func `a target longer than 8,192 bytes is refused`() {
         #expect(RequestPath(target: "/" + String(repeating: "a", count: 8191)) != nil)
         #expect(RequestPath(target: "/" + String(repeating: "a", count: 8192)) == nil)
     }
@@ -50,7 +50,7 @@ import Testing
             ("/a;b", .character), ("/é", .character), ("/a?b#c", .fragment),
         ] as [(String, AmbiguousPath)]
     )
-    func `a refused target says why`(target: String, doubt: AmbiguousPath) {
+    func `a refused target throws its reason`(target: String, doubt: AmbiguousPath) {
         #expect(throws: doubt) { try RequestPath(reading: target.utf8Span.span) }
         #expect(!doubt.description.isEmpty)
     }

@@ -49,7 +49,7 @@ struct RuleAccessTests {
         #expect(rule(.roles([role])).allows(try user("e\u{301}")))
     }
 
-    @Test func `open allows everyone and nobody denies everyone, whatever else a rule holds`() throws {
+    @Test func `open allows every user and nobody denies every user, whatever else a rule contains`() throws {
         var rule = rule(.users(["ann"]))
         rule.access = .open
         #expect(rule.allows(try user("zed", "c")))

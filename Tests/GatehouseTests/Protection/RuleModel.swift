@@ -10,7 +10,7 @@ import SeededRandom
 struct RuleModel {
     let rules: [ProtectRule]
 
-    /// What the rules say: `none`, `uncovered` with methods, or the rule's place.
+    /// The decision: `none`, `uncovered` with methods, or the rule's place.
     func decide(host: String?, path: String, method: String) -> String {
         var name = host?.lowercased()
         if let colon = name?.lastIndex(of: ":") { name = name.map { String($0[..<colon]) } }
@@ -61,7 +61,7 @@ struct RuleMaker {
         "/" + (0..<random.below(4)).map { _ in random.pick(["a", "b", "A"]) }.joined(separator: "/")
     }
 
-    /// Rules whose place says which they are; one place has several only if their methods differ.
+    /// Random rules with a place each; rules of one target differ in their methods.
     mutating func rules() -> [ProtectRule] {
         var seen: Set<String> = []
         var rules: [ProtectRule] = []
@@ -101,7 +101,7 @@ struct RuleMaker {
 }
 
 extension ProtectionRules {
-    /// What the rules say, as ``RuleModel`` says it.
+    /// The decision in the form of ``RuleModel``.
     func decide(host: String?, path: String, method: String) -> String? {
         guard let path = RequestPath(target: path) else { return nil }
         return switch match(host: host, path: path, method: method) {

@@ -16,7 +16,7 @@ private struct Town: Realm {
     init(_ properties: RealmProperties) throws(BadRealm) {}
 }
 
-/// Asks for the password, and accepts `right`.
+/// Requests the password, and accepts `right`.
 private struct PasswordModule: LoginModule {
     init(realm: any Realm, options: ModuleOptions) throws(BadModule) {}
     init() {}
@@ -26,7 +26,7 @@ private struct PasswordModule: LoginModule {
     }
 }
 
-/// Asks for a code, and accepts `123456`.
+/// Requests a code, and accepts `123456`.
 private struct CodeModule: LoginModule {
     init(realm: any Realm, options: ModuleOptions) throws(BadModule) {}
     init() {}
@@ -36,7 +36,7 @@ private struct CodeModule: LoginModule {
     }
 }
 
-/// A realm that asks for a second thing only after a right password, behind a throttle that locks at the first failure.
+/// A realm that requests a code only after the right password, with a throttle that locks at the first failure.
 @Suite struct AbandonedLoginTests {
     private let throttle: FailureThrottle
     private let authenticator: Authenticator
@@ -95,7 +95,7 @@ private struct CodeModule: LoginModule {
         #expect(throttle.lockouts.count == 1)
     }
 
-    @Test func `leaving before a password was given does not count`() async throws {
+    @Test func `leaving before a password was sent does not count as a failure`() async throws {
         let dialogue = try begin(nil)
         #expect(await dialogue.next().callbacks == [.password(prompt: "Password")])
         dialogue.cancel()

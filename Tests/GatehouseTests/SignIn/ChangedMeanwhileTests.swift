@@ -12,7 +12,7 @@ import Testing
 /// A realm whose users a test changes directly.
 private final class HamletRealm: RefreshingRealm {
     static let properties: PropertySchema = [.jaasContext(default: "hamlet"), .string("key", default: "")]
-    /// Which users have changed, by the realm's key.
+    /// The users that have changed, by the realm's key.
     static let changes = Mutex<[String: Set<Username>]>([:])
 
     let jaasContext: String
@@ -62,16 +62,16 @@ private struct HamletModule: LoginModule {
         client = TestClient(server)
     }
 
-    /// Gives the password, lets something happen, and gives the code.
+    /// Sends the password, runs `change`, and sends the code.
     ///
     /// - Returns: The status of the answer to the code.
     private func signIn(_ name: String, meanwhile change: () throws -> Void) async throws -> Int {
-        let asked = try await client.fetch(
+        let begun = try await client.fetch(
             "POST",
             "/session",
             json: "{\"username\":\"\(name)\",\"password\":\"x\"}"
         )
-        let number = try #require(asked.json("number"))
+        let number = try #require(begun.json("number"))
         try change()
         return try await client.fetch(
             "POST",
@@ -80,15 +80,15 @@ private struct HamletModule: LoginModule {
         ).status
     }
 
-    /// The watch looks every second; a reload or a stop before its next look would lose the change.
-    @Test func `a login begun before a user changed begins no session, even before the next refresh`() async throws {
+    /// The refresher runs every second; a reload or a stop before its next run would lose the change.
+    @Test func `a login whose user changes meanwhile begins no session, even before the next refresh`() async throws {
         #expect(try await signIn("ann") {} == 201)
         let refused = try await signIn("ann") {
             HamletRealm.changes.withLock { [key, ann = try Username("ann")] in $0[key] = [ann] }
         }
         #expect(refused == 401)
-        #expect(server.sessions.count == 0, "and the one of before is over")
-        // Of somebody else, and before the login.
+        #expect(server.sessions.count == 0, "the earlier session is over")
+        // A change before the login, and a change of another user.
         HamletRealm.changes.withLock { [key, ann = try Username("ann")] in $0[key] = [ann] }
         #expect(try await signIn("ann") {} == 201)
         let other = try await signIn("ann") {

@@ -5,7 +5,7 @@ import RealmKit
 
 @testable import SignIn
 
-/// The questions and answers of a stack as text.
+/// Answers as text.
 func words(_ answers: [Answer]) -> String {
     answers.map { answer in
         switch answer {
@@ -23,7 +23,7 @@ extension Secret {
 }
 
 extension InteractiveLogin.Step {
-    /// What is asked; nil at the end.
+    /// The callbacks of the questions; nil at the end.
     var callbacks: [Callback]? {
         if case .questions(let callbacks, _) = self { callbacks } else { nil }
     }
@@ -33,27 +33,27 @@ extension InteractiveLogin.Step {
         if case .questions(_, let number) = self { number } else { 0 }
     }
 
-    /// What came of it; nil before the end.
+    /// The outcome; nil before the end.
     var outcome: Outcome? {
         if case .finished(let outcome) = self { outcome } else { nil }
     }
 }
 
 extension InteractiveLogin<String> {
-    /// A login that asks these questions in a row, whose outcome is what it heard, or the fault.
+    /// A login that requests these callbacks one after the other; its outcome is the answers, or the fault.
     convenience init(_ name: String = "zed", password: String?, asking batches: [[Callback]]) {
         self.init(name: name, password: password.map { Secret(utf8: $0) }) { conversation in
-            var heard: [String] = []
+            var received: [String] = []
             do throws(LoginFault) {
-                for batch in batches { heard.append(words(try await conversation.answer(batch))) }
+                for batch in batches { received.append(words(try await conversation.answer(batch))) }
             } catch {
-                heard.append(error.kind.code)
+                received.append(error.kind.code)
             }
-            return heard.joined(separator: "; ")
+            return received.joined(separator: "; ")
         }
     }
 
-    /// A login that waits for a one-time code, its password given.
+    /// A login that has its password and waits for a one-time code.
     static func waiting() -> InteractiveLogin<String> {
         InteractiveLogin(password: "p", asking: [[.password(prompt: "P")], [.oneTimeCode(prompt: "C")]])
     }

@@ -8,7 +8,7 @@ import Testing
 @testable import SignIn
 
 @Suite struct InteractiveLoginTests {
-    @Test func `questions that the form has answered need no further page`() async {
+    @Test func `questions that the form has answered show no further page`() async {
         let dialogue = InteractiveLogin(
             password: "secret1",
             asking: [[.name(prompt: "N"), .password(prompt: "P")], [.certificate], [.password(prompt: "P")], []]
@@ -17,7 +17,7 @@ import Testing
         #expect(await dialogue.next().outcome == "name zed, secret secret1; none; secret secret1; ")
     }
 
-    @Test func `a password with another prompt and every code are asked for`() async {
+    @Test func `a password with another prompt and every code are requested`() async {
         let dialogue = InteractiveLogin(
             password: "one",
             asking: [
@@ -38,7 +38,7 @@ import Testing
         #expect(await dialogue.next().outcome == "secret one, secret two; secret 3; secret 4")
     }
 
-    @Test func `a password that was not given is asked for once`() async {
+    @Test func `a password that the form did not contain is requested once`() async {
         let dialogue = InteractiveLogin(password: nil, asking: [[.password(prompt: "P")], [.password(prompt: "P")]])
         let step = await dialogue.next()
         #expect(step.callbacks == [.password(prompt: "P")])
@@ -46,7 +46,7 @@ import Testing
         #expect(await dialogue.next().outcome == "secret typed; secret typed")
     }
 
-    @Test func `messages alone do not stop anything and are kept`() async {
+    @Test func `messages without a question do not pause the login, and are kept`() async {
         let dialogue = InteractiveLogin(
             password: "p",
             asking: [
@@ -138,7 +138,7 @@ import Testing
         #expect(await dialogue.next().outcome == "name zed; missing-credential")
     }
 
-    @Test func `a login without a secret is cancelled with its task`() async {
+    @Test func `a cancelled login cancels its task`() async {
         let clock = ManualClock()
         let dialogue = InteractiveLogin<String>(name: "zed", password: Secret(utf8: "p")) { _ in
             do throws(CancellationError) {
@@ -153,7 +153,7 @@ import Testing
         #expect(await dialogue.next().outcome == "cancelled")
     }
 
-    @Test func `a task that waits for the next question is resumed by the end`() async {
+    @Test func `a task that waits for the next question is resumed by the end of the login`() async {
         let dialogue = InteractiveLogin.waiting()
         let number = await dialogue.next().number
         #expect(dialogue.answer([.secret(Secret(utf8: "1"))], to: number))
@@ -163,7 +163,7 @@ import Testing
     }
 
     @Test func `a released login is cancelled`() async {
-        let heard = await withCheckedContinuation { (continuation: CheckedContinuation<String, Never>) in
+        let outcome = await withCheckedContinuation { (continuation: CheckedContinuation<String, Never>) in
             _ = InteractiveLogin<Void>(name: "zed", password: nil) { conversation in
                 do throws(LoginFault) {
                     _ = try await conversation.answer([.password(prompt: "P")])
@@ -173,10 +173,10 @@ import Testing
                 }
             }
         }
-        #expect(heard == "missing-credential")
+        #expect(outcome == "missing-credential")
     }
 
-    @Test func `two concurrent questions are asked one after the other`() async {
+    @Test func `two concurrent questions are shown one after the other`() async {
         let dialogue = InteractiveLogin<[String]>(name: "zed", password: nil) { conversation in
             await withTaskGroup(of: String.self) { group in
                 for prompt in ["A", "B"] {
@@ -214,15 +214,15 @@ private final class Answering: Conversation {
     private let exchange = InteractiveConversation<Void>(name: "zed", password: Secret(utf8: "p"))
 
     func answer(_ callbacks: [Callback]) async throws(LoginFault) -> [Answer] {
-        let person = Task { [exchange] in
-            while case .questions(let asked, let number) = await exchange.next() {
-                let answers: [Answer] = asked.map { callback in
+        let client = Task { [exchange] in
+            while case .questions(let questions, let number) = await exchange.next() {
+                let answers: [Answer] = questions.map { callback in
                     if case .message = callback { .none } else { .secret(Secret(utf8: "1")) }
                 }
                 _ = exchange.take(answers, to: number)
             }
         }
-        defer { person.cancel() }
+        defer { client.cancel() }
         do throws(LoginFault) {
             let answers = try await exchange.answer(callbacks)
             exchange.finish(())

@@ -12,7 +12,7 @@ import Testing
 
 @Suite struct PendingLoginsTests {
     private typealias Table = PendingLogins<String>
-    private static let left = "secret p; wrong-credentials"
+    private static let cancelled = "secret p; wrong-credentials"
     private let clock = ManualClock(now: 5)
 
     private func table(limit: Int = 1000, perSource: Int = 20) -> Table {
@@ -37,7 +37,7 @@ import Testing
         )
     }
 
-    /// Which of these browsers have a login that waits, looked at without changing anything.
+    /// The numbers of the browsers that have a pending login; the table stays the same.
     private func present(_ table: Table, _ numbers: Range<Int>) throws -> [Int] {
         let taken = try numbers.compactMap { table.take(try browser($0)) }
         taken.forEach { table.putBack($0) }
@@ -77,12 +77,12 @@ import Testing
         _ = await old.interactive.next()
         table.put(old)
         table.put(new)
-        #expect(await old.interactive.next().outcome == Self.left)
+        #expect(await old.interactive.next().outcome == Self.cancelled)
         #expect(table.count == 1)
         #expect(try table.take(browser(1))?.interactive === new.interactive)
     }
 
-    @Test func `a login that is put back gives way to a newer one`() async throws {
+    @Test func `a login that is put back is cancelled if there is a newer one`() async throws {
         let table = table()
         let old = try waiting(1)
         _ = await old.interactive.next()
@@ -91,12 +91,12 @@ import Testing
         let new = try waiting(1)
         table.put(new)
         #expect(!table.putBack(taken))
-        #expect(await old.interactive.next().outcome == Self.left)
+        #expect(await old.interactive.next().outcome == Self.cancelled)
         #expect(try table.take(browser(1))?.interactive === new.interactive)
         #expect(table.putBack(new))
     }
 
-    @Test func `a source beyond its bound loses its oldest login`() async throws {
+    @Test func `a source beyond its limit loses its oldest login`() async throws {
         let table = table()
         let oldest = try waiting(0)
         _ = await oldest.interactive.next()
@@ -104,7 +104,7 @@ import Testing
         table.put(oldest)
         for number in 1...20 { table.put(try waiting(number)) }
         #expect(table.count == 21)
-        #expect(await oldest.interactive.next().outcome == Self.left)
+        #expect(await oldest.interactive.next().outcome == Self.cancelled)
         #expect(try present(table, 0..<100) == Array(1...20) + [99])
     }
 
@@ -122,7 +122,7 @@ import Testing
         #expect(table.count == 10)
         table.put(try waiting(10, from: "192.0.2.4"))
         #expect(try present(table, 0..<11) == [0, 1] + Array(3...10))
-        // The one that begins many pays for what it begins.
+        // The source with many logins loses its own.
         for number in 11..<30 { table.put(try waiting(number)) }
         #expect(table.count == 10)
         #expect(try present(table, 0..<30).prefix(3) == [0, 1, 10])
@@ -147,7 +147,7 @@ import Testing
         clock.advance(by: .nanoseconds(1))
         table.sweep(clock.now)
         #expect(table.count == 1)
-        #expect(await first.interactive.next().outcome == Self.left)
+        #expect(await first.interactive.next().outcome == Self.cancelled)
         #expect(try table.take(browser(2)) != nil)
     }
 
@@ -158,7 +158,7 @@ import Testing
         table.put(late)
         clock.advance(by: .nanoseconds(600))
         #expect(try table.take(browser(1)) == nil)
-        #expect(await late.interactive.next().outcome == Self.left)
+        #expect(await late.interactive.next().outcome == Self.cancelled)
     }
 
     @Test func `all pending logins can be cancelled`() async throws {
@@ -168,12 +168,12 @@ import Testing
         table.put(one)
         table.cancelAll()
         #expect(table.count == 0)
-        #expect(await one.interactive.next().outcome == Self.left)
+        #expect(await one.interactive.next().outcome == Self.cancelled)
         table.put(try waiting(2))
         #expect(table.count == 1)
     }
 
-    @Test func `the bounds hold whatever happens`() throws {
+    @Test func `random operations never exceed the limits`() throws {
         var random = Random(seed: 4)
         let table = table(limit: 12, perSource: 5)
         var mine: [Int: PendingLogin<String>] = [:]
@@ -200,7 +200,7 @@ import Testing
         for number in 2..<12 { table.put(try waiting(number, from: "203.0.113.9", of: "ann")) }
         table.put(try waiting(12, from: "203.0.113.9", of: "bob"))
         #expect(table.count == 4)
-        // The one who came first is alone at an address, and is not thrown out by those from another.
+        // The first login is the only one of its address; logins of another address do not evict it.
         #expect(try table.take(browser(1)) != nil)
         #expect(try table.take(browser(12)) != nil)
     }
@@ -211,13 +211,13 @@ import Testing
         for _ in 0..<4 {
             clock.advance(by: .nanoseconds(240))
             guard case .another = table.take(try browser(1), if: { $0.question?.number == 2 }) else {
-                Issue.record("it was taken")
+                Issue.record("the login was taken")
                 return
             }
         }
         clock.advance(by: .nanoseconds(40))
         guard case .none = table.take(try browser(1), if: { $0.question?.number == 1 }) else {
-            Issue.record("its time was longer than it is")
+            Issue.record("the login has not expired")
             return
         }
     }

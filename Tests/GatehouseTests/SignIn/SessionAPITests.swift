@@ -39,7 +39,7 @@ import Testing
         clock.advance(by: .seconds(100))
         let shown = try await client.fetch("GET", "/session")
         #expect(shown.status == 200 && shown.json("id") == id)
-        // Looking is no activity, refreshing is.
+        // Reading the session is not activity, refreshing it is.
         #expect(shown.json("idle_expires_at") == "1800002800")
         #expect(shown.json("now") == "1800001100")
         let refreshed = try await client.fetch("POST", "/session/refresh")
@@ -62,14 +62,14 @@ import Testing
     }
 
     @Test func `a further question is returned as JSON, and answered in a further request`() async throws {
-        let asked = try await client.fetch(
+        let begun = try await client.fetch(
             "POST",
             "/session",
             json: "{\"username\":\"tom\",\"password\":\"x\",\"realm\":\"twice\"}"
         )
-        #expect(asked.status == 200)
-        #expect(asked.body.contains("\"questions\":[{\"prompt\":\"One-time code\",\"type\":\"one-time-code\"}]"))
-        let number = try #require(asked.json("number"))
+        #expect(begun.status == 200)
+        #expect(begun.body.contains("\"questions\":[{\"prompt\":\"One-time code\",\"type\":\"one-time-code\"}]"))
+        let number = try #require(begun.json("number"))
         #expect(try await client.fetch("GET", "/session").status == 401)
         #expect(
             try await client.fetch("POST", "/session", json: "{\"number\":99,\"answers\":[\"123456\"]}").status == 409
@@ -93,7 +93,7 @@ import Testing
         let answer = try await client.fetch("POST", "/session", json: down)
         #expect(answer.status == 503 && answer["retry-after"] != nil)
         let unknown = "{\"username\":\"zed\",\"password\":\"x\",\"realm\":\"nowhere\"}"
-        // Whether there is such a realm is nobody's business, and who has a session keeps it.
+        // The answer does not reveal whether the realm exists, and the session of the client stays.
         _ = try await begin()
         #expect(try await client.fetch("POST", "/session", json: unknown).status == 401)
         #expect(try await client.fetch("GET", "/session").status == 200)
@@ -166,7 +166,7 @@ import Testing
         #expect(try await stranger.get("/account").status == 200)
     }
 
-    @Test func `an idle or an old session has expired`() async throws {
+    @Test func `a session expires after its idle time and after its absolute time`() async throws {
         _ = try await begin()
         clock.advance(by: .seconds(1799))
         #expect(try await client.get("/welcome").status == 200)
@@ -201,7 +201,7 @@ import Testing
         #expect(try await client.ask("GET", "/welcome", good).status == 200)
     }
 
-    @Test func `events come as they happen, and the stream ends with the session`() async throws {
+    @Test func `an event stream ends with its session, or is refused if the session has ended`() async throws {
         _ = try await begin()
         let text = try #require(client[TestClient.session])
         let token = try #require(OpaqueToken(text.utf8Span.span) as OpaqueToken?)
@@ -210,7 +210,7 @@ import Testing
         let server = server
         let client = client
         async let stream = client.fetch("GET", "/session/events")
-        // The stream tells of what was before it too, so it does not matter which comes first.
+        // The stream repeats earlier events, so the order does not matter.
         server.sessions.send("Hello <you>", to: session)
         try await server.sessions.end(session, cause: .administrator)
         let answer = try await stream
@@ -219,7 +219,7 @@ import Testing
             #expect(answer["x-accel-buffering"] == "no")
             #expect(answer.body.contains("event: ended\ndata: {\"cause\":\"administrator\"}"))
         } else {
-            // It came too late to listen.
+            // The session ended before the stream began.
             #expect(answer.status == 401 || answer.status == 429)
         }
     }

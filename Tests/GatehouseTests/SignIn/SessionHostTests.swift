@@ -25,14 +25,14 @@ import Testing
 
     init() throws { server = try TestServer(Self.configuration, clock: clock) }
 
-    /// Somebody who has signed in at a host.
+    /// A client that has signed in at a host, and its token.
     private func signedIn(at host: String) async throws -> (client: TestClient, token: String) {
         let client = TestClient(server, at: host)
         #expect(try await client.signIn("zed").location == "/account")
         return (client, try #require(client[TestClient.session]))
     }
 
-    /// Somebody at another host who has got hold of a token.
+    /// A client at another host with a stolen token.
     private func thief(_ token: String, at host: String) -> TestClient {
         let thief = TestClient(server, at: host)
         thief[TestClient.session] = token
@@ -59,7 +59,7 @@ import Testing
         let ended = try await thief.post("/account/end", [("csrf", csrf), ("others", "all")])
         #expect(ended.location?.hasPrefix("/sign-in") == true)
         thief[TestClient.session] = token
-        // Whoever signs in at the other host ends nothing at this one.
+        // A sign-in at the other host ends no session at this one.
         #expect(try await thief.signIn("zoe").location == "/account")
         let shown = try await client.fetch("GET", "/session")
         #expect(shown.json("user") == "zed")
@@ -130,7 +130,7 @@ import Testing
         _ = try await other.post("/sign-in/step", answers)
         #expect(other[TestClient.session] == nil)
         #expect(try await client.post("/sign-in/step", answers).location == "/account")
-        // Nor does a page of the one host sign in at the other.
+        // A sign-in page of one host does not sign in at another.
         let ticket = try #require(try await client.get("/sign-in").input("ticket"))
         other[TestClient.signIn] = client[TestClient.signIn]
         let fields = [("ticket", ticket), ("username", "zed"), ("password", "x")]

@@ -80,7 +80,7 @@ import Testing
             )
         }
         #expect(shown.count == 1)
-        // And the place to go to is still known.
+        // The return target is kept.
         let page = try await client.signIn("bob", at: "/sign-in?return=/zed")
         let ticket = try #require(try await client.follow(page).input("ticket"))
         let again = try await client.post("/sign-in", [("ticket", ticket), ("username", "zed"), ("password", "x")])
@@ -93,7 +93,7 @@ import Testing
             #expect(answer.status == 303)
             #expect(try await client.follow(answer).body.contains("Invalid credentials."))
         }
-        // What is no UTF-8 is no name either.
+        // Bytes that are not UTF-8 are not a name either.
         let ticket = try #require(try await client.get("/sign-in").input("ticket"))
         let body = "ticket=\(ticket)&username=z%FF&password=x"
         let fields = ["Content-Type: application/x-www-form-urlencoded", "Sec-Fetch-Site: same-origin"]
@@ -101,7 +101,7 @@ import Testing
         #expect(answer.status == 303 && client[TestClient.session] == nil)
     }
 
-    @Test func `an unavailable realm accepts no sign-in, and the page says so`() async throws {
+    @Test func `an unavailable realm accepts no sign-in, and the page reports the outage`() async throws {
         let answer = try await client.signIn("zed", at: "/sign-in?return=/down")
         let page = try await client.follow(answer)
         #expect(page.body.contains("cannot be signed in at the moment"))
@@ -115,13 +115,13 @@ import Testing
         let page = try await client.get("/sign-in/step")
         #expect(page.body.contains("autocomplete=\"one-time-code\""))
         #expect(page.body.contains("<label for=\"answer-0\">One-time code</label>"))
-        // It may be looked at again.
+        // The page may be loaded again.
         #expect(try await client.get("/sign-in/step").input("number") == page.input("number"))
         let number = try #require(page.input("number"))
         let done = try await client.post("/sign-in/step", [("number", number), ("answer-0", "123456")])
         #expect(done.location == "/twice")
         #expect(try await client.get("/twice").status == 200)
-        // The page is of no more use.
+        // The page cannot be used again.
         #expect(try await client.post("/sign-in/step", [("number", number), ("answer-0", "123456")]).status == 303)
         #expect(server.state.waiting.count == 0)
     }
@@ -170,13 +170,13 @@ import Testing
     @Test func `of several realms the first that accepts decides`() async throws {
         #expect(try await client.signIn("zoe", at: "/sign-in?return=/both").location == "/sign-in/step")
         let number = try #require(try await client.get("/sign-in/step").input("number"))
-        // The first realm refuses zoe, whatever the code; the second takes her.
+        // The first realm refuses zoe, whatever the code; the second accepts her.
         let answer = try await client.post("/sign-in/step", [("number", number), ("answer-0", "0")])
         #expect(answer.location == "/both")
         #expect(try await client.get("/both").body.contains("<dd>town</dd>"))
     }
 
-    @Test func `of several realms the first that accepts decides, with a password in the header too`() async throws {
+    @Test func `of several realms the first that accepts decides for Basic, too`() async throws {
         for (credentials, status) in [("em9lOng=", 200), ("em9lOng=", 200), ("dG9tOng=", 401), ("Ym9iOng=", 401)] {
             let answer = try await client.ask("GET", "/either", ["Authorization: Basic \(credentials)"])
             #expect(answer.status == status)
@@ -224,7 +224,7 @@ import Testing
 
     @Test func `the sign-in page does not take its realm from a rule for another network`() async throws {
         let away = TestClient(server, from: "192.0.2.1")
-        // The default realm is asked, which has accepted; the rule does not let in.
+        // The default realm accepts the login, and the rule denies the request.
         #expect(try await away.signIn("zed", at: "/sign-in?return=/inner").location == "/inner")
         #expect(try await away.get("/account").body.contains("<dd>town</dd>"))
         #expect(try await away.get("/inner").status == 403)
@@ -248,7 +248,7 @@ import Testing
         #expect(client[TestClient.session] == nil)
         #expect(try await client.follow(answer).body.contains("You have signed out."))
         let thief = TestClient(server)
-        // CVE-2024-21492: a session is over when it is said to be.
+        // CVE-2024-21492: a session is over once the page reports it.
         thief[TestClient.session] = stolen
         #expect(try await thief.get("/welcome").status == 302)
     }
@@ -291,10 +291,10 @@ import Testing
             return try TestServer(Self.configuration.replacing("listen 127.0.0.1:0;", with: listen))
         }
         let fields = ["Origin: https://app.example", "X-Forwarded-Host: app.example"]
-        let (believing, doubting) = (try server("forwarded-host on;"), try server(""))
+        let (trusting, ignoring) = (try server("forwarded-host on;"), try server(""))
         for (server, peer, status) in [
-            (believing, "10.0.0.1", 303), (believing, "192.0.2.1", 403), (doubting, "10.0.0.1", 400),
-            (doubting, "192.0.2.1", 403),
+            (trusting, "10.0.0.1", 303), (trusting, "192.0.2.1", 403), (ignoring, "10.0.0.1", 400),
+            (ignoring, "192.0.2.1", 403),
         ] {
             #expect(try await TestClient(server, from: peer).signIn("zed", at: "/sign-in", fields).status == status)
         }
@@ -355,14 +355,16 @@ import Testing
         ("/welcome?next=https://evil.example/", "/welcome?next=https://evil.example/"),
         ("https://app.example/x?y", "https://app.example/x?y"), ("https://house.example/zed", "/zed"),
     ])
-    func `the own pages and allowed origins are valid return targets`(target: String, place: String) async throws {
+    func `paths of the own host and allowed origins are valid return targets`(
+        target: String,
+        place: String
+    ) async throws {
         let answer = try await client.signIn("zed", at: "/sign-in?return=\(PercentEncoding.encode(target))")
         #expect(answer.location == place)
     }
 
     @Test
-    func
-        `a navigation is redirected to the sign-in page, a script gets 401, and a rule that begins with basic asks for Basic`()
+    func `a navigation is redirected to the sign-in page, a script gets 401, a rule with basic first offers Basic`()
         async throws
     {
         let cases: [([String], Int)] = [
@@ -375,7 +377,7 @@ import Testing
             let answer = try await client.ask("GET", "/welcome", fields)
             #expect(answer.status == status, "\(fields)")
             let challenges = answer.all("www-authenticate")
-            // A browser would open a window for Basic over the page whose script asks.
+            // For Basic a browser would open a dialog over the page whose script sent the request.
             let isScript = fields.contains { $0.hasPrefix("Sec-Fetch") || $0.hasPrefix("X-Requested") }
             #expect(challenges.count == (status == 401 ? isScript ? 1 : 2 : 0), "\(fields)")
             #expect(status != 401 || challenges[0].hasPrefix("Cookie "))
@@ -408,8 +410,7 @@ import Testing
         }
     }
 
-    @Test func `CVE-2026-26998: a body that is too large, of another type or not what it says is refused`() async throws
-    {
+    @Test func `CVE-2026-26998: a body that is too large, of another type or malformed is refused`() async throws {
         _ = try await client.get("/sign-in")
         let type = "Content-Type: application/x-www-form-urlencoded"
         let large = String(repeating: "a", count: 40_000)
@@ -421,7 +422,7 @@ import Testing
         }
     }
 
-    @Test func `CVE-2026-33525, CVE-2023-52430: names and prompts are escaped, and no script can stand in a page`()
+    @Test func `CVE-2026-33525, CVE-2023-52430: user names are escaped, and pages allow no inline script`()
         async throws
     {
         let name = "z\"><script>alert(1)</script>"

@@ -21,7 +21,7 @@ import Testing
         try tickets.open(Array(text).span, from: browser, now: now, lifetime: 500)
     }
 
-    @Test func `a sealed ticket opens as it was`() throws {
+    @Test func `an opened ticket equals the one that was sealed`() throws {
         var random = Random(seed: 7)
         for _ in 0..<200 {
             let length = random.below(2048)
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func `a ticket with any bit turned over does not open`() throws {
+    @Test func `a ticket with any bit flipped does not open`() throws {
         let text = Array(try tickets.seal(ticket, for: browser).utf8)
         for index in text.indices {
             for bit in 0..<8 {
@@ -68,14 +68,14 @@ import Testing
         #expect((try open(tickets.seal(ticket, for: browser).utf8, now: now) != nil) == isGood)
     }
 
-    @Test func `a target that is empty is not one that is missing`() throws {
+    @Test func `an empty target and a missing target stay different`() throws {
         for target in ["", nil] {
             let ticket = SignInTicket(target: target, issued: 1)
             #expect(try open(tickets.seal(ticket, for: browser).utf8, now: 1)?.target == target)
         }
     }
 
-    @Test func `random bytes do not open`() throws {
+    @Test func `random bytes are not opened as a ticket`() throws {
         var random = Random(seed: 8)
         for _ in 0..<2000 { #expect(try open(random.bytes(random.below(200))) == nil) }
     }

@@ -20,7 +20,7 @@ import Testing
         client = TestClient(server)
     }
 
-    /// Somebody who has signed in, with a store that fails from now on.
+    /// Signs in, and makes the store fail from then on.
     private func signedIn() async throws -> (token: String, csrf: String) {
         #expect(try await client.signIn("zed").location == "/account")
         let csrf = try #require(try await client.fetch("GET", "/session").json("csrf"))
@@ -81,7 +81,7 @@ import Testing
         }
         let id = try #require(try await other.fetch("GET", "/session").json("id"))
         let (token, csrf) = try await signedIn()
-        // The second time it is not done either.
+        // A repeated request is not acknowledged either.
         for _ in 0..<2 {
             #expect(try await client.fetch("DELETE", "/sessions/\(id)").status == 503)
             #expect(try await isSignedOut(tokens[1]))
@@ -91,7 +91,7 @@ import Testing
             #expect(try await client.post("/account/end", [("csrf", csrf), ("others", "all")]).status == 503)
             #expect(try await isSignedOut(tokens[0]))
         }
-        // Whoever ends others stays.
+        // The session of the client itself stays.
         #expect(try await client.fetch("GET", "/session").status == 200)
         #expect(try await client.signIn("zoe").status == 503)
         #expect(client[TestClient.session] == nil)
@@ -109,7 +109,7 @@ import Testing
         #expect(try await stranger.signIn("zoe").location == "/account")
         let (_, csrf) = try await signedIn()
         for id in ids { #expect(try await client.fetch("DELETE", "/sessions/\(id)").status == 503) }
-        // Those of somebody else are as unknown as ever.
+        // Sessions of another user are still not found.
         #expect(try await stranger.fetch("DELETE", "/sessions/\(ids[0])").status == 404)
         store.fails(false)
         #expect(try await client.fetch("DELETE", "/sessions/\(ids[0])").status == 204)
@@ -134,7 +134,7 @@ final class FailingStore: SessionStore {
 
     func fails(_ fails: Bool) { isFailing.withLock { $0 = fails } }
 
-    /// Has something happen when it is asked to remove sessions, before it does.
+    /// Sets a closure that runs before sessions are removed.
     func whenRemoving(_ body: (@Sendable () -> Void)?) { removing.withLock { $0 = body } }
 
     private func check() throws(SessionStoreError) {

@@ -75,7 +75,7 @@ final class TestClient: Sendable {
     static let session = "__Host-gatehouse"
     static let signIn = "__Host-gatehouse-sign-in"
 
-    /// The value of a cookie; setting it is how a test steals one.
+    /// The value of a cookie, which a test may set as if it were stolen.
     subscript(cookie: String) -> String? {
         get { jar.withLock { $0[cookie] } }
         set { jar.withLock { $0[cookie] = newValue } }

@@ -35,9 +35,9 @@ final class TestServer: Sendable {
 
     /// - Parameters:
     ///   - text: A realms.conf.
-    ///   - store: Where sessions are kept.
+    ///   - store: The store of sessions.
     ///   - clock: The clock of sessions and pages.
-    ///   - lanes: Which requests are answered on the event loop.
+    ///   - lanes: The lanes that are used.
     ///   - throttle: The throttle of logins; nil for none.
     ///   - kinds: Realms and modules besides those that are built in.
     /// - Throws: If the configuration is invalid.
@@ -123,7 +123,7 @@ final class TestServer: Sendable {
         let channel = NIOAsyncTestingChannel(loop: eventLoop)
         try await eventLoop.executeInContext {
             channel.remoteAddress = try SocketAddress(ipAddress: peer, port: 1)
-            // The same second for everybody.
+            // The same time for every connection.
             let connections = ConnectionLoop(eventLoop, limits: HTTPLimits(), responder: responder) { 784_111_777 }
             connections.start()
             let handler = HTTP1Handler(connections, onError: { _, _ in }, onEnd: {})
@@ -145,9 +145,9 @@ final class TestServer: Sendable {
             await eventLoop.run()
             await Task.yield()
         }
-        var said = ""
-        while let part = try await channel.readOutbound(as: ByteBuffer.self) { said += String(buffer: part) }
-        return said
+        var output = ""
+        while let part = try await channel.readOutbound(as: ByteBuffer.self) { output += String(buffer: part) }
+        return output
     }
 }
 
@@ -162,7 +162,7 @@ final class LogLines: Sendable {
 
     var text: String { state.withLock { $0.lines.joined(separator: "\n") } }
 
-    /// Waits for a line that holds a text.
+    /// Waits for a line that contains `text`.
     func until(_ text: String) async {
         await withCheckedContinuation { continuation in
             let isThere = state.withLock { state in

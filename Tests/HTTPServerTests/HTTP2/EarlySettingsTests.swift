@@ -29,7 +29,7 @@ struct EarlySettingsTests {
         return frames
     }
 
-    @Test func `a first request with many cookies is answered before the settings are acknowledged`() throws {
+    @Test func `a large first request is answered before the settings are acknowledged`() throws {
         let (client, _) = try EmbeddedChannel.client()
         client.send(Self.frames(1, try client.block(Self.large(3))))
         #expect(client.status(1) == "200", "\(client.frames)")
@@ -48,7 +48,7 @@ struct EarlySettingsTests {
         #expect(client.status(3) == "200" && !client.isOver)
     }
 
-    @Test func `the settings name the largest number of streams`() throws {
+    @Test func `the settings contain the limit of concurrent streams`() throws {
         var limits = HTTPLimits()
         limits.streams = 7
         let (client, _) = try EmbeddedChannel.client(limits)
@@ -97,7 +97,7 @@ struct EarlySettingsTests {
     }
 
     @Test func `a connection that does not begin with SETTINGS is passed to the library`() throws {
-        let (client, _) = try EmbeddedChannel.client(HTTPLimits(), says: false)
+        let (client, _) = try EmbeddedChannel.client(HTTPLimits(), sendsPreface: false)
         client.send([Frame(.ping, 0, ByteBuffer(repeating: 1, count: 8))], preface: true)
         #expect(client.isOver)
     }

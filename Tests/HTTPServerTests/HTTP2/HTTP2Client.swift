@@ -69,7 +69,7 @@ struct Frame: Hashable, CustomStringConvertible {
     var description: String { "\(Kind(rawValue: kind).map { "\($0)" } ?? "\(kind)") \(flags) on \(stream)" }
 }
 
-/// The network below a connection: it keeps sent bytes.
+/// The network below a connection, which keeps the sent bytes.
 final class Bottom: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = ByteBuffer
@@ -125,7 +125,7 @@ final class HTTP2Client {
     init(
         _ channel: any Channel,
         _ connections: ConnectionLoop,
-        says hello: Bool = true,
+        sendsPreface: Bool = true,
         run: @escaping () -> Void
     )
         throws
@@ -140,10 +140,10 @@ final class HTTP2Client {
         channel.pipeline.fireUserInboundEventTriggered(
             TLSHandshakeCompleted(negotiatedProtocol: "h2", version: .tls13, cipher: "TLS_AES_128_GCM_SHA256")
         )
-        if hello { send([Frame(.settings)], preface: true) }
+        if sendsPreface { send([Frame(.settings)], preface: true) }
     }
 
-    // MARK: - What is said
+    // MARK: - Sending
 
     func bring(_ bytes: ByteBuffer) {
         if !bottom.isClosed {
@@ -207,7 +207,7 @@ final class HTTP2Client {
 
     /// Sends a request and returns its stream.
     @discardableResult
-    func ask(_ fields: [(String, String)] = HTTP2Client.get(), ends: Bool = true) throws -> UInt32 {
+    func request(_ fields: [(String, String)] = HTTP2Client.get(), ends: Bool = true) throws -> UInt32 {
         let frame = try headers(fields, ends: ends)
         send(frame)
         return frame.stream
@@ -217,7 +217,7 @@ final class HTTP2Client {
         send(Frame(.data, flags: ends ? 1 : 0, stream, ByteBuffer(repeating: 0x61, count: count)))
     }
 
-    // MARK: - What is heard
+    // MARK: - Receiving
 
     func collect() {
         while let frame = Frame.read(&bottom.taken) {
@@ -251,7 +251,7 @@ final class HTTP2Client {
 }
 
 /// Answers with the reply that a closure returns.
-struct Told: Responder {
+struct PageResponder: Responder {
     let reply: @Sendable (_ method: String, _ target: String) -> Reply
 
     func respond(to head: borrowing RequestHead, on connection: Connection) -> Reply {
@@ -275,13 +275,16 @@ extension EmbeddedChannel {
     static func client(
         _ limits: HTTPLimits = HTTPLimits(),
         _ text: String = "hello",
-        says hello: Bool = true
+        sendsPreface: Bool = true
     ) throws -> (client: HTTP2Client, loop: EmbeddedEventLoop) {
         let loop = EmbeddedEventLoop()
         let channel = EmbeddedChannel(loop: loop)
-        let connections = ConnectionLoop(loop, limits: limits, responder: Told { _, _ in .immediate(Told.page(text)) })
-        { 0 }
+        let connections = ConnectionLoop(
+            loop,
+            limits: limits,
+            responder: PageResponder { _, _ in .immediate(PageResponder.page(text)) }
+        ) { 0 }
         connections.start()
-        return (try HTTP2Client(channel, connections, says: hello, run: { loop.run() }), loop)
+        return (try HTTP2Client(channel, connections, sendsPreface: sendsPreface, run: { loop.run() }), loop)
     }
 }

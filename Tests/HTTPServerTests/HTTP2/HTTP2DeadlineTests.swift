@@ -10,7 +10,7 @@ import Testing
 /// The deadlines of an HTTP/2 connection.
 struct HTTP2DeadlineTests {
     @Test func `a silent client is disconnected after the header time`() throws {
-        let (client, loop) = try EmbeddedChannel.client(says: false)
+        let (client, loop) = try EmbeddedChannel.client(sendsPreface: false)
         loop.advanceTime(by: .seconds(9))
         #expect(!client.isOver)
         loop.advanceTime(by: .seconds(2))
@@ -28,7 +28,7 @@ struct HTTP2DeadlineTests {
 
     @Test func `an idle connection ends with GOAWAY, and PING does not keep it open`() throws {
         let (client, loop) = try EmbeddedChannel.client()
-        try client.ask()
+        try client.request()
         for _ in 0..<55 {
             loop.advanceTime(by: .seconds(1))
             client.send(Frame(.ping, 0, ByteBuffer(repeating: 1, count: 8)))
@@ -44,7 +44,7 @@ struct HTTP2DeadlineTests {
     @Test(arguments: [3, 9, 12])
     func `a header block that is not finished ends the connection`(count: Int) throws {
         let (client, loop) = try EmbeddedChannel.client()
-        try client.ask()
+        try client.request()
         var bytes = try client.headers(HTTP2Client.get("/", [("a", "bcdefghijklmnopqrstuvwxyz")])).bytes
         let part = bytes.readSlice(length: count)
         client.bring(try #require(part))
@@ -63,7 +63,7 @@ struct HTTP2DeadlineTests {
         channel.isWritable = false
         channel.pipeline.fireChannelWritabilityChanged()
         let reads = client.bottom.readCount
-        try client.ask()
+        try client.request()
         #expect(client.bottom.readCount == reads, "nothing more is read from it")
         loop.advanceTime(by: .seconds(21))
         #expect(client.bottom.isClosed && client.ends == 1)
@@ -72,19 +72,19 @@ struct HTTP2DeadlineTests {
     @Test func `a drain sends GOAWAY, lets open streams finish, and closes`() throws {
         let (client, _) = try EmbeddedChannel.client()
         client.send(Frame(.settings, 0, ByteBuffer(bytes: [0, 4, 0, 0, 0, 0])))
-        let stream = try client.ask()
+        let stream = try client.request()
         client.connections.drain()
         client.send([])
         #expect(client.goAway == 0 && !client.isOver && !client.hasEnded(stream))
-        let late = try client.ask()
+        let late = try client.request()
         #expect(client.fields[late] == nil)
         client.send(Frame(.windowUpdate, stream, ByteBuffer(integer: UInt32(100))))
         #expect(client.hasEnded(stream) && client.body(stream) == "hello" && client.isOver)
     }
 
-    @Test func `a drain closes a connection that has nothing to do`() throws {
+    @Test func `a drain closes an idle connection`() throws {
         let (client, _) = try EmbeddedChannel.client()
-        try client.ask()
+        try client.request()
         client.connections.drain()
         client.send([])
         #expect(client.goAway == 0 && client.isOver)
@@ -98,10 +98,10 @@ struct HTTP2DeadlineTests {
         #expect(client.ends == 1)
     }
 
-    @Test func `a lost connection releases its slot once`() throws {
+    @Test func `a lost connection ends once`() throws {
         let (client, loop) = try EmbeddedChannel.client()
         client.send(Frame(.settings, 0, ByteBuffer(bytes: [0, 4, 0, 0, 0, 0])))
-        try client.ask()
+        try client.request()
         client.channel.close(promise: nil)
         loop.run()
         #expect(client.ends == 1)
@@ -109,14 +109,14 @@ struct HTTP2DeadlineTests {
 
     @Test func `a client that sends GOAWAY is answered and disconnected`() throws {
         let (client, _) = try EmbeddedChannel.client()
-        let stream = try client.ask()
+        let stream = try client.request()
         client.send(Frame(.goAway, 0, ByteBuffer(repeating: 0, count: 8)))
         #expect(client.hasEnded(stream) && client.isOver)
     }
 
     @Test func `a half-closed connection is closed`() throws {
         let (client, _) = try EmbeddedChannel.client()
-        let stream = try client.ask()
+        let stream = try client.request()
         client.channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
         client.send([])
         #expect(client.hasEnded(stream) && client.bottom.isClosed && client.ends == 1)

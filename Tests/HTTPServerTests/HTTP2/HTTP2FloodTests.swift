@@ -90,7 +90,7 @@ struct HTTP2FloodTests {
         let (client, _) = try EmbeddedChannel.client(limits)
         // Without a window the response does not close the stream.
         client.send(Frame(.settings, 0, ByteBuffer(bytes: [0, 4, 0, 0, 0, 0])))
-        let stream = try client.ask(HTTP2Client.post(), ends: false)
+        let stream = try client.request(HTTP2Client.post(), ends: false)
         for _ in 0..<100 where !client.isOver { client.data(stream, 0, ends: false) }
         #expect(client.goAway == Self.calm && client.isOver)
     }
@@ -105,19 +105,19 @@ struct HTTP2FloodTests {
     @Test func `a stream whose client opens no window is reset after the write time`() throws {
         let (client, loop) = try EmbeddedChannel.client()
         client.send(Frame(.settings, 0, ByteBuffer(bytes: [0, 4, 0, 0, 0, 0])))
-        let stream = try client.ask()
+        let stream = try client.request()
         #expect(client.status(stream) == "200" && !client.hasEnded(stream))
         loop.advanceTime(by: .seconds(21))
         client.collect()
         #expect(client.reset(stream) == 8 && !client.isOver)
     }
 
-    @Test func `streams beyond the bound are refused`() throws {
+    @Test func `streams beyond the limit are refused`() throws {
         var limits = HTTPLimits()
         limits.streams = 3
         let (client, _) = try EmbeddedChannel.client(limits)
         client.send(Frame(.settings, 0, ByteBuffer(bytes: [0, 4, 0, 0, 0, 0])))
-        let streams = try (0..<5).map { _ in try client.ask() }
+        let streams = try (0..<5).map { _ in try client.request() }
         #expect(streams.map { client.reset($0) } == [nil, nil, nil, 7, 7])
     }
 
@@ -128,8 +128,8 @@ struct HTTP2FloodTests {
     }
 
     @Test(arguments: ["GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\r"])
-    func `another preface ends the connection`(text: String) throws {
-        let (client, _) = try EmbeddedChannel.client(says: false)
+    func `a wrong preface ends the connection`(text: String) throws {
+        let (client, _) = try EmbeddedChannel.client(sendsPreface: false)
         client.bring(ByteBuffer(string: text))
         #expect(client.isOver && client.goAway == 1)
     }

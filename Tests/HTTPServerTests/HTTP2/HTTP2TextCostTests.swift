@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test(arguments: places.indices)
-    func `marks cost no more than letters`(index: Int) async throws {
+    func `combining marks in an HTTP/2 request cost no more than letters`(index: Int) async throws {
         let (name, fields) = Self.places[index]
         let letters = fields(String(repeating: "abcd", count: Self.count / 4))
         let marks = fields(String(repeating: "\u{301}\u{323}", count: Self.count / 4))

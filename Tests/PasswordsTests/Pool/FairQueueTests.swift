@@ -5,8 +5,8 @@ import Testing
 
 @testable import Passwords
 
-@Suite struct TurnQueueTests {
-    @Test func `sources take turns, however many of one wait`() {
+@Suite struct FairQueueTests {
+    @Test func `sources take turns, however many jobs of one source wait`() {
         var queue = FairQueue()
         for number in 1...100 { queue.append(UInt64(number), of: "flood") }
         queue.append(200, of: "ann")
@@ -32,7 +32,7 @@ import Testing
         #expect(last == 4)
     }
 
-    @Test func `the longest line is known`() {
+    @Test func `the queue reports the source with most jobs, and its oldest and newest job`() {
         var queue = FairQueue()
         #expect(queue.longest == nil)
         queue.append(1, of: "a")

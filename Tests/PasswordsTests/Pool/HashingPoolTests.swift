@@ -9,7 +9,7 @@ import Testing
 @testable import Passwords
 
 @Suite struct HashingPoolTests {
-    /// Work that goes on until it is let go, and time that stands still until it is moved.
+    /// Work that blocks until the stage opens, and a clock that the test advances.
     final class Stage: Sendable {
         struct State {
             var time: UInt64 = 1_000_000_000
@@ -55,8 +55,8 @@ import Testing
         return HashingPool(settings) { [stage] in stage.time }
     }
 
-    /// Asks, and comes back when the question is in the queue, in work or refused.
-    private func ask(
+    /// Submits a job, and returns when it is queued, running or refused.
+    private func submit(
         _ pool: HashingPool,
         _ name: String,
         memory: Int = 0,
@@ -83,14 +83,14 @@ import Testing
     }
 
     private func running(_ pool: HashingPool, _ count: Int) async throws {
-        // Where a slot is taken the work has not begun yet.
+        // A job that has its slot may not have begun its work yet.
         try await Waiting.until { pool.numbers.running >= count && stage.running >= count }
     }
 
     @Test func `no more jobs run than there are slots, and all are computed`() async throws {
         let pool = makePool { $0.workers = 3 }
         var tasks: [Task<Result<Bool, HashingRefusal>, Never>] = []
-        for number in 1...20 { tasks.append(try await ask(pool, "\(number)", source: "\(number % 4)")) }
+        for number in 1...20 { tasks.append(try await submit(pool, "\(number)", source: "\(number % 4)")) }
         try await running(pool, 3)
         #expect(pool.numbers.waiting == 17)
         stage.open()
@@ -104,7 +104,7 @@ import Testing
     @Test func `the memory of running jobs is bounded, even if slots are free`() async throws {
         let pool = makePool { $0.workers = 8 }
         var tasks: [Task<Result<Bool, HashingRefusal>, Never>] = []
-        for number in 1...8 { tasks.append(try await ask(pool, "\(number)", memory: 400)) }
+        for number in 1...8 { tasks.append(try await submit(pool, "\(number)", memory: 400)) }
         try await running(pool, 2)
         #expect(pool.numbers.memory == 800)
         stage.open()
@@ -124,42 +124,42 @@ import Testing
         let pool = makePool()
         let key = try Digest.sha256([1])
         let other = try Digest.sha256([2])
-        let first = try await ask(pool, "first", key: key)
+        let first = try await submit(pool, "first", key: key)
         try await running(pool, 1)
-        let joined = try await ask(pool, "joined", source: "b", key: key)
-        let second = try await ask(pool, "second", key: other)
-        let joinedWaiting = try await ask(pool, "joined too", key: other)
+        let joined = try await submit(pool, "joined", source: "b", key: key)
+        let second = try await submit(pool, "second", key: other)
+        let joinedWaiting = try await submit(pool, "joined too", key: other)
         stage.open()
         for task in [first, joined, second, joinedWaiting] { #expect(await task.value == .success(true)) }
         #expect(stage.done == ["first", "second"])
         #expect(pool.numbers.coalesced == 2)
-        // What comes afterwards is a question of its own: the password may be another by then.
-        let later = try await ask(pool, "later", key: key)
+        // A later check is computed again, as the password may have changed.
+        let later = try await submit(pool, "later", key: key)
         #expect(await later.value == .success(true))
         #expect(stage.done == ["first", "second", "later"])
     }
 
     @Test func `a full queue refuses new jobs, and keeps waiting ones`() async throws {
         let pool = makePool { $0.queue = 2 }
-        let first = try await ask(pool, "1")
+        let first = try await submit(pool, "1")
         try await running(pool, 1)
-        let tasks = [first, try await ask(pool, "2"), try await ask(pool, "3")]
-        let fourth = try await ask(pool, "4")
+        let tasks = [first, try await submit(pool, "2"), try await submit(pool, "3")]
+        let fourth = try await submit(pool, "4")
         #expect(await fourth.value == .failure(.full))
         stage.open()
         for task in tasks { #expect(await task.value == .success(true)) }
         #expect(pool.numbers.refused == 1)
     }
 
-    @Test func `a source that fills the queue makes room for another`() async throws {
+    @Test func `a source that fills the queue loses a job to another source`() async throws {
         let pool = makePool { $0.queue = 3 }
-        let first = try await ask(pool, "0", source: "flood")
+        let first = try await submit(pool, "0", source: "flood")
         try await running(pool, 1)
         let flood = [
-            try await ask(pool, "1", source: "flood"), try await ask(pool, "2", source: "flood"),
-            try await ask(pool, "3", source: "flood"),
+            try await submit(pool, "1", source: "flood"), try await submit(pool, "2", source: "flood"),
+            try await submit(pool, "3", source: "flood"),
         ]
-        let ann = try await ask(pool, "ann", source: "ann")
+        let ann = try await submit(pool, "ann", source: "ann")
         #expect(await flood[2].value == .failure(.full))
         stage.open()
         #expect(await ann.value == .success(true))
@@ -172,10 +172,10 @@ import Testing
             settings.queue = 2
             settings.whenFull = .cancelOldest
         }
-        let first = try await ask(pool, "0")
+        let first = try await submit(pool, "0")
         try await running(pool, 1)
-        let old = try await ask(pool, "1")
-        let young = [try await ask(pool, "2"), try await ask(pool, "3")]
+        let old = try await submit(pool, "1")
+        let young = [try await submit(pool, "2"), try await submit(pool, "3")]
         #expect(await old.value == .failure(.full))
         stage.open()
         for task in [first] + young { #expect(await task.value == .success(true)) }
@@ -183,11 +183,11 @@ import Testing
 
     @Test func `a job that has waited too long is refused when the next one comes`() async throws {
         let pool = makePool { $0.wait = .seconds(5) }
-        let first = try await ask(pool, "0")
+        let first = try await submit(pool, "0")
         try await running(pool, 1)
-        let late = try await ask(pool, "1")
+        let late = try await submit(pool, "1")
         stage.pass(4)
-        let inTime = try await ask(pool, "2")
+        let inTime = try await submit(pool, "2")
         stage.pass(1)
         stage.open()
         #expect(await late.value == .failure(.timedOut))
@@ -200,11 +200,11 @@ import Testing
     @Test func `a cancelled caller frees its place, and other callers of the same check stay`() async throws {
         let pool = makePool()
         let key = try Digest.sha256([1])
-        let first = try await ask(pool, "0")
+        let first = try await submit(pool, "0")
         try await running(pool, 1)
-        let alone = try await ask(pool, "alone")
-        let shared = try await ask(pool, "shared", key: key)
-        let other = try await ask(pool, "other", key: key)
+        let alone = try await submit(pool, "alone")
+        let shared = try await submit(pool, "shared", key: key)
+        let other = try await submit(pool, "other", key: key)
         alone.cancel()
         shared.cancel()
         #expect(await alone.value == .failure(.cancelled))
@@ -232,7 +232,7 @@ import Testing
         task.cancel()
         latch.open()
         guard case .failure(.cancelled) = await task.value else {
-            Issue.record("it was computed")
+            Issue.record("the check was computed")
             return
         }
         #expect(pool.numbers.computed == 0)

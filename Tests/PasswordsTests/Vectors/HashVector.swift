@@ -5,7 +5,7 @@ import Passwords
 import RealmKit
 import Testing
 
-/// A password and a hash of it that others have published.
+/// A password and a published hash of it.
 struct HashVector: Sendable, CustomTestStringConvertible {
     let password: [UInt8]
     let stored: String

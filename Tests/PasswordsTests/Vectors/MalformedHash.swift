@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// Texts that begin as a hash and are none; some are libxcrypt's test/badsalt.c and passlib's malformed hashes.
+/// Texts that resemble hashes and are malformed; some are libxcrypt's test/badsalt.c and passlib's malformed hashes.
 enum MalformedHash {
     static let all = argon2 + crypt + braces + others
 

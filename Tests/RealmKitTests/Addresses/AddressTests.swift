@@ -17,7 +17,7 @@ struct AddressTests {
         ("+1::", "+1::"), ("", ""), ("unix", "unix"), ("1:2:3:4:5:6:7::", "1:2:3:4::/64"),
         ("1:2:3:4:5:6:7:8::", "1:2:3:4:5:6:7:8:"),
     ])
-    func `an address is normalized, and other text is kept`(text: String, source: String) {
+    func `an IPv4 address or IPv6 network is normalized, and other text is kept`(text: String, source: String) {
         #expect(ClientNetwork(text).description == source)
         #expect(ClientNetwork(ClientNetwork(text).description) == ClientNetwork(text))
     }
@@ -52,7 +52,7 @@ struct AddressTests {
         ("2001:DB8:0:0:1:0:0:1", "2001:db8::1:0:0:1"), ("2001:db8:0:1:1:1:1:1", "2001:db8:0:1:1:1:1:1"),
         ("1:0:0:2:0:0:0:3", "1:0:0:2::3"), ("fe80::1%eth0", "fe80::1"), ("1:2:3:4:5:6:7:0", "1:2:3:4:5:6:7:0"),
     ])
-    func `an address has one spelling`(text: String, written: String) throws {
+    func `every spelling of an address is written in one form`(text: String, written: String) throws {
         let address = try #require(NetworkAddress(text[...]))
         #expect(address.description == written)
         #expect(NetworkAddress(written[...]) == address)
@@ -72,7 +72,7 @@ struct AddressTests {
         ("10.0.0.0/8", "10.0.0.0/8"), ("127.0.0.1/32", "127.0.0.1"), ("0.0.0.0/0", "0.0.0.0/0"), ("::/0", "::/0"),
         ("2001:DB8::/32", "2001:db8::/32"), ("::1", "::1"), ("::ffff:10.0.0.0/104", "10.0.0.0/8"),
     ])
-    func `a CIDR block is written as it was read`(text: String, written: String) throws {
+    func `a CIDR block is written in one form, and read back`(text: String, written: String) throws {
         let block = try CIDRBlock(text)
         #expect(block.description == written)
         #expect(try CIDRBlock(written) == block)

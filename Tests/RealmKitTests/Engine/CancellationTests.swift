@@ -7,7 +7,7 @@ import Testing
 
 struct CancellationTests {
     @Test(arguments: ControlFlag.allCases)
-    func `a cancelled login refuses and calls no later module, whatever the flags`(flag: ControlFlag) async throws {
+    func `a cancelled login is refused and calls no later module, whatever the flags`(flag: ControlFlag) async throws {
         let held = FaultInjector(.hold())
         let waiting = FaultInjector(.accept(groups: ["Admin"]))
         let calls = Calls()
@@ -27,7 +27,7 @@ struct CancellationTests {
         #expect(report.steps.filter { $0.phase == .login }.map(\.index) == [0, 1])
     }
 
-    @Test func `a login that is cancelled while it is committed refuses, and aborts`() async throws {
+    @Test func `a login cancelled during a commit is refused, and all modules are aborted`() async throws {
         let held = FaultInjector(commit: .hold)
         let other = FaultInjector()
         let stack = stack(.optional(held), .required(other))
@@ -40,7 +40,7 @@ struct CancellationTests {
         #expect(!other.phases.contains(.commit))
     }
 
-    @Test func `a login that is cancelled before it begins calls no module that waits`() async throws {
+    @Test func `a login cancelled before it begins calls no module that can suspend`() async throws {
         let module = FaultInjector()
         let stack = stack(.required(module))
         let begin = RecordingConversation([.held(.silent)])

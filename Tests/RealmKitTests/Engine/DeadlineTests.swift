@@ -25,7 +25,7 @@ struct DeadlineTests {
         return (try await task.value, silent, next)
     }
 
-    @Test func `a required module that never returns refuses`() async throws {
+    @Test func `a required module that never returns fails, and the next module is called`() async throws {
         let (report, _, next) = try await login(.required, .seconds(5), advance: .seconds(5))
         #expect(report.refusal == .module(index: 0, phase: .login, failure: .unavailable))
         #expect(next.phases.contains(.login))
@@ -33,7 +33,7 @@ struct DeadlineTests {
         #expect(report.steps[0].duration == .seconds(5))
     }
 
-    @Test func `a requisite module that never returns refuses at once`() async throws {
+    @Test func `a requisite module that never returns fails, and no further module is called`() async throws {
         let (report, _, next) = try await login(.requisite, .milliseconds(1), advance: .milliseconds(1))
         #expect(report.refusal == .module(index: 0, phase: .login, failure: .unavailable))
         #expect(next.phases == [])
@@ -64,7 +64,7 @@ struct DeadlineTests {
         #expect(report.refusal == .module(index: 0, phase: .login, failure: .unavailable))
     }
 
-    @Test func `the time a conversation takes does not count`() async throws {
+    @Test func `the time of a conversation does not count towards the deadline`() async throws {
         let clock = ManualClock()
         let conversation = RecordingConversation([.held(PreparedConversation(password: Secret(utf8: "lilac")))])
         let module = FaultInjector(
@@ -88,15 +88,15 @@ struct DeadlineTests {
         #expect(report.steps[0].duration >= .seconds(60 * 20))
     }
 
-    @Test func `a module that hangs after its conversation has used up no more than its own time`() async throws {
+    @Test func `a module that hangs after its conversation fails at its deadline`() async throws {
         let clock = ManualClock()
         let conversation = RecordingConversation([.held(PreparedConversation(password: Secret(utf8: "lilac")))])
         let hung = RecordingConversation([.held(.silent)])
-        let asked = Kept<Bool>()
+        let hasPassword = Kept<Bool>()
         let module = FaultInjector(
             .run { (attempt) async throws(LoginFault) in
                 _ = try await attempt.password()
-                asked.keep(true)
+                hasPassword.keep(true)
                 _ = try await hung.answer([])
                 return attempt.commit()
             }
@@ -109,7 +109,7 @@ struct DeadlineTests {
         clock.advance(by: .seconds(3))
         conversation.release()
         await hung.untilCalled()
-        #expect(asked.value == true)
+        #expect(hasPassword.value == true)
         let report = try await value(of: task, moving: clock, by: .seconds(1))
         #expect(report.refusal?.failure == .unavailable)
     }
@@ -126,7 +126,7 @@ struct DeadlineTests {
         #expect(module.phases == [.login, .commit, .abort])
     }
 
-    @Test func `two concurrent questions both count as conversation time`() async throws {
+    @Test func `concurrent questions count as one conversation, from the first to the last`() async throws {
         let clock = ManualClock()
         let record = LoginRecord(try request(), conversation: PreparedConversation.silent, stack: stack(clock: clock))
         record.beginConversation(round: 0)
@@ -144,7 +144,7 @@ struct DeadlineTests {
     }
 
     /// The timer and the module read the clock at the same time, and store their times in the opposite order.
-    @Test func `a question that begins while the timer fires does not crash`() async throws {
+    @Test func `a question that begins while the timer fires does not make the time overflow`() async throws {
         let clock = HookedClock()
         let record = LoginRecord(try request(), conversation: PreparedConversation.silent, stack: stack(clock: clock))
         let seen = clock.now
@@ -152,7 +152,7 @@ struct DeadlineTests {
         #expect(record.conversationTime(round: 0, now: seen).total == 0)
         record.endConversation(round: 0)
         record.beginConversation(round: 1)
-        clock.onNextLook {
+        clock.onNextRead {
             record.endConversation(round: 1)
             record.beginConversation(round: 1)
         }
@@ -178,7 +178,7 @@ struct DeadlineTests {
             return seen
         }
 
-        func onNextLook(_ body: @escaping @Sendable () -> Void) { hook.withLock { $0 = body } }
+        func onNextRead(_ body: @escaping @Sendable () -> Void) { hook.withLock { $0 = body } }
 
         func sleep(until deadline: UInt64) async throws(CancellationError) {}
     }

@@ -27,14 +27,14 @@ struct FirstPassTests {
         }
     }
 
-    /// `first` is the stored password (by its length), `asked` the number of requests to the user.
+    /// `shown` has the lengths of the passwords that the module checks, `requests` the number of questions to the user.
     struct Row: Sendable, CustomTestStringConvertible {
         let options: [String]
         let stored: String?
         let typed: String?
         let accepts: Bool
         let shown: [Int]
-        let asked: Int
+        let requests: Int
         var failure: LoginFailure = .wrongCredentials
 
         var testDescription: String { "\(options) stored \(stored ?? "-") typed \(typed ?? "-")" }
@@ -42,32 +42,32 @@ struct FirstPassTests {
 
     /// The right password is `right` (5); `wrong!` (6) and `other!!` (7) are not.
     static let rows: [Row] = [
-        Row(options: [], stored: "right", typed: "wrong!", accepts: false, shown: [6], asked: 1),
-        Row(options: [], stored: "wrong!", typed: "right", accepts: true, shown: [5], asked: 1),
-        Row(options: [], stored: nil, typed: nil, accepts: false, shown: [], asked: 1, failure: .missingCredential),
-        Row(options: ["useFirstPass"], stored: "right", typed: "wrong!", accepts: true, shown: [5], asked: 0),
-        Row(options: ["useFirstPass"], stored: "wrong!", typed: "right", accepts: false, shown: [6], asked: 0),
+        Row(options: [], stored: "right", typed: "wrong!", accepts: false, shown: [6], requests: 1),
+        Row(options: [], stored: "wrong!", typed: "right", accepts: true, shown: [5], requests: 1),
+        Row(options: [], stored: nil, typed: nil, accepts: false, shown: [], requests: 1, failure: .missingCredential),
+        Row(options: ["useFirstPass"], stored: "right", typed: "wrong!", accepts: true, shown: [5], requests: 0),
+        Row(options: ["useFirstPass"], stored: "wrong!", typed: "right", accepts: false, shown: [6], requests: 0),
         Row(
             options: ["useFirstPass"],
             stored: nil,
             typed: "right",
             accepts: false,
             shown: [],
-            asked: 0,
+            requests: 0,
             failure: .missingCredential
         ),
-        Row(options: ["tryFirstPass"], stored: "right", typed: "wrong!", accepts: true, shown: [5], asked: 0),
-        Row(options: ["tryFirstPass"], stored: "wrong!", typed: "right", accepts: true, shown: [6, 5], asked: 1),
-        Row(options: ["tryFirstPass"], stored: "wrong!", typed: "other!!", accepts: false, shown: [6, 7], asked: 1),
-        Row(options: ["tryFirstPass"], stored: "wrong!", typed: "wrong!", accepts: false, shown: [6], asked: 1),
-        Row(options: ["tryFirstPass"], stored: nil, typed: "right", accepts: true, shown: [5], asked: 1),
+        Row(options: ["tryFirstPass"], stored: "right", typed: "wrong!", accepts: true, shown: [5], requests: 0),
+        Row(options: ["tryFirstPass"], stored: "wrong!", typed: "right", accepts: true, shown: [6, 5], requests: 1),
+        Row(options: ["tryFirstPass"], stored: "wrong!", typed: "other!!", accepts: false, shown: [6, 7], requests: 1),
+        Row(options: ["tryFirstPass"], stored: "wrong!", typed: "wrong!", accepts: false, shown: [6], requests: 1),
+        Row(options: ["tryFirstPass"], stored: nil, typed: "right", accepts: true, shown: [5], requests: 1),
         Row(
             options: ["tryFirstPass", "useFirstPass"],
             stored: "wrong!",
             typed: "right",
             accepts: true,
             shown: [6, 5],
-            asked: 1
+            requests: 1
         ),
         Row(
             options: ["tryFirstPass", "useFirstPass"],
@@ -75,7 +75,7 @@ struct FirstPassTests {
             typed: "right",
             accepts: true,
             shown: [5],
-            asked: 1
+            requests: 1
         ),
     ]
 
@@ -97,11 +97,11 @@ struct FirstPassTests {
         #expect((report.identity != nil) == row.accepts)
         #expect(report.refusal?.failure == (row.accepts ? nil : row.failure))
         #expect(module.shown.all == row.shown)
-        #expect(conversation.questions == Array(repeating: [.password(prompt: "Password")], count: row.asked))
+        #expect(conversation.questions == Array(repeating: [.password(prompt: "Password")], count: row.requests))
     }
 
     /// All combinations of the four options with a stored right or wrong password.
-    @Test(arguments: 0..<16) func `every combination of the four options keeps their rules`(bits: Int) async throws {
+    @Test(arguments: 0..<16) func `every combination of the four options follows their rules`(bits: Int) async throws {
         let names = ["tryFirstPass", "useFirstPass", "storePass", "clearPass"]
         let options = names.enumerated().filter { bits & 1 << $0.offset != 0 }.map(\.element)
         for stored in [nil, "right", "wrong!"] {
@@ -110,11 +110,11 @@ struct FirstPassTests {
             let afterCommit = Kept<[String]>()
             let witness = FaultInjector(
                 .run { attempt in
-                    afterLogin.keep(Self.look(attempt))
+                    afterLogin.keep(Self.describeShared(attempt))
                     return attempt.commit()
                 },
                 commit: .run { attempt in
-                    afterCommit.keep(Self.look(attempt))
+                    afterCommit.keep(Self.describeShared(attempt))
                     return .done
                 }
             )
@@ -128,14 +128,14 @@ struct FirstPassTests {
         }
     }
 
-    private static func look(_ attempt: LoginAttempt) -> [String] {
+    private static func describeShared(_ attempt: LoginAttempt) -> [String] {
         let shared = attempt.shared
         return [
             shared.text(.name).map { "name \($0)" }, shared.secret(.password).map { "password \($0.count)" },
         ].compactMap(\.self)
     }
 
-    @Test func `a module that fails leaves the shared password as it was for the next`() async throws {
+    @Test func `a failed module leaves the shared password unchanged for the next module`() async throws {
         let first = try Locked("right", ["storePass"])
         let failing = try Locked("something else", ["useFirstPass", "clearPass"])
         let last = try Locked("right", ["useFirstPass"])
@@ -151,7 +151,7 @@ struct FirstPassTests {
         let last = FaultInjector(
             .refuse(.permissionDenied),
             abort: .run { attempt in
-                left.keep(Self.look(attempt))
+                left.keep(Self.describeShared(attempt))
                 return .done
             }
         )
@@ -162,7 +162,7 @@ struct FirstPassTests {
         #expect(left.value == [])
     }
 
-    @Test func `after a fault no other password is tried`() async throws {
+    @Test func `after a fault no other password is requested`() async throws {
         let down = FirstPassDown(
             try FirstPass(ModuleOptions(["tryFirstPass": .boolean(true)], schema: .firstPass, realmName: "t"))
         )

@@ -5,7 +5,7 @@ import RealmKit
 import RealmTesting
 import Testing
 
-/// Modules that break the contract, each after an attack on the engine.
+/// Modules that break the contract, each by an attack on the engine.
 struct HostileModuleTests {
     /// A module made of two closures.
     private struct Made: ImmediateLoginModule {
@@ -28,7 +28,7 @@ struct HostileModuleTests {
         func commit(_ attempt: LoginAttempt) throws(LoginFault) -> Completion { try committing(attempt) }
     }
 
-    @Test func `an answer after the deadline is late though nobody has noticed yet`() async throws {
+    @Test func `an answer after the deadline is late even if no timer has fired`() async throws {
         let clock = ManualClock()
         // The clock advances within the call and wakes no task in time: as if all threads had been blocked.
         let slow = FaultInjector(
@@ -55,7 +55,7 @@ struct HostileModuleTests {
         #expect(report.identity?.subject.users == ["ann"])
     }
 
-    @Test func `a commit counts for the module that made it, despite skipped modules`() async throws {
+    @Test func `a failed commit in a sub-stack adds neither its groups nor its user`() async throws {
         let liar = Made({ _ in .failed(.wrongCredentials) }, commit: { _ in .done })
         let root = try Username("root")
         let spoiled = Made(
@@ -76,7 +76,7 @@ struct HostileModuleTests {
         #expect(report.identity?.username.text != "root")
     }
 
-    @Test func `a module's user name takes precedence over the typed one`() async throws {
+    @Test func `the typed name is used only if no module names the user`() async throws {
         let guest = try Username("guest7")
         let code = Made { $0.commit(only: []) }
         let failing = Made({ $0.commit(as: guest) }, commit: { _ throws(LoginFault) in throw .unavailable("down") })
@@ -93,7 +93,7 @@ struct HostileModuleTests {
         #expect(try await stack(.required(code)).login("root").identity?.username.text == "root")
     }
 
-    @Test func `state that a module shares after its turn is dropped`() async throws {
+    @Test func `state that a module shares after it has returned is dropped`() async throws {
         let kept = Kept<LoginAttempt>()
         let key = SharedState.Key("x")
         let first = Made { attempt in
@@ -118,7 +118,7 @@ struct HostileModuleTests {
         #expect(Principal.group("\u{E9}") != Principal.group("e\u{301}"))
     }
 
-    @Test func `a sub-stack level below the stack counts as the stack`() async throws {
+    @Test func `a negative sub-stack level counts as the stack itself`() async throws {
         let module = Made { $0.commit(groups: ["g"]) }
         let entry = LoginStack.Entry(module, ActionTable(.required), control: "required", name: "m", level: -1)
         #expect(try await stack(entry).login().groups == ["g"])

@@ -50,7 +50,10 @@ struct JavaStackTests {
     }
 
     @Test(arguments: [1: 12, 2: 144, 3: 1728].sorted { $0.key < $1.key })
-    func `every stack of flags grants, calls and reports as the JDK does`(count: Int, stacks: Int) async throws {
+    func `every stack of up to three modules grants, calls and reports as the JDK does`(
+        count: Int,
+        stacks: Int
+    ) async throws {
         var seen = 0
         for flags in Self.lists(of: ControlFlag.allCases, count) {
             for answers in Self.lists(of: JavaModel.Answer.allCases, count) {

@@ -54,7 +54,7 @@ struct KeepingTests {
         }
     }
 
-    @Test func `a module cannot ask anything after the login`() async throws {
+    @Test func `a module cannot request a password after the login`() async throws {
         let kept = Kept<LoginAttempt>()
         let module = FaultInjector(
             .run { attempt in

@@ -45,7 +45,7 @@ struct LateCommitTests {
         #expect(report.identity?.isMember(of: "Admin") == false)
     }
 
-    @Test func `a commit after the module has returned never counts`() async throws {
+    @Test func `principals added after the module has returned never count`() async throws {
         let kept = Kept<LoginAttempt>()
         let first = FaultInjector(
             .run { attempt in
@@ -62,7 +62,7 @@ struct LateCommitTests {
         #expect(try await stack(.required(first), .required(second)).login().groups == ["User"])
     }
 
-    @Test func `a commit after an immediate module has returned never counts`() async throws {
+    @Test func `principals added after an immediate module has returned never count`() async throws {
         let kept = Kept<LoginAttempt>()
         let second = FaultInjector(
             .run { attempt in

@@ -29,7 +29,9 @@ struct LockedWalkTests {
     }
 
     @Test(arguments: 0..<200)
-    func `a locked account takes the path of an unknown user, and nothing is committed`(seed: UInt64) async throws {
+    func `a login to a locked account calls the modules of a refused login, and commits nothing`(
+        seed: UInt64
+    ) async throws {
         var random = Random(seed: seed)
         let outcomes = [Outcome.success, .success, .ignored, .failure(.wrongCredentials), .failure(.unavailable)]
         let plan = (0..<random.below(5)).map { _ in

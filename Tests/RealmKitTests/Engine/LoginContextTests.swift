@@ -6,7 +6,7 @@ import RealmTesting
 import Testing
 
 struct LoginContextTests {
-    /// The answers of successive logins.
+    /// A module with the given results of successive logins.
     private func module(_ name: String, _ answers: [Bool]) -> FaultInjector {
         let count = Calls()
         return FaultInjector(
@@ -42,7 +42,7 @@ struct LoginContextTests {
         #expect(context.subject?.users == [])
     }
 
-    @Test func `there is no subject before a success and after a refusal, unless one is given`() async throws {
+    @Test func `a context has no subject of its own before a success and after a refusal`() async throws {
         let stack = stack(.required(module("a", [false, true, false])))
         let context = LoginContext(stack)
         #expect(context.subject == nil)

@@ -52,7 +52,7 @@ struct OutageTests {
         let open = try await reports(places)
         let refused = open.filter { $0.refusal != nil }
         let outages = Set(refused.map(\.outage))
-        #expect(outages.count <= 1, "the answers tell more than that they are refusals: \(outages)")
+        #expect(outages.count <= 1, "the refusals differ: \(outages)")
         if outages.contains(where: { $0?.excludesSuccess == true }) { #expect(refused.count == open.count) }
         // A login to a locked account is refused like other refused logins.
         let closed = try await reports(places, mayGrant: false)
@@ -60,7 +60,7 @@ struct OutageTests {
     }
 
     @Test(arguments: 0..<300)
-    func `while modules are unavailable all refusals are alike`(seed: UInt64) async throws {
+    func `while modules are unavailable all refusals report the same outage`(seed: UInt64) async throws {
         var random = Random(seed: seed)
         let places = (0..<(1 + random.below(4))).map { _ in
             Place(
@@ -72,7 +72,7 @@ struct OutageTests {
     }
 
     @Test(arguments: 0..<300)
-    func `while one module is unavailable refusals are alike with tables, jumps and sub-stacks too`(
+    func `with tables, jumps and sub-stacks all refusals report the same outage of one module`(
         seed: UInt64
     ) async throws {
         var random = Random(seed: seed)
@@ -102,7 +102,7 @@ struct OutageTests {
         }
     }
 
-    @Test func `a requisite module before it hides the outage from users it refuses`() async throws {
+    @Test func `a requisite module before an unavailable module hides the outage`() async throws {
         for outcome in Self.answers {
             let report = try await stack(.requisite(Fixed(outcome)), Self.down).login()
             #expect(report.outage == nil)
@@ -177,10 +177,13 @@ struct OutageTests {
     }
 
     @Test(arguments: [(true, true), (true, false), (false, false)])
-    func `a secret is presented whether it is asked for or not`(isPresent: Bool, isAsked: Bool) async throws {
+    func `a prepared secret counts as presented whether or not a module requests it`(
+        isPresent: Bool,
+        isRequested: Bool
+    ) async throws {
         let module = FaultInjector(
             .run { (attempt) async throws(LoginFault) in
-                if isAsked { _ = try await attempt.password() }
+                if isRequested { _ = try await attempt.password() }
                 return .failed(.wrongCredentials)
             }
         )

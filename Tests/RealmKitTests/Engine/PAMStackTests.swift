@@ -146,7 +146,7 @@ struct PAMStackTests {
         #expect((50..<450).contains(granted))
     }
 
-    /// The requirements of the public test suites of Linux-PAM for sub-stacks; `+` is a success, `-` a failure.
+    /// The requirements of the public test suites of Linux-PAM for sub-stacks.
     @Test func `a reset clears the state of its own sub-stack, in the login and in its commit`() throws {
         let reset = ActionTable(success: .reset, failure: .ignore)
         let yes = { (name: String) in Fixed(.success, index: Int(name) ?? 0) }
@@ -170,7 +170,7 @@ struct PAMStackTests {
         #expect(report.groups == ["g0", "g3"])
     }
 
-    @Test func `a sufficient success in a sub-stack does not keep what follows from being committed`() throws {
+    @Test func `modules after a sub-stack with a sufficient success are still called and committed`() throws {
         let stack = LoginStack(
             name: "outer",
             [
@@ -190,7 +190,7 @@ struct PAMStackTests {
         #expect(report.groups == ["g1", "g2"])
     }
 
-    @Test func `a module with nothing to commit is not counted, whatever its table says about ignore`()
+    @Test func `a module that ignores the commit does not count, even if its table makes ignored bad`()
         async throws
     {
         let table = ActionTable(success: .ok, ignored: .bad, failure: .bad)
@@ -204,7 +204,7 @@ struct PAMStackTests {
         #expect(await stack.logout(identity).refusal == nil)
     }
 
-    @Test func `a jump to the end is allowed, a longer one refuses`() throws {
+    @Test func `a jump to the end is allowed, a longer one is refused`() throws {
         for (count, grants) in [(UInt8(1), true), (2, false)] {
             let table = ActionTable(success: .jump(count), failure: .bad)
             let stack = stack(

@@ -6,7 +6,7 @@ import RealmTesting
 import Testing
 
 struct RefusalTests {
-    @Test func `a stack without modules refuses everybody`() async throws {
+    @Test func `a stack without modules refuses every login`() async throws {
         let report = try await stack().login()
         #expect(report.refusal == .emptyStack)
         #expect(report.refusal?.failure == .permissionDenied)
@@ -14,14 +14,14 @@ struct RefusalTests {
     }
 
     @Test(arguments: ControlFlag.allCases)
-    func `a stack whose modules are all ignored refuses`(flag: ControlFlag) async throws {
+    func `a stack whose modules all return ignored refuses the login`(flag: ControlFlag) async throws {
         let silent = FaultInjector(.ignore)
         let report = try await stack(LoginStack.Entry(silent, flag), LoginStack.Entry(silent, flag)).login()
         #expect(report.refusal == .allIgnored)
         #expect(silent.phases == [.login, .login, .abort, .abort])
     }
 
-    @Test func `a login that no module completes refuses`() async throws {
+    @Test func `a login that no module commits is refused`() async throws {
         let report = try await stack(.required(FaultInjector(commit: .ignore))).login()
         #expect(report.refusal == .allIgnored)
         #expect(report.calls == ["0.login=success", "0.commit=ignored", "0.abort=success"])
@@ -37,7 +37,7 @@ struct RefusalTests {
     }
 
     @Test(arguments: ControlFlag.allCases)
-    func `a module that cannot be made fails under its flag`(flag: ControlFlag) async throws {
+    func `a module that cannot be created fails under its flag`(flag: ControlFlag) async throws {
         let entry = LoginStack.Entry.broken("gone", flag, fault: .unavailable("no such library"))
         let report = try await stack(entry, .required(FaultInjector())).login()
         let spoils = flag == .required || flag == .requisite
@@ -59,14 +59,14 @@ struct RefusalTests {
         #expect(third.phases == [.login, .commit, .abort])
     }
 
-    @Test func `a module that was not reached is not called`() async throws {
+    @Test func `a module after a requisite failure or a sufficient success is not called`() async throws {
         let unreached = FaultInjector()
         _ = try await stack(.requisite(FaultInjector(.refuse(.locked))), .required(unreached)).login()
         _ = try await stack(.sufficient(FaultInjector()), .required(unreached)).login()
         #expect(unreached.calls == [])
     }
 
-    @Test func `a failed abort changes nothing`() async throws {
+    @Test func `a failed abort does not change the refusal, and the next module is aborted`() async throws {
         let broken = FaultInjector(.refuse(.wrongCredentials), abort: .fail(.internalError("bang")))
         let last = FaultInjector()
         let report = try await stack(.required(broken), .required(last)).login()

@@ -63,7 +63,7 @@ struct ReportTests {
         #expect(report.steps.map(\.index) == Array(0..<300) + Array(0..<300))
     }
 
-    @Test func `the first user name that a module commits is the user's`() async throws {
+    @Test func `the first user name that a module commits is that of the identity`() async throws {
         let renamed = try Username("Ann Lee")
         let check = FaultInjector(.run { $0.commit(only: [.role("checked")]) })
         let first = FaultInjector(.run { $0.commit(as: renamed, groups: ["a", "b"], others: [.role("r")]) })

@@ -40,13 +40,13 @@ struct ModuleConformanceTests {
         #expect(await violations(of: FaultInjector(.run(Self.check))) == [])
     }
 
-    @Test func `a module that accepts everybody is found`() async {
+    @Test func `a module that accepts every user is found`() async {
         let found = await violations(of: FaultInjector())
         #expect(found.contains("nobody should be refused, but is accepted"))
         #expect(found.contains { $0.hasSuffix("is accepted with a conversation that answers none") })
     }
 
-    @Test func `a module that refuses everybody is found`() async {
+    @Test func `a module that refuses every user is found`() async {
         let found = await violations(of: FaultInjector(.refuse(.locked)))
         #expect(found.contains("ann should be accepted, but is refused: locked"))
     }
@@ -66,7 +66,7 @@ struct ModuleConformanceTests {
         #expect(await violations(of: module).contains { $0.hasPrefix("among two hundred logins at once, ") })
     }
 
-    @Test func `a module that does not ask unknown users is found`() async {
+    @Test func `a module that requests no password of unknown users is found`() async {
         let module = FaultInjector(
             .run { (attempt) async throws(LoginFault) in
                 guard Self.users[attempt.username.text] != nil else { return .failed(.unknownUser) }
@@ -105,7 +105,7 @@ struct ModuleConformanceTests {
         forever.release()
     }
 
-    @Test func `a module whose logout fails, or that was never exercised, is found`() async {
+    @Test func `a failing logout, missing refused credentials and an invalid user name are found`() async {
         let module = FaultInjector(.run(Self.check), logout: .fail(.unavailable("down")))
         #expect(await violations(of: module).contains("the logout of ann fails: unavailable: down"))
         #expect(await violations(of: module, refuses: []).count == 1)
@@ -189,7 +189,7 @@ struct AccountKeyConformanceTests {
         func accountKey(of user: Username) -> String { user.text == "nobody" ? "" : user.text }
     }
 
-    @Test func `spellings of one user with keys of their own are found`() async {
+    @Test func `spellings of one user with different or empty account keys are found`() async {
         let conformance = RealmConformance(
             Moody.self,
             spellings: [["ann", "Ann"], ["bob", "bob"], ["nobody"], [" "]]

@@ -16,7 +16,7 @@ struct ThrottledLoginTests {
 
         var all: [String] { noted.withLock { $0 } }
 
-        func note(_ what: String) { noted.withLock { $0.append(what) } }
+        func note(_ event: String) { noted.withLock { $0.append(event) } }
 
         func reserve(
             _ accounts: [Account],
@@ -167,7 +167,7 @@ struct ThrottledLoginTests {
         #expect(recorder.all == [])
     }
 
-    @Test func `letters in another case share one counter`() throws {
+    @Test func `names that differ only in case have the same folded name`() throws {
         for number in UInt32(0x21)...0x1_FFFF {
             guard let letter = Unicode.Scalar(number), letter.properties.isCased else { continue }
             let key = try Username("x\(letter)x").caseFolded

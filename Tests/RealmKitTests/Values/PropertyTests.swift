@@ -74,7 +74,7 @@ struct PropertyTests {
             Bad(words: [$0], kind: .choice(["red", "green"]), message: "is one of red, green, not \($0)")
         }
 
-    @Test(arguments: bad) func `a value of the wrong type is refused, and the message names the right one`(bad: Bad) {
+    @Test(arguments: bad) func `an invalid value is refused, and the message names the valid ones`(bad: Bad) {
         #expect(throws: BadValue(bad.message)) { try PropertyValue(bad.words, as: bad.kind) }
     }
 }
@@ -102,14 +102,14 @@ struct SettingsTests {
         #expect(throws: BadRealm("must be set", setting: "key")) { try settings([:]) }
     }
 
-    @Test func `unknown properties are refused, the first in order of name`() {
+    @Test func `of several unknown properties the first by name is refused`() {
         let key = PropertyValue.secret(Secret(utf8: "k"))
         #expect(throws: BadRealm("is unknown", setting: "alpha")) {
             try settings(["key": key, "beta": .integer(1), "alpha": .integer(1)])
         }
     }
 
-    @Test func `reading an undeclared property, or as another type, is a fault`() throws {
+    @Test func `reading a property without a value, or as another type, throws`() throws {
         let set = try settings(["key": .secret(Secret(utf8: "k"))])
         #expect(throws: BadRealm("has no value", setting: "note")) { try set.string("note") }
         #expect(throws: BadRealm("has no value", setting: "nope")) { try set.integer("nope") }
@@ -121,7 +121,7 @@ struct SettingsTests {
         #expect(throws: BadRealm("holds no secret", setting: "tries")) { try set.secret("tries") }
     }
 
-    @Test func `an invalid default is a fault`() {
+    @Test func `an invalid default throws`() {
         let schema: PropertySchema = [Property("tries", .integer(0...2), default: "3")]
         let fault = BadModule("has an invalid default: it is a whole number from 0 to 2, not 3", setting: "tries")
         #expect(throws: fault) { try ModuleOptions(schema: schema, realmName: "town") }

@@ -12,7 +12,7 @@ struct UsernameTests {
         ("\u{0}", .controlCharacter), ("a\u{7F}", .controlCharacter), ("a\u{9B}b", .controlCharacter),
         ("a\u{2028}b", .controlCharacter), ("a\u{2029}b", .controlCharacter), ("a\tb", .controlCharacter),
     ])
-    func `names that are unsafe for realms are refused`(text: String, fault: BadUsername) {
+    func `empty names, blanks at an end and control characters are refused`(text: String, fault: BadUsername) {
         #expect(throws: fault) { try Username(text) }
     }
 
@@ -41,11 +41,11 @@ struct UsernameTests {
         ("zed", "z", true), ("zed", "", true), ("zed", "zed", true), ("zed", "zedd", false), ("Zed", "z", false),
         ("e\u{301}a", "e", true), ("e\u{301}a", "\u{E9}", false),
     ])
-    func `a beginning is compared byte by byte`(name: String, prefix: String, isSo: Bool) throws {
+    func `a prefix is compared byte by byte`(name: String, prefix: String, isSo: Bool) throws {
         #expect(try Username(name).starts(with: prefix) == isSo)
     }
 
-    @Test func `a fault never shows the name`() {
+    @Test func `the description of an invalid name does not contain it`() {
         #expect(BadUsername.controlCharacter.description == "the user name holds a control character")
         #expect(BadUsername.tooLong.description == "the user name is longer than 1024 bytes")
     }
@@ -88,11 +88,11 @@ struct SecretTests {
         ("", "\0", false),
         ("Lilac", "lilac", false),
     ])
-    func `two secrets are equal when all bytes and the length are`(one: String, other: String, isEqual: Bool) {
+    func `two secrets are equal if their bytes and their lengths are equal`(one: String, other: String, isEqual: Bool) {
         #expect(Secret(utf8: one).isEqual(to: Secret(utf8: other)) == isEqual)
     }
 
-    @Test func `withBytes gives the bytes unchanged`() {
+    @Test func `withBytes returns the bytes unchanged`() {
         #expect(secret.count == 5)
         #expect(!secret.isEmpty)
         #expect(Secret([]).isEmpty)
@@ -102,7 +102,7 @@ struct SecretTests {
         )
     }
 
-    @Test func `a copy of the bytes is taken`() {
+    @Test func `a secret copies the bytes it is created from`() {
         var bytes: [UInt8] = [1, 2, 3]
         let secret = Secret(bytes)
         bytes[0] = 9

@@ -27,20 +27,20 @@ final class MemoryStore: SessionStore {
     var records: [SessionRecord] { state.withLock { Array($0.records.values) } }
     var touches: Int { state.withLock { $0.touches } }
 
-    /// How often it was asked to remove sessions.
+    /// The number of calls that removed sessions.
     var removals: Int { state.withLock { $0.removals } }
     var noted: Set<SessionID> { state.withLock { $0.noted } }
 
-    /// Has it fail, and what stands beside it fail too or not.
-    func breaks(_ isBroken: Bool, notes: Bool = true) {
+    /// Makes the store fail or not, and the notes beside it if `notes` is true.
+    func setBroken(_ isBroken: Bool, notes: Bool = true) {
         state.withLock { state in
             state.isBroken = isBroken
             state.areNotesBroken = notes
         }
     }
 
-    /// Has whoever removes, or notes, wait for something.
-    func holdsEnds(removals: (@Sendable () async -> Void)?, notes: (@Sendable () async -> Void)?) {
+    /// Runs a closure before sessions are removed, and one before their ends are noted.
+    func beforeEnding(removals: (@Sendable () async -> Void)?, notes: (@Sendable () async -> Void)?) {
         state.withLock { state in
             state.removalHold = removals
             state.noteHold = notes
@@ -56,12 +56,12 @@ final class MemoryStore: SessionStore {
         }
     }
 
-    /// Has whoever saves wait for something, before it is saved.
-    func holds(_ hold: (@Sendable () async -> Void)?) { state.withLock { $0.hold = hold } }
-    /// Has whoever saves wait for something, and saves it then, whatever has become of the task.
-    func savesAfter(_ hold: (@Sendable () async -> Void)?) { state.withLock { $0.lateHold = hold } }
-    /// Forgets old orders.
-    func dropOrders(_ count: Int) { state.withLock { $0.commands.removeFirst(count) } }
+    /// Runs a closure before a session is saved.
+    func beforeSaving(_ hold: (@Sendable () async -> Void)?) { state.withLock { $0.hold = hold } }
+    /// Runs a closure before a session is saved, which a cancellation does not prevent.
+    func beforeUncancellableSaving(_ hold: (@Sendable () async -> Void)?) { state.withLock { $0.lateHold = hold } }
+    /// Deletes the oldest commands.
+    func dropCommands(_ count: Int) { state.withLock { $0.commands.removeFirst(count) } }
 
     private func write(_ body: (inout State) -> Void) throws(SessionStoreError) {
         // As GRDB does.

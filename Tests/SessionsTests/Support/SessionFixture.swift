@@ -11,39 +11,39 @@ import Testing
 /// A session table with clocks that the test moves.
 final class SessionFixture: Sendable {
     let clock: ManualClock
-    let wall: HandWall
+    let wall: ManualWallClock
     let table: SessionTable
     let ends = Notes<String>()
-    let strays = Notes<String>()
+    let wrongHosts = Notes<String>()
     let errors = Notes<String>()
 
     init(
         _ change: (inout SessionSettings) -> Void = { _ in },
         store: (any SessionStore)? = nil,
         clock: ManualClock = ManualClock(now: 1_000_000_000_000),
-        wall: HandWall = HandWall()
+        wall: ManualWallClock = ManualWallClock()
     ) {
         var settings = SessionSettings()
         change(&settings)
         self.clock = clock
         self.wall = wall
         let ends = ends
-        let strays = strays
+        let wrongHosts = wrongHosts
         table = SessionTable(
             settings,
             store: store,
             clock: clock,
             wall: WallClock { wall.now },
-            onWrongHost: { session, host in strays.add("\(session.user.username) of \(session.host) at \(host)") },
+            onWrongHost: { session, host in wrongHosts.add("\(session.user.username) of \(session.host) at \(host)") },
             onEnd: { session, cause in ends.add("\(session.user.username): \(cause.rawValue)") }
         )
     }
 
-    /// Where sessions begin unless something else is said.
+    /// The host of sessions unless a test names another.
     static let host = host("house.example")
 
     static func host(_ name: String) -> SessionHost {
-        guard let host = SessionHost(name) else { preconditionFailure("\(name) is no host") }
+        guard let host = SessionHost(name) else { preconditionFailure("\(name) is not a host") }
         return host
     }
 
@@ -77,23 +77,23 @@ final class SessionFixture: Sendable {
         wall.move(by: seconds)
     }
 
-    /// Runs the table while something is done, from rest to rest.
+    /// Runs the table's background loops during `body`, which begins when they sleep.
     func running(_ body: () async throws -> Void) async rethrows {
         let task = Task { await table.run { [errors] in errors.add($0.message) } }
-        await untilResting()
+        await untilAsleep()
         try await body()
         task.cancel()
         await task.value
     }
 
-    /// Lets a second pass, and all that is done in it.
+    /// Advances both clocks by a second and waits until the background loops sleep again.
     func second() async {
-        await untilResting()
+        await untilAsleep()
         pass(1)
-        await untilResting()
+        await untilAsleep()
     }
 
-    private func untilResting() async { await clock.untilAsleep(table.store == nil ? 1 : 2) }
+    private func untilAsleep() async { await clock.untilAsleep(table.store == nil ? 1 : 2) }
 
     /// A server that follows this one, with another clock.
     func next(
@@ -107,7 +107,7 @@ final class SessionFixture: Sendable {
 }
 
 /// A wall clock that can be set.
-final class HandWall: Sendable {
+final class ManualWallClock: Sendable {
     private let time = Mutex(1_800_000_000)
 
     var now: Int { time.withLock { $0 } }

@@ -18,7 +18,7 @@ final class MemoryStore: ThrottleStore {
     var records: [ThrottleRecord] { state.withLock { Array($0.records.values) } }
     var saves: Int { state.withLock { $0.saves } }
 
-    func breaks(_ isBroken: Bool) { state.withLock { $0.isBroken = isBroken } }
+    func setBroken(_ isBroken: Bool) { state.withLock { $0.isBroken = isBroken } }
 
     func put(_ record: ThrottleRecord) { state.withLock { $0.records[record.key] = record } }
 

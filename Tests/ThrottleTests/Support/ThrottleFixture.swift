@@ -43,7 +43,7 @@ final class ThrottleFixture: Sendable {
                 name: name,
                 className: "Town",
                 realm: try Town(RealmProperties(schema: Town.properties, realmName: name)),
-                // Its own clock, which stands still: deadlines of modules are another matter.
+                // A clock of its own that never advances, so that no module reaches its deadline.
                 stack: LoginStack(name: "lane", entries, clock: ManualClock())
             )
         }
@@ -62,12 +62,12 @@ final class ThrottleFixture: Sendable {
         return try await authenticator.login(as: username, inFirstOf: realms, peer: peer, asking: conversation)
     }
 
-    /// How many failures count on an account; nil if it is locked.
+    /// The number of failures of an account; nil if it is locked.
     func failures(of account: String, in realm: String = "town") -> Int? {
         failures(.account(Account(realm: realm, key: account)))
     }
 
-    /// How many failures count on an address; nil if it is locked.
+    /// The number of failures of an address; nil if it is locked.
     func failures(from address: String) -> Int? { failures(.source(ClientNetwork(address))) }
 
     private func failures(_ key: ThrottleKey) -> Int? {
@@ -81,7 +81,7 @@ final class ThrottleFixture: Sendable {
         return nil
     }
 
-    /// What came of something, and how long it took, in milliseconds; the clock is moved until it has ended.
+    /// The result of `body`, and its time in milliseconds; the clock is advanced until it has ended.
     func timed<Value: Sendable>(
         _ body: @escaping @Sendable () async throws -> Value
     ) async throws -> (value: Value, milliseconds: Int) {
@@ -111,7 +111,7 @@ final class ThrottleFixture: Sendable {
         return try await authenticator.login(request, asking: conversation)
     }
 
-    /// What came of a login: `in`, or the code of the failure.
+    /// The result of a login: `in`, or the code of the failure.
     func answer(_ name: String, _ password: String?, from peer: String? = "192.0.2.7") async throws -> String {
         try await login(name, password, from: peer).refusal?.failure.code ?? "in"
     }
@@ -121,7 +121,7 @@ final class ThrottleFixture: Sendable {
         for _ in 0..<times { _ = try await login(name, "wrong", from: peer) }
     }
 
-    /// Waits until so many attempts wait.
+    /// Waits until at least `count` attempts wait.
     func untilWaiting(_ count: Int) async throws { try await Waiting.until { throttle.pending.waiting >= count } }
 }
 
@@ -140,7 +140,7 @@ struct Town: Realm {
 
 /// Accepts one password, `right` by default; there is no user `nobody`.
 struct PasswordCheck: LoginModule {
-    /// How often a password was compared.
+    /// The user of each password that was compared.
     let checks = Notes<String>()
     private let password: String
 
