@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-import OpenSSLKit
 import Testing
+
+@testable import OpenSSLKit
 
 @Suite struct TLSConnectionTests {
     let identity: TLSIdentity

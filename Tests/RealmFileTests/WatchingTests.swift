@@ -176,8 +176,8 @@ struct WatchingTests {
         try folder.write("ann;\(Known.ssha);b\n")
         let now = realm.files.paths.stamps()
         realm.files.state.withLock { state in
-            state.looked = now
-            state.lookedAt = written
+            state.checkedStamps = now
+            state.checkedAt = written
             state.isSettled = false
         }
         clock.set(written + 300_000_000)
