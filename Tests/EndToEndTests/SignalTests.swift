@@ -43,6 +43,7 @@ struct SignalTests {
 
     @Test func `a SIGTERM is handled before the SIGHUPs that are queued`() async throws {
         let server = try await RunningServer(Self.configuration)
+        try await server.hangUp()
         let sent = 2000
         for _ in 0..<sent {
             server.signal(SIGHUP)
@@ -52,7 +53,7 @@ struct SignalTests {
         server.signal(SIGTERM)
         #expect(await server.end() == 0)
         let reloads = server.log.components(separatedBy: "the configuration was read again").count - 1
-        #expect(reloads > 0 && reloads < sent / 4, "\(reloads) of \(sent)")
+        #expect(reloads < sent / 4, "\(reloads) of \(sent)")
     }
 
     private struct HasEnded: Error {}

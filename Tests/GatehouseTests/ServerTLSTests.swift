@@ -130,7 +130,7 @@ struct ServerTLSTests {
         #expect(tls.warnings.count == 3, "\(tls.warnings)")
         #expect(tls.warnings.contains { $0.contains("old.crl") })
         #expect(tls.warnings.contains { $0.contains("expired") })
-        #expect(tls.warnings.contains { $0.contains("is not for elsewhere.test") })
+        #expect(tls.warnings.contains { $0.contains("is not valid for elsewhere.test") })
     }
 
     @Test func `a reload keeps generated ticket keys, and reads those of files again`() throws {

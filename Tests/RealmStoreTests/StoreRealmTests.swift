@@ -15,7 +15,9 @@ import Testing
         let time = Atomic(1_000_000)
         let logged = Mutex<[String]>([])
         let folder = FileManager.default.temporaryDirectory.appending(path: "gatehouse-realm-\(UUID())").path
+        let services: RealmServices
         let realm: StoreRealm
+        let module: StoreLoginModule
         let stack: LoginStack
         let passwords: PasswordService
 
@@ -29,10 +31,11 @@ import Testing
             let box = Box()
             services[WallClock.self] = WallClock { box.fixture?.time.load(ordering: .relaxed) ?? 0 }
             services[RealmLog.self] = RealmLog { _, message in box.fixture?.logged.withLock { $0.append(message) } }
+            self.services = services
             realm = try StoreRealm(
                 RealmProperties(schema: StoreRealm.properties, realmName: "people", services: services)
             )
-            let module = try StoreLoginModule(
+            module = try StoreLoginModule(
                 realm: realm,
                 options: try ModuleOptions(schema: StoreLoginModule.options, realmName: "people")
             )
@@ -182,6 +185,40 @@ import Testing
         #expect(await fixture.realm.refresh() == .some([try Username("ann")]))
         #expect(await fixture.realm.refresh() == .none)
         #expect(try await fixture.failure("ann", "correct horse") == .unknownUser)
+    }
+
+    @Test func `the realm passes the conformance tests`() async throws {
+        let fixture = try StoreFixture()
+        // The tests create realms of this name.
+        let realm = try StoreRealm(
+            RealmProperties(schema: StoreRealm.properties, realmName: "conformance", services: fixture.services)
+        )
+        for name in ["ann", "bob"] {
+            try await realm.add(UserRecord(try Username(name), groups: ["User"]), hash: nil)
+        }
+        let conformance = RealmConformance(
+            StoreRealm.self,
+            members: ["ann": ["User"], "bob": ["User"]],
+            unknownUsers: ["carl", "User"],
+            services: fixture.services
+        )
+        #expect(await conformance.violations() == [])
+    }
+
+    @Test func `the module passes the conformance tests`() async throws {
+        let fixture = try StoreFixture()
+        try await fixture.add("ann", "correct horse")
+        try await fixture.add("bob", "battery staple")
+        try await fixture.add("off", "correct horse") { $0.isEnabled = false }
+        let conformance = LoginModuleConformance(
+            fixture.module,
+            accepts: [.init("ann", password: "correct horse"), .init("bob", password: "battery staple")],
+            refuses: [
+                .init("ann", password: "battery staple"), .init("ann", password: ""), .init("carl", password: "x"),
+                .init("off", password: "correct horse"), .init("User", password: "correct horse"),
+            ]
+        )
+        #expect(await conformance.violations() == [])
     }
 
     @Test func `the realm returns the groups of known users, and needs the services of a store`() async throws {

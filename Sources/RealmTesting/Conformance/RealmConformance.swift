@@ -21,6 +21,7 @@ public struct RealmConformance<RealmType: Realm>: Sendable {
     private let members: [String: [String]]
     private let unknownUsers: [String]
     private let spellings: [[String]]
+    private let services: RealmServices
 
     /// Creates a test of one type of realm.
     ///
@@ -30,17 +31,20 @@ public struct RealmConformance<RealmType: Realm>: Sendable {
     ///   - members: Users of that realm, with the groups that `groupNames(of:)` must return.
     ///   - unknownUsers: Names of users that the realm does not have: `groupNames(of:)` must throw for them.
     ///   - spellings: Lists of spellings of one user: `accountKey(of:)` must return the same key for each.
+    ///   - services: The services of the host program, for a realm that needs some.
     public init(
         _ type: RealmType.Type,
         properties: [String: [String]] = [:],
         members: [String: [String]] = [:],
         unknownUsers: [String] = [],
-        spellings: [[String]] = []
+        spellings: [[String]] = [],
+        services: RealmServices = RealmServices()
     ) {
         self.properties = properties
         self.members = members
         self.unknownUsers = unknownUsers
         self.spellings = spellings
+        self.services = services
     }
 
     /// Runs all checks.
@@ -72,7 +76,9 @@ public struct RealmConformance<RealmType: Realm>: Sendable {
                 throw BadRealm("\(error)", setting: name)
             }
         }
-        return try RealmType(RealmProperties(values, schema: RealmType.properties, realmName: "conformance"))
+        return try RealmType(
+            RealmProperties(values, schema: RealmType.properties, realmName: "conformance", services: services)
+        )
     }
 
     private func refusals() -> [String] {

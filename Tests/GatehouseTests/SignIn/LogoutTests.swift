@@ -130,7 +130,7 @@ import Testing
             queue.add(await stack.login(request, asking: PreparedConversation(password: Secret(utf8: "x"))).identity)
         }
         queue.add(nil)
-        #expect(server.log.text.split(separator: "\n").count { $0.contains("too many logouts wait") } == 1)
+        #expect(server.log.text.split(separator: "\n").count { $0.contains("too many logouts are waiting") } == 1)
         let task = Task { await queue.run() }
         await NotingLoginModule.until(2, key)
         task.cancel()

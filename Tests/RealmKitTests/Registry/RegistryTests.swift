@@ -78,7 +78,7 @@ struct AuthenticatorTests {
             try await authenticator.login(request, asking: PreparedConversation.silent)
         }
         #expect(error?.code == .noSuchRealm)
-        #expect(error?.message == "no realm is called \(name); there are city, town")
+        #expect(error?.message == "there is no realm \(name); there are city, town")
         #expect(throws: RealmError.noSuchRealm("", known: [])) { try authenticator.realm(name) }
     }
 
