@@ -262,13 +262,32 @@ let package = Package(
             ]
         ),
         .testTarget(
+            name: "AccessControlTests",
+            dependencies: [
+                "AccessControl", "BuiltInRealms", "Bytes", "LoginConf", "OpenSSLKit", "RealmConfiguration", "RealmKit",
+                "RealmTesting", "SeededRandom", "Sessions",
+            ]
+        ),
+        .testTarget(
+            name: "SignInTests",
+            dependencies: [
+                "AccessControl", "Bytes", "OpenSSLKit", "RealmConfiguration", "RealmKit", "RealmTesting",
+                "SeededRandom", "Sessions", "SignIn", "Throttle", logging, nioCore,
+            ]
+        ),
+        .testTarget(
+            name: "ConfiguredTLSTests",
+            dependencies: [
+                "BuiltInRealms", "ConfiguredTLS", "LoginConf", "OpenSSLKit", "RealmConfiguration", "RealmTesting",
+                "TLSTesting",
+            ]
+        ),
+        .testTarget(
             name: "GatehouseTests",
             dependencies: [
-                "AccessControl", "BuiltInRealms", "Bytes", "ConfiguredTLS", "Gatehouse", "HTTPLimits", "HTTPServer",
-                "LoginConf", "NIOOpenSSL", "OpenSSLKit", "RealmConfiguration", "RealmKit", "RealmTesting",
-                "SeededRandom", "Sessions", "SignIn", "TLSTesting", "TestTools", "Throttle",
-                hummingbird, hummingbirdCore, httpTypes,
-                logging, nioCore, nioEmbedded,
+                "AccessControl", "BuiltInRealms", "Bytes", "Gatehouse", "HTTPLimits", "HTTPServer", "NIOOpenSSL",
+                "OpenSSLKit", "RealmConfiguration", "RealmKit", "RealmTesting", "SeededRandom", "Sessions", "SignIn",
+                "TestTools", "Throttle", logging, nioCore, nioEmbedded,
             ]
         ),
         .testTarget(
