@@ -19,7 +19,7 @@ help:
 	@echo "make test      run all tests"
 	@echo "make interop   check passwords hashed by other programs with ours, and the other way round"
 	@echo "make soak      put SOAK connections through the TLS layer under the address and leak sanitizers"
-	@echo "make lint      check format, documentation comments, that text of clients is compared as bytes, and that imports are declared"
+	@echo "make lint      check format, documentation comments, that text of clients is compared as bytes, and that targets declare what they import"
 	@echo "make asvs      check that every test that docs/asvs.md names exists"
 	@echo "make format    format all Swift files"
 	@echo "make bench     measure the engine and the parser, beside the JDK if java is there"

@@ -191,8 +191,7 @@ let package = Package(
         .testTarget(
             name: "RealmConfigurationTests",
             dependencies: [
-                "BuiltInRealms", "HTTPLimits", "LoginConf", "Passwords", "RealmConfiguration", "RealmKit",
-                "RealmTesting",
+                "BuiltInRealms", "HTTPLimits", "LoginConf", "RealmConfiguration", "RealmKit", "RealmTesting",
                 "SeededRandom", "Sessions", "Throttle",
             ]
         ),
@@ -203,7 +202,7 @@ let package = Package(
         .testTarget(name: "RealmStartWithTests", dependencies: ["RealmKit", "RealmStartWith", "RealmTesting"]),
         .testTarget(
             name: "PasswordsTests",
-            dependencies: ["OpenSSLKit", "Passwords", "RealmKit", "RealmTesting", "SeededRandom", "TestTools"]
+            dependencies: ["OpenSSLKit", "Passwords", "RealmKit", "SeededRandom", "TestTools"]
         ),
         .testTarget(
             name: "StoreTests",
@@ -257,29 +256,44 @@ let package = Package(
             name: "HTTPServerTests",
             dependencies: [
                 "Bytes", "HTTPLimits", "HTTPServer", "NIOOpenSSL", "OpenSSLKit", "SeededRandom", "TLSTesting",
-                "TestTools",
-                hummingbirdCore, httpTypes, nioCore, nioEmbedded, nioHPACK, nioHTTP2, nioPosix,
+                "TestTools", hummingbirdCore, httpTypes, nioCore, nioEmbedded, nioHPACK, nioPosix,
+            ]
+        ),
+        .testTarget(
+            name: "AccessControlTests",
+            dependencies: [
+                "AccessControl", "BuiltInRealms", "Bytes", "LoginConf", "OpenSSLKit", "RealmConfiguration", "RealmKit",
+                "RealmTesting", "SeededRandom", "Sessions",
+            ]
+        ),
+        .testTarget(
+            name: "SignInTests",
+            dependencies: [
+                "AccessControl", "Bytes", "OpenSSLKit", "RealmConfiguration", "RealmKit", "RealmTesting",
+                "SeededRandom", "Sessions", "SignIn", "Throttle", logging, nioCore,
+            ]
+        ),
+        .testTarget(
+            name: "ConfiguredTLSTests",
+            dependencies: [
+                "BuiltInRealms", "ConfiguredTLS", "LoginConf", "OpenSSLKit", "RealmConfiguration", "RealmTesting",
+                "TLSTesting",
             ]
         ),
         .testTarget(
             name: "GatehouseTests",
             dependencies: [
-                "AccessControl", "BuiltInRealms", "Bytes", "ConfiguredTLS", "Gatehouse", "HTTPLimits", "HTTPServer",
-                "LoginConf", "NIOOpenSSL", "OpenSSLKit", "RealmConfiguration", "RealmKit", "RealmTesting",
-                "SeededRandom", "Sessions", "SignIn", "TLSTesting", "TestTools", "Throttle",
-                hummingbird, hummingbirdCore, httpTypes,
-                logging, nioCore, nioEmbedded,
+                "AccessControl", "BuiltInRealms", "Bytes", "Gatehouse", "HTTPLimits", "HTTPServer", "NIOOpenSSL",
+                "OpenSSLKit", "RealmConfiguration", "RealmKit", "RealmTesting", "SeededRandom", "Sessions", "SignIn",
+                "TestTools", "Throttle", logging, nioCore, nioEmbedded,
             ]
         ),
         .testTarget(
             name: "HummingbirdRealmsTests",
             dependencies: [
                 "BuiltInRealms", "HummingbirdRealms", "NIOOpenSSL", "OpenSSLKit", "Passwords", "RealmConfiguration",
-                "RealmKit", "SeededRandom", "Sessions", "TestTools", hummingbird, hummingbirdCore, httpTypes,
-                lifecycle, logging,
-                nioCore,
-                nioEmbedded,
-                nioPosix,
+                "RealmKit", "SeededRandom", "TestTools", hummingbird, httpTypes, lifecycle, logging, nioCore,
+                nioEmbedded, nioPosix,
             ]
         ),
         .testTarget(name: "GatehouseCommandTests", dependencies: ["GatehouseCommand"]),

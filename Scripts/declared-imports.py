@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # Gatehouse
-"""Checks that every target declares the modules that its files import.
+"""Checks that every target declares the modules that its files import, and no others.
 
 The compiler also accepts a module that another target happens to have built before, so a missing dependency fails only in a clean build,
 and only sometimes. `swift build --explicit-target-dependency-import-check error` finds the same, but runs the compiler over every
 target again. This check reads text only.
+
+A dependency that no file imports is reported too: it is built, and linked, for nothing. An executable is an exception, as a test may
+depend on it in order to run it.
 
 Usage: declared-imports.py PACKAGE_FOLDER ..."""
 import json
@@ -40,32 +43,45 @@ def declared(target):
 
 
 def imports(path):
-    """The modules that a file imports, without those that it imports only on another system."""
+    """The modules that a file imports, each with whether it is imported wherever it exists, not only on another system."""
     with open(path, encoding="utf-8") as file:
         text = file.read()
-    return [module for module in IMPORT.findall(text) if f"canImport({module})" not in text]
+    return [(module, f"canImport({module})" not in text) for module in IMPORT.findall(text)]
+
+
+def files(place):
+    """The Swift files in a folder and the folders below it."""
+    for below, _, names in sorted(os.walk(place)):
+        for name in sorted(names):
+            if name.endswith(".swift"):
+                yield os.path.join(below, name)
 
 
 def main(packages):
-    missing = 0
+    findings = 0
     for package in packages:
         dump = subprocess.run(
             ["swift", "package", "--ignore-lock", "--package-path", package, "dump-package"],
             check=True,
             stdout=subprocess.PIPE,
         )
-        for target in json.loads(dump.stdout)["targets"]:
+        targets = json.loads(dump.stdout)["targets"]
+        executables = {target["name"] for target in targets if target["type"] == "executable"}
+        for target in targets:
             if target["type"] in ("system", "plugin", "macro", "binary"):
                 continue
             allowed = declared(target) | TOOLCHAIN | {target["name"]}
-            for place, _, names in sorted(os.walk(folder(package, target))):
-                for name in sorted(name for name in names if name.endswith(".swift")):
-                    path = os.path.join(place, name)
-                    for module in imports(path):
-                        if module not in allowed:
-                            print(f"{path}: imports {module}, which the target {target['name']} does not declare")
-                            missing += 1
-    return 1 if missing else 0
+            imported = set()
+            for path in files(folder(package, target)):
+                for module, is_needed in imports(path):
+                    imported.add(module)
+                    if is_needed and module not in allowed:
+                        print(f"{path}: imports {module}, which the target {target['name']} does not declare")
+                        findings += 1
+            for module in sorted(declared(target) - imported - executables):
+                print(f"{package}: the target {target['name']} declares {module}, which none of its files imports")
+                findings += 1
+    return 1 if findings else 0
 
 
 if __name__ == "__main__":

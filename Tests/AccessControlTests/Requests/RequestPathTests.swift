@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-import Gatehouse
 import Testing
 
 @testable import AccessControl
