@@ -28,8 +28,6 @@ final class LoginRecord: OngoingLogin {
         var first: Contribution?
         var more: [Contribution] = []
         var path = LoginPath()
-        /// True if the client presented a secret.
-        var presentedSecret = false
         // An array of none or one, so that a record is cheap to create and destroy.
         private var box: [RareState] = []
 
@@ -40,6 +38,9 @@ final class LoginRecord: OngoingLogin {
                 yield &box[0]
             }
         }
+
+        /// True if the conversation gave a secret to a module.
+        var gaveSecret: Bool { box.first?.gaveSecret ?? false }
 
         init(_ conversation: any Conversation) {
             self.conversation = conversation
@@ -74,6 +75,7 @@ final class LoginRecord: OngoingLogin {
     /// The number of the current round; earlier rounds are closed.
     private let openRound = Atomic(0)
     private let isLoggedOut = Atomic(false)
+    private let hasPresentedSecret = Atomic(false)
 
     var username: Username { request.username }
     var realm: String { request.realm }
@@ -228,15 +230,16 @@ final class LoginRecord: OngoingLogin {
 
     /// Stores the steps and releases the conversation and the shared state.
     func seal(_ path: inout LoginPath) {
-        // Read outside the lock: a conversation has a lock of its own.
-        let conversation = path.isGranted ? nil : state.withLock { $0.conversation }
-        let presentsSecret = conversation?.presentsSecret ?? false
-        state.withLock { state in
+        let isRefused = !path.isGranted
+        let (conversation, gaveSecret) = state.withLock { state -> ((any Conversation)?, Bool) in
             swap(&state.path, &path)
-            if !state.path.isGranted { state.presentedSecret = presentsSecret || state.rare.gaveSecret }
-            state.conversation = nil
+            let conversation = state.conversation.take()
             state.forgetShared()
+            return (conversation, state.gaveSecret)
         }
+        guard isRefused else { return }
+        // Read outside the lock: a conversation has a lock of its own.
+        if gaveSecret || conversation?.presentsSecret == true { hasPresentedSecret.store(true, ordering: .relaxed) }
     }
 
     /// The reason for which the login was refused; nil if it was not.
@@ -246,7 +249,7 @@ final class LoginRecord: OngoingLogin {
     var outage: Outage? { state.withLock { $0.path.outage } }
 
     /// True if a secret was presented in a refused login.
-    var presentedSecret: Bool { state.withLock { $0.presentedSecret } }
+    var presentedSecret: Bool { hasPresentedSecret.load(ordering: .relaxed) }
 
     /// Every call of a module, in order; none until the login is decided.
     var steps: [LoginStep] {

@@ -32,6 +32,9 @@ extension Outage {
             self.init(mayBeShown: failure == .unavailable, excludesSuccess: true)
             return
         }
+        guard path.givenUpAt != nil || (0..<path.reachedCount).contains(where: { path[$0].outcome.isOutage }) else {
+            return nil
+        }
         var down: [Int: Outcome] = [:]
         for round in 0..<path.reachedCount where path[round].outcome.isOutage {
             if !roundsThatShared().contains(round) { down[Int(path[round].entry)] = path[round].outcome }
