@@ -7,7 +7,7 @@ extension StringProtocol {
     /// - Parameter isEscaped: Returns true for a character to escape. It must be one that JSON has only in strings, and
     ///   below U+10000.
     /// - Returns: JSON of the same meaning.
-    package func escapingJSON(where isEscaped: (Unicode.Scalar) -> Bool) -> String {
+    package func escapingCharactersOfJSON(where isEscaped: (Unicode.Scalar) -> Bool) -> String {
         var result = String.UnicodeScalarView()
         for scalar in unicodeScalars {
             guard isEscaped(scalar) else {

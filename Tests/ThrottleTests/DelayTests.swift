@@ -84,13 +84,13 @@ struct DelayTests {
     }
 
     @Test func `the delay includes the time of the modules`() async throws {
-        let module = FaultInjector(.run { _ in .failed(.wrongCredentials) })
+        let module = ScriptedModule(.run { _ in .failed(.wrongCredentials) })
         let fixture = try ThrottleFixture(
             { $0.delay = .milliseconds(250) },
             entries: [LoginStack.Entry(module, .required)]
         )
         let clock = fixture.clock
-        let slow = FaultInjector(
+        let slow = ScriptedModule(
             .run { _ in
                 clock.advance(by: .milliseconds(200))
                 return .failed(.wrongCredentials)

@@ -37,11 +37,11 @@ public struct CIDRBlock: Sendable, Hashable, CustomStringConvertible {
         let address = NetworkAddress(bits: first)
         guard length < 128 else { return address.description }
         // An IPv6 block that contains the mapped addresses and others is not an IPv4 block.
-        return length >= 96 && address.isMapped ? "\(address)/\(length - 96)" : "\(address.version6Text)/\(length)"
+        return length >= 96 && address.isIPv4Mapped ? "\(address)/\(length - 96)" : "\(address.version6Text)/\(length)"
     }
 
     /// True if the block contains all IPv4 addresses or all IPv6 addresses.
-    package var isEverything: Bool { length == 0 || length == 96 && first == NetworkAddress.mapped }
+    package var containsEveryAddress: Bool { length == 0 || length == 96 && first == NetworkAddress.ipv4MappedPrefix }
 
     /// Returns whether the block contains an address; an IPv4 address mapped into IPv6 is treated as the IPv4 address.
     package func contains(_ address: NetworkAddress) -> Bool { address.prefix(length) == first }

@@ -29,7 +29,7 @@ public struct ClientNetwork: Sendable, Hashable, CustomStringConvertible {
             kind = .other(UTF8Text(String(text.unicodeScalars.prefix(16))))
             return
         }
-        if address.isMapped {
+        if address.isIPv4Mapped {
             kind = .version4(UInt32(truncatingIfNeeded: address.bits))
         } else {
             kind = .version6(UInt64(address.bits >> 64))
@@ -52,7 +52,7 @@ public struct ClientNetwork: Sendable, Hashable, CustomStringConvertible {
 
     /// The surrounding network of 24 bits of IPv4 or 48 bits of IPv6, all of which usually belong to a client with many
     /// addresses.
-    package var neighbourhood: ClientNetwork {
+    package var surroundingNetwork: ClientNetwork {
         switch kind {
         case .version4(let bits): ClientNetwork(.version4(bits & 0xFFFF_FF00))
         case .version6(let bits): ClientNetwork(.version6(bits & ~0xFFFF))

@@ -4,7 +4,7 @@
 extension NetworkAddress: CustomStringConvertible {
     /// The canonical text of the address: `192.0.2.1`, or RFC 5952 section 4.
     package var description: String {
-        guard isMapped else { return version6Text }
+        guard isIPv4Mapped else { return version6Text }
         return [24, 16, 8, 0].map { "\(UInt8(truncatingIfNeeded: bits >> $0))" }.joined(separator: ".")
     }
 

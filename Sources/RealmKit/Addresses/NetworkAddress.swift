@@ -3,11 +3,11 @@
 
 /// An IPv6 address, or an IPv4 address as the IPv6 address it is mapped to (RFC 4291 section 2.5.5.2).
 package struct NetworkAddress: Sendable, Hashable {
-    static let mapped: UInt128 = 0xFFFF_0000_0000
+    static let ipv4MappedPrefix: UInt128 = 0xFFFF_0000_0000
 
     package let bits: UInt128
 
-    package var isMapped: Bool { bits >> 32 == Self.mapped >> 32 }
+    package var isIPv4Mapped: Bool { bits >> 32 == Self.ipv4MappedPrefix >> 32 }
 
     /// Reads an address in the notation of RFC 4291 section 2.2, or four numbers; a zone after `%` is ignored.
     package init?(_ text: Substring) {
@@ -20,7 +20,7 @@ package struct NetworkAddress: Sendable, Hashable {
             self.bits = bits
         } else {
             guard let bits = Self.version4(address) else { return nil }
-            self.bits = Self.mapped | UInt128(bits)
+            self.bits = Self.ipv4MappedPrefix | UInt128(bits)
         }
     }
 

@@ -88,7 +88,7 @@ public struct Authenticator: Sendable {
         service: String = "login",
         peer: String? = nil,
         asking conversation: any Conversation
-    ) async throws(RealmError) -> RealmsReport {
+    ) async throws(RealmError) -> MultiRealmLoginReport {
         var bound: [BoundRealm] = []
         for name in realms { bound.append(try realm(name)) }
         let accounts = bound.map { $0.account(of: username) }
@@ -99,7 +99,7 @@ public struct Authenticator: Sendable {
             let request = LoginRequest(realm: realm.name, username: username, service: service, peer: peer)
             // The secrets for each realm are marked only if another realm may follow.
             let marking =
-                reservation != nil && bound.count > 1 ? SecretMarkingConversation(conversation) : nil
+                reservation != nil && bound.count > 1 ? FingerprintingConversation(conversation) : nil
             let report = await realm.login(
                 request,
                 asking: marking ?? conversation,
@@ -109,7 +109,7 @@ public struct Authenticator: Sendable {
             if report.identity != nil { break }
         }
         await reservation?.settle(attempts)
-        return RealmsReport(attempts.map(\.report))
+        return MultiRealmLoginReport(attempts.map(\.report))
     }
 
     /// Ends a login: calls ``LoginModule/logout(_:)`` of every module that it reached.

@@ -25,13 +25,13 @@ enum DeadlineRace {
             let left = timeLeft(for: call, record: record, begin: begin, now: record.stack.clock.now, limit: limit)
             first.set(left == 0 ? tooLate(limit) : answer)
         }
-        let ticket = record.stack.watch.add(at: begin &+ limit) { now in
+        let ticket = record.stack.timers.add(at: begin &+ limit) { now in
             let left = timeLeft(for: call, record: record, begin: begin, now: now, limit: limit)
             if left == 0 { first.set(tooLate(limit)) }
             return left == 0 ? nil : now &+ left
         }
         defer {
-            record.stack.watch.remove(ticket)
+            record.stack.timers.remove(ticket)
             work.cancel()
         }
         // A cancelled login still has to be undone.

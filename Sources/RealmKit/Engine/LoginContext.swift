@@ -9,7 +9,7 @@
 /// Source: `javax.security.auth.login.LoginContext`; docs/jaas.md lists the intended differences.
 public final class LoginContext {
     private let stack: LoginStack
-    private let isGiven: Bool
+    private let hasGivenSubject: Bool
     private var current: Subject
     private var isAuthenticated = false
     private var last: LoginRecord?
@@ -21,14 +21,14 @@ public final class LoginContext {
     ///   - subject: The subject to add principals to; without one the context creates its own at the first success.
     public init(_ stack: LoginStack, subject: Subject? = nil) {
         self.stack = stack
-        isGiven = subject != nil
+        hasGivenSubject = subject != nil
         current = subject ?? Subject()
     }
 
     /// The subject, with the principals that logins added to it.
     ///
     /// If none was given, it is nil until a login has succeeded, and after a login that failed.
-    public var subject: Subject? { isAuthenticated || isGiven ? current : nil }
+    public var subject: Subject? { isAuthenticated || hasGivenSubject ? current : nil }
 
     /// Logs in.
     ///

@@ -27,7 +27,7 @@ final class LoginRecord: OngoingLogin {
         // Most logins have one contribution and no shared state; the rest costs them nothing.
         var first: Contribution?
         var more: [Contribution] = []
-        var path = LoginPath()
+        var trace = LoginTrace()
         /// True if the client presented a secret.
         var presentedSecret = false
         // An array of none or one, so that a record is cheap to create and destroy.
@@ -50,7 +50,7 @@ final class LoginRecord: OngoingLogin {
             box[0].notes = []
         }
 
-        mutating func forgetShared() {
+        mutating func forgetSharedState() {
             guard !box.isEmpty else { return }
             box[0].shared = SharedState()
             box[0].before = nil
@@ -65,9 +65,9 @@ final class LoginRecord: OngoingLogin {
         var conversations: [Int: ConversationTime] = [:]
         var notes: [LoginNote] = []
         /// The rounds that have read or changed the shared state.
-        var sharing: [Int] = []
+        var sharingRounds: [Int] = []
         /// True if the conversation gave a secret to a module.
-        var gaveSecret = false
+        var deliveredSecret = false
     }
 
     private let state: Mutex<State>
@@ -104,7 +104,7 @@ final class LoginRecord: OngoingLogin {
     }
 
     /// Marks the success that a module returned; the other successes it made in the round become void.
-    func accept(_ number: Int, of round: Int) {
+    func markReturned(_ number: Int, of round: Int) {
         state.withLock { state in
             guard !state.more.isEmpty else { return }
             if state.first?.round == round, state.first?.isCommit == true, number != 0 { state.first?.isVoid = true }
@@ -117,11 +117,11 @@ final class LoginRecord: OngoingLogin {
     /// Returns whether modules have named the user and succeeded, but none of these successes counts in the end.
     ///
     /// The name in the request must not replace a name that a module has determined but could not commit.
-    func lacksUser(_ path: borrowing LoginPath) -> Bool {
+    func lacksUser(_ trace: borrowing LoginTrace) -> Bool {
         let all = state.withLock { state in (state.first.map { [$0] } ?? []) + state.more }
         var isNamed = false
-        for contribution in all where !contribution.isVoid && contribution.namesUser && path.succeeded(contribution) {
-            if path.counts(contribution) { return false }
+        for contribution in all where !contribution.isVoid && contribution.namesUser && trace.succeeded(contribution) {
+            if trace.counts(contribution) { return false }
             isNamed = true
         }
         return isNamed
@@ -133,10 +133,10 @@ final class LoginRecord: OngoingLogin {
     }
 
     /// Reads and changes the shared state; the changes of a closed round are dropped.
-    func withShared<Result: Sendable>(round: Int, _ body: (inout SharedState) -> Result) -> Result {
+    func withSharedState<Result: Sendable>(round: Int, _ body: (inout SharedState) -> Result) -> Result {
         state.withLock { state in
             if round == openRound.load(ordering: .acquiring) {
-                if state.rare.sharing.last != round { state.rare.sharing.append(round) }
+                if state.rare.sharingRounds.last != round { state.rare.sharingRounds.append(round) }
                 if state.rare.before?.round != round { state.rare.before = (round, state.rare.shared) }
                 return body(&state.rare.shared)
             }
@@ -146,12 +146,12 @@ final class LoginRecord: OngoingLogin {
     }
 
     /// The rounds that have read or changed the shared state: their outcomes may depend on those of other modules.
-    var roundsThatShared: [Int] { state.withLock { $0.rare.sharing } }
+    var roundsUsingSharedState: [Int] { state.withLock { $0.rare.sharingRounds } }
 
     /// Restores the shared state from before a round.
     ///
     /// The success of that round does not count, so the next module must find the same state as after a failure.
-    func takeBackShared(_ round: Int) {
+    func restoreSharedState(before round: Int) {
         state.withLock { state in
             if let before = state.rare.before, before.round == round { state.rare.shared = before.shared }
         }
@@ -185,7 +185,7 @@ final class LoginRecord: OngoingLogin {
         guard answers.count == callbacks.count else {
             throw .internalError("the conversation gave \(answers.count) answers to \(callbacks.count) callbacks")
         }
-        if answers.contains(where: \.isSecret) { state.withLock { $0.rare.gaveSecret = true } }
+        if answers.contains(where: \.isSecret) { state.withLock { $0.rare.deliveredSecret = true } }
         return answers
     }
 
@@ -227,30 +227,30 @@ final class LoginRecord: OngoingLogin {
     // MARK: The end
 
     /// Stores the steps and releases the conversation and the shared state.
-    func seal(_ path: inout LoginPath) {
+    func seal(_ trace: inout LoginTrace) {
         // Read outside the lock: a conversation has a lock of its own.
-        let conversation = path.isGranted ? nil : state.withLock { $0.conversation }
+        let conversation = trace.isGranted ? nil : state.withLock { $0.conversation }
         let presentsSecret = conversation?.presentsSecret ?? false
         state.withLock { state in
-            swap(&state.path, &path)
-            if !state.path.isGranted { state.presentedSecret = presentsSecret || state.rare.gaveSecret }
+            swap(&state.trace, &trace)
+            if !state.trace.isGranted { state.presentedSecret = presentsSecret || state.rare.deliveredSecret }
             state.conversation = nil
-            state.forgetShared()
+            state.forgetSharedState()
         }
     }
 
     /// The reason for which the login was refused; nil if it was not.
-    var refusal: Refusal? { state.withLock { $0.path.refusal } }
+    var refusal: Refusal? { state.withLock { $0.trace.refusal } }
 
     /// The effect of outages on the refusal.
-    var outage: Outage? { state.withLock { $0.path.outage } }
+    var outage: Outage? { state.withLock { $0.trace.outage } }
 
     /// True if a secret was presented in a refused login.
     var presentedSecret: Bool { state.withLock { $0.presentedSecret } }
 
     /// Every call of a module, in order; none until the login is decided.
     var steps: [LoginStep] {
-        state.withLock { $0.path.all }.map { step, fault in
+        state.withLock { $0.trace.all }.map { step, fault in
             let entry = stack.entries[Int(step.entry)]
             return LoginStep(
                 index: Int(step.entry),
@@ -268,35 +268,35 @@ final class LoginRecord: OngoingLogin {
 
     /// The steps of the login phase, one for each module reached, in order.
     var reached: [StepRecord] {
-        state.withLock { $0.path.all }.map(\.step).filter { $0.phase == .login }
+        state.withLock { $0.trace.all }.map(\.step).filter { $0.phase == .login }
     }
 
     /// The user, as spelled by the first module that counts and names one; otherwise the name in the request.
     var establishedName: Username {
-        counting.lazy.compactMap { $0.user(given: self.request.username) }.first ?? request.username
+        countedContributions.lazy.compactMap { $0.user(requested: self.request.username) }.first ?? request.username
     }
 
     /// The principals of all contributions that count.
     var subject: Subject {
         var subject = Subject()
-        for contribution in counting {
-            subject.add(contribution.principals(given: request.username), from: contribution.module)
+        for contribution in countedContributions {
+            subject.add(contribution.principals(requested: request.username), from: contribution.module)
         }
         return subject
     }
 
     func isMember(of group: String) -> Bool {
-        counting.contains { $0.isMember(of: group) }
+        countedContributions.contains { $0.isMember(of: group) }
     }
 
-    private var counting: [Contribution] {
+    private var countedContributions: [Contribution] {
         state.withLock { state in
-            var counting: [Contribution] = []
-            if let first = state.first, !first.isVoid, state.path.counts(first) { counting.append(first) }
-            for contribution in state.more where !contribution.isVoid && state.path.counts(contribution) {
-                counting.append(contribution)
+            var countedContributions: [Contribution] = []
+            if let first = state.first, !first.isVoid, state.trace.counts(first) { countedContributions.append(first) }
+            for contribution in state.more where !contribution.isVoid && state.trace.counts(contribution) {
+                countedContributions.append(contribution)
             }
-            return counting
+            return countedContributions
         }
     }
 }

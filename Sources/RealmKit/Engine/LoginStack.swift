@@ -12,7 +12,7 @@ public final class LoginStack: Sendable {
             case immediate(any ImmediateLoginModule)
             case waiting(any LoginModule, deadline: Duration)
             case broken(LoginFault)
-            case marker
+            case substack
         }
 
         /// The module's name in the configuration.
@@ -108,7 +108,7 @@ public final class LoginStack: Sendable {
                 control: "substack",
                 table: ActionTable(success: .ignore, failure: .bad),
                 level: level,
-                kind: .marker
+                kind: .substack
             )
         }
     }
@@ -121,16 +121,16 @@ public final class LoginStack: Sendable {
 
     /// The name of the entry in login.conf.
     public let name: String
-    let entries: ContiguousArray<LinkedEntry>
+    let entries: ContiguousArray<EngineEntry>
     let clock: any LoginClock
-    let watch: DeadlineWatch
+    let timers: TimerQueue
     /// True if the stack has no sub-stacks.
     let isFlat: Bool
 
     /// True if all modules are immediate, so that ``loginNow(_:)`` gives a report.
     public let isImmediate: Bool
     /// The text of the configuration of all modules, without secrets, for comparing two configurations.
-    package let definition: [String]
+    package let configurationTexts: [String]
 
     /// Creates a stack.
     ///
@@ -141,10 +141,10 @@ public final class LoginStack: Sendable {
     public init(name: String, _ entries: [Entry], clock: any LoginClock) {
         precondition(entries.count <= Self.maximumEntries, "the linker bounds the number of entries")
         self.name = name
-        self.entries = ContiguousArray(entries.map(LinkedEntry.init))
+        self.entries = ContiguousArray(entries.map(EngineEntry.init))
         self.clock = clock
-        watch = DeadlineWatch(clock)
-        definition = entries.flatMap { [$0.name, $0.control, "\($0.settings.count)"] + $0.settings }
+        timers = TimerQueue(clock)
+        configurationTexts = entries.flatMap { [$0.name, $0.control, "\($0.settings.count)"] + $0.settings }
         isFlat = entries.allSatisfy { $0.level == 0 }
         isImmediate = entries.allSatisfy { entry in
             if case .waiting = entry.kind { false } else { true }
@@ -186,7 +186,7 @@ public final class LoginStack: Sendable {
                 continue
             }
             let answer = await perform(call, record: run.record)
-            run.settle(call, with: answer)
+            run.process(call, with: answer)
             if call.phase.decides, Task.isCancelled { run.cancel(at: call) }
         }
         return run.report()
@@ -220,7 +220,7 @@ public final class LoginStack: Sendable {
         var run = LoginRun(self, request: consume request, undoing: login)
         while let call = run.advance() {
             let answer = await perform(call, record: run.record)
-            run.settle(call, with: answer)
+            run.process(call, with: answer)
         }
         return run.logoutReport()
     }

@@ -45,7 +45,7 @@ struct ModuleAnswer: Sendable {
                 )
                 return
             }
-            record.accept(token.number, of: token.round)
+            record.markReturned(token.number, of: token.round)
             self.init(Outcome.success)
         case .ignored:
             self.init(Outcome.ignored)

@@ -21,11 +21,11 @@ extension Outage {
     ///
     /// - Parameters:
     ///   - stack: The stack that was evaluated.
-    ///   - path: The steps of the evaluation.
+    ///   - trace: The steps of the evaluation.
     ///   - refusal: Its result.
-    ///   - roundsThatShared: The rounds in which a module has read the shared state. Whether such a module is down may
+    ///   - roundsUsingSharedState: The rounds in which a module has read the shared state. Whether such a module is down may
     ///     depend on the findings of the others, so it is not counted as down.
-    init?(of stack: LoginStack, path: borrowing LoginPath, refusal: Refusal, roundsThatShared: () -> [Int]) {
+    init?(of stack: LoginStack, trace: borrowing LoginTrace, refusal: Refusal, roundsUsingSharedState: () -> [Int]) {
         // In the commit phase the credentials have been accepted: the response reveals nothing more about them.
         if case .module(_, .commit, let failure) = refusal {
             guard Outcome.failure(failure).isOutage else { return nil }
@@ -33,11 +33,11 @@ extension Outage {
             return
         }
         var down: [Int: Outcome] = [:]
-        for round in 0..<path.reachedCount where path[round].outcome.isOutage {
-            if !roundsThatShared().contains(round) { down[Int(path[round].entry)] = path[round].outcome }
+        for round in 0..<trace.reachedCount where trace[round].outcome.isOutage {
+            if !roundsUsingSharedState().contains(round) { down[Int(trace[round].entry)] = trace[round].outcome }
         }
-        if down.isEmpty, path.givenUpAt == nil { return nil }
-        var walks = PossibleWalks(entries: stack.entries, down: down, givenUpAt: path.givenUpAt)
+        if down.isEmpty, trace.cancelledAt == nil { return nil }
+        var walks = PossibleWalks(entries: stack.entries, down: down, cancelledAt: trace.cancelledAt)
         walks.explore()
         guard walks.isComplete, walks.allRefusalsMeetOutage else { return nil }
         self.init(mayBeShown: walks.allRefusalsMeetUnavailable, excludesSuccess: !walks.canGrant)
@@ -51,11 +51,11 @@ extension Outcome {
 
 /// All evaluations of a stack in which some modules have the given outcomes, and the others any outcome.
 private struct PossibleWalks {
-    let entries: ContiguousArray<LinkedEntry>
+    let entries: ContiguousArray<EngineEntry>
     /// The outcomes of the modules that are down, by entry.
     let down: [Int: Outcome]
     /// The entry at which the login was cancelled: no evaluation gets further.
-    let givenUpAt: Int?
+    let cancelledAt: Int?
 
     /// True if all evaluations were explored; a stack with many jumps and sub-stacks may have too many.
     private(set) var isComplete = true
@@ -65,10 +65,10 @@ private struct PossibleWalks {
     /// True if each refusal meets an unavailable module that contributes to it.
     private(set) var allRefusalsMeetUnavailable = true
 
-    private static let most = 5000
+    private static let maximumStates = 5000
 
     /// The impression of the outcomes so far; see ``StackWalk``.
-    private enum Mark: UInt8, Hashable {
+    private enum Impression: UInt8, Hashable {
         case undecided
         case good
         /// A failure that a table counts as a success; the login is refused at the end.
@@ -76,116 +76,120 @@ private struct PossibleWalks {
         case bad
     }
 
-    /// The failures met on the way to a place.
-    private struct Met: OptionSet, Hashable {
+    /// The failures met on the way to a state.
+    private struct FailuresMet: OptionSet, Hashable {
         let rawValue: UInt8
-        static let down = Met(rawValue: 1)
-        static let broken = Met(rawValue: 2)
-        static let countedDown = Met(rawValue: 4)
-        static let countedBroken = Met(rawValue: 8)
+        static let unavailable = FailuresMet(rawValue: 1)
+        static let broken = FailuresMet(rawValue: 2)
+        static let countedUnavailable = FailuresMet(rawValue: 4)
+        static let countedBroken = FailuresMet(rawValue: 8)
     }
 
-    /// A place in an evaluation; two evaluations that reach the same place continue in the same way.
-    private struct Place: Hashable {
+    /// A state in an evaluation; two evaluations that reach the same state continue in the same way.
+    private struct WalkState: Hashable {
         var position = 0
         var level = 0
-        var mark = Mark.undecided
-        var saved: [Mark] = []
-        var met: Met = []
+        var impression = Impression.undecided
+        var saved: [Impression] = []
+        var failuresMet: FailuresMet = []
     }
 
-    init(entries: ContiguousArray<LinkedEntry>, down: [Int: Outcome], givenUpAt: Int?) {
+    init(entries: ContiguousArray<EngineEntry>, down: [Int: Outcome], cancelledAt: Int?) {
         self.entries = entries
         self.down = down
-        self.givenUpAt = givenUpAt
+        self.cancelledAt = cancelledAt
     }
 
     mutating func explore() {
-        var open = [Place()]
-        var seen: Set<Place> = []
-        while var place = open.popLast() {
-            guard seen.insert(place).inserted else { continue }
-            guard seen.count <= Self.most else {
+        var open = [WalkState()]
+        var seen: Set<WalkState> = []
+        while var state = open.popLast() {
+            guard seen.insert(state).inserted else { continue }
+            guard seen.count <= Self.maximumStates else {
                 isComplete = false
                 return
             }
-            guard place.position < entries.count else {
-                end(place)
+            guard state.position < entries.count else {
+                end(state)
                 continue
             }
-            let entry = entries[place.position]
-            if entry.level > place.level {
-                while place.saved.count < entry.level { place.saved.append(place.mark) }
-                place.saved[entry.level - 1] = place.mark
+            let entry = entries[state.position]
+            if entry.level > state.level {
+                while state.saved.count < entry.level { state.saved.append(state.impression) }
+                state.saved[entry.level - 1] = state.impression
             }
-            place.level = entry.level
-            if givenUpAt == place.position {
-                place.mark = .bad
-                place.met.insert(.countedDown)
-                end(place)
-            } else if case .marker = entry.entry.kind {
-                place.position += 1
-                open.append(place)
-            } else if let outcome = down[place.position] {
-                open.append(next(place, outcome: outcome, isDown: true))
+            state.level = entry.level
+            if cancelledAt == state.position {
+                state.impression = .bad
+                state.failuresMet.insert(.countedUnavailable)
+                end(state)
+            } else if case .substack = entry.entry.kind {
+                state.position += 1
+                open.append(state)
+            } else if let outcome = down[state.position] {
+                open.append(next(state, outcome: outcome, isDown: true))
             } else {
-                for outcome in Self.outcomes { open.append(next(place, outcome: outcome, isDown: false)) }
+                for outcome in Self.outcomes { open.append(next(state, outcome: outcome, isDown: false)) }
             }
         }
     }
 
     private static let outcomes = [Outcome.success, .ignored] + LoginFailure.allCases.map { Outcome.failure($0) }
 
-    private mutating func end(_ place: Place) {
-        guard place.mark != .good else {
+    private mutating func end(_ state: WalkState) {
+        guard state.impression != .good else {
             canGrant = true
             return
         }
         // A failure that was skipped decides only if no other outcome counts.
-        let counts = place.mark == .bad
-        let isDown = place.met.contains(.countedDown) || (!counts && place.met.contains(.down))
-        let isBroken = place.met.contains(.countedBroken) || (!counts && place.met.contains(.broken))
+        let counts = state.impression == .bad
+        let isDown =
+            state.failuresMet.contains(.countedUnavailable) || (!counts && state.failuresMet.contains(.unavailable))
+        let isBroken = state.failuresMet.contains(.countedBroken) || (!counts && state.failuresMet.contains(.broken))
         if !isDown { allRefusalsMeetUnavailable = false }
         if !isDown, !isBroken { allRefusalsMeetOutage = false }
     }
 
-    private func next(_ from: Place, outcome: Outcome, isDown: Bool) -> Place {
-        var place = from
-        let action = entries[place.position].table[outcome]
-        place.position += 1
-        if isDown { place.met.insert(outcome.failure == .unavailable ? .down : .broken) }
+    private func next(_ from: WalkState, outcome: Outcome, isDown: Bool) -> WalkState {
+        var state = from
+        let action = entries[state.position].table[outcome]
+        state.position += 1
+        if isDown { state.failuresMet.insert(outcome.failure == .unavailable ? .unavailable : .broken) }
         switch action {
         case .ok, .done:
-            if place.mark == .undecided || place.mark == .good {
-                place.mark = outcome == .success ? .good : .goodByFailure
+            if state.impression == .undecided || state.impression == .good {
+                state.impression = outcome == .success ? .good : .goodByFailure
             }
-            if action == .done, place.mark != .bad { leave(&place) }
+            if action == .done, state.impression != .bad { leave(&state) }
         case .bad, .die:
-            place.mark = .bad
-            if isDown { place.met.insert(outcome.failure == .unavailable ? .countedDown : .countedBroken) }
-            if action == .die { leave(&place) }
+            state.impression = .bad
+            if isDown {
+                state.failuresMet.insert(outcome.failure == .unavailable ? .countedUnavailable : .countedBroken)
+            }
+            if action == .die { leave(&state) }
         case .ignore: break
         case .reset:
-            place.mark = place.level == 0 || place.saved.count < place.level ? .undecided : place.saved[place.level - 1]
+            state.impression =
+                state.level == 0 || state.saved.count < state.level ? .undecided : state.saved[state.level - 1]
         case .jump(let count):
             for _ in 0..<count {
-                guard skipOne(&place) else {
-                    place.mark = .bad
+                guard skipOne(&state) else {
+                    state.impression = .bad
                     break
                 }
             }
         }
-        return place
+        return state
     }
 
-    private func leave(_ place: inout Place) {
-        while place.position < entries.count, entries[place.position].level >= place.level { place.position += 1 }
+    private func leave(_ state: inout WalkState) {
+        while state.position < entries.count, entries[state.position].level >= state.level { state.position += 1 }
     }
 
-    private func skipOne(_ place: inout Place) -> Bool {
-        guard place.position < entries.count, entries[place.position].level >= place.level else { return false }
-        place.position += 1
-        while place.position < entries.count, entries[place.position].level > place.level { place.position += 1 }
+    private func skipOne(_ state: inout WalkState) -> Bool {
+        guard state.position < entries.count, entries[state.position].level >= state.level else { return false }
+        state.position += 1
+        while state.position < entries.count, entries[state.position].level > state.level { state.position += 1 }
         return true
     }
 }

@@ -27,14 +27,14 @@ struct StackWalk {
 
     /// The next entry of the walk.
     enum Next {
-        case on
+        case following
         case leave(level: Int)
         case skip(Int)
     }
 
     private(set) var impression = Impression.undecided
     private var cause: Cause?
-    private var passedOver: Cause?
+    private var firstUncountedFailure: Cause?
     // The impressions that `reset` restores, by level, from level 1; level 0 is reset to the beginning.
     private var saved: [(impression: Impression, cause: Cause?)] = []
 
@@ -62,14 +62,14 @@ struct StackWalk {
             }
             if action == .die { return .leave(level: level) }
         case .ignore:
-            notePassedOver(outcome, of: entry)
+            noteUncounted(outcome, of: entry)
         case .reset:
             (impression, cause) = level == 0 || saved.count < level ? (.undecided, nil) : saved[level - 1]
         case .jump(let count):
-            notePassedOver(outcome, of: entry)
+            noteUncounted(outcome, of: entry)
             return .skip(Int(count))
         }
-        return .on
+        return .following
     }
 
     /// Counts a jump past the end as a failure.
@@ -78,8 +78,10 @@ struct StackWalk {
         cause = Cause(outcome: .failure(.permissionDenied), entry: entry)
     }
 
-    private mutating func notePassedOver(_ outcome: Outcome, of entry: Int) {
-        if outcome.failure != nil, passedOver == nil { passedOver = Cause(outcome: outcome, entry: entry) }
+    private mutating func noteUncounted(_ outcome: Outcome, of entry: Int) {
+        if outcome.failure != nil, firstUncountedFailure == nil {
+            firstUncountedFailure = Cause(outcome: outcome, entry: entry)
+        }
     }
 
     /// True if the walk grants: an outcome has counted, it was a success, and no failure has counted.
@@ -90,6 +92,6 @@ struct StackWalk {
     /// The failure to report when the walk does not grant; nil if no module failed.
     var failure: Cause? {
         if let cause, cause.outcome.failure != nil { return cause }
-        return impression == .bad ? cause : passedOver
+        return impression == .bad ? cause : firstUncountedFailure
     }
 }

@@ -6,9 +6,9 @@ struct Contribution: Sendable {
     /// The user that the module names.
     enum Name: Sendable {
         /// The name in the request.
-        case asGiven
+        case asRequested
         /// Another name of the same user.
-        case known(Username)
+        case renamed(Username)
         /// No user.
         case unspecified
     }
@@ -27,16 +27,16 @@ struct Contribution: Sendable {
     var groups: [String] = []
     var others: [Principal] = []
 
-    func user(given: Username) -> Username? {
+    func user(requested: Username) -> Username? {
         switch name {
-        case .asGiven: given
-        case .known(let known): known
+        case .asRequested: requested
+        case .renamed(let renamed): renamed
         case .unspecified: nil
         }
     }
 
-    func principals(given: Username) -> [Principal] {
-        (user(given: given).map { [.user($0.text)] } ?? []) + groups.map(Principal.group) + others
+    func principals(requested: Username) -> [Principal] {
+        (user(requested: requested).map { [.user($0.text)] } ?? []) + groups.map(Principal.group) + others
     }
 
     func isMember(of group: String) -> Bool {
@@ -46,7 +46,7 @@ struct Contribution: Sendable {
     /// True if it names the user.
     var namesUser: Bool {
         switch name {
-        case .asGiven, .known: true
+        case .asRequested, .renamed: true
         case .unspecified: false
         }
     }

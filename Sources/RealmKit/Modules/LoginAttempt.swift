@@ -31,7 +31,7 @@ public struct LoginAttempt: Sendable {
     /// - Parameter groups: The user's groups, as far as this module knows them.
     /// - Returns: The verdict to return.
     public func commit(groups: [String] = []) -> Verdict {
-        success(Contribution(module: module, round: round, name: .asGiven, isCommit: true, groups: groups))
+        success(Contribution(module: module, round: round, name: .asRequested, isCommit: true, groups: groups))
     }
 
     /// Makes a success for a user whose name the realm spells in another way.
@@ -46,7 +46,7 @@ public struct LoginAttempt: Sendable {
             Contribution(
                 module: module,
                 round: round,
-                name: .known(user),
+                name: .renamed(user),
                 isCommit: true,
                 groups: groups,
                 others: others
@@ -88,14 +88,14 @@ public struct LoginAttempt: Sendable {
     }
 
     /// A copy of the state that the modules of this login share.
-    public var shared: SharedState { login.withShared(round: round) { $0 } }
+    public var shared: SharedState { login.withSharedState(round: round) { $0 } }
 
     /// Reads and changes the state that the modules of this login share, in one step.
     ///
     /// - Parameter body: Reads and changes the state; it must not call this attempt.
     /// - Returns: The result of `body`.
     public func updateShared<Result: Sendable>(_ body: (inout SharedState) -> Result) -> Result {
-        login.withShared(round: round, body)
+        login.withSharedState(round: round, body)
     }
 
     /// Passes callbacks to the conversation.

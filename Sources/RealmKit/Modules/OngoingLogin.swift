@@ -18,7 +18,7 @@ protocol OngoingLogin: AnyObject, Sendable {
     func add(_ contribution: Contribution) -> Int
 
     /// Reads and changes the shared state; the changes of a call that is over are dropped.
-    func withShared<Result: Sendable>(round: Int, _ body: (inout SharedState) -> Result) -> Result
+    func withSharedState<Result: Sendable>(round: Int, _ body: (inout SharedState) -> Result) -> Result
 
     /// Keeps a note of a module, unless its call is over or the login has enough notes.
     func note(_ text: String, module: Int, round: Int)

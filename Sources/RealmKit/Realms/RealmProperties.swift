@@ -13,7 +13,7 @@ public struct BadRealm: SettingsFault, Hashable {
     /// The problem, for the administrator.
     public let message: String
     /// True if the problem is in the state folder of the program, and not in the realm's own properties.
-    public let isAboutState: Bool
+    public let isAboutStateFolder: Bool
 
     /// Creates a fault about a property, or about the properties together.
     ///
@@ -23,7 +23,7 @@ public struct BadRealm: SettingsFault, Hashable {
     public init(_ message: String, setting: String? = nil) {
         self.message = message
         self.setting = setting
-        isAboutState = false
+        isAboutStateFolder = false
     }
 
     /// Creates a fault about the state folder, which all realms share that keep files there.
@@ -32,6 +32,6 @@ public struct BadRealm: SettingsFault, Hashable {
     public init(state message: String) {
         self.message = message
         setting = nil
-        isAboutState = true
+        isAboutStateFolder = true
     }
 }

@@ -48,7 +48,7 @@ public struct BoundRealm: Sendable {
     /// A user who was accepted under another fingerprint has to be authenticated again.
     package var fingerprint: [String] {
         [className, "settings"] + settings + ["groups"] + assignedGroups + ["mapping"] + groupMapping.rules + ["stack"]
-            + stack.definition
+            + stack.configurationTexts
     }
 
     /// Adds the groups that every user of this realm has, and those that follow from others.

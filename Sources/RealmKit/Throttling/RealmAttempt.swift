@@ -8,7 +8,7 @@ public struct RealmAttempt: Sendable {
     /// The result of the login.
     public let report: LoginReport
     /// The mark of the secrets that the realm received; nil if it received none, or no further realm could be used.
-    public let guess: GuessMark?
+    public let guess: PasswordFingerprint?
 
     /// Creates the result of an attempt in one realm.
     ///
@@ -16,7 +16,7 @@ public struct RealmAttempt: Sendable {
     ///   - account: The account in the realm.
     ///   - report: The result of the login.
     ///   - guess: The mark of the secrets that the realm received.
-    public init(_ account: Account, report: LoginReport, guess: GuessMark? = nil) {
+    public init(_ account: Account, report: LoginReport, guess: PasswordFingerprint? = nil) {
         self.account = account
         self.report = report
         self.guess = guess

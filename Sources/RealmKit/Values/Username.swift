@@ -27,7 +27,7 @@ public struct Username: Sendable, Hashable, CustomStringConvertible {
         guard !text.unicodeScalars.contains(where: Self.isForbidden) else { throw .controlCharacter }
         guard let first = text.unicodeScalars.first, let last = text.unicodeScalars.last,
             !first.properties.isWhitespace, !last.properties.isWhitespace
-        else { throw .blankAtAnEnd }
+        else { throw .whiteSpaceAtEnds }
         self.text = text
     }
 
@@ -86,7 +86,7 @@ public enum BadUsername: Error, Sendable, Hashable, CustomStringConvertible {
     /// The text contains a control character, a line or a paragraph separator.
     case controlCharacter
     /// The text begins or ends with white space.
-    case blankAtAnEnd
+    case whiteSpaceAtEnds
 
     /// A message for the user, without the name itself.
     public var description: String {
@@ -94,7 +94,7 @@ public enum BadUsername: Error, Sendable, Hashable, CustomStringConvertible {
         case .empty: "the user name is empty"
         case .tooLong: "the user name is longer than \(Username.maximumBytes) bytes"
         case .controlCharacter: "the user name holds a control character"
-        case .blankAtAnEnd: "the user name begins or ends with white space"
+        case .whiteSpaceAtEnds: "the user name begins or ends with white space"
         }
     }
 }

@@ -127,7 +127,7 @@ extension LoginModuleConformance {
 
         let conversation = RecordingConversation([.never])
         let observed = ObservedModule(module)
-        let later = FaultInjector()
+        let later = ScriptedModule()
         let task = Task { await login(credential, conversation: conversation, through: observed, before: [later]) }
         await conversation.untilCalled()
         task.cancel()

@@ -17,7 +17,7 @@ struct AddressTests {
         ("+1::", "+1::"), ("", ""), ("unix", "unix"), ("1:2:3:4:5:6:7::", "1:2:3:4::/64"),
         ("1:2:3:4:5:6:7:8::", "1:2:3:4:5:6:7:8:"),
     ])
-    func `an IPv4 address or IPv6 network is normalized, and other text is kept`(text: String, source: String) {
+    func `an IPv4 address or IPv6 network is normalized, and other text is captured`(text: String, source: String) {
         #expect(ClientNetwork(text).description == source)
         #expect(ClientNetwork(ClientNetwork(text).description) == ClientNetwork(text))
     }
@@ -76,6 +76,6 @@ struct AddressTests {
         let block = try CIDRBlock(text)
         #expect(block.description == written)
         #expect(try CIDRBlock(written) == block)
-        #expect(block.isEverything == text.hasSuffix("/0"))
+        #expect(block.containsEveryAddress == text.hasSuffix("/0"))
     }
 }

@@ -13,10 +13,10 @@ struct DeadlineTests {
         _ flag: ControlFlag,
         _ deadline: Duration,
         advance: Duration
-    ) async throws -> (LoginReport, FaultInjector, FaultInjector) {
+    ) async throws -> (LoginReport, ScriptedModule, ScriptedModule) {
         let clock = ManualClock()
-        let silent = FaultInjector(.hold())
-        let next = FaultInjector(.accept(groups: ["User"]))
+        let silent = ScriptedModule(.hold())
+        let next = ScriptedModule(.accept(groups: ["User"]))
         let stack = stack(LoginStack.Entry(silent, flag, deadline: deadline), .required(next), clock: clock)
         let task = Task { try await stack.login() }
         await silent.untilCalled()
@@ -48,7 +48,7 @@ struct DeadlineTests {
 
     @Test func `a module that returns just before its deadline counts`() async throws {
         let clock = ManualClock()
-        let slow = FaultInjector(.hold(groups: ["User"]))
+        let slow = ScriptedModule(.hold(groups: ["User"]))
         let stack = stack(LoginStack.Entry(slow, .required, deadline: .seconds(5)), clock: clock)
         let task = Task { try await stack.login() }
         await slow.untilCalled()
@@ -67,7 +67,7 @@ struct DeadlineTests {
     @Test func `the time of a conversation does not count towards the deadline`() async throws {
         let clock = ManualClock()
         let conversation = RecordingConversation([.held(PreparedConversation(password: Secret(utf8: "lilac")))])
-        let module = FaultInjector(
+        let module = ScriptedModule(
             .run { (attempt) async throws(LoginFault) in
                 _ = try await attempt.password()
                 return attempt.commit(groups: ["User"])
@@ -92,11 +92,11 @@ struct DeadlineTests {
         let clock = ManualClock()
         let conversation = RecordingConversation([.held(PreparedConversation(password: Secret(utf8: "lilac")))])
         let hung = RecordingConversation([.held(.silent)])
-        let hasPassword = Kept<Bool>()
-        let module = FaultInjector(
+        let hasPassword = CapturedValue<Bool>()
+        let module = ScriptedModule(
             .run { (attempt) async throws(LoginFault) in
                 _ = try await attempt.password()
-                hasPassword.keep(true)
+                hasPassword.set(true)
                 _ = try await hung.answer([])
                 return attempt.commit()
             }
@@ -118,7 +118,7 @@ struct DeadlineTests {
         async throws
     {
         let clock = ManualClock()
-        let module = FaultInjector(.accept(), commit: .hold, abort: .hold)
+        let module = ScriptedModule(.accept(), commit: .hold, abort: .hold)
         let stack = stack(LoginStack.Entry(module, .required, deadline: .seconds(5)), clock: clock)
         let task = Task { try await stack.login() }
         let report = try await value(of: task, moving: clock, by: .seconds(1))

@@ -7,11 +7,11 @@ import Testing
 
 struct FirstPassTests {
     /// A module with one password that records every password it checks.
-    private struct Locked: PasswordLoginModule {
+    private struct PasswordModule: PasswordLoginModule {
         static let options: PropertySchema = .firstPass
         let firstPass: FirstPass
         let password: Secret
-        let shown = Calls()
+        let shown = CallLog()
 
         init(_ password: String, _ options: [String]) throws {
             self.password = Secret(utf8: password)
@@ -80,8 +80,8 @@ struct FirstPassTests {
     ]
 
     /// Stores a password as an earlier module would.
-    private static func store(_ password: String?) -> FaultInjector {
-        FaultInjector(
+    private static func store(_ password: String?) -> ScriptedModule {
+        ScriptedModule(
             .run { attempt in
                 if let password { attempt.updateShared { $0[.password] = .secret(Secret(utf8: password)) } }
                 return .ignored
@@ -90,7 +90,7 @@ struct FirstPassTests {
     }
 
     @Test(arguments: rows) func `the first password is tried, used or neither`(row: Row) async throws {
-        let module = try Locked("right", row.options)
+        let module = try PasswordModule("right", row.options)
         let conversation = RecordingConversation(password: row.typed)
         let stack = stack(.optional(Self.store(row.stored)), .required(module))
         let report = await stack.login(try request(), asking: conversation)
@@ -105,16 +105,16 @@ struct FirstPassTests {
         let names = ["tryFirstPass", "useFirstPass", "storePass", "clearPass"]
         let options = names.enumerated().filter { bits & 1 << $0.offset != 0 }.map(\.element)
         for stored in [nil, "right", "wrong!"] {
-            let module = try Locked("right", options)
-            let afterLogin = Kept<[String]>()
-            let afterCommit = Kept<[String]>()
-            let witness = FaultInjector(
+            let module = try PasswordModule("right", options)
+            let afterLogin = CapturedValue<[String]>()
+            let afterCommit = CapturedValue<[String]>()
+            let witness = ScriptedModule(
                 .run { attempt in
-                    afterLogin.keep(Self.describeShared(attempt))
+                    afterLogin.set(Self.describeShared(attempt))
                     return attempt.commit()
                 },
                 commit: .run { attempt in
-                    afterCommit.keep(Self.describeShared(attempt))
+                    afterCommit.set(Self.describeShared(attempt))
                     return .done
                 }
             )
@@ -136,9 +136,9 @@ struct FirstPassTests {
     }
 
     @Test func `a failed module leaves the shared password unchanged for the next module`() async throws {
-        let first = try Locked("right", ["storePass"])
-        let failing = try Locked("something else", ["useFirstPass", "clearPass"])
-        let last = try Locked("right", ["useFirstPass"])
+        let first = try PasswordModule("right", ["storePass"])
+        let failing = try PasswordModule("something else", ["useFirstPass", "clearPass"])
+        let last = try PasswordModule("right", ["useFirstPass"])
         let conversation = RecordingConversation(password: "right")
         let stack = stack(.required(first), .optional(failing), .required(last))
         #expect(await stack.login(try request(), asking: conversation).identity != nil)
@@ -146,12 +146,12 @@ struct FirstPassTests {
     }
 
     @Test func `a refused login clears the shared password too`() async throws {
-        let first = try Locked("right", ["storePass", "clearPass"])
-        let left = Kept<[String]>()
-        let last = FaultInjector(
+        let first = try PasswordModule("right", ["storePass", "clearPass"])
+        let left = CapturedValue<[String]>()
+        let last = ScriptedModule(
             .refuse(.permissionDenied),
             abort: .run { attempt in
-                left.keep(Self.describeShared(attempt))
+                left.set(Self.describeShared(attempt))
                 return .done
             }
         )
@@ -163,7 +163,7 @@ struct FirstPassTests {
     }
 
     @Test func `after a fault no other password is requested`() async throws {
-        let down = FirstPassDown(
+        let down = UnavailableModule(
             try FirstPass(ModuleOptions(["tryFirstPass": .boolean(true)], schema: .firstPass, realmName: "t"))
         )
         let conversation = RecordingConversation(password: "right")
@@ -175,7 +175,7 @@ struct FirstPassTests {
         #expect(conversation.questions == [])
     }
 
-    private struct FirstPassDown: PasswordLoginModule {
+    private struct UnavailableModule: PasswordLoginModule {
         let firstPass: FirstPass
 
         init(_ firstPass: FirstPass) { self.firstPass = firstPass }

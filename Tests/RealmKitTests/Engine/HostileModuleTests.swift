@@ -8,7 +8,7 @@ import Testing
 /// Modules that break the contract, each by an attack on the engine.
 struct HostileModuleTests {
     /// A module made of two closures.
-    private struct Made: ImmediateLoginModule {
+    private struct ClosureModule: ImmediateLoginModule {
         let login: @Sendable (LoginAttempt) throws(LoginFault) -> Verdict
         var committing: @Sendable (LoginAttempt) throws(LoginFault) -> Completion = { attempt in
             attempt.succeeded ? .done : .ignored
@@ -31,7 +31,7 @@ struct HostileModuleTests {
     @Test func `an answer after the deadline is late even if no timer has fired`() async throws {
         let clock = ManualClock()
         // The clock advances within the call and wakes no task in time: as if all threads had been blocked.
-        let slow = FaultInjector(
+        let slow = ScriptedModule(
             .run { attempt in
                 clock.advance(by: .seconds(6))
                 return attempt.commit(groups: ["Admin"])
@@ -43,7 +43,7 @@ struct HostileModuleTests {
 
     @Test func `of several successes of a module only the returned one counts`() async throws {
         let admin = try Username("admin")
-        let module = Made { attempt in
+        let module = ClosureModule { attempt in
             _ = attempt.commit(as: admin, groups: ["wheel"])
             let verdict = attempt.commit(groups: ["User"])
             _ = attempt.commit(only: [.group("late")])
@@ -56,14 +56,14 @@ struct HostileModuleTests {
     }
 
     @Test func `a failed commit in a sub-stack adds neither its groups nor its user`() async throws {
-        let liar = Made({ _ in .failed(.wrongCredentials) }, commit: { _ in .done })
+        let liar = ClosureModule({ _ in .failed(.wrongCredentials) }, commit: { _ in .done })
         let root = try Username("root")
-        let spoiled = Made(
+        let spoiled = ClosureModule(
             { $0.commit(as: root, groups: ["B"]) },
             commit: { _ throws(LoginFault) in throw .internalError("no") }
         )
-        let good = Made { $0.commit(groups: ["C"]) }
-        func entry(_ module: Made, _ flag: ControlFlag, level: Int) -> LoginStack.Entry {
+        let good = ClosureModule { $0.commit(groups: ["C"]) }
+        func entry(_ module: ClosureModule, _ flag: ControlFlag, level: Int) -> LoginStack.Entry {
             LoginStack.Entry(module, ActionTable(flag), control: flag.rawValue, name: "m", level: level)
         }
         let report = try await stack(
@@ -78,31 +78,34 @@ struct HostileModuleTests {
 
     @Test func `the typed name is used only if no module names the user`() async throws {
         let guest = try Username("guest7")
-        let code = Made { $0.commit(only: []) }
-        let failing = Made({ $0.commit(as: guest) }, commit: { _ throws(LoginFault) in throw .unavailable("down") })
-        let forgetful = Made({ $0.commit(as: guest) }, commit: { _ in .ignored })
+        let code = ClosureModule { $0.commit(only: []) }
+        let failing = ClosureModule(
+            { $0.commit(as: guest) },
+            commit: { _ throws(LoginFault) in throw .unavailable("down") }
+        )
+        let forgetful = ClosureModule({ $0.commit(as: guest) }, commit: { _ in .ignored })
         for stack in [
             stack(.required(code), .optional(failing)), stack(.required(code), .sufficient(failing)),
             stack(.required(code), .required(forgetful)), stack(.required(code), .optional(forgetful)),
         ] {
             #expect(try await stack.login("root").refusal == .noUserEstablished)
         }
-        let named = try await stack(.required(code), .optional(Made { $0.commit(as: guest) })).login("root")
+        let named = try await stack(.required(code), .optional(ClosureModule { $0.commit(as: guest) })).login("root")
         #expect(named.identity?.username == guest)
         // A stack in which no module names the user is granted for the name in the request.
         #expect(try await stack(.required(code)).login("root").identity?.username.text == "root")
     }
 
     @Test func `state that a module shares after it has returned is dropped`() async throws {
-        let kept = Kept<LoginAttempt>()
+        let captured = CapturedValue<LoginAttempt>()
         let key = SharedState.Key("x")
-        let first = Made { attempt in
-            kept.keep(attempt)
+        let first = ClosureModule { attempt in
+            captured.set(attempt)
             attempt.updateShared { $0[key] = .text("in time") }
             return attempt.commit(groups: [])
         }
-        let second = Made { attempt in
-            kept.value?.updateShared { $0[key] = .text("late") }
+        let second = ClosureModule { attempt in
+            captured.value?.updateShared { $0[key] = .text("late") }
             return attempt.commit(groups: [attempt.shared.text(key) ?? "nothing"])
         }
         #expect(try await stack(.required(first), .required(second)).login().groups == ["in time"])
@@ -110,7 +113,7 @@ struct HostileModuleTests {
 
     @Test func `groups are compared byte by byte`() async throws {
         // KELVIN SIGN, canonically equivalent to K.
-        let module = Made { $0.commit(groups: ["\u{212A}admin"]) }
+        let module = ClosureModule { $0.commit(groups: ["\u{212A}admin"]) }
         let identity = try #require(try await stack(.required(module)).login().identity)
         #expect(!identity.isMember(of: "Kadmin"))
         #expect(!identity.subject.isMember(of: "Kadmin"))
@@ -119,7 +122,7 @@ struct HostileModuleTests {
     }
 
     @Test func `a negative sub-stack level counts as the stack itself`() async throws {
-        let module = Made { $0.commit(groups: ["g"]) }
+        let module = ClosureModule { $0.commit(groups: ["g"]) }
         let entry = LoginStack.Entry(module, ActionTable(.required), control: "required", name: "m", level: -1)
         #expect(try await stack(entry).login().groups == ["g"])
     }

@@ -7,9 +7,9 @@ import Testing
 
 struct LoginContextTests {
     /// A module with the given results of successive logins.
-    private func module(_ name: String, _ answers: [Bool]) -> FaultInjector {
-        let count = Calls()
-        return FaultInjector(
+    private func module(_ name: String, _ answers: [Bool]) -> ScriptedModule {
+        let count = CallLog()
+        return ScriptedModule(
             .run { attempt in
                 let answer = answers[min(count.all.count, answers.count - 1)]
                 count.note(0)
@@ -54,7 +54,7 @@ struct LoginContextTests {
     }
 
     @Test func `a logout removes a module's principals, and keeps those of a module that throws`() async throws {
-        let stubborn = FaultInjector(
+        let stubborn = ScriptedModule(
             .run { $0.commit(only: [.user("b")]) },
             logout: .fail(.unavailable("the directory is down"))
         )
@@ -69,8 +69,8 @@ struct LoginContextTests {
     }
 
     @Test func `a logout calls only the modules that were reached`() async throws {
-        let unreached = FaultInjector()
-        let stack = stack(.sufficient(FaultInjector()), .required(unreached))
+        let unreached = ScriptedModule()
+        let stack = stack(.sufficient(ScriptedModule()), .required(unreached))
         let identity = try #require(try await stack.login().identity)
         let report = await stack.logout(identity)
         #expect(report.steps.map(\.call) == ["0.logout=success"])
@@ -78,17 +78,17 @@ struct LoginContextTests {
     }
 
     @Test func `a logout passes the module the user and whether its login succeeded`() async throws {
-        let seen = Kept<[String]>()
-        let module = FaultInjector(
+        let seen = CapturedValue<[String]>()
+        let module = ScriptedModule(
             .refuse(.wrongCredentials),
             logout: .run { attempt in
-                seen.keep([attempt.realm, attempt.username.text, attempt.service, "\(attempt.succeeded)"])
+                seen.set([attempt.realm, attempt.username.text, attempt.service, "\(attempt.succeeded)"])
                 return .done
             }
         )
         let stack = stack(
             .optional(module),
-            .required(FaultInjector(.run { $0.commit(as: (try? Username("ann.lee")) ?? $0.username) }))
+            .required(ScriptedModule(.run { $0.commit(as: (try? Username("ann.lee")) ?? $0.username) }))
         )
         let identity = try #require(try await stack.login("Ann").identity)
         _ = await stack.logout(identity)
@@ -97,9 +97,9 @@ struct LoginContextTests {
 
     @Test(arguments: [(ControlFlag.required, true), (.requisite, true), (.sufficient, false), (.optional, false)])
     func `a failed logout counts under its flag`(flag: ControlFlag, refuses: Bool) async throws {
-        let broken = FaultInjector(logout: .fail(.internalError("broken")))
-        let last = FaultInjector()
-        let stack = stack(.required(FaultInjector()), LoginStack.Entry(broken, flag), .required(last))
+        let broken = ScriptedModule(logout: .fail(.internalError("broken")))
+        let last = ScriptedModule()
+        let stack = stack(.required(ScriptedModule()), LoginStack.Entry(broken, flag), .required(last))
         let context = LoginContext(stack)
         _ = await context.login(try request(), asking: PreparedConversation.silent)
         let report = try #require(await context.logout())

@@ -34,7 +34,7 @@ struct OutageTests {
         for world in worlds {
             let entries = places.enumerated().map { index, place in
                 LoginStack.Entry(
-                    Fixed(place.fault ?? world[index] ?? .ignored, index: index),
+                    FixedVerdictModule(place.fault ?? world[index] ?? .ignored, index: index),
                     place.table,
                     control: "table",
                     name: "module",
@@ -90,11 +90,14 @@ struct OutageTests {
         try await check(places)
     }
 
-    private static let down = LoginStack.Entry.required(FaultInjector(.fail(.unavailable("down"))))
+    private static let down = LoginStack.Entry.required(ScriptedModule(.fail(.unavailable("down"))))
 
     @Test func `while a required module is unavailable every login is refused as unavailable`() async throws {
         for outcome in Self.answers {
-            for entries in [[.required(Fixed(outcome)), Self.down], [Self.down, .required(Fixed(outcome))]] {
+            for entries in [
+                [.required(FixedVerdictModule(outcome)), Self.down],
+                [Self.down, .required(FixedVerdictModule(outcome))],
+            ] {
                 let report = try await LoginStack(name: "lane", entries, clock: ManualClock()).login()
                 #expect(report.outage == Outage(mayBeShown: true, excludesSuccess: true))
                 #expect(report.isUnavailable)
@@ -104,7 +107,7 @@ struct OutageTests {
 
     @Test func `a requisite module before an unavailable module hides the outage`() async throws {
         for outcome in Self.answers {
-            let report = try await stack(.requisite(Fixed(outcome)), Self.down).login()
+            let report = try await stack(.requisite(FixedVerdictModule(outcome)), Self.down).login()
             #expect(report.outage == nil)
             #expect(!report.isUnavailable)
         }
@@ -112,20 +115,21 @@ struct OutageTests {
 
     @Test func `an unavailable module behind a sufficient one makes every refusal unavailable`() async throws {
         for outcome in Self.answers.dropFirst() {
-            let report = try await stack(.sufficient(Fixed(outcome)), Self.down).login()
+            let report = try await stack(.sufficient(FixedVerdictModule(outcome)), Self.down).login()
             #expect(report.outage == Outage(mayBeShown: true, excludesSuccess: false))
         }
-        #expect(try await stack(.sufficient(Fixed(.success)), Self.down).login().outage == nil)
+        #expect(try await stack(.sufficient(FixedVerdictModule(.success)), Self.down).login().outage == nil)
     }
 
     @Test func `an unavailable optional module changes nothing`() async throws {
-        let down = FaultInjector(.fail(.unavailable("down")))
-        let report = try await stack(.optional(down), .required(Fixed(.failure(.wrongCredentials)))).login()
+        let down = ScriptedModule(.fail(.unavailable("down")))
+        let report = try await stack(.optional(down), .required(FixedVerdictModule(.failure(.wrongCredentials))))
+            .login()
         #expect(report.outage == nil)
     }
 
     @Test func `a module that throws another fault is not reported as unavailable`() async throws {
-        let report = try await stack(.required(FaultInjector(.fail(.internalError("broken"))))).login()
+        let report = try await stack(.required(ScriptedModule(.fail(.internalError("broken"))))).login()
         #expect(report.outage == Outage(mayBeShown: false, excludesSuccess: true))
     }
 
@@ -143,7 +147,7 @@ struct OutageTests {
 
     @Test(arguments: [true, false])
     func `an outage that only a right password reaches is not reported`(isRight: Bool) async throws {
-        let check = FaultInjector(
+        let check = ScriptedModule(
             .run { attempt in
                 guard isRight else { return .failed(.wrongCredentials) }
                 attempt.updateShared { $0[.password] = .secret(Secret(utf8: "right")) }
@@ -160,10 +164,10 @@ struct OutageTests {
             (ControlFlag.required, Outage(mayBeShown: true, excludesSuccess: true)),
             (.sufficient, Outage(mayBeShown: true, excludesSuccess: false)), (.requisite, nil),
         ] {
-            let slow = FaultInjector(.hold())
-            let first = FaultInjector(.refuse(.unknownUser))
+            let slow = ScriptedModule(.hold())
+            let first = ScriptedModule(.refuse(.unknownUser))
             let isReached = flag != .requisite
-            let stack = stack(LoginStack.Entry(isReached ? first : FaultInjector(), flag), .required(slow))
+            let stack = stack(LoginStack.Entry(isReached ? first : ScriptedModule(), flag), .required(slow))
             let task = Task { try await stack.login() }
             await slow.untilCalled()
             task.cancel()
@@ -172,7 +176,7 @@ struct OutageTests {
     }
 
     @Test func `a login that was accepted and could not be completed is an outage`() async throws {
-        let report = try await stack(.required(FaultInjector(commit: .fail(.unavailable("down"))))).login()
+        let report = try await stack(.required(ScriptedModule(commit: .fail(.unavailable("down"))))).login()
         #expect(report.outage == Outage(mayBeShown: true, excludesSuccess: true))
     }
 
@@ -181,7 +185,7 @@ struct OutageTests {
         isPresent: Bool,
         isRequested: Bool
     ) async throws {
-        let module = FaultInjector(
+        let module = ScriptedModule(
             .run { (attempt) async throws(LoginFault) in
                 if isRequested { _ = try await attempt.password() }
                 return .failed(.wrongCredentials)

@@ -125,12 +125,12 @@ struct PAMStackTests {
         var granted = 0
         for round in 0..<500 {
             let list = Self.entries(level: 0, &random)
-            let calls = Calls()
+            let calls = CallLog()
             let entries = list.enumerated().map { index, item in
                 guard case .module(let level, let outcome, _) = item.1, let table = item.2 else {
                     return item.0 ?? .substack("s")
                 }
-                let module = Fixed(outcome, index: index, calls: calls)
+                let module = FixedVerdictModule(outcome, index: index, calls: calls)
                 return LoginStack.Entry(module, table, control: "[]", name: "m\(index)", level: level)
             }
             let model = PAMModel(list.map(\.1))
@@ -149,14 +149,14 @@ struct PAMStackTests {
     /// The requirements of the public test suites of Linux-PAM for sub-stacks.
     @Test func `a reset clears the state of its own sub-stack, in the login and in its commit`() throws {
         let reset = ActionTable(success: .reset, failure: .ignore)
-        let yes = { (name: String) in Fixed(.success, index: Int(name) ?? 0) }
+        let yes = { (name: String) in FixedVerdictModule(.success, index: Int(name) ?? 0) }
         let stack = LoginStack(
             name: "substack3",
             [
                 LoginStack.Entry(yes("0"), .required),
                 .substack("inner"),
                 LoginStack.Entry(
-                    Fixed(.failure(.wrongCredentials)),
+                    FixedVerdictModule(.failure(.wrongCredentials)),
                     ActionTable(.required),
                     control: "required",
                     name: "no",
@@ -176,13 +176,13 @@ struct PAMStackTests {
             [
                 .substack("inner"),
                 LoginStack.Entry(
-                    Fixed(.success, index: 1),
+                    FixedVerdictModule(.success, index: 1),
                     ActionTable(.sufficient),
                     control: "sufficient",
                     name: "in",
                     level: 1
                 ),
-                LoginStack.Entry(Fixed(.success, index: 2), .required),
+                LoginStack.Entry(FixedVerdictModule(.success, index: 2), .required),
             ],
             clock: ManualClock()
         )
@@ -194,9 +194,9 @@ struct PAMStackTests {
         async throws
     {
         let table = ActionTable(success: .ok, ignored: .bad, failure: .bad)
-        let shy = FaultInjector(commit: .ignore, logout: .ignore)
+        let shy = ScriptedModule(commit: .ignore, logout: .ignore)
         let stack = stack(
-            .required(FaultInjector(.accept(groups: ["User"]))),
+            .required(ScriptedModule(.accept(groups: ["User"]))),
             LoginStack.Entry(shy, table, control: "[ignore=bad]", name: "shy")
         )
         let identity = try #require(try await stack.login().identity)
@@ -208,9 +208,9 @@ struct PAMStackTests {
         for (count, grants) in [(UInt8(1), true), (2, false)] {
             let table = ActionTable(success: .jump(count), failure: .bad)
             let stack = stack(
-                .required(Fixed(.success)),
-                LoginStack.Entry(Fixed(.success), table, control: "[success=\(count)]", name: "jumper"),
-                .required(Fixed(.failure(.locked)))
+                .required(FixedVerdictModule(.success)),
+                LoginStack.Entry(FixedVerdictModule(.success), table, control: "[success=\(count)]", name: "jumper"),
+                .required(FixedVerdictModule(.failure(.locked)))
             )
             let report = try #require(stack.loginNow(try request()))
             #expect((report.identity != nil) == grants)

@@ -39,7 +39,7 @@ extension LoginStep {
 }
 
 /// The indices of the called modules, in order.
-final class Calls: Sendable {
+final class CallLog: Sendable {
     private let noted = Mutex<[Int]>([])
 
     var all: [Int] { noted.withLock { $0 } }
@@ -48,12 +48,12 @@ final class Calls: Sendable {
 }
 
 /// An immediate module with a fixed verdict.
-struct Fixed: ImmediateLoginModule {
+struct FixedVerdictModule: ImmediateLoginModule {
     let index: Int
     let outcome: Outcome
-    let calls: Calls
+    let calls: CallLog
 
-    init(_ outcome: Outcome, index: Int = 0, calls: Calls = Calls()) {
+    init(_ outcome: Outcome, index: Int = 0, calls: CallLog = CallLog()) {
         self.index = index
         self.outcome = outcome
         self.calls = calls
@@ -74,9 +74,9 @@ func value<Value: Sendable>(
     moving clock: ManualClock,
     by step: Duration
 ) async throws -> Value {
-    let end = Kept<Bool>()
+    let end = CapturedValue<Bool>()
     let value = Task {
-        defer { end.keep(true) }
+        defer { end.set(true) }
         return try await task.value
     }
     try await Waiting.until {
@@ -87,10 +87,10 @@ func value<Value: Sendable>(
 }
 
 /// A value to be set later.
-final class Kept<Value: Sendable>: Sendable {
-    private let kept = Mutex<Value?>(nil)
+final class CapturedValue<Value: Sendable>: Sendable {
+    private let captured = Mutex<Value?>(nil)
 
-    var value: Value? { kept.withLock { $0 } }
+    var value: Value? { captured.withLock { $0 } }
 
-    func keep(_ value: Value) { kept.withLock { $0 = value } }
+    func set(_ value: Value) { captured.withLock { $0 = value } }
 }

@@ -6,8 +6,8 @@ import Testing
 
 struct UsernameTests {
     @Test(arguments: [
-        ("", BadUsername.empty), (" ann", .blankAtAnEnd), ("ann ", .blankAtAnEnd), (" ", .blankAtAnEnd),
-        ("\u{A0}ann", .blankAtAnEnd), ("ann\u{3000}", .blankAtAnEnd), ("a\nb", .controlCharacter),
+        ("", BadUsername.empty), (" ann", .whiteSpaceAtEnds), ("ann ", .whiteSpaceAtEnds), (" ", .whiteSpaceAtEnds),
+        ("\u{A0}ann", .whiteSpaceAtEnds), ("ann\u{3000}", .whiteSpaceAtEnds), ("a\nb", .controlCharacter),
         ("ann\n", .controlCharacter),
         ("\u{0}", .controlCharacter), ("a\u{7F}", .controlCharacter), ("a\u{9B}b", .controlCharacter),
         ("a\u{2028}b", .controlCharacter), ("a\u{2029}b", .controlCharacter), ("a\tb", .controlCharacter),
@@ -19,7 +19,7 @@ struct UsernameTests {
     @Test(arguments: [
         "ann", "Ann Lee", "a", "ann@example.com", "\u{E9}", "e\u{301}", "\u{1F600}", "a\u{A0}b", "\u{200B}",
     ])
-    func `any other name is kept as it is`(text: String) throws {
+    func `any other name is captured as it is`(text: String) throws {
         #expect(try Username(text).text.utf8.elementsEqual(text.utf8))
         #expect(try "\(Username(text))" == text)
     }
@@ -43,6 +43,20 @@ struct UsernameTests {
     ])
     func `a prefix is compared byte by byte`(name: String, prefix: String, isSo: Bool) throws {
         #expect(try Username(name).starts(with: prefix) == isSo)
+    }
+
+    @Test func `names that differ only in case have the same folded name`() throws {
+        for number in UInt32(0x21)...0x1_FFFF {
+            guard let letter = Unicode.Scalar(number), letter.properties.isCased else { continue }
+            let key = try Username("x\(letter)x").caseFolded
+            let cases = [letter.properties.lowercaseMapping, letter.properties.uppercaseMapping]
+            for other in cases + [letter.properties.titlecaseMapping] {
+                #expect(try Username("x\(other)x").caseFolded == key, "U+\(String(number, radix: 16))")
+            }
+        }
+        #expect(try Username("\u{E9}").caseFolded == Username("E\u{301}").caseFolded)
+        #expect(try Username("Straße").caseFolded == Username("STRASSE").caseFolded)
+        #expect(try Username("ann").caseFolded != Username("bob").caseFolded)
     }
 
     @Test func `the description of an invalid name does not contain it`() {

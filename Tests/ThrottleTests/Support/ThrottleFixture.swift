@@ -56,7 +56,7 @@ final class ThrottleFixture: Sendable {
         _ password: String?,
         in realms: [String],
         from peer: String? = "192.0.2.7"
-    ) async throws -> RealmsReport {
+    ) async throws -> MultiRealmLoginReport {
         let conversation = PreparedConversation(name: name, password: password.map { Secret(utf8: $0) })
         let username = try Username(name)
         return try await authenticator.login(as: username, inFirstOf: realms, peer: peer, asking: conversation)

@@ -8,14 +8,14 @@ import Testing
 
 @testable import RealmKit
 
-struct LockedWalkTests {
+struct LockedLoginTests {
     private func login(_ stack: LoginStack, mayGrant: Bool) async throws -> LoginReport {
         await stack.login(try request(), asking: PreparedConversation.silent, mayGrant: mayGrant)
     }
 
     @Test func `a login that may not succeed is aborted instead of committed`() async throws {
-        let module = FaultInjector(.accept(groups: ["Staff"]))
-        let report = try await login(stack(.required(module), .required(Fixed(.success))), mayGrant: false)
+        let module = ScriptedModule(.accept(groups: ["Staff"]))
+        let report = try await login(stack(.required(module), .required(FixedVerdictModule(.success))), mayGrant: false)
         #expect(report.refusal == .locked)
         #expect(report.refusal?.failure == .locked)
         #expect(report.identity == nil)
@@ -40,7 +40,8 @@ struct LockedWalkTests {
         func stack(knowing: Bool) -> LoginStack {
             let entries = plan.enumerated().map { index, place in
                 let outcome = !knowing && place.0 == .success ? .failure(.wrongCredentials) : place.0
-                let module: any LoginModule = place.1 ? Fixed(outcome, index: index) : FaultInjector(behavior(outcome))
+                let module: any LoginModule =
+                    place.1 ? FixedVerdictModule(outcome, index: index) : ScriptedModule(behavior(outcome))
                 return LoginStack.Entry(module, place.2)
             }
             return LoginStack(name: "lane", entries, clock: ManualClock())
@@ -91,13 +92,13 @@ struct LockedWalkTests {
         #expect(looking.found.withLock { $0 } == mayGrant)
     }
 
-    private func behavior(_ outcome: Outcome) -> FaultInjector.Behavior {
+    private func behavior(_ outcome: Outcome) -> ScriptedModule.Behavior {
         if let failure = outcome.failure { return .refuse(failure) }
         return outcome == .success ? .accept(groups: ["Staff"]) : .ignore
     }
 
     @Test func `a cancelled login that may not succeed is refused as cancelled`() async throws {
-        let module = FaultInjector(.hold())
+        let module = ScriptedModule(.hold())
         let stack = stack(.required(module))
         let task = Task { try await login(stack, mayGrant: false) }
         await module.untilCalled()

@@ -14,28 +14,28 @@ struct StepRecord: Sendable {
 /// The steps of a login.
 ///
 /// Four need no allocation: a stack of two modules, login and commit.
-struct LoginPath: ~Copyable, Sendable {
+struct LoginTrace: ~Copyable, Sendable {
     private static let inlineCount = 4
     private var inline = InlineArray<4, StepRecord>(repeating: StepRecord())
     private var more: [StepRecord] = []
     private var faults: [(step: Int, fault: LoginFault)] = []
-    private var count16: UInt16 = 0
-    private var reached16: UInt16 = 0
+    private var storedCount: UInt16 = 0
+    private var storedReachedCount: UInt16 = 0
     /// True if the login was granted; set in one place, where the commit phase grants.
     var isGranted = false
     /// The reason for which the login was refused; nil if it was not.
     var refusal: Refusal?
     /// The entry at which a cancellation ended the login phase; nil if none did.
-    var givenUpAt: Int?
+    var cancelledAt: Int?
     /// The effect of outages on the refusal.
     var outage: Outage?
 
-    var count: Int { Int(count16) }
+    var count: Int { Int(storedCount) }
 
     /// The number of steps of the login phase: their modules are committed, aborted and logged out, in that order.
     var reachedCount: Int {
-        get { Int(reached16) }
-        set { reached16 = UInt16(truncatingIfNeeded: newValue) }
+        get { Int(storedReachedCount) }
+        set { storedReachedCount = UInt16(truncatingIfNeeded: newValue) }
     }
 
     subscript(step: Int) -> StepRecord {
@@ -50,7 +50,7 @@ struct LoginPath: ~Copyable, Sendable {
             if more.isEmpty { more.reserveCapacity(8) }
             more.append(step)
         }
-        count16 += 1
+        storedCount += 1
     }
 
     /// Returns whether the call of a contribution succeeded, and its module's commit too.

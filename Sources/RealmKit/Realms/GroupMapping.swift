@@ -36,7 +36,7 @@ public struct GroupMapping: Sendable {
             for group in from { targets[String(group), default: []].append(String(to)) }
         }
         self.init(targets)
-        for group in targets.keys.sorted() where derivedGroups(from: [group], skippingStart: false).contains(group) {
+        for group in targets.keys.sorted() where derivedGroups(from: [group], excludingGiven: false).contains(group) {
             throw BadValue("has a cycle from \(group) to \(group)")
         }
     }
@@ -51,11 +51,11 @@ public struct GroupMapping: Sendable {
     /// - Parameter groups: The groups to start from.
     /// - Returns: The groups that follow, each once.
     public func derivedGroups(from groups: [String]) -> [String] {
-        derivedGroups(from: groups, skippingStart: true)
+        derivedGroups(from: groups, excludingGiven: true)
     }
 
-    private func derivedGroups(from groups: [String], skippingStart: Bool) -> [String] {
-        var seen: Set<String> = skippingStart ? Set(groups) : []
+    private func derivedGroups(from groups: [String], excludingGiven: Bool) -> [String] {
+        var seen: Set<String> = excludingGiven ? Set(groups) : []
         var result: [String] = []
         var open = groups
         while let group = open.popLast() {

@@ -6,17 +6,17 @@ import RealmTesting
 import Testing
 
 /// The stacks of the JDK's test LCTest: P passes all, L fails the login, A the abort, O the logout.
-struct RecordedStacksTests {
+struct JDKLoginContextTests {
     enum Module: String, Sendable {
         case P, L, A, O
 
-        var injector: FaultInjector {
+        var injector: ScriptedModule {
             let fault = LoginFault(.wrongCredentials, log: "\(rawValue)")
             return switch self {
-            case .P: FaultInjector()
-            case .L: FaultInjector(.refuse(.wrongCredentials))
-            case .A: FaultInjector(abort: .fail(fault))
-            case .O: FaultInjector(logout: .fail(fault))
+            case .P: ScriptedModule()
+            case .L: ScriptedModule(.refuse(.wrongCredentials))
+            case .A: ScriptedModule(abort: .fail(fault))
+            case .O: ScriptedModule(logout: .fail(fault))
             }
         }
     }

@@ -2,7 +2,7 @@
 // Gatehouse
 
 /// A stack's entry in the form that the engine uses: fetching it costs one reference count, whatever it holds.
-final class LinkedEntry: Sendable {
+final class EngineEntry: Sendable {
     let entry: LoginStack.Entry
     let table: ActionTable
     let level: Int
@@ -31,7 +31,7 @@ final class LinkedEntry: Sendable {
         if let immediate { return .answered(immediate(call, record)) }
         switch entry.kind {
         case .broken(let fault): return .answered(ModuleAnswer(fault))
-        case .marker: return .nothingToDo
+        case .substack: return .nothingToDo
         case .immediate, .waiting: return .mustWait
         }
     }

@@ -7,7 +7,7 @@ internal import Synchronization
 /// A module with a given behaviour, correct or not, that records its calls.
 ///
 /// It is created in code, for stacks created in code. It may be used from any thread.
-public struct FaultInjector: LoginModule {
+public struct ScriptedModule: LoginModule {
     /// The behaviour of a login.
     public enum Behavior: Sendable {
         /// Succeeds, with these groups.
@@ -20,7 +20,7 @@ public struct FaultInjector: LoginModule {
         case fail(LoginFault)
         /// Keeps its first success without returning it, and returns it in every later login.
         case forge
-        /// Waits for ``FaultInjector/release()``, even if cancelled, then succeeds.
+        /// Waits for ``ScriptedModule/release()``, even if cancelled, then succeeds.
         case hold(groups: [String] = [])
         /// Runs this closure.
         case run(@Sendable (LoginAttempt) async throws(LoginFault) -> Verdict)
@@ -36,7 +36,7 @@ public struct FaultInjector: LoginModule {
         case ignore
         /// Throws a fault.
         case fail(LoginFault)
-        /// Waits for ``FaultInjector/release()``, even if cancelled, then returns `done`.
+        /// Waits for ``ScriptedModule/release()``, even if cancelled, then returns `done`.
         case hold
         /// Runs this closure.
         case run(@Sendable (LoginAttempt) async throws(LoginFault) -> Completion)

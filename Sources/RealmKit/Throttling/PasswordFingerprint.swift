@@ -5,7 +5,7 @@
 ///
 /// The key is generated at the start of the process: marks of two processes cannot be compared, and a password cannot
 /// be tested against a mark in another process.
-public struct GuessMark: Sendable, Hashable {
+public struct PasswordFingerprint: Sendable, Hashable {
     // The sum over the secrets: modules may request two at the same time, in any order.
     private var sum = 0
 

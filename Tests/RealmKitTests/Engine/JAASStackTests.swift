@@ -6,7 +6,7 @@ import RealmTesting
 import Testing
 
 /// A model of the algorithm of the JDK's LoginContext, written from its description, independent of this project.
-struct JavaModel {
+struct JAASModel {
     enum Answer: CaseIterable { case yes, ignore, no }
 
     struct Failed: Error { let module: Int? }
@@ -40,7 +40,7 @@ struct JavaModel {
     }
 }
 
-struct JavaStackTests {
+struct JAASStackTests {
     private static let failures: [LoginFailure] = [.wrongCredentials, .unknownUser, .locked, .accountExpired]
 
     /// All lists of a given length.
@@ -56,7 +56,7 @@ struct JavaStackTests {
     ) async throws {
         var seen = 0
         for flags in Self.lists(of: ControlFlag.allCases, count) {
-            for answers in Self.lists(of: JavaModel.Answer.allCases, count) {
+            for answers in Self.lists(of: JAASModel.Answer.allCases, count) {
                 try await compare(flags, answers)
                 seen += 1
             }
@@ -64,8 +64,8 @@ struct JavaStackTests {
         #expect(seen == stacks)
     }
 
-    private func compare(_ flags: [ControlFlag], _ answers: [JavaModel.Answer]) async throws {
-        let calls = Calls()
+    private func compare(_ flags: [ControlFlag], _ answers: [JAASModel.Answer]) async throws {
+        let calls = CallLog()
         let entries = flags.indices.map { index in
             let outcome: Outcome =
                 switch answers[index] {
@@ -73,13 +73,13 @@ struct JavaStackTests {
                 case .ignore: .ignored
                 case .no: .failure(Self.failures[index])
                 }
-            return LoginStack.Entry(Fixed(outcome, index: index, calls: calls), flags[index])
+            return LoginStack.Entry(FixedVerdictModule(outcome, index: index, calls: calls), flags[index])
         }
         let stack = LoginStack(name: "lane", entries, clock: ManualClock())
         let report = try #require(stack.loginNow(try request()))
-        var model = JavaModel(flags: flags, answers: answers)
+        var model = JAASModel(flags: flags, answers: answers)
         var expected: Refusal?
-        do throws(JavaModel.Failed) {
+        do throws(JAASModel.Failed) {
             try model.login()
         } catch {
             expected = error.module.map { .module(index: $0, phase: .login, failure: Self.failures[$0]) } ?? .allIgnored

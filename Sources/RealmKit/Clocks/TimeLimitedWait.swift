@@ -4,7 +4,7 @@
 internal import Bytes
 
 /// A wait for a task with a time limit; the task continues after the limit.
-package enum LimitedWait {
+package enum TimeLimitedWait {
     /// Waits for the value of a task.
     ///
     /// - Parameters:

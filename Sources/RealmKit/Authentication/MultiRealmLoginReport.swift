@@ -2,7 +2,7 @@
 // Gatehouse
 
 /// The result of a login in the first of several realms that accepts: the report of each realm that was used.
-public struct RealmsReport: Sendable {
+public struct MultiRealmLoginReport: Sendable {
     /// The outcome of the login as a whole.
     public enum Outcome: Sendable {
         /// A realm accepted; the report is that of this realm.

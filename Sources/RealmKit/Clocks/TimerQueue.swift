@@ -7,7 +7,7 @@ internal import Synchronization
 ///
 /// A login that ends in time needs a lock and no task of its own. The task sleeps until the earliest time and ends when
 /// none is left; an earlier new time gets another task.
-package final class DeadlineWatch: Sendable {
+package final class TimerQueue: Sendable {
     /// A handler, called with the current time; it returns the next time to be called at, or nil to be removed.
     package typealias Handler = @Sendable (_ now: UInt64) -> UInt64?
 

@@ -4,14 +4,14 @@
 internal import Synchronization
 
 /// A conversation that keeps a mark of the secrets passing through it.
-final class SecretMarkingConversation: Conversation {
+final class FingerprintingConversation: Conversation {
     private let conversation: any Conversation
-    private let marked = Mutex<GuessMark?>(nil)
+    private let marked = Mutex<PasswordFingerprint?>(nil)
 
     init(_ conversation: any Conversation) { self.conversation = conversation }
 
     /// The mark of the secrets so far; nil if there were none.
-    var guess: GuessMark? { marked.withLock { $0 } }
+    var guess: PasswordFingerprint? { marked.withLock { $0 } }
 
     var presentsSecret: Bool { conversation.presentsSecret }
 
@@ -19,7 +19,7 @@ final class SecretMarkingConversation: Conversation {
         let answers = try await conversation.answer(callbacks)
         for case .secret(let secret) in answers {
             marked.withLock { marked in
-                var mark = marked ?? GuessMark([])
+                var mark = marked ?? PasswordFingerprint([])
                 mark.add(secret)
                 marked = mark
             }
