@@ -3,7 +3,7 @@
 
 internal import Bytes
 
-/// A wait for a task with a time limit; the task continues after the limit.
+/// Waits for tasks with a time limit; a task continues after the limit.
 package enum TimeLimitedWait {
     /// Waits for the value of a task.
     ///

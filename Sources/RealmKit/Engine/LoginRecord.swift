@@ -4,12 +4,11 @@
 internal import Bytes
 internal import Synchronization
 
-/// The state of one login: the request, the principals that modules have committed, the shared state and, once it is
-/// decided, the steps.
+/// The state of one login: the request, the committed principals, the shared state, and the steps after the decision.
 ///
-/// Every call of a module is a round with its own number, and every contribution carries that number. When the engine
-/// has taken the module's answer the round is closed, so later contributions do not count. When the login is decided,
-/// the conversation and the shared state are released: a report holds no secret.
+/// Every call of a module is a round with a number, and every contribution has the number of its round. The engine
+/// closes the round when it receives the module's answer, so later contributions do not count. After the decision the
+/// conversation and the shared state are released, so a report contains no secret.
 final class LoginRecord: OngoingLogin {
     let request: LoginRequest
     let stack: LoginStack
@@ -24,13 +23,13 @@ final class LoginRecord: OngoingLogin {
 
     private struct State: ~Copyable {
         var conversation: (any Conversation)?
-        // Most logins have one contribution and no shared state; the rest costs them nothing.
+        // Most logins have one contribution and no shared state. They need no memory for the rare state.
         var first: Contribution?
         var more: [Contribution] = []
         var trace = LoginTrace()
         /// True if the client presented a secret.
         var presentedSecret = false
-        // An array of none or one, so that a record is cheap to create and destroy.
+        // An array with at most one element: an empty array is cheap to create and destroy.
         private var box: [RareState] = []
 
         var rare: RareState {
@@ -57,7 +56,7 @@ final class LoginRecord: OngoingLogin {
         }
     }
 
-    /// The state that only few logins have.
+    /// The state that most logins do not need.
     private struct RareState {
         var shared = SharedState()
         /// The shared state before a round changed it.
@@ -86,9 +85,9 @@ final class LoginRecord: OngoingLogin {
         state = Mutex(State(conversation))
     }
 
-    /// Keeps a contribution, unless its round is closed.
+    /// Adds a contribution, unless its round is closed.
     ///
-    /// - Returns: Its number; -1 if it is not kept.
+    /// - Returns: The number of the contribution; -1 if the round is closed.
     @discardableResult
     func add(_ contribution: Contribution) -> Int {
         state.withLock { state in
@@ -103,7 +102,7 @@ final class LoginRecord: OngoingLogin {
         }
     }
 
-    /// Marks the success that a module returned; the other successes it made in the round become void.
+    /// Records which success a module returned; the other successes of the round become void.
     func markReturned(_ number: Int, of round: Int) {
         state.withLock { state in
             guard !state.more.isEmpty else { return }
@@ -114,7 +113,7 @@ final class LoginRecord: OngoingLogin {
         }
     }
 
-    /// Returns whether modules have named the user and succeeded, but none of these successes counts in the end.
+    /// Returns whether modules named the user and succeeded in the login phase, but no such success counts at the end.
     ///
     /// The name in the request must not replace a name that a module has determined but could not commit.
     func lacksUser(_ trace: borrowing LoginTrace) -> Bool {
@@ -127,12 +126,12 @@ final class LoginRecord: OngoingLogin {
         return isNamed
     }
 
-    /// Closes a round, when its answer has been taken.
+    /// Closes a round after the engine has received its answer.
     func close(round: Int) {
         openRound.store(round + 1, ordering: .releasing)
     }
 
-    /// Reads and changes the shared state; the changes of a closed round are dropped.
+    /// Reads and changes the shared state; changes of a closed round are discarded.
     func withSharedState<Result: Sendable>(round: Int, _ body: (inout SharedState) -> Result) -> Result {
         state.withLock { state in
             if round == openRound.load(ordering: .acquiring) {
@@ -145,19 +144,20 @@ final class LoginRecord: OngoingLogin {
         }
     }
 
-    /// The rounds that have read or changed the shared state: their outcomes may depend on those of other modules.
+    /// The rounds that have read or changed the shared state; their outcomes may depend on other modules.
     var roundsUsingSharedState: [Int] { state.withLock { $0.rare.sharingRounds } }
 
-    /// Restores the shared state from before a round.
+    /// Restores the shared state that existed before a round.
     ///
-    /// The success of that round does not count, so the next module must find the same state as after a failure.
+    /// It is called if the success of that round does not count: the next module must find the same state as after a
+    /// failure.
     func restoreSharedState(before round: Int) {
         state.withLock { state in
             if let before = state.rare.before, before.round == round { state.rare.shared = before.shared }
         }
     }
 
-    /// Keeps a note of a module, unless its round is closed or there are 100 notes.
+    /// Adds a note of a module, unless its round is closed or there are already 100 notes.
     func note(_ text: String, module: Int, round: Int) {
         state.withLock { state in
             guard round == openRound.load(ordering: .acquiring), state.rare.notes.count < 100 else { return }
@@ -170,7 +170,7 @@ final class LoginRecord: OngoingLogin {
     /// - Returns: False if it was marked before.
     func beginLogout() -> Bool { !isLoggedOut.exchange(true, ordering: .acquiringAndReleasing) }
 
-    /// Drops the notes of the modules.
+    /// Removes the notes of the modules.
     func forgetNotes() { state.withLock { $0.forgetNotes() } }
 
     /// The notes of the modules.
@@ -211,7 +211,7 @@ final class LoginRecord: OngoingLogin {
             guard let time = state.rare.conversations[round], time.openQuestions == 0, let since = time.since else {
                 return
             }
-            // Another thread may have read the clock later, but have been here earlier.
+            // Another thread may have stored a later time as `since`.
             state.rare.conversations[round]?.total += now &- min(since, now)
             state.rare.conversations[round]?.since = nil
         }
@@ -228,7 +228,7 @@ final class LoginRecord: OngoingLogin {
 
     /// Stores the steps and releases the conversation and the shared state.
     func seal(_ trace: inout LoginTrace) {
-        // Read outside the lock: a conversation has a lock of its own.
+        // `presentsSecret` is read outside the lock, because a conversation may have its own lock.
         let conversation = trace.isGranted ? nil : state.withLock { $0.conversation }
         let presentsSecret = conversation?.presentsSecret ?? false
         state.withLock { state in
@@ -239,7 +239,7 @@ final class LoginRecord: OngoingLogin {
         }
     }
 
-    /// The reason for which the login was refused; nil if it was not.
+    /// The reason for the refusal; nil if the login was not refused.
     var refusal: Refusal? { state.withLock { $0.trace.refusal } }
 
     /// The effect of outages on the refusal.
@@ -248,7 +248,7 @@ final class LoginRecord: OngoingLogin {
     /// True if a secret was presented in a refused login.
     var presentedSecret: Bool { state.withLock { $0.presentedSecret } }
 
-    /// Every call of a module, in order; none until the login is decided.
+    /// Every call of a module, in order; empty until the login is decided.
     var steps: [LoginStep] {
         state.withLock { $0.trace.all }.map { step, fault in
             let entry = stack.entries[Int(step.entry)]
@@ -271,7 +271,7 @@ final class LoginRecord: OngoingLogin {
         state.withLock { $0.trace.all }.map(\.step).filter { $0.phase == .login }
     }
 
-    /// The user, as spelled by the first module that counts and names one; otherwise the name in the request.
+    /// The first user name of a contribution that counts; if no contribution names a user, the name in the request.
     var establishedName: Username {
         countedContributions.lazy.compactMap { $0.user(requested: self.request.username) }.first ?? request.username
     }

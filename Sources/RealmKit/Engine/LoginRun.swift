@@ -3,9 +3,10 @@
 
 /// The evaluation of one login: the next module to call, and the decision.
 ///
-/// The phases are those of JAAS: login; if it succeeds, commit of every module reached, under the same tables; if
-/// either fails, abort of every module reached. The run calls immediate modules itself. For the others it stops, and
-/// the caller passes the answer to ``process(_:with:isTimed:)``.
+/// The phases are those of JAAS. The login phase is first. If it succeeds, the commit phase calls every module that was
+/// reached, and uses the same tables. If one of these phases fails, the abort phase calls every module that was
+/// reached. The run calls immediate modules itself. For other modules it stops; the caller makes the call and passes
+/// the answer to ``process(_:with:isTimed:)``.
 struct LoginRun: ~Copyable {
     let stack: LoginStack
     let record: LoginRecord
@@ -47,13 +48,13 @@ struct LoginRun: ~Copyable {
         lastInstant = stack.clock.now
     }
 
-    /// Calls modules until one has to be awaited, or the run has ended.
+    /// Calls immediate modules until the caller must call a module, or the run has ended.
     ///
     /// - Returns: The call to make and to pass to ``process(_:with:isTimed:)``; nil at the end.
     mutating func advance() -> ModuleCall? {
         while let call = nextCall() {
             switch stack.entries[call.entry].perform(call, record: record) {
-            // Timing the work of an immediate module after the login would cost more than the work.
+            // After the login phase immediate modules are not timed: the clock would cost more than their work.
             case .answered(let answer): process(call, with: answer, isTimed: call.phase == .login)
             case .nothingToDo: position += 1
             case .mustWait: return call
@@ -92,7 +93,7 @@ struct LoginRun: ~Copyable {
         return ModuleCall(entry: position, phase: .login, round: trace.count, succeeded: false)
     }
 
-    /// Returns the commit of the next module; sub-stacks are entered as in the login phase.
+    /// Returns the commit call of the next module; sub-stacks are entered as in the login phase.
     private mutating func commitNext() -> ModuleCall {
         let step = trace[position]
         if !stack.isFlat {
@@ -140,7 +141,7 @@ struct LoginRun: ~Copyable {
 
     private mutating func refuse(_ phase: LoginPhase) {
         let reason = reason(phase)
-        // That a module is unavailable is not a secret, and the refusal is the same for an account that is not locked.
+        // An outage may be shown: the refusal is then the same for locked and for unlocked accounts.
         trace.refusal = mayGrant || reason.failure == .unavailable ? reason : .locked
         begin(.abort)
     }
@@ -148,12 +149,12 @@ struct LoginRun: ~Copyable {
     private func reason(_ phase: LoginPhase) -> Refusal {
         if stack.entries.isEmpty { return .emptyStack }
         guard let cause = walk.failure else { return .allIgnored }
-        // A table that counts a success or an ignored login as a failure has no failure of its own to report.
+        // A table may count a success or an ignored login as a failure. Such an outcome has no failure code.
         let failure = cause.outcome.failure ?? .permissionDenied
         return .module(index: cause.entry, phase: phase, failure: failure)
     }
 
-    /// Takes the answer to a call and advances.
+    /// Processes the answer to a call and moves to the next call.
     @inline(__always)
     mutating func process(_ call: ModuleCall, with answer: ModuleAnswer, isTimed: Bool = true) {
         let action: Action
@@ -161,8 +162,8 @@ struct LoginRun: ~Copyable {
         switch call.phase {
         case .login:
             let entry = stack.entries[call.entry]
-            // A locked login takes the path of a wrong password: neither the response nor the time may reveal a right
-            // guess.
+            // A locked login is evaluated as if the password were wrong. Otherwise the response or its time could
+            // reveal a right guess.
             let isCounted = mayGrant || answer.outcome != .success
             let outcome = isCounted ? answer.outcome : .failure(.wrongCredentials)
             if !isCounted { record.restoreSharedState(before: call.round) }
@@ -171,7 +172,7 @@ struct LoginRun: ~Copyable {
             proceed(next)
         case .commit:
             let entry = stack.entries[call.entry]
-            // A module that did not succeed and has nothing to commit affects the evaluation as in the login phase.
+            // If a module did not succeed and has nothing to commit, its outcome in the login phase counts again.
             let isAsBefore = answer.outcome == .ignored && !call.succeeded
             action = isAsBefore ? trace[position].action.ignoringJump : entry.actionAfterLogin(answer.outcome)
             let counts = isAsBefore && action != .ignore
@@ -199,7 +200,7 @@ struct LoginRun: ~Copyable {
 
     /// Refuses a login that was cancelled.
     ///
-    /// - Parameter call: The last call, or the next one if none was made.
+    /// - Parameter call: The last call; the next call if no call has been made.
     mutating func cancel(at call: ModuleCall) {
         if call.phase == .login {
             trace.reachedCount = trace.count
@@ -269,27 +270,28 @@ struct LoginRun: ~Copyable {
 }
 
 extension EngineEntry {
-    /// Returns the action for an outcome in the commit or logout phase: a module that had nothing to do is not counted,
-    /// whatever its table prescribes for one that ignored the login.
+    /// Returns the action for an outcome in the commit or logout phase.
+    ///
+    /// A module that had nothing to do is not counted, even if its table counts an ignored login.
     func actionAfterLogin(_ outcome: Outcome) -> Action {
         outcome == .ignored ? .ignore : table[outcome].countingJumpAsSuccess
     }
 }
 
 extension Action {
-    /// The action in a phase after the login, where the path is fixed: the jump of a module that succeeded counts as a
-    /// success.
+    /// The action after the login phase for a module that succeeded: a jump is replaced by `ok`.
+    ///
+    /// The modules to call are already known, so a jump cannot skip any.
     var countingJumpAsSuccess: Action {
         if case .jump = self { .ok } else { self }
     }
 
-    /// The action in a phase after the login, where the path is fixed: the jump of a module that did not succeed does
-    /// nothing.
+    /// The action after the login phase for a module that did not succeed: a jump is replaced by `ignore`.
     var ignoringJump: Action {
         if case .jump = self { .ignore } else { self }
     }
 
-    /// The action in a logout, which calls every module, so that none leaves the stack.
+    /// The action in a logout: a logout calls every module, so no action leaves the stack.
     var withoutLeaving: Action {
         switch self {
         case .done: .ok

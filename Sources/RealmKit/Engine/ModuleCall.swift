@@ -34,7 +34,7 @@ struct ModuleAnswer: Sendable {
         self.init(completion == .done ? Outcome.success : .ignored)
     }
 
-    /// Checks the proof of a success: it must belong to this very call.
+    /// Creates the answer from a verdict; the proof of a success must belong to this call.
     @inline(__always)
     init(_ verdict: Verdict, to call: ModuleCall, record: LoginRecord) {
         switch verdict {

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// The effect of an outage on a refused login: one of its modules was down.
+/// The effect of an outage on a refused login: a module of the login was unavailable or broken.
 ///
-/// Such a login may have two reasons to be refused. The response and the failure counters must not depend on the
-/// outcomes of the other modules, which would reveal whether the password was right and whether the user exists. The
-/// effect is therefore determined from all evaluations that are possible while the same modules are down, whatever the
-/// outcomes of the others.
+/// The response and the failure counters must not depend on the outcomes of the other modules. Otherwise they would
+/// reveal whether the password was right and whether the user exists. The effect is therefore computed from all
+/// evaluations that are possible while the same modules are down, with every possible outcome of the other modules.
 public struct Outage: Sendable, Hashable {
-    /// True if every possible refusal meets an unavailable module, so that the response may be 503.
+    /// True if an unavailable module contributes to every possible refusal, so that the response may be 503.
     public let mayBeShown: Bool
     /// True if no possible evaluation succeeds.
     ///
@@ -17,16 +16,16 @@ public struct Outage: Sendable, Hashable {
 }
 
 extension Outage {
-    /// Determines the effect of outages; nil if there was none, or if a possible refusal does not meet it.
+    /// Computes the effect of outages; nil if there was no outage, or if a refusal is possible without it.
     ///
     /// - Parameters:
     ///   - stack: The stack that was evaluated.
     ///   - trace: The steps of the evaluation.
-    ///   - refusal: Its result.
-    ///   - roundsUsingSharedState: The rounds in which a module has read the shared state. Whether such a module is down may
-    ///     depend on the findings of the others, so it is not counted as down.
+    ///   - refusal: The result of the evaluation.
+    ///   - roundsUsingSharedState: The rounds in which a module has used the shared state. The outage of such a module
+    ///     may depend on the outcomes of other modules, so the module is not counted as down.
     init?(of stack: LoginStack, trace: borrowing LoginTrace, refusal: Refusal, roundsUsingSharedState: () -> [Int]) {
-        // In the commit phase the credentials have been accepted: the response reveals nothing more about them.
+        // In the commit phase the credentials have already been accepted. The response reveals nothing more about them.
         if case .module(_, .commit, let failure) = refusal {
             guard Outcome.failure(failure).isOutage else { return nil }
             self.init(mayBeShown: failure == .unavailable, excludesSuccess: true)
@@ -49,7 +48,7 @@ extension Outcome {
     fileprivate var isOutage: Bool { self == .failure(.unavailable) || self == .failure(.internalError) }
 }
 
-/// All evaluations of a stack in which some modules have the given outcomes, and the others any outcome.
+/// All possible evaluations of a stack: the modules that are down have fixed outcomes, and the other modules have any.
 private struct PossibleWalks {
     let entries: ContiguousArray<EngineEntry>
     /// The outcomes of the modules that are down, by entry.
@@ -57,12 +56,12 @@ private struct PossibleWalks {
     /// The entry at which the login was cancelled: no evaluation gets further.
     let cancelledAt: Int?
 
-    /// True if all evaluations were explored; a stack with many jumps and sub-stacks may have too many.
+    /// True if all evaluations were explored; a stack with many jumps and sub-stacks may have too many evaluations.
     private(set) var isComplete = true
     private(set) var canGrant = false
-    /// True if each refusal meets an unavailable or broken module that contributes to it.
+    /// True if an unavailable or broken module contributes to each refusal.
     private(set) var allRefusalsMeetOutage = true
-    /// True if each refusal meets an unavailable module that contributes to it.
+    /// True if an unavailable module contributes to each refusal.
     private(set) var allRefusalsMeetUnavailable = true
 
     private static let maximumStates = 5000
@@ -71,12 +70,12 @@ private struct PossibleWalks {
     private enum Impression: UInt8, Hashable {
         case undecided
         case good
-        /// A failure that a table counts as a success; the login is refused at the end.
+        /// A table has counted a failure as a success; the login is refused at the end.
         case goodByFailure
         case bad
     }
 
-    /// The failures met on the way to a state.
+    /// The failures of modules that are down, in the evaluation up to a state.
     private struct FailuresMet: OptionSet, Hashable {
         let rawValue: UInt8
         static let unavailable = FailuresMet(rawValue: 1)
@@ -141,7 +140,7 @@ private struct PossibleWalks {
             canGrant = true
             return
         }
-        // A failure that was skipped decides only if no other outcome counts.
+        // An uncounted failure decides only if no other outcome counts.
         let counts = state.impression == .bad
         let isDown =
             state.failuresMet.contains(.countedUnavailable) || (!counts && state.failuresMet.contains(.unavailable))

@@ -25,7 +25,7 @@ public enum Answer: Sendable {
     case secret(Secret)
     /// A certificate in DER, verified by TLS.
     case certificate([UInt8])
-    /// No answer: the user gave none, or this kind of conversation cannot provide one.
+    /// No answer: the user did not answer, or this kind of conversation has no answer to the callback.
     case none
 }
 

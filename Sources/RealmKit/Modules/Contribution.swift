@@ -18,11 +18,11 @@ struct Contribution: Sendable {
     /// The number of the call in its login; see ``LoginRecord``.
     let round: Int
     let name: Name
-    /// True if it belongs to a success.
+    /// True if the contribution belongs to a success.
     ///
-    /// A module may make several; only the one it returns counts.
+    /// A module may create several successes. Only the success that it returns counts.
     var isCommit = false
-    /// True if the module returned another success than the one this belongs to.
+    /// True if the module returned a different success, so that this contribution does not count.
     var isVoid = false
     var groups: [String] = []
     var others: [Principal] = []
@@ -43,7 +43,7 @@ struct Contribution: Sendable {
         groups.contains { $0.utf8.elementsEqual(group.utf8) } || others.contains(.group(group))
     }
 
-    /// True if it names the user.
+    /// True if the contribution names the user.
     var namesUser: Bool {
         switch name {
         case .asRequested, .renamed: true

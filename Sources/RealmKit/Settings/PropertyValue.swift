@@ -21,7 +21,7 @@ public enum PropertyValue: Sendable {
     /// - Parameters:
     ///   - words: The words after the property's name, without quotes and with `${...}` expanded.
     ///   - kind: The kind of value.
-    /// - Throws: ``BadValue`` with the expected form.
+    /// - Throws: ``BadValue`` that describes the expected form.
     public init(_ words: [String], as kind: Property.Kind) throws(BadValue) {
         if case .list = kind {
             self = .list(words)

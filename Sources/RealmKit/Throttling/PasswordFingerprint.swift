@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// A keyed checksum of the secrets of a guess, which shows only whether two guesses were the same.
+/// A keyed checksum of the secrets that a client presented; it shows only whether two guesses were the same.
 ///
-/// The key is generated at the start of the process: marks of two processes cannot be compared, and a password cannot
-/// be tested against a mark in another process.
+/// The key is generated at the start of the process. Fingerprints of two processes cannot be compared, and a password
+/// cannot be tested against a fingerprint of another process.
 public struct PasswordFingerprint: Sendable, Hashable {
-    // The sum over the secrets: modules may request two at the same time, in any order.
+    // The sum of the hashes of all secrets, so that the order of the secrets does not matter.
     private var sum = 0
 
-    /// Creates the mark of some secrets.
+    /// Creates the fingerprint of secrets.
     ///
     /// - Parameter secrets: The secrets, in any order.
     public init(_ secrets: [Secret]) {
@@ -21,7 +21,7 @@ public struct PasswordFingerprint: Sendable, Hashable {
         var hasher = Hasher()
         secret.withBytes { bytes in
             hasher.combine(bytes.count)
-            for place in bytes.indices { hasher.combine(bytes[place]) }
+            for index in bytes.indices { hasher.combine(bytes[index]) }
         }
         sum &+= hasher.finalize()
     }

@@ -35,10 +35,10 @@ struct AddressTests {
     }
 
     @Test(arguments: [
-        ("10.0.0.1/8", "takes the first address of a block, and 10.0.0.1 is not the first one of 10.0.0.1/8"),
-        ("10.0.0.0/33", "takes a length from 0 to 32 behind the /, not 33"),
-        ("10.0.0.0/", "takes a length from 0 to 32 behind the /, not "),
-        ("::/+1", "takes a length from 0 to 128 behind the /, not +1"),
+        ("10.0.0.1/8", "takes the first address of a block; 10.0.0.1 is not the first address of 10.0.0.1/8"),
+        ("10.0.0.0/33", "takes a prefix length from 0 to 32 after the /, not 33"),
+        ("10.0.0.0/", "takes a prefix length from 0 to 32 after the /, not "),
+        ("::/+1", "takes a prefix length from 0 to 128 after the /, not +1"),
         ("host", "takes addresses such as 10.0.0.0/8, 127.0.0.1 or 2001:db8::/32, not host"),
         ("fe80::1%eth0", "takes addresses such as 10.0.0.0/8, 127.0.0.1 or 2001:db8::/32, not fe80::1%eth0"),
         ("", "takes addresses such as 10.0.0.0/8, 127.0.0.1 or 2001:db8::/32, not "),

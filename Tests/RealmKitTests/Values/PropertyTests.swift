@@ -113,12 +113,12 @@ struct SettingsTests {
         let set = try settings(["key": .secret(Secret(utf8: "k"))])
         #expect(throws: BadRealm("has no value", setting: "note")) { try set.string("note") }
         #expect(throws: BadRealm("has no value", setting: "nope")) { try set.integer("nope") }
-        #expect(throws: BadRealm("holds no text", setting: "tries")) { try set.string("tries") }
-        #expect(throws: BadRealm("holds no number", setting: "key")) { try set.integer("key") }
-        #expect(throws: BadRealm("holds no true or false", setting: "tries")) { try set.boolean("tries") }
-        #expect(throws: BadRealm("holds no time", setting: "tries")) { try set.duration("tries") }
-        #expect(throws: BadRealm("holds no list", setting: "tries")) { try set.list("tries") }
-        #expect(throws: BadRealm("holds no secret", setting: "tries")) { try set.secret("tries") }
+        #expect(throws: BadRealm("is not a text", setting: "tries")) { try set.string("tries") }
+        #expect(throws: BadRealm("is not a number", setting: "key")) { try set.integer("key") }
+        #expect(throws: BadRealm("is not true or false", setting: "tries")) { try set.boolean("tries") }
+        #expect(throws: BadRealm("is not a time", setting: "tries")) { try set.duration("tries") }
+        #expect(throws: BadRealm("is not a list", setting: "tries")) { try set.list("tries") }
+        #expect(throws: BadRealm("is not a secret", setting: "tries")) { try set.secret("tries") }
     }
 
     @Test func `an invalid default throws`() {

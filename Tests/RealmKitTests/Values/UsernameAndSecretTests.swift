@@ -60,7 +60,7 @@ struct UsernameTests {
     }
 
     @Test func `the description of an invalid name does not contain it`() {
-        #expect(BadUsername.controlCharacter.description == "the user name holds a control character")
+        #expect(BadUsername.controlCharacter.description == "the user name contains a control character")
         #expect(BadUsername.tooLong.description == "the user name is longer than 1024 bytes")
     }
 }
