@@ -20,7 +20,7 @@ struct DelayTests {
         let done = Notes<UInt64>()
         let watcher = Task { done.add(try await end.value) }
         try await Waiting.until {
-            if fixture.clock.sleepers > 0 { fixture.clock.advance(by: .milliseconds(10)) }
+            if fixture.clock.sleeperCount > 0 { fixture.clock.advance(by: .milliseconds(10)) }
             return !done.all.isEmpty
         }
         try await watcher.value
@@ -71,7 +71,7 @@ struct DelayTests {
         #expect(try await fixture.answer("ann", "right") == "in")
         login.cancel()
         #expect(try await login.value == "wrong-credentials")
-        #expect(fixture.clock.sleepers == 0)
+        #expect(fixture.clock.sleeperCount == 0)
     }
 
     @Test func `beyond the limit of delayed answers there is no delay`() async throws {

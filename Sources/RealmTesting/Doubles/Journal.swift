@@ -3,7 +3,7 @@
 
 internal import Synchronization
 
-/// Things that have happened, in order, whose number can be waited for.
+/// A list of events, in order; a test can wait until it has a number of entries.
 final class Journal<Entry: Sendable>: Sendable {
     private struct State {
         var entries: [Entry] = []
@@ -14,7 +14,7 @@ final class Journal<Entry: Sendable>: Sendable {
 
     var entries: [Entry] { state.withLock { $0.entries } }
 
-    /// Adds an entry; gives its number, from 0.
+    /// Adds an entry and returns its index.
     @discardableResult
     func add(_ entry: Entry) -> Int {
         let (number, waiting) = state.withLock { state in

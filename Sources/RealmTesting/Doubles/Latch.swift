@@ -3,7 +3,7 @@
 
 internal import Synchronization
 
-/// Holds tasks until it is opened, also those that are cancelled.
+/// Suspends tasks until it is opened, even cancelled tasks.
 final class Latch: Sendable {
     private struct State {
         var isOpen = false

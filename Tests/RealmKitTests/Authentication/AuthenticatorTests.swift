@@ -31,7 +31,7 @@ struct AuthenticatorTests {
     }
 
     @Test(arguments: ["Town", "", "village", "town "])
-    func `an unknown realm is never replaced by another`(name: String) async throws {
+    func `a login to an unknown realm never uses another realm`(name: String) async throws {
         let authenticator = Authenticator([try bound("town", [.required(ScriptedModule())]), try bound("city", [])])
         let request = try request(realm: name)
         let error = await #expect(throws: RealmError.self) {
@@ -42,12 +42,12 @@ struct AuthenticatorTests {
         #expect(throws: RealmError.noSuchRealm("", known: [])) { try authenticator.realm(name) }
     }
 
-    @Test func `without any realm the error message states that there are none`() {
+    @Test func `if there are no realms, the error message states this`() {
         let error = #expect(throws: RealmError.self) { try Authenticator([]).realm("town") }
         #expect(error?.message == "there is no realm town; there are none")
     }
 
-    @Test func `every user of a realm gets its assigned groups, and derived ones`() async throws {
+    @Test func `every user of a realm gets the assigned groups and the derived groups`() async throws {
         let stack = [LoginStack.Entry.required(FixedVerdictModule(.success))]
         let realm = try bound(
             "town",

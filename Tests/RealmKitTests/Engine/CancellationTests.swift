@@ -7,7 +7,9 @@ import Testing
 
 struct CancellationTests {
     @Test(arguments: ControlFlag.allCases)
-    func `a cancelled login is refused and calls no later module, whatever the flags`(flag: ControlFlag) async throws {
+    func `a cancelled login is refused and calls no later module, with every control flag`(
+        flag: ControlFlag
+    ) async throws {
         let held = ScriptedModule(.hold())
         let waiting = ScriptedModule(.accept(groups: ["Admin"]))
         let calls = CallLog()
@@ -56,7 +58,7 @@ struct CancellationTests {
         #expect(module.calls == [])
     }
 
-    @Test func `the running module is cancelled and aborted`() async throws {
+    @Test func `the module that runs during a cancellation is cancelled and aborted`() async throws {
         let conversation = RecordingConversation([.never])
         let ended = ScriptedModule(
             .run { (attempt) async throws(LoginFault) in

@@ -6,11 +6,11 @@ import RealmTesting
 import Testing
 
 struct ConcurrencyTests {
-    @Test func `CVE-2019-0217: a thousand logins at the same time get their own principals`() async throws {
+    @Test func `CVE-2019-0217: each of 1000 concurrent logins gets its own principals`() async throws {
         let module = ScriptedModule(
             .run { attempt in
                 let name = attempt.username.text
-                attempt.updateShared { $0[SharedState.Key("who")] = .text(name) }
+                attempt.updateShared { $0[SharedState.Key("user")] = .text(name) }
                 await Task.yield()
                 return attempt.commit(groups: ["of \(name)"])
             }
@@ -18,7 +18,7 @@ struct ConcurrencyTests {
         let check = ScriptedModule(
             .run { attempt in
                 await Task.yield()
-                let same = attempt.shared.text(SharedState.Key("who")) == attempt.username.text
+                let same = attempt.shared.text(SharedState.Key("user")) == attempt.username.text
                 return same ? attempt.commit(only: []) : .failed(.internalError)
             },
             commit: .run { attempt in

@@ -7,7 +7,7 @@ import Testing
 
 struct ForgeryTests {
     @Test(arguments: ControlFlag.allCases)
-    func `a success captured from an earlier login is a failure`(flag: ControlFlag) async throws {
+    func `a success of an earlier login counts as a failure`(flag: ControlFlag) async throws {
         let stack = stack(LoginStack.Entry(ScriptedModule(.forge), flag))
         let first = try await stack.login()
         #expect(first.identity == nil)
@@ -16,7 +16,7 @@ struct ForgeryTests {
         #expect(second.steps.first?.outcome == .failure(.internalError))
     }
 
-    @Test func `a success of another module in the same login is a failure`() async throws {
+    @Test func `a success of another module in the same login counts as a failure`() async throws {
         let captured = CapturedValue<Verdict>()
         let honest = ScriptedModule(
             .run { attempt in
@@ -30,7 +30,7 @@ struct ForgeryTests {
         #expect(report.refusal == .module(index: 1, phase: .login, failure: .internalError))
     }
 
-    @Test func `a success committed through an attempt captured from an earlier login is a failure`() async throws {
+    @Test func `a success from the attempt of an earlier login counts as a failure`() async throws {
         let captured = CapturedValue<LoginAttempt>()
         let module = ScriptedModule(
             .run { attempt in
@@ -45,7 +45,7 @@ struct ForgeryTests {
         #expect(report.refusal == .module(index: 0, phase: .login, failure: .internalError))
     }
 
-    @Test func `a success committed through another module's attempt is a failure`() async throws {
+    @Test func `a success from the attempt of another module counts as a failure`() async throws {
         let captured = CapturedValue<LoginAttempt>()
         let first = ScriptedModule(
             .run { attempt in

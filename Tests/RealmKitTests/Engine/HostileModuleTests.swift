@@ -5,7 +5,7 @@ import RealmKit
 import RealmTesting
 import Testing
 
-/// Modules that break the contract, each by an attack on the engine.
+/// Modules that break the contract of `LoginModule` in order to attack the engine.
 struct HostileModuleTests {
     /// A module made of two closures.
     private struct ClosureModule: ImmediateLoginModule {
@@ -22,15 +22,17 @@ struct HostileModuleTests {
             if let commit { committing = commit }
         }
 
-        init(realm: any Realm, options: ModuleOptions) throws(BadModule) { throw BadModule("is made in code only") }
+        init(realm: any Realm, options: ModuleOptions) throws(BadModule) {
+            throw BadModule("can be created only in code")
+        }
 
         func authenticateUser(_ attempt: LoginAttempt) throws(LoginFault) -> Verdict { try login(attempt) }
         func commit(_ attempt: LoginAttempt) throws(LoginFault) -> Completion { try committing(attempt) }
     }
 
-    @Test func `an answer after the deadline is late even if no timer has fired`() async throws {
+    @Test func `an answer after the deadline is rejected even if no timer has fired`() async throws {
         let clock = ManualClock()
-        // The clock advances within the call and wakes no task in time: as if all threads had been blocked.
+        // The clock advances within the call, and no task wakes in time, as if all threads were blocked.
         let slow = ScriptedModule(
             .run { attempt in
                 clock.advance(by: .seconds(6))
@@ -41,7 +43,7 @@ struct HostileModuleTests {
         #expect(report.refusal == .module(index: 0, phase: .login, failure: .unavailable))
     }
 
-    @Test func `of several successes of a module only the returned one counts`() async throws {
+    @Test func `if a module creates several successes, only the returned success counts`() async throws {
         let admin = try Username("admin")
         let module = ClosureModule { attempt in
             _ = attempt.commit(as: admin, groups: ["wheel"])
@@ -76,7 +78,7 @@ struct HostileModuleTests {
         #expect(report.identity?.username.text != "root")
     }
 
-    @Test func `the typed name is used only if no module names the user`() async throws {
+    @Test func `the name in the request is used only if no module names the user`() async throws {
         let guest = try Username("guest7")
         let code = ClosureModule { $0.commit(only: []) }
         let failing = ClosureModule(
@@ -92,11 +94,11 @@ struct HostileModuleTests {
         }
         let named = try await stack(.required(code), .optional(ClosureModule { $0.commit(as: guest) })).login("root")
         #expect(named.identity?.username == guest)
-        // A stack in which no module names the user is granted for the name in the request.
+        // If no module of the stack names the user, the identity has the name in the request.
         #expect(try await stack(.required(code)).login("root").identity?.username.text == "root")
     }
 
-    @Test func `state that a module shares after it has returned is dropped`() async throws {
+    @Test func `changes of the shared state after a module has returned are discarded`() async throws {
         let captured = CapturedValue<LoginAttempt>()
         let key = SharedState.Key("x")
         let first = ClosureModule { attempt in
@@ -112,7 +114,7 @@ struct HostileModuleTests {
     }
 
     @Test func `groups are compared byte by byte`() async throws {
-        // KELVIN SIGN, canonically equivalent to K.
+        // U+212A KELVIN SIGN is canonically equivalent to K.
         let module = ClosureModule { $0.commit(groups: ["\u{212A}admin"]) }
         let identity = try #require(try await stack(.required(module)).login().identity)
         #expect(!identity.isMember(of: "Kadmin"))
@@ -121,7 +123,7 @@ struct HostileModuleTests {
         #expect(Principal.group("\u{E9}") != Principal.group("e\u{301}"))
     }
 
-    @Test func `a negative sub-stack level counts as the stack itself`() async throws {
+    @Test func `a negative level counts as level 0`() async throws {
         let module = ClosureModule { $0.commit(groups: ["g"]) }
         let entry = LoginStack.Entry(module, ActionTable(.required), control: "required", name: "m", level: -1)
         #expect(try await stack(entry).login().groups == ["g"])

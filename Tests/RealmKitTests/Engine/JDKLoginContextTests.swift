@@ -5,7 +5,9 @@ import RealmKit
 import RealmTesting
 import Testing
 
-/// The stacks of the JDK's test LCTest: P passes all, L fails the login, A the abort, O the logout.
+/// The stacks of the JDK's own test LCTest.
+///
+/// Module P succeeds in all phases, L fails the login, A fails the abort, and O fails the logout.
 struct JDKLoginContextTests {
     enum Module: String, Sendable {
         case P, L, A, O
@@ -28,7 +30,7 @@ struct JDKLoginContextTests {
         let phase: LoginPhase
         /// The module and phase whose failure is reported; nil for a success.
         let failure: (Int, LoginPhase)?
-        /// The number of the three modules that are called: all those reached.
+        /// The number of modules that are called in the phase.
         var calls = 3
 
         var testDescription: String { name }
@@ -102,7 +104,9 @@ struct JDKLoginContextTests {
         Row(name: "EmptyModuleConfig", modules: "", flags: [], phase: .login, failure: nil, calls: 0),
     ]
 
-    @Test(arguments: rows) func `the stacks of the JDK's own tests have the expected results`(row: Row) async throws {
+    @Test(arguments: rows) func `the stacks of the JDK's own tests have the results that the JDK expects`(
+        row: Row
+    ) async throws {
         let injectors = row.modules.compactMap { Module(rawValue: String($0))?.injector }
         let entries = zip(injectors, row.flags).map { LoginStack.Entry($0, $1) }
         let context = LoginContext(LoginStack(name: row.name, entries, clock: ManualClock()))

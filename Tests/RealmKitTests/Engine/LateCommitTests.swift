@@ -70,10 +70,14 @@ struct LateCommitTests {
                 return attempt.commit(only: [])
             }
         )
-        #expect(try await stack(.required(Leaky(captured)), .required(second)).login().groups == ["User"])
+        #expect(
+            try await stack(.required(AttemptCapturingModule(captured)), .required(second)).login().groups == ["User"]
+        )
     }
 
-    @Test func `principals of a failed call do not count, those of the commit phase do`() async throws {
+    @Test func `principals of a call without success do not count, principals added in the commit phase count`()
+        async throws
+    {
         let confused = ScriptedModule(
             .run { attempt in
                 _ = attempt.commit(groups: ["Admin"])
@@ -91,7 +95,7 @@ struct LateCommitTests {
         #expect(report.identity?.subject.principals == [.user("ann"), .group("User"), .role("reader")])
     }
 
-    @Test func `principals of a commit phase that is ignored do not count`() async throws {
+    @Test func `principals added in a commit that returns ignored do not count`() async throws {
         let shy = ScriptedModule(
             .accept(groups: ["User"]),
             commit: .run { attempt in
@@ -103,11 +107,13 @@ struct LateCommitTests {
         #expect(report.identity?.subject.principals == [.user("ann")])
     }
 
-    private struct Leaky: ImmediateLoginModule {
+    private struct AttemptCapturingModule: ImmediateLoginModule {
         let captured: CapturedValue<LoginAttempt>
 
         init(_ captured: CapturedValue<LoginAttempt>) { self.captured = captured }
-        init(realm: any Realm, options: ModuleOptions) throws(BadModule) { throw BadModule("is made in code only") }
+        init(realm: any Realm, options: ModuleOptions) throws(BadModule) {
+            throw BadModule("can be created only in code")
+        }
 
         func authenticateUser(_ attempt: LoginAttempt) throws(LoginFault) -> Verdict {
             captured.set(attempt)

@@ -13,7 +13,7 @@ struct LockedLoginTests {
         await stack.login(try request(), asking: PreparedConversation.silent, mayGrant: mayGrant)
     }
 
-    @Test func `a login that may not succeed is aborted instead of committed`() async throws {
+    @Test func `a login that may not be granted is aborted instead of committed`() async throws {
         let module = ScriptedModule(.accept(groups: ["Staff"]))
         let report = try await login(stack(.required(module), .required(FixedVerdictModule(.success))), mayGrant: false)
         #expect(report.refusal == .locked)
@@ -29,7 +29,7 @@ struct LockedLoginTests {
     }
 
     @Test(arguments: 0..<200)
-    func `a login to a locked account calls the modules of a refused login, and commits nothing`(
+    func `a login to a locked account calls the same modules as a refused login, and commits nothing`(
         seed: UInt64
     ) async throws {
         var random = Random(seed: seed)
@@ -37,9 +37,9 @@ struct LockedLoginTests {
         let plan = (0..<random.below(5)).map { _ in
             (random.pick(outcomes), random.below(2) == 0, random.pick(ControlFlag.allCases))
         }
-        func stack(knowing: Bool) -> LoginStack {
+        func stack(hasRightPassword: Bool) -> LoginStack {
             let entries = plan.enumerated().map { index, place in
-                let outcome = !knowing && place.0 == .success ? .failure(.wrongCredentials) : place.0
+                let outcome = !hasRightPassword && place.0 == .success ? .failure(.wrongCredentials) : place.0
                 let module: any LoginModule =
                     place.1 ? FixedVerdictModule(outcome, index: index) : ScriptedModule(behavior(outcome))
                 return LoginStack.Entry(module, place.2)
@@ -49,22 +49,22 @@ struct LockedLoginTests {
         func reached(_ report: LoginReport, _ phase: LoginPhase) -> [Int] {
             report.steps.filter { $0.phase == phase }.map(\.index)
         }
-        let guessing = try await login(stack(knowing: false), mayGrant: true)
-        let locked = try await login(stack(knowing: true), mayGrant: false)
-        let lockedGuessing = try await login(stack(knowing: false), mayGrant: false)
+        let guessing = try await login(stack(hasRightPassword: false), mayGrant: true)
+        let locked = try await login(stack(hasRightPassword: true), mayGrant: false)
+        let lockedGuessing = try await login(stack(hasRightPassword: false), mayGrant: false)
         for report in [locked, lockedGuessing] {
             #expect(reached(report, .login) == reached(guessing, .login))
             #expect(reached(report, .abort) == reached(report, .login))
             #expect(reached(report, .commit) == [])
             #expect(report.identity == nil)
-            // Like the response to a wrong password: it shows an outage and nothing else.
+            // The refusal shows only an outage, like the refusal of a wrong password.
             #expect((report.refusal?.failure == .unavailable) == (guessing.refusal?.failure == .unavailable))
             if report.refusal?.failure != .unavailable { #expect(report.refusal == .locked) }
         }
     }
 
-    /// Shares a value with the next module when it succeeds, as a module with storePass does.
-    private struct Sharing: LoginModule {
+    /// A module that shares the password with the next module when it succeeds, like a module with `storePass`.
+    private struct StoringModule: LoginModule {
         init() {}
         init(realm: any Realm, options: ModuleOptions) throws(BadModule) {}
 
@@ -74,7 +74,8 @@ struct LockedLoginTests {
         }
     }
 
-    private final class Looking: LoginModule {
+    /// A module that records whether there is a shared password.
+    private final class ReadingModule: LoginModule {
         let found = Mutex<Bool?>(nil)
         init() {}
         init(realm: any Realm, options: ModuleOptions) throws(BadModule) {}
@@ -86,10 +87,10 @@ struct LockedLoginTests {
     }
 
     @Test(arguments: [true, false])
-    func `state shared with a success that does not count is removed`(mayGrant: Bool) async throws {
-        let looking = Looking()
-        _ = try await login(stack(.required(Sharing()), .required(looking)), mayGrant: mayGrant)
-        #expect(looking.found.withLock { $0 } == mayGrant)
+    func `shared state of a success that does not count is removed`(mayGrant: Bool) async throws {
+        let reader = ReadingModule()
+        _ = try await login(stack(.required(StoringModule()), .required(reader)), mayGrant: mayGrant)
+        #expect(reader.found.withLock { $0 } == mayGrant)
     }
 
     private func behavior(_ outcome: Outcome) -> ScriptedModule.Behavior {
@@ -97,7 +98,7 @@ struct LockedLoginTests {
         return outcome == .success ? .accept(groups: ["Staff"]) : .ignore
     }
 
-    @Test func `a cancelled login that may not succeed is refused as cancelled`() async throws {
+    @Test func `a cancelled login that may not be granted is refused as unavailable`() async throws {
         let module = ScriptedModule(.hold())
         let stack = stack(.required(module))
         let task = Task { try await login(stack, mayGrant: false) }

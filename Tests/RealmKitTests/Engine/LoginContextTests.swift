@@ -6,7 +6,7 @@ import RealmTesting
 import Testing
 
 struct LoginContextTests {
-    /// A module with the given results of successive logins.
+    /// Returns a module with the given results of successive logins.
     private func module(_ name: String, _ answers: [Bool]) -> ScriptedModule {
         let count = CallLog()
         return ScriptedModule(
@@ -18,7 +18,7 @@ struct LoginContextTests {
         )
     }
 
-    @Test func `a refused login removes the principals of an earlier one, also those of modules it did not reach`()
+    @Test func `a refused login removes the principals of an earlier login, even if it does not reach their modules`()
         async throws
     {
         let stack = stack(.requisite(module("a", [true, false])), .required(module("b", [true])))
@@ -29,7 +29,8 @@ struct LoginContextTests {
         #expect(context.subject?.users == ["given"])
     }
 
-    @Test func `a logout removes the principals of an earlier login, also those of modules the last one did not reach`()
+    @Test
+    func `a logout removes the principals of an earlier login, even if the last login did not reach their modules`()
         async throws
     {
         let stack = stack(.sufficient(module("a", [false, true])), .required(module("b", [true])))
@@ -42,7 +43,7 @@ struct LoginContextTests {
         #expect(context.subject?.users == [])
     }
 
-    @Test func `a context has no subject of its own before a success and after a refusal`() async throws {
+    @Test func `a context without a given subject has no subject before a success and after a refusal`() async throws {
         let stack = stack(.required(module("a", [false, true, false])))
         let context = LoginContext(stack)
         #expect(context.subject == nil)
@@ -53,7 +54,7 @@ struct LoginContextTests {
         }
     }
 
-    @Test func `a logout removes a module's principals, and keeps those of a module that throws`() async throws {
+    @Test func `a logout removes the principals of a module unless the module throws`() async throws {
         let stubborn = ScriptedModule(
             .run { $0.commit(only: [.user("b")]) },
             logout: .fail(.unavailable("the directory is down"))
@@ -68,7 +69,7 @@ struct LoginContextTests {
         #expect(report.steps.map(\.call) == ["0.logout=success", "1.logout=unavailable", "2.logout=success"])
     }
 
-    @Test func `a logout calls only the modules that were reached`() async throws {
+    @Test func `a logout calls only the modules that the login reached`() async throws {
         let unreached = ScriptedModule()
         let stack = stack(.sufficient(ScriptedModule()), .required(unreached))
         let identity = try #require(try await stack.login().identity)
@@ -77,7 +78,7 @@ struct LoginContextTests {
         #expect(unreached.calls == [])
     }
 
-    @Test func `a logout passes the module the user and whether its login succeeded`() async throws {
+    @Test func `the attempt of a logout has the user, and whether the module succeeded`() async throws {
         let seen = CapturedValue<[String]>()
         let module = ScriptedModule(
             .refuse(.wrongCredentials),

@@ -6,7 +6,7 @@ import RealmTesting
 import SeededRandom
 import Testing
 
-/// A model of the evaluation in Linux-PAM, written from its description, independent of this project.
+/// A model of the evaluation in Linux-PAM, written from its documentation and independent of the engine.
 struct PAMModel {
     enum Entry {
         case marker(level: Int)
@@ -20,7 +20,7 @@ struct PAMModel {
     }
 
     private enum Impression { case none, good, bad }
-    /// Nil is PAM_PERM_DENIED, the initial result.
+    /// A nil status is PAM_PERM_DENIED, the initial result.
     private typealias State = (impression: Impression, status: Outcome?)
 
     let entries: [Entry]
@@ -64,7 +64,7 @@ struct PAMModel {
                         state = (.bad, nil)
                         break
                     }
-                    // A sub-stack counts with its marker as one entry.
+                    // A sub-stack and its marker count as one entry.
                     index += 1
                     while index < entries.count, entries[index].level > level { index += 1 }
                 }
@@ -81,7 +81,7 @@ struct PAMModel {
 struct PAMStackTests {
     private static let outcomes: [Outcome] = [.success, .ignored] + LoginFailure.allCases.map { .failure($0) }
 
-    /// A random sub-stack: modules with random tables, and sub-stacks.
+    /// Returns a random sub-stack of modules with random tables, and of further sub-stacks.
     private static func entries(
         level: Int,
         _ random: inout Random
@@ -120,7 +120,7 @@ struct PAMStackTests {
     }
 
     @Test(arguments: 0..<20)
-    func `random stacks of bracket tables grant and call as Linux-PAM does`(seed: UInt64) throws {
+    func `random stacks with bracket tables have the same results and calls as in Linux-PAM`(seed: UInt64) throws {
         var random = Random(seed: seed)
         var granted = 0
         for round in 0..<500 {
@@ -146,8 +146,8 @@ struct PAMStackTests {
         #expect((50..<450).contains(granted))
     }
 
-    /// The requirements of the public test suites of Linux-PAM for sub-stacks.
-    @Test func `a reset clears the state of its own sub-stack, in the login and in its commit`() throws {
+    /// Source: the requirements for sub-stacks in the test suites of Linux-PAM.
+    @Test func `a reset clears the state of its own sub-stack, in the login phase and in the commit phase`() throws {
         let reset = ActionTable(success: .reset, failure: .ignore)
         let yes = { (name: String) in FixedVerdictModule(.success, index: Int(name) ?? 0) }
         let stack = LoginStack(
@@ -190,21 +190,21 @@ struct PAMStackTests {
         #expect(report.groups == ["g1", "g2"])
     }
 
-    @Test func `a module that ignores the commit does not count, even if its table makes ignored bad`()
+    @Test func `a commit that returns ignored does not count, even if the table counts ignored as bad`()
         async throws
     {
         let table = ActionTable(success: .ok, ignored: .bad, failure: .bad)
-        let shy = ScriptedModule(commit: .ignore, logout: .ignore)
+        let ignoring = ScriptedModule(commit: .ignore, logout: .ignore)
         let stack = stack(
             .required(ScriptedModule(.accept(groups: ["User"]))),
-            LoginStack.Entry(shy, table, control: "[ignore=bad]", name: "shy")
+            LoginStack.Entry(ignoring, table, control: "[ignore=bad]", name: "ignoring")
         )
         let identity = try #require(try await stack.login().identity)
         #expect(identity.groups == ["User"])
         #expect(await stack.logout(identity).refusal == nil)
     }
 
-    @Test func `a jump to the end is allowed, a longer one is refused`() throws {
+    @Test func `a jump to the end of the stack is allowed, a longer jump is a failure`() throws {
         for (count, grants) in [(UInt8(1), true), (2, false)] {
             let table = ActionTable(success: .jump(count), failure: .bad)
             let stack = stack(

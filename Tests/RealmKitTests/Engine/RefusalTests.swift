@@ -31,8 +31,8 @@ struct RefusalTests {
     func `a module that throws fails under its flag`(flag: ControlFlag) async throws {
         let thrower = ScriptedModule(.fail(.internalError("bang")))
         let report = try await stack(LoginStack.Entry(thrower, flag), .required(ScriptedModule())).login()
-        let spoils = flag == .required || flag == .requisite
-        #expect(report.refusal == (spoils ? .module(index: 0, phase: .login, failure: .internalError) : nil))
+        let isRequired = flag == .required || flag == .requisite
+        #expect(report.refusal == (isRequired ? .module(index: 0, phase: .login, failure: .internalError) : nil))
         #expect(report.steps[0].fault?.log == "bang")
     }
 
@@ -40,8 +40,8 @@ struct RefusalTests {
     func `a module that cannot be created fails under its flag`(flag: ControlFlag) async throws {
         let entry = LoginStack.Entry.broken("gone", flag, fault: .unavailable("no such library"))
         let report = try await stack(entry, .required(ScriptedModule())).login()
-        let spoils = flag == .required || flag == .requisite
-        #expect(report.refusal == (spoils ? .module(index: 0, phase: .login, failure: .unavailable) : nil))
+        let isRequired = flag == .required || flag == .requisite
+        #expect(report.refusal == (isRequired ? .module(index: 0, phase: .login, failure: .unavailable) : nil))
         #expect(report.steps[0].module == "gone")
         #expect(report.steps[0].fault?.log == "no such library")
     }
@@ -66,7 +66,7 @@ struct RefusalTests {
         #expect(unreached.calls == [])
     }
 
-    @Test func `a failed abort does not change the refusal, and the next module is aborted`() async throws {
+    @Test func `after a failed abort the refusal is the same, and the next module is still aborted`() async throws {
         let broken = ScriptedModule(.refuse(.wrongCredentials), abort: .fail(.internalError("bang")))
         let last = ScriptedModule()
         let report = try await stack(.required(broken), .required(last)).login()
@@ -75,7 +75,7 @@ struct RefusalTests {
     }
 
     @Test(arguments: [RecordingConversation.Reply.answers([]), .answers([.none, .none])])
-    func `a wrong number of answers is a fault of the module's call`(
+    func `a wrong number of answers fails the module with an internal error`(
         reply: RecordingConversation.Reply
     ) async throws {
         let module = ScriptedModule(

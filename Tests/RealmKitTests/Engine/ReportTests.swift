@@ -46,7 +46,7 @@ struct ReportTests {
         #expect(report.identity?.username.text == "ann")
     }
 
-    @Test func `an aborted login shows its aborts as refusing and ignored`() async throws {
+    @Test func `the steps of the abort phase have the state refusing and the action ignore`() async throws {
         let report = try await stack(.required(ScriptedModule(.refuse(.disabled)))).login()
         let abort = try #require(report.steps.last)
         #expect(abort.call == "0.abort=ignored")
@@ -55,7 +55,7 @@ struct ReportTests {
         #expect(report.identity == nil)
     }
 
-    @Test func `a stack of many modules reports all of them`() async throws {
+    @Test func `a report of a stack with many modules lists all modules`() async throws {
         let entries = (0..<300).map { LoginStack.Entry(FixedVerdictModule(.success, index: $0), .required) }
         let report = try #require(LoginStack(name: "long", entries, clock: ManualClock()).loginNow(try request()))
         #expect(report.steps.count == 600)
@@ -63,7 +63,7 @@ struct ReportTests {
         #expect(report.steps.map(\.index) == Array(0..<300) + Array(0..<300))
     }
 
-    @Test func `the first user name that a module commits is that of the identity`() async throws {
+    @Test func `the identity has the first user name that a module commits`() async throws {
         let renamed = try Username("Ann Lee")
         let check = ScriptedModule(.run { $0.commit(only: [.role("checked")]) })
         let first = ScriptedModule(.run { $0.commit(as: renamed, groups: ["a", "b"], others: [.role("r")]) })
@@ -80,13 +80,13 @@ struct ReportTests {
         #expect(["a", "b", "c", "A", "d", "r"].map(identity.isMember) == [true, true, true, false, false, false])
     }
 
-    @Test func `if no module commits a user name the given one is used`() async throws {
+    @Test func `if no module commits a user name, the identity has the name in the request`() async throws {
         let report = try await stack(.required(ScriptedModule(.run { $0.commit(only: []) }))).login()
         #expect(report.identity?.username.text == "ann")
         #expect(report.identity?.subject.principals == [])
     }
 
-    @Test func `a stack that may suspend does not complete synchronously`() async throws {
+    @Test func `loginNow returns nil for a stack with a module that may wait`() async throws {
         #expect(
             stack(.required(FixedVerdictModule(.success)), .optional(ScriptedModule())).loginNow(try request()) == nil
         )

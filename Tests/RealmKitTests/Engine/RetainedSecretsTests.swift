@@ -6,7 +6,7 @@ import RealmTesting
 import Testing
 
 struct RetainedSecretsTests {
-    @Test func `a report keeps no conversation`() async throws {
+    @Test func `a report does not retain the conversation`() async throws {
         weak var conversation: RecordingConversation?
         let module = ScriptedModule(
             .run { (attempt) async throws(LoginFault) in
@@ -23,7 +23,7 @@ struct RetainedSecretsTests {
         #expect(conversation == nil)
     }
 
-    @Test func `a report keeps no shared password`() async throws {
+    @Test func `a report does not retain a shared password`() async throws {
         weak var shared: Secret?
         let module = ScriptedModule(
             .run { attempt in

@@ -6,7 +6,7 @@ import RealmTesting
 import Testing
 
 struct ConversationConformanceTests {
-    @Test func `the conversations of the library and of the kit pass the conformance kit`() async {
+    @Test func `the conversations of RealmKit and RealmTesting pass the conformance tests`() async {
         let prepared = ConversationConformance(missing: [.oneTimeCode(prompt: ""), .certificate]) {
             PreparedConversation(name: "ann", password: Secret(utf8: "lilac"))
         }
@@ -27,24 +27,26 @@ struct ConversationConformanceTests {
         let short = ConversationConformance { RecordingConversation([.answers([])]) }
         #expect(await short.violations().contains("0 answers to [\"name\"]"))
         let wrong = ConversationConformance { RecordingConversation([.answers([.name("ann")])]) }
-        #expect(await wrong.violations().contains("password in [\"password\"] has an answer of another kind"))
+        #expect(await wrong.violations().contains("the answer to password in [\"password\"] has the wrong kind"))
         let gone = ConversationConformance(missing: [.certificate]) {
             RecordingConversation([.fault(.unavailable("gone"))])
         }
         #expect(
             await gone.violations().contains(
-                "for certificate, which should have no answer, it throws: unavailable: gone"
+                "it throws for the callback certificate, which must have no answer: unavailable: gone"
             )
         )
-        let has = ConversationConformance(missing: [.name(prompt: "")]) { PreparedConversation(name: "ann") }
-        #expect(await has.violations() == ["it answers name, which should have no answer"])
-        let deaf = RecordingConversation([.held(.silent)])
-        let stuck = ConversationConformance(timeLimit: .milliseconds(500), makeWaiting: { deaf }) {
+        let answering = ConversationConformance(missing: [.name(prompt: "")]) { PreparedConversation(name: "ann") }
+        #expect(await answering.violations() == ["it answers the callback name, which must have no answer"])
+        let endless = RecordingConversation([.held(.silent)])
+        let stuck = ConversationConformance(timeLimit: .milliseconds(500), makeWaiting: { endless }) {
             PreparedConversation.silent
         }
-        #expect(await stuck.violations() == ["it does not return when it is cancelled"])
-        deaf.release()
-        let calm = ConversationConformance(makeWaiting: { PreparedConversation.silent }) { PreparedConversation.silent }
-        #expect(await calm.violations() == ["it answers after a cancellation instead of throwing"])
+        #expect(await stuck.violations() == ["it does not return after a cancellation"])
+        endless.release()
+        let uncancelled = ConversationConformance(makeWaiting: { PreparedConversation.silent }) {
+            PreparedConversation.silent
+        }
+        #expect(await uncancelled.violations() == ["it answers after a cancellation instead of throwing"])
     }
 }

@@ -5,13 +5,13 @@ import RealmKit
 import RealmTesting
 import Testing
 
-/// The conformance tests find violations of the contract.
+/// The conformance test finds violations of the contract of `LoginModule`.
 struct LoginModuleConformanceTests {
     typealias Credential = LoginModuleConformance.Credential
 
     private static let users = ["ann": "lilac", "bob": "basil", "cid": "clove"]
 
-    /// A correct check of a password.
+    /// Checks a password, as a correct module does.
     private static func check(_ attempt: LoginAttempt) async throws(LoginFault) -> Verdict {
         let password = try await attempt.password()
         guard let right = users[attempt.username.text], Secret(utf8: right).isEqual(to: password) else {
@@ -42,7 +42,7 @@ struct LoginModuleConformanceTests {
     @Test func `a module that accepts every user is found`() async {
         let found = await violations(of: ScriptedModule())
         #expect(found.contains("nobody should be refused, but is accepted"))
-        #expect(found.contains { $0.hasSuffix("is accepted with a conversation that answers none") })
+        #expect(found.contains { $0.hasSuffix("is accepted with a conversation that has no answers") })
     }
 
     @Test func `a module that refuses every user is found`() async {
@@ -50,8 +50,8 @@ struct LoginModuleConformanceTests {
         #expect(found.contains("ann should be accepted, but is refused: locked"))
     }
 
-    /// The defect of CVE-2026-33544: the module stores data of one login.
-    @Test func `a module that mixes up logins is found`() async {
+    /// The defect of CVE-2026-33544: the module keeps data of one login in a property that all logins share.
+    @Test func `a module that mixes up concurrent logins is found`() async {
         let last = CapturedValue<String>()
         let module = ScriptedModule(
             .run { (attempt) async throws(LoginFault) in
@@ -62,7 +62,7 @@ struct LoginModuleConformanceTests {
                 return attempt.commit(only: [.group("of \(last.value ?? "")")])
             }
         )
-        #expect(await violations(of: module).contains { $0.hasPrefix("among two hundred logins at once, ") })
+        #expect(await violations(of: module).contains { $0.hasPrefix("among 200 concurrent logins, ") })
     }
 
     @Test func `a module that requests no password of unknown users is found`() async {

@@ -6,7 +6,7 @@ import RealmTesting
 import Testing
 
 struct ManualClockTests {
-    @Test func `the clock moves only when advanced, and wakes the sleepers that are due`() async throws {
+    @Test func `the clock moves only when advanced, and wakes the tasks that are due`() async throws {
         let clock = ManualClock(now: 5)
         #expect(clock.now == 5)
         try await clock.sleep(until: 5)
@@ -18,14 +18,14 @@ struct ManualClockTests {
         let late = Task { try await clock.sleep(until: 20) }
         await clock.untilAsleep(2)
         clock.advance(by: .nanoseconds(4))
-        #expect(clock.sleepers == 2)
+        #expect(clock.sleeperCount == 2)
         clock.advance(by: .nanoseconds(1))
         try await early.value
         #expect(woken.value == 10)
-        #expect(clock.sleepers == 1)
+        #expect(clock.sleeperCount == 1)
         late.cancel()
         await #expect(throws: CancellationError.self) { try await late.value }
-        #expect(clock.sleepers == 0)
+        #expect(clock.sleeperCount == 0)
     }
 
     @Test func `a cancelled task does not sleep`() async {
@@ -39,6 +39,6 @@ struct ManualClockTests {
         task.cancel()
         begin.release()
         await #expect(throws: CancellationError.self) { try await task.value }
-        #expect(clock.sleepers == 0)
+        #expect(clock.sleeperCount == 0)
     }
 }

@@ -6,7 +6,7 @@ import RealmTesting
 import Testing
 
 struct RealmConformanceTests {
-    private struct Bad: Realm {
+    private struct InvalidRealm: Realm {
         static let classNames = ["Bad", "Bad", "b d", ""]
         static let properties: PropertySchema = [
             .jaasContext(default: "lane"), Property("tries", .integer(0...2), default: "2", required: true),
@@ -25,7 +25,7 @@ struct RealmConformanceTests {
 
     @Test func `every violation of a realm is found`() async {
         let conformance = RealmConformance(
-            Bad.self,
+            InvalidRealm.self,
             properties: ["tries": ["1"]],
             members: ["ann": ["User"]],
             unknownUsers: ["nobody", "thrower"]
@@ -43,15 +43,15 @@ struct RealmConformanceTests {
                 "tries is required, but the realm can be created without it",
                 "jaasContext is empty",
                 "authType contains a control character",
-                "jaas-context is set to another, but jaasContext is ",
-                "the groups of ann are [\"everybody\"], not [\"User\"]",
+                "jaas-context is set to \"another\", but jaasContext is \"\"",
+                "the groups of ann should be [\"User\"], but are [\"everybody\"]",
                 "groupNames(of: nobody) returns [\"everybody\"] for an unknown user",
                 "groupNames(of: thrower) throws noSuchRealm",
             ]
         )
     }
 
-    private struct Impossible: Realm {
+    private struct InvalidDefaultRealm: Realm {
         static let properties: PropertySchema = [Property("tries", .integer(0...2), default: "3")]
         let jaasContext = "lane"
         let authType = "Impossible"
@@ -61,7 +61,7 @@ struct RealmConformanceTests {
 
     @Test func `a default that cannot be read is found`() async {
         #expect(
-            await RealmConformance(Impossible.self).violations() == [
+            await RealmConformance(InvalidDefaultRealm.self).violations() == [
                 "the default of tries is invalid: it is a whole number from 0 to 2, not 3",
                 "the realm cannot be created from the given properties: tries: has an invalid default: "
                     + "it is a whole number from 0 to 2, not 3",
@@ -71,10 +71,10 @@ struct RealmConformanceTests {
 }
 
 struct AccountKeyConformanceTests {
-    private struct Moody: Realm {
+    private struct CaseSensitiveRealm: Realm {
         static let properties: PropertySchema = [.jaasContext(default: "lane")]
         let jaasContext: String
-        let authType = "Moody"
+        let authType = "CaseSensitive"
 
         init(_ properties: RealmProperties) throws(BadRealm) { jaasContext = try properties.jaasContext }
 
@@ -83,12 +83,12 @@ struct AccountKeyConformanceTests {
 
     @Test func `spellings of one user with different or empty account keys are found`() async {
         let conformance = RealmConformance(
-            Moody.self,
+            CaseSensitiveRealm.self,
             spellings: [["ann", "Ann"], ["bob", "bob"], ["nobody"], [" "]]
         )
         #expect(
             await conformance.violations() == [
-                #"accountKey(of:) of ["ann", "Ann"] is ["ann", "Ann"], not the same"#,
+                #"accountKey(of:) returns different keys for ["ann", "Ann"]: ["ann", "Ann"]"#,
                 #"accountKey(of:) is empty for one of ["nobody"]"#,
                 #"one of [" "] is not a valid user name: the user name begins or ends with white space"#,
             ]

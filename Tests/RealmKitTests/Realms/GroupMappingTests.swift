@@ -12,7 +12,7 @@ struct GroupMappingTests {
         (["a->b"], ["a", "b"], []), (["a->b", "c->b"], ["a", "c"], ["b"]), ([], ["a"], []), (["a->b"], ["A"], []),
         (["a->b", "a->c", "b->d", "c->d"], ["a"], ["b", "c", "d"]), (["x-y->z"], ["x-y"], ["z"]),
     ])
-    func `groups are derived by one rule and by several in a row`(
+    func `groups are derived by one rule or by a chain of rules`(
         rules: [String],
         groups: [String],
         expected: [String]
@@ -37,7 +37,7 @@ struct GroupMappingTests {
         }
     }
 
-    @Test func `without rules no groups are derived`() throws {
+    @Test func `a mapping without rules is empty`() throws {
         #expect(GroupMapping.none.isEmpty)
         #expect(try GroupMapping(rules: []).isEmpty)
         #expect(try !GroupMapping(rules: ["a->b"]).isEmpty)

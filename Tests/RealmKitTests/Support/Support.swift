@@ -28,7 +28,7 @@ extension LoginStack {
 }
 
 extension LoginReport {
-    /// The calls of the report as `0.login=success`.
+    /// The calls of the report, such as `0.login=success`.
     var calls: [String] { steps.map(\.call) }
 
     var groups: [String]? { identity?.groups }
@@ -38,7 +38,7 @@ extension LoginStep {
     var call: String { "\(index).\(phase.name)=\(outcome)" }
 }
 
-/// The indices of the called modules, in order.
+/// A log of numbers, such as the indices of the called modules.
 final class CallLog: Sendable {
     private let noted = Mutex<[Int]>([])
 
@@ -59,7 +59,7 @@ struct FixedVerdictModule: ImmediateLoginModule {
         self.calls = calls
     }
 
-    init(realm: any Realm, options: ModuleOptions) throws(BadModule) { throw BadModule("is made in code only") }
+    init(realm: any Realm, options: ModuleOptions) throws(BadModule) { throw BadModule("can be created only in code") }
 
     func authenticateUser(_ attempt: LoginAttempt) throws(LoginFault) -> Verdict {
         calls.note(index)
@@ -68,7 +68,7 @@ struct FixedVerdictModule: ImmediateLoginModule {
     }
 }
 
-/// Advances a clock until a task has ended.
+/// Advances a clock until a task has ended, and returns the value of the task.
 func value<Value: Sendable>(
     of task: Task<Value, any Error>,
     moving clock: ManualClock,
@@ -86,7 +86,7 @@ func value<Value: Sendable>(
     return try await value.value
 }
 
-/// A value to be set later.
+/// A value that a closure sets and a test reads.
 final class CapturedValue<Value: Sendable>: Sendable {
     private let captured = Mutex<Value?>(nil)
 

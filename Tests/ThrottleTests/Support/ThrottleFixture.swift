@@ -92,7 +92,7 @@ final class ThrottleFixture: Sendable {
             return try await body()
         }
         try await Waiting.until {
-            if clock.sleepers > 0 { clock.advance(by: .milliseconds(10)) }
+            if clock.sleeperCount > 0 { clock.advance(by: .milliseconds(10)) }
             return !done.all.isEmpty
         }
         return (try await task.value, Int((done.all[0] - begin) / 1_000_000))
