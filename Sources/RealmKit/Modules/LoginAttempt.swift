@@ -3,8 +3,8 @@
 
 /// One call of a module within a login.
 ///
-/// It gives the module the request, the conversation with the user and the state that modules share. A module can succeed
-/// only by a `commit` method of its attempt.
+/// It gives the module the request, the conversation with the user and the state that modules share. A module can
+/// succeed only by a `commit` method of its attempt.
 ///
 /// An attempt is valid during the call it was passed to. A commit after the module has thrown, timed out or returned
 /// has no effect. It may be used from any thread.
