@@ -65,7 +65,7 @@ struct Base64Tests {
     ]
 
     @Test(arguments: alphabets)
-    func `each alphabet reads only its own characters and padding`(base64: Base64, text: String, other: String) {
+    func `each alphabet decodes only its own characters and padding`(base64: Base64, text: String, other: String) {
         let bytes: [UInt8] = [0xFB, 0xFF]
         #expect(base64.encode(bytes.span) == text)
         #expect(base64.decode(text) == bytes)

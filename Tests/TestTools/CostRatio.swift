@@ -8,7 +8,7 @@
 package struct CostRatio: CustomStringConvertible {
     /// The minimum number of rounds: the first round includes work that is done only once.
     private static let minimumRounds = 3
-    /// The maximum number of rounds: after so many rounds the ratio cannot be an accident.
+    /// The maximum number of rounds: if the ratio is too high in all of them, this is not an accident.
     private static let maximumRounds = 60
 
     /// The minimum cost of the work, and the minimum cost of the reference work.

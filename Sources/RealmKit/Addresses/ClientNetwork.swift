@@ -50,7 +50,7 @@ public struct ClientNetwork: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The larger network around this network: 24 bits of IPv4, or 48 bits of IPv6.
+    /// The larger network around this network, with a 24-bit prefix for IPv4 or a 48-bit prefix for IPv6.
     ///
     /// A client with many addresses usually controls this whole network.
     package var surroundingNetwork: ClientNetwork {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// The weight of a module in its stack, under the names of JAAS and PAM.
+/// The weight of a module in its stack, with the names that JAAS and PAM use.
 ///
 /// For every stack of up to four modules with these flags, OpenJDK's LoginContext and Linux-PAM agree: they give the
 /// same result and call the same modules in the same order. The ``ActionTable`` of a flag defines its effect on each

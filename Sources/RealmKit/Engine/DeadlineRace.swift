@@ -8,7 +8,7 @@ internal import Bytes
 /// The module runs in a task of its own. If the deadline or a cancellation comes first, the task is cancelled and no
 /// longer awaited, so a module that never returns does not hold the login for ever. Later commits of the module have no
 /// effect, because its round has failed. A module must not block its thread: if as many modules block as there are
-/// cores, nothing else runs until a module returns, and the answer is then too late.
+/// cores, nothing else runs until a module returns, and its answer is then too late.
 enum DeadlineRace {
     static func run(
         _ call: ModuleCall,

@@ -5,7 +5,7 @@
 struct ModuleCall: Sendable {
     let entry: Int
     let phase: LoginPhase
-    /// The number of this call in its login; all contributions of the call carry it.
+    /// The number of this call in its login; all contributions of the call have this number.
     let round: Int
     /// True if the module has succeeded in the login phase.
     let succeeded: Bool

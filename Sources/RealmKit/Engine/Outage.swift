@@ -48,7 +48,9 @@ extension Outcome {
     fileprivate var isOutage: Bool { self == .failure(.unavailable) || self == .failure(.internalError) }
 }
 
-/// All possible evaluations of a stack: the modules that are down have fixed outcomes, and the other modules have any.
+/// All evaluations of a stack that are possible while some modules are down.
+///
+/// The modules that are down have fixed outcomes. The other modules can have any outcome.
 private struct PossibleWalks {
     let entries: ContiguousArray<EngineEntry>
     /// The outcomes of the modules that are down, by entry.

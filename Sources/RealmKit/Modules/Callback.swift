@@ -11,7 +11,7 @@ public enum Callback: Sendable, Hashable {
     case password(prompt: String)
     /// A one-time code; a terminal or page may show the input.
     case oneTimeCode(prompt: String)
-    /// The client certificate, whose private key the client has proved to hold.
+    /// The client certificate; TLS has verified that the client has its private key.
     case certificate
     /// A message to show; its answer is ``Answer/none``.
     case message(String)

@@ -7,9 +7,8 @@
 /// count towards the module's deadline. If the user cannot interrupt a conversation, the conversation needs a deadline
 /// of its own. It may be called from any thread.
 ///
-/// Contract, tested by `ConversationConformance` of RealmTesting: the number and the order of the answers are those of
-/// the callbacks; a callback without an answer gets ``Answer/none``; a cancellation of the task ends the wait with a
-/// fault.
+/// Contract, tested by `ConversationConformance` of RealmTesting: there is one answer for each callback, in the same
+/// order; a callback without an answer gets ``Answer/none``; a cancellation of the task ends the wait with a fault.
 public protocol Conversation: AnyObject, Sendable {
     /// True if the client presented a password or a code.
     ///
@@ -22,7 +21,7 @@ public protocol Conversation: AnyObject, Sendable {
     /// Answers all callbacks.
     ///
     /// - Parameter callbacks: The callbacks, passed together so that a page can show all fields at once.
-    /// - Returns: As many answers as there are callbacks, in their order.
+    /// - Returns: One answer for each callback, in the same order.
     /// - Throws: ``LoginFault`` if the client is gone, the time is up, or the task is cancelled.
     func answer(_ callbacks: [Callback]) async throws(LoginFault) -> [Answer]
 }

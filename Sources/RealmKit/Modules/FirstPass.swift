@@ -37,7 +37,7 @@ public struct FirstPass: Sendable, Hashable {
         }
         let verdict = try await check(module, attempt: attempt, password: first)
         guard tries, case .failed(.wrongCredentials) = verdict else { return verdict }
-        // A prepared conversation gives the same password again, which need not be checked twice.
+        // A prepared conversation returns the same password again. It need not be checked twice.
         let second = try await attempt.password()
         return second.isEqual(to: first) ? verdict : try await check(module, attempt: attempt, password: second)
     }

@@ -105,7 +105,7 @@ public struct LoginAttempt: Sendable {
     /// The time until the answers does not count towards this module's deadline.
     ///
     /// - Parameter callbacks: The callbacks.
-    /// - Returns: As many answers, in their order.
+    /// - Returns: One answer for each callback, in the same order.
     /// - Throws: ``LoginFault`` if the client is gone, or the conversation breaks its contract.
     public func ask(_ callbacks: [Callback]) async throws(LoginFault) -> [Answer] {
         try await login.ask(callbacks, round: round)

@@ -29,7 +29,7 @@ public struct UserRecord: Sendable, Hashable {
     public var isEnabled: Bool
     /// The time at which the account expires, in seconds since 1970; nil for never.
     public var expiry: Int?
-    /// True if the user must change the password before signing in with it.
+    /// True if the user cannot sign in until the password is changed.
     public var mustChangePassword: Bool
     /// The format in which the password is stored, such as `argon2id m=19456,t=2,p=1`.
     ///
@@ -43,7 +43,7 @@ public struct UserRecord: Sendable, Hashable {
     ///   - groups: The groups, each once.
     ///   - isEnabled: True if the user may sign in.
     ///   - expiry: The time at which the account expires, in seconds since 1970; nil for never.
-    ///   - mustChangePassword: True if the user must change the password first.
+    ///   - mustChangePassword: True if the user cannot sign in until the password is changed.
     ///   - format: The format in which the password is stored.
     public init(
         _ name: Username,
@@ -76,7 +76,7 @@ public struct UserChanges: Sendable, Hashable {
     public var isEnabled: Bool?
     /// The time at which the account expires, in seconds since 1970; `.some(nil)` for never.
     public var expiry: Int??
-    /// True if the user must change the password before signing in with it.
+    /// True if the user cannot sign in until the password is changed.
     public var mustChangePassword: Bool?
 
     /// Creates an empty set of changes.

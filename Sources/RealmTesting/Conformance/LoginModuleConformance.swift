@@ -30,7 +30,7 @@ public struct LoginModuleConformance: Sendable {
         let code: String?
         let certificate: [UInt8]?
 
-        /// Creates a credential; a value that is nil is not presented.
+        /// Creates a credential; a nil value is not presented.
         ///
         /// - Parameters:
         ///   - username: The user name.

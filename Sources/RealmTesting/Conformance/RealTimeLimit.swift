@@ -11,7 +11,7 @@ struct RealTimeLimit: Sendable {
         self.limit = limit
     }
 
-    /// Waits until a condition holds; returns false if it does not in time.
+    /// Waits until a condition holds; returns false if it does not hold in time.
     func wait(until condition: @Sendable () -> Bool) async -> Bool {
         for _ in 0..<1000 {
             if condition() { return true }

@@ -3,7 +3,7 @@
 
 internal import Synchronization
 
-/// Suspends tasks until it is opened, even cancelled tasks.
+/// Suspends tasks, even cancelled tasks, until it is opened.
 final class Latch: Sendable {
     private struct State {
         var isOpen = false

@@ -41,7 +41,7 @@ public final class ManualClock: LoginClock {
     /// The time it shows, in nanoseconds.
     public var now: UInt64 { state.withLock { $0.now } }
 
-    /// The number of tasks that sleep until a time of this clock.
+    /// The number of tasks that sleep on this clock.
     public var sleeperCount: Int { state.withLock { $0.sleepers.count } }
 
     /// Advances the clock and wakes the tasks that are due, the earliest first.
@@ -58,7 +58,7 @@ public final class ManualClock: LoginClock {
         woken.forEach { $0.continuation.resume(returning: true) }
     }
 
-    /// Waits until a number of tasks sleep until a time of this clock.
+    /// Waits until a number of tasks sleep on this clock.
     ///
     /// - Parameter count: The minimum number of tasks.
     public func untilAsleep(_ count: Int = 1) async {

@@ -15,10 +15,10 @@ public final class RecordingConversation: Conversation {
         case answers([Answer])
         /// A fault, such as the fault for a client that is gone.
         case fault(LoginFault)
-        /// No reply; after a cancellation of the task a fault of kind `unavailable`.
+        /// Waits until the task is cancelled, then throws a fault of kind `unavailable`.
         case never
-        /// The answers of this conversation, but not before ``RecordingConversation/release()``, even after a
-        /// cancellation.
+        /// Waits for ``RecordingConversation/release()``, even after a cancellation, then gives the answers of this
+        /// conversation.
         case held(PreparedConversation)
     }
 

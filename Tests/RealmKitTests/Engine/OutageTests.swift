@@ -133,7 +133,8 @@ struct OutageTests {
         #expect(report.outage == Outage(mayBeShown: false, excludesSuccess: true))
     }
 
-    /// A module that is unavailable, but fails before it notices this if no earlier module shared a password.
+    /// A module that throws `unavailable` if an earlier module shared a password, and otherwise fails with
+    /// `missingCredential`.
     private struct UseFirstPassModule: LoginModule {
         init() {}
         init(realm: any Realm, options: ModuleOptions) throws(BadModule) {}

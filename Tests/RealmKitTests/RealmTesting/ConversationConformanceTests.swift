@@ -23,7 +23,7 @@ struct ConversationConformanceTests {
         #expect(await silent.violations() == [])
     }
 
-    @Test func `missing answers, wrong kinds, faults and ignored cancellations are found`() async {
+    @Test func `missing answers, wrong kinds, faults and ignored cancellations are reported`() async {
         let short = ConversationConformance { RecordingConversation([.answers([])]) }
         #expect(await short.violations().contains("0 answers to [\"name\"]"))
         let wrong = ConversationConformance { RecordingConversation([.answers([.name("ann")])]) }

@@ -39,19 +39,19 @@ struct LoginModuleConformanceTests {
         #expect(await violations(of: ScriptedModule(.run(Self.check))) == [])
     }
 
-    @Test func `a module that accepts every user is found`() async {
+    @Test func `a module that accepts every user is reported`() async {
         let found = await violations(of: ScriptedModule())
         #expect(found.contains("nobody should be refused, but is accepted"))
         #expect(found.contains { $0.hasSuffix("is accepted with a conversation that has no answers") })
     }
 
-    @Test func `a module that refuses every user is found`() async {
+    @Test func `a module that refuses every user is reported`() async {
         let found = await violations(of: ScriptedModule(.refuse(.locked)))
         #expect(found.contains("ann should be accepted, but is refused: locked"))
     }
 
     /// The defect of CVE-2026-33544: the module keeps data of one login in a property that all logins share.
-    @Test func `a module that mixes up concurrent logins is found`() async {
+    @Test func `a module that mixes up concurrent logins is reported`() async {
         let last = CapturedValue<String>()
         let module = ScriptedModule(
             .run { (attempt) async throws(LoginFault) in
@@ -65,7 +65,7 @@ struct LoginModuleConformanceTests {
         #expect(await violations(of: module).contains { $0.hasPrefix("among 200 concurrent logins, ") })
     }
 
-    @Test func `a module that requests no password of unknown users is found`() async {
+    @Test func `a module that requests no password of unknown users is reported`() async {
         let module = ScriptedModule(
             .run { (attempt) async throws(LoginFault) in
                 guard Self.users[attempt.username.text] != nil else { return .failed(.unknownUser) }
@@ -75,7 +75,7 @@ struct LoginModuleConformanceTests {
         #expect(await violations(of: module).contains("the client can distinguish refusals: ann, nobody"))
     }
 
-    @Test func `a module that accepts after a failed conversation is found`() async {
+    @Test func `a module that accepts after a failed conversation is reported`() async {
         let module = ScriptedModule(
             .run { (attempt) async throws(LoginFault) in
                 do throws(LoginFault) {
@@ -88,7 +88,7 @@ struct LoginModuleConformanceTests {
         #expect(await violations(of: module).contains { $0.hasSuffix("with a conversation that fails") })
     }
 
-    @Test func `a module that does not return when it is cancelled is found`() async {
+    @Test func `a module that does not return when it is cancelled is reported`() async {
         let forever = RecordingConversation([.held(.silent)])
         let module = ScriptedModule(
             .run { (attempt) async throws(LoginFault) in
@@ -104,7 +104,7 @@ struct LoginModuleConformanceTests {
         forever.release()
     }
 
-    @Test func `a failing logout, missing refused credentials and an invalid user name are found`() async {
+    @Test func `a failing logout, missing refused credentials and an invalid user name are reported`() async {
         let module = ScriptedModule(.run(Self.check), logout: .fail(.unavailable("down")))
         #expect(await violations(of: module).contains("the logout of ann fails: unavailable: down"))
         #expect(await violations(of: module, refuses: []).count == 1)

@@ -23,7 +23,7 @@ struct RealmConformanceTests {
         }
     }
 
-    @Test func `every violation of a realm is found`() async {
+    @Test func `every violation of a realm is reported`() async {
         let conformance = RealmConformance(
             InvalidRealm.self,
             properties: ["tries": ["1"]],
@@ -59,7 +59,7 @@ struct RealmConformanceTests {
         init(_ properties: RealmProperties) throws(BadRealm) {}
     }
 
-    @Test func `a default that cannot be read is found`() async {
+    @Test func `a default that cannot be read is reported`() async {
         #expect(
             await RealmConformance(InvalidDefaultRealm.self).violations() == [
                 "the default of tries is invalid: it is a whole number from 0 to 2, not 3",
@@ -81,7 +81,7 @@ struct AccountKeyConformanceTests {
         func accountKey(of user: Username) -> String { user.text == "nobody" ? "" : user.text }
     }
 
-    @Test func `spellings of one user with different or empty account keys are found`() async {
+    @Test func `spellings of one user with different or empty account keys are reported`() async {
         let conformance = RealmConformance(
             CaseSensitiveRealm.self,
             spellings: [["ann", "Ann"], ["bob", "bob"], ["nobody"], [" "]]

@@ -37,7 +37,7 @@ struct PropertyTests {
         ValidValue(words: ["x/y"], kind: .path, description: #"string("x/y")"#),
         ValidValue(words: ["k"], kind: .secret, description: "secret(<secret>)"),
     ])
-    func `a value is read as its kind`(value: ValidValue) throws {
+    func `a value is read according to its kind`(value: ValidValue) throws {
         #expect("\(try PropertyValue(value.words, as: value.kind))" == value.description)
     }
 

@@ -19,7 +19,7 @@ struct UsernameTests {
     @Test(arguments: [
         "ann", "Ann Lee", "a", "ann@example.com", "\u{E9}", "e\u{301}", "\u{1F600}", "a\u{A0}b", "\u{200B}",
     ])
-    func `any other name is stored unchanged`(text: String) throws {
+    func `a valid name is stored unchanged`(text: String) throws {
         #expect(try Username(text).text.utf8.elementsEqual(text.utf8))
         #expect(try "\(Username(text))" == text)
     }
