@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// The bytes with a meaning in HTTP/1.1 (RFC 9112 section 2.2, RFC 9110 section 5.6).
+/// The ASCII characters with a special meaning in HTTP/1.1 (RFC 9112 section 2.2, RFC 9110 section 5.6).
 @usableFromInline package enum ASCII {
     @inlinable package static var tab: UInt8 { UInt8(ascii: "\t") }
     @inlinable package static var lineFeed: UInt8 { UInt8(ascii: "\n") }
@@ -19,14 +19,14 @@
         return byte < 128 && bits &>> UInt64(byte & 63) & 1 == 1
     }
 
-    /// Returns whether a field value may contain a byte: visible characters, blanks, and bytes above ASCII (RFC 9110
+    /// Returns whether a byte is allowed in a field value: visible characters, blanks, and bytes above ASCII (RFC 9110
     /// section 5.5).
     @inlinable @inline(__always)
     package static func isFieldContent(_ byte: UInt8) -> Bool {
         byte >= 0x20 && byte != 0x7F || byte == tab
     }
 
-    /// Returns whether a request target may contain a byte: visible characters of ASCII (RFC 9112 section 3.2, RFC
+    /// Returns whether a byte is a visible ASCII character, as allowed in a request target (RFC 9112 section 3.2, RFC
     /// 3986).
     @inlinable @inline(__always)
     package static func isVisible(_ byte: UInt8) -> Bool { byte > 0x20 && byte < 0x7F }
@@ -61,7 +61,7 @@ extension Span<UInt8> {
         }
     }
 
-    /// Returns whether the bytes are the same, ignoring the case of ASCII.
+    /// Returns whether the bytes equal other bytes, ignoring the case of ASCII letters.
     @inlinable
     package func equalsIgnoringCase(_ other: Span<UInt8>) -> Bool {
         guard count == other.count else { return false }
@@ -79,10 +79,10 @@ extension Span<UInt8> {
         }
     }
 
-    /// Returns the place without the blanks at its ends.
+    /// Returns a range without the blanks at its ends.
     @inlinable
-    package func trimmed(_ place: Range<Int>) -> Range<Int> {
-        var (start, end) = (place.lowerBound, place.upperBound)
+    package func trimmed(_ range: Range<Int>) -> Range<Int> {
+        var (start, end) = (range.lowerBound, range.upperBound)
         while start < end, ASCII.isBlank(self[start]) { start += 1 }
         while end > start, ASCII.isBlank(self[end - 1]) { end -= 1 }
         return start..<end

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// Base64 (RFC 4648) in one alphabet, with exactly one text for each sequence of bytes.
+/// Base64 (RFC 4648) with one alphabet; exactly one text is valid for each sequence of bytes.
 ///
-/// A text that another decoder might read differently is rejected: a character outside the alphabet, padding that does not
-/// match the length, a set bit that belongs to no byte.
+/// A text that another decoder might read differently is rejected. Examples are a character outside the alphabet,
+/// padding that does not match the length, and a set bit after the last byte.
 package struct Base64: Sendable {
     /// The standard alphabet with padding (RFC 4648 section 4).
     package static let padded = Base64(plus: UInt8(ascii: "+"), slash: UInt8(ascii: "/"), isPadded: true)
@@ -12,7 +12,7 @@ package struct Base64: Sendable {
     package static let unpadded = Base64(plus: UInt8(ascii: "+"), slash: UInt8(ascii: "/"), isPadded: false)
     /// The alphabet for URLs and file names, without padding (RFC 4648 section 5).
     package static let url = Base64(plus: UInt8(ascii: "-"), slash: UInt8(ascii: "_"), isPadded: false)
-    /// passlib's `ab64`: a dot for the plus sign, without padding.
+    /// The alphabet `ab64` of passlib: a dot instead of the plus sign, without padding.
     package static let dotted = Base64(plus: UInt8(ascii: "."), slash: UInt8(ascii: "/"), isPadded: false)
 
     private let plus: UInt8
@@ -21,7 +21,7 @@ package struct Base64: Sendable {
 
     // MARK: Lengths
 
-    /// Returns the length of the text of a number of bytes.
+    /// Returns the length of the text for a number of bytes.
     package func length(ofBytes count: Int) -> Int { isPadded ? (count + 2) / 3 * 4 : (count * 8 + 5) / 6 }
 
     /// Returns the largest number of bytes that a text of a length can encode.
@@ -33,8 +33,8 @@ package struct Base64: Sendable {
     ///
     /// - Parameters:
     ///   - text: The text.
-    ///   - bytes: Receives the bytes; they are never copied anywhere else.
-    /// - Returns: True if the text is valid and its bytes fit; if false, the appended bytes must not be used.
+    ///   - bytes: Receives the bytes. No other copy of them is made.
+    /// - Returns: True if the text is valid and its bytes fit. If false, the appended bytes must not be used.
     package func decode(_ text: Span<UInt8>, into bytes: inout OutputSpan<UInt8>) -> Bool {
         var length = text.count
         if isPadded {
@@ -65,12 +65,12 @@ package struct Base64: Sendable {
         return true
     }
 
-    /// Fills a place with the bytes of a text, without an allocation.
+    /// Decodes a text into memory of the caller, without an allocation.
     ///
     /// - Parameters:
     ///   - text: The text.
-    ///   - bytes: Is overwritten.
-    /// - Returns: True if the text is valid and encodes exactly as many bytes as there is room for.
+    ///   - bytes: The memory. It is overwritten.
+    /// - Returns: True if the text is valid and its bytes fill the memory exactly.
     package func decode(_ text: Span<UInt8>, filling bytes: inout MutableSpan<UInt8>) -> Bool {
         guard text.count == length(ofBytes: bytes.count) else { return false }
         return unsafe bytes.withUnsafeMutableBufferPointer { buffer in
@@ -80,7 +80,7 @@ package struct Base64: Sendable {
         }
     }
 
-    /// Decodes a text that is not a secret: the bytes are not wiped.
+    /// Decodes a text that is not a secret; the bytes are not wiped.
     ///
     /// - Parameter text: The text.
     /// - Returns: The bytes; nil if the text is not valid.
@@ -95,7 +95,7 @@ package struct Base64: Sendable {
         return isValid ? bytes : nil
     }
 
-    /// Decodes a text that is not a secret: the bytes are not wiped.
+    /// Decodes a text that is not a secret; the bytes are not wiped.
     ///
     /// - Parameter text: The text.
     /// - Returns: The bytes; nil if the text is not valid.
@@ -103,7 +103,7 @@ package struct Base64: Sendable {
 
     // MARK: Encoding
 
-    /// Returns the text of bytes.
+    /// Returns the encoded text of bytes.
     package func encode(_ bytes: Span<UInt8>) -> String {
         unsafe String(unsafeUninitializedCapacity: length(ofBytes: bytes.count)) { buffer in
             unsafe buffer.initialize(repeating: 0)
@@ -113,29 +113,29 @@ package struct Base64: Sendable {
         }
     }
 
-    /// Writes the text of bytes into memory of the caller, which can wipe it.
+    /// Encodes bytes into memory of the caller, so that the caller can wipe the text.
     ///
     /// - Parameters:
     ///   - bytes: The bytes.
-    ///   - text: Is overwritten; its length is ``length(ofBytes:)``.
+    ///   - text: The memory. It is overwritten. Its length must be ``length(ofBytes:)``.
     package func encode(_ bytes: Span<UInt8>, into text: inout MutableSpan<UInt8>) {
-        var (bits, count, place): (UInt32, UInt32, Int) = (0, 0, 0)
+        var (bits, count, position): (UInt32, UInt32, Int) = (0, 0, 0)
         for index in bytes.indices {
             bits = bits << 8 | UInt32(bytes[index])
             count += 8
             while count >= 6 {
                 count -= 6
-                text[place] = character(of: UInt8(truncatingIfNeeded: bits >> count & 63))
-                place += 1
+                text[position] = character(of: UInt8(truncatingIfNeeded: bits >> count & 63))
+                position += 1
             }
         }
         if count > 0 {
-            text[place] = character(of: UInt8(truncatingIfNeeded: bits << (6 - count) & 63))
-            place += 1
+            text[position] = character(of: UInt8(truncatingIfNeeded: bits << (6 - count) & 63))
+            position += 1
         }
-        while place < text.count {
-            text[place] = UInt8(ascii: "=")
-            place += 1
+        while position < text.count {
+            text[position] = UInt8(ascii: "=")
+            position += 1
         }
     }
 

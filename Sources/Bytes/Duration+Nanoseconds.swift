@@ -2,7 +2,7 @@
 // Gatehouse
 
 extension Duration {
-    /// The whole nanoseconds: 0 for a negative duration, `Int64.max` for 292 years and more.
+    /// The number of whole nanoseconds: 0 for a negative duration, `Int64.max` for 292 years and more.
     ///
     /// The sum of any two values fits into a `UInt64`.
     package var nanoseconds: UInt64 {

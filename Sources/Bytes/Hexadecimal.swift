@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// Hexadecimal digits, two for each byte.
+/// Hexadecimal text, with two digits for each byte.
 @usableFromInline package enum Hexadecimal {
     /// Returns the value of a digit in upper or lower case; nil for any other byte.
     @inlinable @inline(__always)
@@ -24,7 +24,7 @@
         value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") + value - 10
     }
 
-    /// Returns the bytes of digits in lower case; nil for anything else, digits in upper case included.
+    /// Returns the bytes of a text of lower-case digits; nil for any other text, also for upper-case digits.
     package static func decodeLowercase(_ text: some StringProtocol) -> [UInt8]? {
         let digits = Array(text.utf8)
         guard digits.count % 2 == 0 else { return nil }
@@ -49,11 +49,11 @@
         }
     }
 
-    /// Writes the digits of bytes, in lower case, into memory of the caller, which can wipe it.
+    /// Writes the digits of bytes, in lower case, into memory of the caller, so that the caller can wipe them.
     ///
     /// - Parameters:
     ///   - bytes: The bytes.
-    ///   - text: Is overwritten; two digits for each byte.
+    ///   - text: The memory. It is overwritten. Its length must be two digits for each byte.
     package static func encode(_ bytes: Span<UInt8>, into text: inout MutableSpan<UInt8>) {
         for index in bytes.indices {
             text[2 * index] = digit(of: bytes[index] >> 4)

@@ -2,12 +2,12 @@
 // Gatehouse
 
 extension StringProtocol {
-    /// Returns JSON in which some characters are written as `\u....` (RFC 8259 section 7).
+    /// Returns the JSON text with some characters written as `\u....` (RFC 8259 section 7).
     ///
-    /// - Parameter isEscaped: Returns true for a character to escape. It must be one that JSON has only in strings, and
-    ///   below U+10000.
-    /// - Returns: JSON of the same meaning.
-    package func escapingJSON(where isEscaped: (Unicode.Scalar) -> Bool) -> String {
+    /// - Parameter isEscaped: Returns true for a character to escape. The character must be below U+10000, and must
+    ///   appear only in strings of the JSON text.
+    /// - Returns: JSON text with the same value.
+    package func escapingCharactersOfJSON(where isEscaped: (Unicode.Scalar) -> Bool) -> String {
         var result = String.UnicodeScalarView()
         for scalar in unicodeScalars {
             guard isEscaped(scalar) else {

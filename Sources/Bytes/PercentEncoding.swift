@@ -3,24 +3,25 @@
 
 /// Percent-encoding (RFC 3986 section 2.1).
 package enum PercentEncoding {
-    /// Returns a text with everything encoded but unreserved characters (RFC 3986 section 2.3) and one character more.
+    /// Returns a text with all characters encoded except unreserved characters (RFC 3986 section 2.3) and one more
+    /// character.
     ///
     /// - Parameters:
     ///   - text: The text.
-    ///   - kept: The additional character of ASCII that is not encoded.
-    /// - Returns: ASCII.
+    ///   - kept: The additional ASCII character that is not encoded.
+    /// - Returns: The encoded text, in ASCII.
     package static func encode(_ text: String, keeping kept: Unicode.Scalar = "/") -> String {
         let kept = UInt8(ascii: kept)
         guard !text.utf8.allSatisfy({ isUnreserved($0) || $0 == kept }) else { return text }
         return encode(text.utf8Span.span) { isUnreserved($0) || $0 == kept }
     }
 
-    /// Returns bytes as text, with all bytes encoded that are not to be kept.
+    /// Returns bytes as text, with all bytes encoded except the bytes to keep.
     ///
     /// - Parameters:
     ///   - bytes: The bytes.
     ///   - isKept: Returns true for a byte that is not encoded.
-    /// - Returns: ASCII, if the bytes that are kept are.
+    /// - Returns: The encoded text. It is ASCII if the kept bytes are ASCII.
     package static func encode(_ bytes: Span<UInt8>, keeping isKept: (UInt8) -> Bool) -> String {
         var encoded: [UInt8] = []
         encoded.reserveCapacity(bytes.count * 2)
@@ -41,8 +42,8 @@ package enum PercentEncoding {
     ///
     /// - Parameters:
     ///   - bytes: The encoded text.
-    ///   - index: The place of the percent sign.
-    /// - Returns: The byte that the percent sign and the two digits after it encode; nil if two digits do not follow.
+    ///   - index: The index of the percent sign.
+    /// - Returns: The decoded byte; nil if the percent sign is not followed by two hexadecimal digits.
     package static func decode(_ bytes: Span<UInt8>, at index: Int) -> UInt8? {
         guard index + 2 < bytes.count, let high = Hexadecimal.value(of: bytes[index + 1]),
             let low = Hexadecimal.value(of: bytes[index + 2])

@@ -3,11 +3,11 @@
 
 /// Text from outside the program, compared and hashed by its bytes.
 ///
-/// `String` compares and hashes by canonical equivalence. For text of a client that is wrong in two ways: two spellings
-/// of an accent are one key, and a run of combining marks takes time that grows with the square of its length. Here
-/// comparing and hashing take time proportional to the length, and two texts are equal if their bytes are.
+/// `String` compares and hashes by canonical equivalence. For text of a client this has two defects: two spellings of
+/// an accent are the same key, and the time for a run of combining marks grows with the square of its length. Comparing
+/// and hashing of this type take time proportional to the length, and two texts are equal if their bytes are equal.
 ///
-/// A short text is held without an allocation. It may be used from any thread.
+/// A short text needs no allocation. It may be used from any thread.
 public struct UTF8Text: Sendable, Hashable {
     /// The text as a `String`, for output: for display, logs, responses or storage.
     ///
@@ -41,7 +41,7 @@ public struct UTF8Text: Sendable, Hashable {
     /// True if there are no bytes.
     public var isEmpty: Bool { string.utf8.isEmpty }
 
-    /// Returns whether the bytes are the same.
+    /// Returns whether the bytes of two texts are the same.
     public static func == (left: UTF8Text, right: UTF8Text) -> Bool { left.string.hasBytes(of: right.string) }
 
     /// Hashes the bytes.
@@ -54,8 +54,9 @@ extension UTF8Text: ExpressibleByStringLiteral {
 }
 
 extension String {
-    /// Returns whether the bytes of two texts are the same, in time proportional to their length; `==` compares by
-    /// canonical equivalence.
+    /// Returns whether the bytes of two texts are the same, in time proportional to their length.
+    ///
+    /// The operator `==` compares by canonical equivalence.
     ///
     /// - Parameter other: The other text.
     /// - Returns: True if they have the same bytes of UTF-8.
@@ -66,7 +67,7 @@ extension String {
         return true
     }
 
-    /// Hashes the bytes and their number, in time proportional to their length.
+    /// Hashes the bytes and their number, in time proportional to the number.
     ///
     /// - Parameter hasher: Receives the bytes.
     public func hashBytes(into hasher: inout Hasher) {

@@ -10,7 +10,7 @@ import Testing
 struct ReportTests {
     private func report(
         _ name: String = "zed",
-        _ modules: (FaultInjector, ControlFlag, String)...
+        _ modules: (ScriptedModule, ControlFlag, String)...
     ) async throws -> LoginReport {
         let entries = modules.map { LoginStack.Entry($0.0, $0.1, name: $0.2) }
         let stack = LoginStack(name: "lane", entries, clock: ManualClock())
@@ -19,7 +19,7 @@ struct ReportTests {
     }
 
     @Test func `an accepted user is shown with all principals, aligned`() async throws {
-        let module = FaultInjector(
+        let module = ScriptedModule(
             .run { $0.commit(as: $0.username, groups: ["User", "Staff"], others: [.role("reader")]) }
         )
         #expect(
@@ -34,8 +34,8 @@ struct ReportTests {
     }
 
     @Test func `a refusal is shown with its reason and its module`() async throws {
-        let refusing = FaultInjector(.refuse(.wrongCredentials))
-        let failing = FaultInjector(.fail(.unavailable("no route to host")))
+        let refusing = ScriptedModule(.refuse(.wrongCredentials))
+        let failing = ScriptedModule(.fail(.unavailable("no route to host")))
         #expect(
             ReportText.text(try await report("ann", (refusing, .required, "M")), trace: false)
                 == "refused: ann in realm xtech: wrong credentials (M)"
@@ -45,7 +45,7 @@ struct ReportTests {
                 == "refused: ann in realm xtech: unavailable (LDAP: no route to host)"
         )
         #expect(
-            ReportText.text(try await report("ann", (FaultInjector(.ignore), .required, "M")), trace: false)
+            ReportText.text(try await report("ann", (ScriptedModule(.ignore), .required, "M")), trace: false)
                 == "refused: ann in realm xtech: every module ignored this user"
         )
         #expect(
@@ -55,11 +55,11 @@ struct ReportTests {
     }
 
     @Test func `a trace has a line for every call, aligned, and the faults below`() async throws {
-        let failing = FaultInjector(.fail(.unavailable("no route to host")))
+        let failing = ScriptedModule(.fail(.unavailable("no route to host")))
         let report = try await report(
             "zed",
             (failing, .optional, "com.example.Directory"),
-            (FaultInjector(), .required, "File")
+            (ScriptedModule(), .required, "File")
         )
         #expect(
             ReportText.text(report, trace: true) == """
@@ -81,8 +81,8 @@ struct ReportTests {
     static let shown = "a\u{FFFD}[31m\u{FFFD}b\u{FFFD}refused:\u{FFFD}\u{FFFD}\u{FFFD}\u{FFFD}c\u{FFFD}"
 
     @Test func `control characters in names and faults do not reach the terminal, nor make lines`() async throws {
-        let naming = FaultInjector(.accept(groups: [Self.nasty]))
-        let failing = FaultInjector(.fail(.internalError(Self.nasty)))
+        let naming = ScriptedModule(.accept(groups: [Self.nasty]))
+        let failing = ScriptedModule(.fail(.internalError(Self.nasty)))
         let accepted = try await report("zed", (naming, .required, "M"), (failing, .optional, "N"))
         let lines = ReportText.text(accepted, trace: true).split(separator: "\n", omittingEmptySubsequences: false)
         #expect(lines.count == 10)
@@ -96,8 +96,8 @@ struct ReportTests {
     }
 
     @Test func `JSON has all fields on one line, and no control characters`() async throws {
-        let naming = FaultInjector(.accept(groups: [Self.nasty]))
-        let failing = FaultInjector(.fail(.internalError("\u{9B}31m")))
+        let naming = ScriptedModule(.accept(groups: [Self.nasty]))
+        let failing = ScriptedModule(.fail(.internalError("\u{9B}31m")))
         let json = ReportJSON.text(try await report("zed", (naming, .required, "M"), (failing, .optional, "N")))
         #expect(json.unicodeScalars.allSatisfy { (0x20...0x7E).contains($0.value) })
         let expected = [
@@ -116,7 +116,7 @@ struct ReportTests {
     }
 
     @Test func `JSON contains the reason of a refusal`() async throws {
-        let json = ReportJSON.text(try await report("ann", (FaultInjector(.refuse(.locked)), .required, "M")))
+        let json = ReportJSON.text(try await report("ann", (ScriptedModule(.refuse(.locked)), .required, "M")))
         #expect(
             json.hasPrefix(
                 #"{"accepted":false,"module":"M","nanoseconds":0,"realm":"xtech","reason":"locked","steps":["#
@@ -126,12 +126,12 @@ struct ReportTests {
             ReportJSON.text(try await report("ann"))
                 == #"{"accepted":false,"nanoseconds":0,"realm":"xtech","reason":"empty-stack","steps":[],"user":"ann"}"#
         )
-        let ignored = ReportJSON.text(try await report("ann", (FaultInjector(.ignore), .required, "M")))
+        let ignored = ReportJSON.text(try await report("ann", (ScriptedModule(.ignore), .required, "M")))
         #expect(ignored.contains(#""reason":"all-ignored""#))
     }
 
     @Test func `no report shows the password`() async throws {
-        let module = FaultInjector(
+        let module = ScriptedModule(
             .run { (attempt) async throws(LoginFault) in
                 let password = try await attempt.password()
                 throw .internalError("cannot use \(password)")

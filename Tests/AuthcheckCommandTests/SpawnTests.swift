@@ -103,7 +103,7 @@ struct SpawnTests {
                 $0 == "\n" || $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value)
             }
         )
-        let user = Result(status: 2, errors: "authcheck: the user name holds a control character\n")
+        let user = Result(status: 2, errors: "authcheck: the user name contains a control character\n")
         #expect(try run("xtech", "zed\u{7}") == user)
         let bad = """
             bad.conf:1:21: error: there is no realm class StartWithRaelm

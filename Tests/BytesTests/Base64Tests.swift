@@ -7,7 +7,7 @@ import SeededRandom
 import Testing
 
 struct Base64Tests {
-    /// Decodes in place, as for a secret.
+    /// Decodes into memory of the caller, as for a secret.
     private func decoded(_ text: [UInt8]) -> [UInt8]? {
         var isValid = false
         let bytes = unsafe [UInt8](unsafeUninitializedCapacity: Base64.maximumByteCount(ofLength: text.count)) {
@@ -18,7 +18,7 @@ struct Base64Tests {
         return isValid ? bytes : nil
     }
 
-    @Test func `Base64 is decoded as Foundation encodes it, and other text is refused`() {
+    @Test func `Base64 of Foundation is decoded, and invalid text is rejected`() {
         var random = SystemRandomNumberGenerator()
         for length in 0..<200 {
             let bytes = (0..<length).map { _ in UInt8.random(in: 0...255, using: &random) }
@@ -51,8 +51,8 @@ struct Base64Tests {
             var text = Array(Base64.url.encode(bytes.span).utf8)
             if !text.isEmpty, random.below(2) == 0 { text[random.below(text.count)] = random.pick(alphabet) }
             if random.below(5) == 0 { text.append(random.pick(alphabet)) }
-            var place = bytes.mutableSpan
-            if Base64.url.decode(text.span, filling: &place) {
+            var span = bytes.mutableSpan
+            if Base64.url.decode(text.span, filling: &span) {
                 #expect(Array(Base64.url.encode(bytes.span).utf8) == text)
             } else {
                 #expect(Array(Base64.url.encode(bytes.span).utf8) != text || text.count != (length * 8 + 5) / 6)
@@ -65,7 +65,7 @@ struct Base64Tests {
     ]
 
     @Test(arguments: alphabets)
-    func `each alphabet reads only its own characters and padding`(base64: Base64, text: String, other: String) {
+    func `each alphabet decodes only its own characters and padding`(base64: Base64, text: String, other: String) {
         let bytes: [UInt8] = [0xFB, 0xFF]
         #expect(base64.encode(bytes.span) == text)
         #expect(base64.decode(text) == bytes)
@@ -74,14 +74,14 @@ struct Base64Tests {
 
     @Test(
         arguments: [
-            // Bits that belong to no byte.
+            // Set bits after the last byte.
             (Base64.padded, "Zh=="), (.padded, "Zm9="), (.unpadded, "Zh"), (.unpadded, "Zm9"), (.url, "Zh"),
             (.dotted, "Zh"),
-            // Padding that is missing, too long, in front, or followed by more.
+            // Padding that is missing, too long, at the beginning, or followed by other text.
             (.padded, "Zg"), (.padded, "Zg="), (.padded, "Zg==="), (.padded, "===="), (.padded, "Z==="),
             (.padded, "=Zg="),
             (.padded, "Zg==Zg=="), (.padded, "Zm9vZg==A"), (.unpadded, "Zg=="), (.url, "Zg=="),
-            // A single character, blanks, a line end, what is not ASCII.
+            // A single character, blanks, a line end, a character that is not ASCII.
             (.unpadded, "Z"), (.unpadded, "Zm9vZ"), (.padded, " Zg="), (.padded, "Zm9v\n"), (.unpadded, "Zm9v "),
             (.url, "Zgä"),
         ]
@@ -90,12 +90,12 @@ struct Base64Tests {
         #expect(base64.decode(text) == nil)
     }
 
-    @Test func `bytes that do not fit are rejected`() {
-        var room: [UInt8] = [1, 2]
-        var place = room.mutableSpan
-        #expect(!Base64.unpadded.decode("Zm9v".utf8Span.span, filling: &place))
-        #expect(!Base64.unpadded.decode("Zg".utf8Span.span, filling: &place))
-        #expect(Base64.unpadded.decode("Zm8".utf8Span.span, filling: &place))
-        #expect(room == Array("fo".utf8))
+    @Test func `a text is rejected if its bytes do not fill the memory exactly`() {
+        var bytes: [UInt8] = [1, 2]
+        var span = bytes.mutableSpan
+        #expect(!Base64.unpadded.decode("Zm9v".utf8Span.span, filling: &span))
+        #expect(!Base64.unpadded.decode("Zg".utf8Span.span, filling: &span))
+        #expect(Base64.unpadded.decode("Zm8".utf8Span.span, filling: &span))
+        #expect(bytes == Array("fo".utf8))
     }
 }

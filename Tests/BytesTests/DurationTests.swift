@@ -10,14 +10,18 @@ import Testing
             (Duration.zero, 0), (.nanoseconds(1), 1), (.milliseconds(250), 250_000_000),
             (.seconds(86_400), 86_400_000_000_000),
             (.seconds(-1), 0), (.nanoseconds(-1), 0), (.seconds(Int64.min), 0),
-            // The last value in range, and what lies beyond: where seconds fit, where nanoseconds wrap, and the longest.
+            // The last value in range, then values out of range: just above it, where the nanoseconds wrap around, and
+            // the longest duration.
             (.nanoseconds(Int64.max), UInt64(Int64.max)),
             (.seconds(9_223_372_036) + .milliseconds(900), UInt64(Int64.max)),
             (.seconds(18_446_744_073) + .milliseconds(900), UInt64(Int64.max)),
             (.seconds(Int64.max), UInt64(Int64.max)),
         ] as [(Duration, UInt64)]
     )
-    func `the nanoseconds of a duration are limited to their range`(duration: Duration, nanoseconds: UInt64) {
+    func `the nanoseconds of a duration are limited to the range from 0 to Int64.max`(
+        duration: Duration,
+        nanoseconds: UInt64
+    ) {
         #expect(duration.nanoseconds == nanoseconds)
     }
 

@@ -5,7 +5,7 @@ import Bytes
 import Testing
 
 struct HexadecimalTests {
-    @Test func `every byte is encoded as two digits, and decoded again`() {
+    @Test func `every byte is encoded as two digits and decoded to the same byte`() {
         let bytes = Array(UInt8.min...UInt8.max)
         let text = Hexadecimal.encode(bytes.span)
         #expect(text.hasPrefix("000102") && text.hasSuffix("fdfeff"))
@@ -18,11 +18,11 @@ struct HexadecimalTests {
     }
 
     @Test(arguments: ["0", "0g", "A0", "0A", "+1", " 1", "0x", "ä"])
-    func `text other than pairs of digits in lower case is rejected`(text: String) {
+    func `a text that is not pairs of lower-case digits is rejected`(text: String) {
         #expect(Hexadecimal.decodeLowercase(text) == nil)
     }
 
-    @Test func `digits have their value in upper and lower case, other characters have none`() {
+    @Test func `upper-case and lower-case digits have a value, other characters have no value`() {
         for byte in UInt8.min...UInt8.max {
             let isDigit = "0123456789abcdefABCDEF".utf8.contains(byte)
             let expected = isDigit ? UInt8(String(decoding: [byte], as: UTF8.self), radix: 16) : nil

@@ -6,7 +6,7 @@ import SeededRandom
 import Testing
 
 @Suite struct UTF8TextTests {
-    @Test func `two spellings of an accent are two texts`() {
+    @Test func `two spellings of an accent are different texts`() {
         let (composed, decomposed) = ("\u{E9}", "e\u{301}")
         #expect(composed == decomposed, "String treats them as equal")
         #expect(UTF8Text(composed) != UTF8Text(decomposed))
@@ -14,7 +14,7 @@ import Testing
         #expect(!composed.hasBytes(of: decomposed))
     }
 
-    @Test func `texts are equal exactly if their bytes are, and then have equal hashes`() {
+    @Test func `texts are equal only if their bytes are equal, and equal texts have equal hashes`() {
         var random = Random(seed: 1)
         let alphabet = ["a", "b", "\u{301}", "\u{323}", "\u{E9}", "e", "\u{1F600}", "\0"]
         func text() -> String { (0..<random.below(4)).map { _ in random.pick(alphabet) }.joined() }
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func `a literal makes a text`() {
+    @Test func `a text can be created from a literal`() {
         let text: UTF8Text = "step"
         switch text {
         case "step": break
@@ -38,7 +38,7 @@ import Testing
     @Test(
         arguments: [[], [0x61], [0xC3, 0xA9], [0xFF], [0x61, 0xCC], [0xED, 0xA0, 0x80], [0xC0, 0x80]] as [[UInt8]]
     )
-    func `bytes that are not UTF-8 are repaired or refused`(bytes: [UInt8]) {
+    func `bytes that are not UTF-8 are repaired by one initializer and rejected by the other`(bytes: [UInt8]) {
         #expect(UTF8Text(repairing: bytes.span).string == String(decoding: bytes, as: UTF8.self))
         #expect(UTF8Text(validating: bytes.span)?.string == String(validating: bytes, as: UTF8.self))
     }

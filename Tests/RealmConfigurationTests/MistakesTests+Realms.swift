@@ -135,7 +135,7 @@ extension MistakesTests {
         ),
         Row(
             login + "realm xtech { class StartWithRealm; group-mapping a->b b->a; }",
-            "etc/realms.conf:2:51: error: group-mapping has a cycle from a to a"
+            "etc/realms.conf:2:51: error: group-mapping has a cycle through a"
         ),
         Row(
             login + "realm xtech { class StartWithRealm; group-mapping ab; }",

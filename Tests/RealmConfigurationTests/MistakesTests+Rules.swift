@@ -168,7 +168,7 @@ extension MistakesTests {
         ),
         Row(
             "protect /a { open; networks 10.0.0.1/8 ::1 here; }",
-            "etc/realms.conf:1:29: error: networks takes the first address of a block, and 10.0.0.1 is not the first one of 10.0.0.1/8",
+            "etc/realms.conf:1:29: error: networks takes the first address of a block; 10.0.0.1 is not the first address of 10.0.0.1/8",
             "etc/realms.conf:1:44: error: networks takes addresses such as 10.0.0.0/8, 127.0.0.1 or 2001:db8::/32, not here"
         ),
         Row(

@@ -34,7 +34,7 @@ extension MistakesTests {
         Row(
             "server { throttle { exempt 10.0.0.0/8 proxy 10.1.0.0/8; } }",
             "etc/realms.conf:1:39: error: exempt takes addresses such as 10.0.0.0/8, 127.0.0.1 or 2001:db8::/32, not proxy",
-            "etc/realms.conf:1:45: error: exempt takes the first address of a block, and 10.1.0.0 is not the first one of 10.1.0.0/8"
+            "etc/realms.conf:1:45: error: exempt takes the first address of a block; 10.1.0.0 is not the first address of 10.1.0.0/8"
         ),
         Row(
             "server { throttle { exempt; } }",

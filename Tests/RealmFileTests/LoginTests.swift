@@ -197,7 +197,7 @@ struct LoginTests {
             name: "files",
             [
                 LoginStack.Entry(try module(realm), .required),
-                LoginStack.Entry(FaultInjector(.refuse(.permissionDenied)), .required),
+                LoginStack.Entry(ScriptedModule(.refuse(.permissionDenied)), .required),
             ],
             clock: ManualClock()
         )

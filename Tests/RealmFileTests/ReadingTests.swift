@@ -88,7 +88,7 @@ struct ReadingTests {
         ("u;h\r;g", "users:2: the line is ignored: it contains a control character"),
         ("u;h;g\tg", "users:2: the line is ignored: it contains a control character"),
         ("u;h;g\u{85}", "users:2: the line is ignored: its groups are not UTF-8, or contain a control character"),
-        ("u\u{2028};h;g", "users:2: the line is ignored: the user name holds a control character"),
+        ("u\u{2028};h;g", "users:2: the line is ignored: the user name contains a control character"),
         ("u;h\u{85};g", "users:2: the line is ignored: the hash is not UTF-8"),
     ])
     func `a malformed line of a key file is ignored with a warning that names the line`(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// A small generator with a seed, so that a failure can be repeated (SplitMix64).
+/// A random number generator with a seed, so that a failure can be repeated (SplitMix64).
 package struct Random: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
@@ -15,13 +15,13 @@ package struct Random: RandomNumberGenerator, Sendable {
         return value ^ value >> 31
     }
 
-    /// A number from 0 to one below the limit; 0 if there is none.
+    /// Returns a number from 0 to `limit` - 1; 0 if the limit is 0.
     package mutating func below(_ limit: Int) -> Int { Int.random(in: 0..<max(1, limit), using: &self) }
 
-    /// One of some elements.
+    /// Returns one of the elements.
     package mutating func pick<Element>(_ elements: [Element]) -> Element { elements[below(elements.count)] }
 
-    /// A number of random bytes.
+    /// Returns a number of random bytes.
     package mutating func bytes(_ count: Int) -> [UInt8] {
         (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &self) }
     }

@@ -155,7 +155,7 @@ struct DurableEndTests {
         try await fixture.table.settle()
         #expect(store.removals == 0)
         latch.open()
-        let end = ContinuousClock.now + Waiting.patience
+        let end = ContinuousClock.now + Waiting.timeLimit
         while store.removals == 0, ContinuousClock.now < end {
             try await fixture.table.settle()
             await Task.yield()

@@ -3,7 +3,7 @@
 
 import Synchronization
 
-/// Blocks tasks until it is opened; later tasks pass at once.
+/// Suspends tasks until it is opened; later tasks pass at once.
 package final class Latch: Sendable {
     private struct State {
         var isOpen = false
@@ -14,7 +14,7 @@ package final class Latch: Sendable {
 
     package init() {}
 
-    /// Waits until it is open, even in a cancelled task.
+    /// Waits until the latch is open, even in a cancelled task.
     package func pass() async {
         await withCheckedContinuation { continuation in
             let isOpen = state.withLock { state in

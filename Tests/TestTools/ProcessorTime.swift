@@ -3,7 +3,7 @@
 
 internal import Glibc
 
-/// Processor time in nanoseconds; time of other programs is not part of it.
+/// Processor time in nanoseconds, without the time of other programs.
 package enum ProcessorTime {
     /// The processor time that all threads of this process have used.
     package static var ofProcess: UInt64 { now(CLOCK_PROCESS_CPUTIME_ID) }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// Waits for a change that another task makes without a notification.
+/// Waits for a change by another task that sends no notification.
 package enum Waiting {
-    /// A condition that did not hold in time.
+    /// The error for a condition that did not hold in time.
     package struct NotInTime: Error {}
 
-    /// The longest time to wait: far more than a busy machine needs, so only a defect uses it up.
-    package static let patience = Duration.seconds(60)
+    /// The time limit: even a busy machine needs far less, so only a defect can reach it.
+    package static let timeLimit = Duration.seconds(60)
 
     /// Evaluates a condition repeatedly until it holds.
     ///
     /// - Throws: ``NotInTime``, and what the condition throws.
     package static func until(_ condition: () throws -> Bool) async throws {
-        let end = ContinuousClock.now + patience
+        let end = ContinuousClock.now + timeLimit
         while try !condition() {
             guard ContinuousClock.now < end else { throw NotInTime() }
             await Task.yield()

@@ -13,7 +13,7 @@ struct CountingTests {
     {
         let fixture = try ThrottleFixture(
             { $0.failures = 3 },
-            entries: [LoginStack.Entry(FaultInjector(.refuse(failure)), .required)]
+            entries: [LoginStack.Entry(ScriptedModule(.refuse(failure)), .required)]
         )
         for _ in 0..<3 { #expect(try await fixture.answer("ann", "x") == failure.code) }
         // A password was presented, so a missing credential counts, too.
@@ -22,7 +22,7 @@ struct CountingTests {
     }
 
     @Test func `an internal error and a login without a password count no failure`() async throws {
-        let broken = FaultInjector(.fail(.internalError("broken")))
+        let broken = ScriptedModule(.fail(.internalError("broken")))
         let fixture = try ThrottleFixture({ $0.failures = 1 }, entries: [LoginStack.Entry(broken, .required)])
         #expect(try await fixture.answer("ann", "x") == "internal-error")
         let silent = try ThrottleFixture { $0.failures = 1 }
@@ -34,7 +34,7 @@ struct CountingTests {
     @Test func `a refusal without a refusing module counts as a failure`() async throws {
         let fixture = try ThrottleFixture(
             { $0.failures = 2 },
-            entries: [LoginStack.Entry(FaultInjector(.ignore), .required)]
+            entries: [LoginStack.Entry(ScriptedModule(.ignore), .required)]
         )
         for _ in 0..<2 { #expect(try await fixture.login("ann", "x").refusal == .allIgnored) }
         #expect(fixture.throttle.lockouts.count == 1)

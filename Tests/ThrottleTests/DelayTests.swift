@@ -20,7 +20,7 @@ struct DelayTests {
         let done = Notes<UInt64>()
         let watcher = Task { done.add(try await end.value) }
         try await Waiting.until {
-            if fixture.clock.sleepers > 0 { fixture.clock.advance(by: .milliseconds(10)) }
+            if fixture.clock.sleeperCount > 0 { fixture.clock.advance(by: .milliseconds(10)) }
             return !done.all.isEmpty
         }
         try await watcher.value
@@ -71,7 +71,7 @@ struct DelayTests {
         #expect(try await fixture.answer("ann", "right") == "in")
         login.cancel()
         #expect(try await login.value == "wrong-credentials")
-        #expect(fixture.clock.sleepers == 0)
+        #expect(fixture.clock.sleeperCount == 0)
     }
 
     @Test func `beyond the limit of delayed answers there is no delay`() async throws {
@@ -84,13 +84,13 @@ struct DelayTests {
     }
 
     @Test func `the delay includes the time of the modules`() async throws {
-        let module = FaultInjector(.run { _ in .failed(.wrongCredentials) })
+        let module = ScriptedModule(.run { _ in .failed(.wrongCredentials) })
         let fixture = try ThrottleFixture(
             { $0.delay = .milliseconds(250) },
             entries: [LoginStack.Entry(module, .required)]
         )
         let clock = fixture.clock
-        let slow = FaultInjector(
+        let slow = ScriptedModule(
             .run { _ in
                 clock.advance(by: .milliseconds(200))
                 return .failed(.wrongCredentials)

@@ -44,7 +44,7 @@ struct OneAttemptTests {
                 $0.delay = .milliseconds(250)
             },
             entries: [LoginStack.Entry(PasswordCheck(), .required)],
-            others: ["city": [LoginStack.Entry(FaultInjector(.run(Self.acceptOther)), .required)]]
+            others: ["city": [LoginStack.Entry(ScriptedModule(.run(Self.acceptOther)), .required)]]
         )
         for _ in 0..<50 {
             let (realm, milliseconds) = try await login(fixture, name, "other")
@@ -166,7 +166,7 @@ struct OneAttemptTests {
     }
 
     @Test func `an attempt that waits at one realm holds no reservation at the other`() async throws {
-        let slow = FaultInjector(.hold())
+        let slow = ScriptedModule(.hold())
         let fixture = try ThrottleFixture(
             { $0.failures = 1 },
             entries: [LoginStack.Entry(slow, .required, deadline: .seconds(100_000))],
@@ -205,7 +205,7 @@ struct OneAttemptTests {
     }
 
     @Test func `an unavailable realm counts no failure, the realms that refused do`() async throws {
-        let down = FaultInjector(.fail(.unavailable("down")))
+        let down = ScriptedModule(.fail(.unavailable("down")))
         let fixture = try fixture(city: LoginStack.Entry(down, .required))
         for name in ["ann", "nobody"] {
             let (report, milliseconds) = try await fixture.timed {

@@ -25,7 +25,7 @@ struct PresentedTests {
     private static func password(_ flag: ControlFlag) -> LoginStack.Entry { LoginStack.Entry(PasswordCheck(), flag) }
     private static func code(_ flag: ControlFlag) -> LoginStack.Entry { LoginStack.Entry(CodeCheck(), flag) }
     private static func down(_ flag: ControlFlag) -> LoginStack.Entry {
-        LoginStack.Entry(FaultInjector(.fail(.unavailable("down"))), flag)
+        LoginStack.Entry(ScriptedModule(.fail(.unavailable("down"))), flag)
     }
 
     /// A stack, and the expected result of every refused login.
@@ -242,7 +242,7 @@ struct PresentedTests {
     @Test(arguments: ["ann", "nobody"])
     func `a cancelled login counts alike for known and unknown users`(name: String) async throws {
         for (flag, failures) in [(ControlFlag.required, 0), (.sufficient, 1)] {
-            let slow = FaultInjector(.hold())
+            let slow = ScriptedModule(.hold())
             let fixture = try ThrottleFixture(entries: [Self.password(flag), LoginStack.Entry(slow, .required)])
             let login = Task { try await fixture.login(name, "wrong") }
             await slow.untilCalled()

@@ -140,7 +140,7 @@ struct PropertyTests {
             },
             others: ["city": check, "port": [LoginStack.Entry(PasswordCheck("other"), .required)]]
         )
-        var logins: [Task<RealmsReport, any Error>] = []
+        var logins: [Task<MultiRealmLoginReport, any Error>] = []
         for _ in 0..<300 {
             let realms = names.shuffled(using: &random).prefix(1 + random.below(3))
             let name = "user\(random.below(3))"

@@ -12,10 +12,10 @@ struct WaitingTests {
     /// A fixture whose module returns when it is released.
     private struct Held {
         let fixture: ThrottleFixture
-        let module: FaultInjector
+        let module: ScriptedModule
 
-        init(_ change: (inout ThrottleSettings) -> Void, _ behavior: FaultInjector.Behavior = .hold()) throws {
-            module = FaultInjector(behavior)
+        init(_ change: (inout ThrottleSettings) -> Void, _ behavior: ScriptedModule.Behavior = .hold()) throws {
+            module = ScriptedModule(behavior)
             let entry = LoginStack.Entry(module, .required, deadline: .seconds(100_000))
             fixture = try ThrottleFixture(change, entries: [entry])
         }

@@ -19,7 +19,7 @@ extension Authenticator {
         inFirstOf realms: [String],
         address: String?,
         asking conversation: any Conversation
-    ) async -> RealmsReport.Outcome {
+    ) async -> MultiRealmLoginReport.Outcome {
         do throws(RealmError) {
             return try await login(
                 as: username,

@@ -14,6 +14,8 @@ package enum PrintableJSON {
     package static func text(_ value: some Encodable) throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(value), as: UTF8.self).escapingJSON(where: Printable.isControl)
+        return String(decoding: try encoder.encode(value), as: UTF8.self).escapingCharactersOfJSON(
+            where: Printable.isControl
+        )
     }
 }

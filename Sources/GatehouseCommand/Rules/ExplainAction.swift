@@ -67,7 +67,7 @@ extension GatehouseOptions.Explain: Subcommand {
             }
         }
         let note = "the groups of \(user) are not known; name them with --groups"
-        switch await LimitedWait.value(of: lookup, within: timeLimit, clock: SystemClock()) {
+        switch await TimeLimitedWait.value(of: lookup, within: timeLimit, clock: SystemClock()) {
         case .success(let names): return (names, nil)
         case .failure(let error): return ([], "\(note): \(error)")
         case nil: return ([], "\(note): realm \(realm.name) did not answer within \(timeLimit)")

@@ -152,7 +152,7 @@ public final class PasswordService: Sendable {
     /// one customer.
     static func source(_ peer: String?) -> String {
         guard let source = peer.map({ ClientNetwork($0) }) else { return "here" }
-        return (source.description.contains(":") ? source.neighbourhood : source).description
+        return (source.description.contains(":") ? source.surroundingNetwork : source).description
     }
 
     private static func fault(_ fault: HashFault) -> LoginFault {

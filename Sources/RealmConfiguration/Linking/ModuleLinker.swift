@@ -47,7 +47,7 @@ struct ModuleLinker {
                 name: module.className,
                 deadline: deadline ?? LoginStack.defaultDeadline
             )
-            linked.settings = values.definitions
+            linked.settings = values.configurationTexts
             return linked
         } catch {
             let option = error.setting.flatMap { name in module.options.last { $0.key == name } }

@@ -73,7 +73,7 @@ struct RealmLinker {
             assignedGroups: groups,
             groupMapping: mapping
         )
-        bound.settings = values.definitions
+        bound.settings = values.configurationTexts
         return bound
     }
 
@@ -150,7 +150,7 @@ struct RealmLinker {
                 RealmProperties(values, schema: kind.properties, realmName: name, services: services)
             )
         } catch {
-            if error.isAboutState {
+            if error.isAboutStateFolder {
                 // The same for all realms; the log drops duplicates.
                 let hint = state == nil ? "server { state FOLDER; } names another" : nil
                 builder.error(at: state ?? nameWord.range, error.message, hint: hint)

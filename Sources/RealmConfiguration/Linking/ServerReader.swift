@@ -62,7 +62,7 @@ struct ServerReader {
         if words.count == 1, builder.expanded(words[0]) == "none" { return [] }
         return words.compactMap { word in
             guard let block = builder.addressBlock(word, of: statement.keyword.text) else { return nil }
-            if block.isEverything {
+            if block.containsEveryAddress {
                 let hint = "name the addresses of the proxies and nothing else"
                 let message =
                     "all clients are trusted as proxies, and can forge the address and the URL of their requests"

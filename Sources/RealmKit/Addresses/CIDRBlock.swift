@@ -1,48 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// A block of addresses with the same first bits, as in `10.0.0.0/8`, `2001:db8::/32` or `127.0.0.1`.
+/// A block of addresses with the same first bits, such as `10.0.0.0/8`, `2001:db8::/32` or `127.0.0.1`.
 public struct CIDRBlock: Sendable, Hashable, CustomStringConvertible {
     private let first: UInt128
     private let length: Int
 
     /// Reads a block.
     ///
-    /// - Parameter text: An address, and after a `/` the number of its bits that count; without it all bits count.
-    /// - Throws: ``BadValue`` for a text that is not an address, and for an address with bits set after those that
-    ///   count.
+    /// - Parameter text: An address, or an address and a prefix length, such as `10.0.0.0/8`.
+    /// - Throws: ``BadValue`` if the text is not an address block, or if the address has a bit set after the prefix.
     public init(_ text: String) throws(BadValue) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let address = parts.first.flatMap({ NetworkAddress($0) }), !text.contains("%") else {
             throw BadValue("takes addresses such as 10.0.0.0/8, 127.0.0.1 or 2001:db8::/32, not \(text)")
         }
         let isVersion4 = !text.contains(":")
-        let most = isVersion4 ? 32 : 128
-        var length = most
+        let maximum = isVersion4 ? 32 : 128
+        var length = maximum
         if parts.count == 2 {
-            guard let number = Int(parts[1]), (0...most).contains(number), !parts[1].hasPrefix("+") else {
-                throw BadValue("takes a length from 0 to \(most) behind the /, not \(parts[1])")
+            guard let number = Int(parts[1]), (0...maximum).contains(number), !parts[1].hasPrefix("+") else {
+                throw BadValue("takes a prefix length from 0 to \(maximum) after the /, not \(parts[1])")
             }
             length = number
         }
-        self.length = length + 128 - most
+        self.length = length + 128 - maximum
         first = address.prefix(self.length)
         guard first == address.bits else {
-            throw BadValue("takes the first address of a block, and \(parts[0]) is not the first one of \(text)")
+            throw BadValue("takes the first address of a block; \(parts[0]) is not the first address of \(text)")
         }
     }
 
-    /// The block in CIDR notation: `10.0.0.0/8`, `2001:db8::/32`; a single address without the number of bits.
+    /// The block in CIDR notation, such as `10.0.0.0/8`; a single address has no prefix length.
     public var description: String {
         let address = NetworkAddress(bits: first)
         guard length < 128 else { return address.description }
-        // An IPv6 block that contains the mapped addresses and others is not an IPv4 block.
-        return length >= 96 && address.isMapped ? "\(address)/\(length - 96)" : "\(address.version6Text)/\(length)"
+        // An IPv6 block may contain all mapped addresses and other addresses. It is not an IPv4 block.
+        return length >= 96 && address.isIPv4Mapped ? "\(address)/\(length - 96)" : "\(address.version6Text)/\(length)"
     }
 
     /// True if the block contains all IPv4 addresses or all IPv6 addresses.
-    package var isEverything: Bool { length == 0 || length == 96 && first == NetworkAddress.mapped }
+    package var containsEveryAddress: Bool { length == 0 || length == 96 && first == NetworkAddress.ipv4MappedPrefix }
 
-    /// Returns whether the block contains an address; an IPv4 address mapped into IPv6 is treated as the IPv4 address.
+    /// Returns whether the block contains an address.
+    ///
+    /// An IPv4-mapped IPv6 address is treated as the IPv4 address.
     package func contains(_ address: NetworkAddress) -> Bool { address.prefix(length) == first }
 }

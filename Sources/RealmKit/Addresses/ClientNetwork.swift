@@ -3,10 +3,10 @@
 
 internal import Bytes
 
-/// The unit in which failures of clients are counted: an IPv4 address, or an IPv6 network of 64 bits.
+/// The network whose failed logins are counted together: an IPv4 address, or an IPv6 network with a 64-bit prefix.
 ///
-/// A client with one IPv6 address usually has 2 to the power of 64 of them. A text that is not an address is a unit of
-/// its own and is counted like any other (CVE-2024-47070: input that cannot be parsed must not disable a check).
+/// A client usually controls a whole IPv6 network of this size. Failures of a text that is not an address are counted
+/// too: input that cannot be parsed must not disable a check (CVE-2024-47070).
 public struct ClientNetwork: Sendable, Hashable, CustomStringConvertible {
     private enum Kind: Hashable {
         case version4(UInt32)
@@ -16,20 +16,20 @@ public struct ClientNetwork: Sendable, Hashable, CustomStringConvertible {
 
     private let kind: Kind
 
-    /// Creates a unit from text.
+    /// Creates a network from text.
     ///
-    /// - Parameter text: An address without a port, or the ``description`` of a unit.
+    /// - Parameter text: An address without a port, or the ``description`` of a network.
     public init(_ text: String) {
         self.init(text, address: NetworkAddress(text.hasSuffix("::/64") ? text.dropLast(3) : text[...]))
     }
 
-    /// Creates a unit from a text whose address has been read already.
+    /// Creates a network from a text and its parsed address.
     package init(_ text: String, address: NetworkAddress?) {
         guard let address else {
             kind = .other(UTF8Text(String(text.unicodeScalars.prefix(16))))
             return
         }
-        if address.isMapped {
+        if address.isIPv4Mapped {
             kind = .version4(UInt32(truncatingIfNeeded: address.bits))
         } else {
             kind = .version6(UInt64(address.bits >> 64))
@@ -38,7 +38,7 @@ public struct ClientNetwork: Sendable, Hashable, CustomStringConvertible {
 
     private init(_ kind: Kind) { self.kind = kind }
 
-    /// The address, or the network as in `2001:db8:0:1::/64`.
+    /// The IPv4 address, or the IPv6 network, such as `2001:db8:0:1::/64`.
     public var description: String {
         switch kind {
         case .version4(let bits):
@@ -50,9 +50,10 @@ public struct ClientNetwork: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The surrounding network of 24 bits of IPv4 or 48 bits of IPv6, all of which usually belong to a client with many
-    /// addresses.
-    package var neighbourhood: ClientNetwork {
+    /// The larger network around this network, with a 24-bit prefix for IPv4 or a 48-bit prefix for IPv6.
+    ///
+    /// A client with many addresses usually controls this whole network.
+    package var surroundingNetwork: ClientNetwork {
         switch kind {
         case .version4(let bits): ClientNetwork(.version4(bits & 0xFFFF_FF00))
         case .version6(let bits): ClientNetwork(.version6(bits & ~0xFFFF))

@@ -2,23 +2,25 @@
 // Gatehouse
 
 extension NetworkAddress: CustomStringConvertible {
-    /// The canonical text of the address: `192.0.2.1`, or RFC 5952 section 4.
+    /// The canonical text: `192.0.2.1` for IPv4, the form of RFC 5952 section 4 for IPv6.
     package var description: String {
-        guard isMapped else { return version6Text }
+        guard isIPv4Mapped else { return version6Text }
         return [24, 16, 8, 0].map { "\(UInt8(truncatingIfNeeded: bits >> $0))" }.joined(separator: ".")
     }
 
-    /// The address in IPv6 notation, also for an IPv4 address.
+    /// The address in IPv6 notation; an IPv4 address is written as an IPv4-mapped IPv6 address.
     package var version6Text: String {
         let groups = (0..<8).map { UInt16(truncatingIfNeeded: bits >> (112 - 16 * $0)) }
-        let gap = Self.longestZeros(groups)
+        let zeros = Self.longestZeros(groups)
         let texts = groups.map { String($0, radix: 16) }
-        guard !gap.isEmpty else { return texts.joined(separator: ":") }
-        return texts[..<gap.lowerBound].joined(separator: ":") + "::"
-            + texts[gap.upperBound...].joined(separator: ":")
+        guard !zeros.isEmpty else { return texts.joined(separator: ":") }
+        return texts[..<zeros.lowerBound].joined(separator: ":") + "::"
+            + texts[zeros.upperBound...].joined(separator: ":")
     }
 
-    /// Returns the first of the longest runs of zero groups; empty if no run has two groups.
+    /// Returns the longest run of zero groups, the first if several have the same length.
+    ///
+    /// The range is empty if no run has at least two groups.
     private static func longestZeros(_ groups: [UInt16]) -> Range<Int> {
         var best = 0..<0
         var start = 0

@@ -1,32 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// An IPv6 address, or an IPv4 address as the IPv6 address it is mapped to (RFC 4291 section 2.5.5.2).
+/// An IPv6 or IPv4 address.
+///
+/// An IPv4 address is stored as an IPv4-mapped IPv6 address (RFC 4291 section 2.5.5.2).
 package struct NetworkAddress: Sendable, Hashable {
-    static let mapped: UInt128 = 0xFFFF_0000_0000
+    static let ipv4MappedPrefix: UInt128 = 0xFFFF_0000_0000
 
     package let bits: UInt128
 
-    package var isMapped: Bool { bits >> 32 == Self.mapped >> 32 }
+    package var isIPv4Mapped: Bool { bits >> 32 == Self.ipv4MappedPrefix >> 32 }
 
-    /// Reads an address in the notation of RFC 4291 section 2.2, or four numbers; a zone after `%` is ignored.
+    /// Parses an IPv6 address (RFC 4291 section 2.2) or an IPv4 address in dotted decimal notation.
+    ///
+    /// A zone after `%` is ignored.
     package init?(_ text: Substring) {
         let zone = text.utf8.firstIndex(of: UInt8(ascii: "%"))
         let address = zone.map { text[..<$0] } ?? text
-        // An address is ASCII and at most this long; other input is rejected before it is parsed.
+        // A valid address is ASCII text of at most 45 bytes.
         guard address.utf8.count <= 45, address.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
         if address.utf8.contains(UInt8(ascii: ":")) {
             guard let bits = Self.version6(address) else { return nil }
             self.bits = bits
         } else {
             guard let bits = Self.version4(address) else { return nil }
-            self.bits = Self.mapped | UInt128(bits)
+            self.bits = Self.ipv4MappedPrefix | UInt128(bits)
         }
     }
 
     init(bits: UInt128) { self.bits = bits }
 
-    /// Returns the first bits, and zeros after them.
+    /// Returns the address with all bits after a prefix set to zero.
     package func prefix(_ length: Int) -> UInt128 {
         length <= 0 ? 0 : bits & (UInt128.max << UInt128(128 - min(length, 128)))
     }
@@ -42,7 +46,7 @@ package struct NetworkAddress: Sendable, Hashable {
                 parts += 1
                 part = nil
             case (0x30...0x39, nil): part = UInt32(byte - 0x30)
-            // A leading zero means octal to some programs, so it is rejected.
+            // A number with a leading zero is rejected, because some programs read it as octal.
             case (0x30...0x39, let begun?) where begun > 0:
                 let value = begun * 10 + UInt32(byte - 0x30)
                 guard value <= 255 else { return nil }
@@ -55,11 +59,11 @@ package struct NetworkAddress: Sendable, Hashable {
     }
 
     private static func version6(_ text: Substring) -> UInt128? {
-        guard let gap = text.utf8.firstRange(of: "::".utf8) else {
+        guard let doubleColon = text.utf8.firstRange(of: "::".utf8) else {
             guard let all = groups(text), all.count == 8 else { return nil }
             return bits(all)
         }
-        let (before, after) = (text[..<gap.lowerBound], text[gap.upperBound...])
+        let (before, after) = (text[..<doubleColon.lowerBound], text[doubleColon.upperBound...])
         guard let first = groups(before), let last = groups(after), first.count + last.count <= 7 else { return nil }
         return bits(first + [UInt16](repeating: 0, count: 8 - first.count - last.count) + last)
     }

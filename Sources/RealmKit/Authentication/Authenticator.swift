@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// The realms of a configuration, and the only way to log in: all schemes, pages and commands use it.
+/// Authenticates users in the realms of a configuration.
+///
+/// All schemes, pages and commands use it for logins.
 ///
 /// It may be used from any thread.
 public struct Authenticator: Sendable {
@@ -14,7 +16,7 @@ public struct Authenticator: Sendable {
     ///
     /// - Parameters:
     ///   - realms: The realms, with different names.
-    ///   - throttle: The limit for failed logins; nil for none.
+    ///   - throttle: The limit for failed logins; nil for no limit.
     public init(_ realms: [BoundRealm], throttle: (any LoginThrottle)? = nil) {
         self.init(byName: Dictionary(realms.map { ($0.name, $0) }) { first, _ in first }, throttle: throttle)
     }
@@ -24,16 +26,16 @@ public struct Authenticator: Sendable {
         self.throttle = throttle
     }
 
-    /// Returns an authenticator of the same realms with a throttle.
+    /// Returns an authenticator with the same realms and a throttle.
     ///
-    /// - Parameter throttle: The limit for failed logins. Several authenticators may share it, such as those of a
-    ///   configuration and of the one that replaces it.
+    /// - Parameter throttle: The limit for failed logins. Several authenticators may share a throttle, such as the
+    ///   authenticators before and after a reload.
     /// - Returns: The authenticator.
     public func throttled(by throttle: any LoginThrottle) -> Authenticator {
         Authenticator(byName: realms, throttle: throttle)
     }
 
-    /// Returns the realm of a name; for an unknown name there is no default.
+    /// Returns a realm by its name; there is no default realm for an unknown name.
     ///
     /// - Parameter name: The name in realms.conf.
     /// - Returns: The realm.
@@ -45,8 +47,8 @@ public struct Authenticator: Sendable {
 
     /// Authenticates a user in one realm.
     ///
-    /// With a ``throttle`` it reserves an attempt, evaluates the stack, even if the login may not be granted, and
-    /// settles the attempt.
+    /// If there is a ``throttle``, it reserves an attempt before the stack is evaluated, and settles it afterwards. The
+    /// stack is evaluated even if the throttle does not allow a success.
     ///
     /// - Parameters:
     ///   - request: The realm, the user name, the service and the client's address.
@@ -68,27 +70,27 @@ public struct Authenticator: Sendable {
         return report
     }
 
-    /// Authenticates a user in the first of several realms that accepts.
+    /// Authenticates a user in several realms, in order, until one realm accepts the user.
     ///
-    /// The realms are used in order until one accepts. With a ``throttle`` all of it is one attempt: it reserves a
-    /// place in the account of each realm in one step, and is settled once. A realm whose account is locked is used
-    /// like any other and rejects; the others may still accept.
+    /// If there is a ``throttle``, the login is one attempt for all realms. It is reserved for the accounts of all
+    /// realms in one step, and settled once. If the account of one realm is locked, the stack of that realm is still
+    /// evaluated and refuses the login. The other realms may still accept it.
     ///
     /// - Parameters:
     ///   - username: The user name as the client sent it.
-    ///   - realms: The names of the realms, in order; without any the login is refused.
+    ///   - realms: The names of the realms, in order. If the list is empty, the login is refused.
     ///   - service: The service that the user signs in to.
     ///   - peer: The network address of the client, if the login came over a network.
     ///   - conversation: The connection to the user, used by each realm.
     /// - Returns: The decision and the steps in each realm.
-    /// - Throws: ``RealmError`` of code `noSuchRealm` if one of the names is unknown; then no realm is used.
+    /// - Throws: ``RealmError`` of code `noSuchRealm` if a name is unknown; no realm is used in this case.
     public func login(
         as username: Username,
         inFirstOf realms: [String],
         service: String = "login",
         peer: String? = nil,
         asking conversation: any Conversation
-    ) async throws(RealmError) -> RealmsReport {
+    ) async throws(RealmError) -> MultiRealmLoginReport {
         var bound: [BoundRealm] = []
         for name in realms { bound.append(try realm(name)) }
         let accounts = bound.map { $0.account(of: username) }
@@ -97,22 +99,22 @@ public struct Authenticator: Sendable {
         var attempts: [RealmAttempt] = []
         for (realm, account) in zip(bound, accounts) {
             let request = LoginRequest(realm: realm.name, username: username, service: service, peer: peer)
-            // The secrets for each realm are marked only if another realm may follow.
-            let marking =
-                reservation != nil && bound.count > 1 ? SecretMarkingConversation(conversation) : nil
+            // Fingerprints of the secrets are needed only if another realm may follow.
+            let fingerprinting =
+                reservation != nil && bound.count > 1 ? FingerprintingConversation(conversation) : nil
             let report = await realm.login(
                 request,
-                asking: marking ?? conversation,
+                asking: fingerprinting ?? conversation,
                 mayGrant: reservation?.mayGrant(account) ?? true
             )
-            attempts.append(RealmAttempt(account, report: report, guess: marking?.guess))
+            attempts.append(RealmAttempt(account, report: report, guess: fingerprinting?.fingerprint))
             if report.identity != nil { break }
         }
         await reservation?.settle(attempts)
-        return RealmsReport(attempts.map(\.report))
+        return MultiRealmLoginReport(attempts.map(\.report))
     }
 
-    /// Ends a login: calls ``LoginModule/logout(_:)`` of every module that it reached.
+    /// Logs a user out: calls ``LoginModule/logout(_:)`` of every module that the login reached.
     ///
     /// The modules are called even if the configuration has changed and the realm no longer exists.
     ///
@@ -124,29 +126,29 @@ public struct Authenticator: Sendable {
 }
 
 extension BoundRealm {
-    /// Evaluates the realm's stack and adds the realm's groups.
+    /// Evaluates the realm's stack and adds the groups of the realm.
     fileprivate func login(
         _ request: consuming LoginRequest,
         asking conversation: any Conversation,
         mayGrant: Bool
     ) async -> LoginReport {
         var report = await stack.login(request, asking: conversation, mayGrant: mayGrant)
-        enrich(&report)
+        addRealmGroups(to: &report)
         return report
     }
 }
 
 extension AuthenticatedIdentity {
-    /// Ends the login: calls ``LoginModule/logout(_:)`` of every module that it reached.
+    /// Logs the user out: calls ``LoginModule/logout(_:)`` of every module that the login reached.
     ///
     /// The modules are called even if the configuration has changed and the realm no longer exists.
     ///
     /// - Returns: The steps of the logout.
     package func logout() async -> LogoutReport { await record.stack.logout(self) }
 
-    /// Marks the login as ended, so that its modules are logged out only once.
+    /// Marks the login as logged out, so that ``LoginModule/logout(_:)`` is called only once.
     ///
-    /// - Returns: False if it was marked before; then the earlier caller logs out.
+    /// - Returns: True for the first call. False if an earlier caller has already begun the logout.
     package func beginLogout() -> Bool { record.beginLogout() }
 
     /// Removes the notes of the modules, to save memory if an identity is kept for hours.

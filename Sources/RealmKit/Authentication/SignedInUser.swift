@@ -3,11 +3,11 @@
 
 /// A user whom a realm has accepted, just now or at the beginning of a session.
 ///
-/// Access rules use it. It is made from an ``AuthenticatedIdentity``, or by a store that has kept one.
+/// Access rules are checked against it. It is created from an ``AuthenticatedIdentity``, or restored from a store.
 public struct SignedInUser: Sendable, Hashable {
     /// The name of the realm that accepted the user.
     public let realm: String
-    /// The user, as the realm spells the name.
+    /// The user name, as the realm spells it.
     public let username: Username
     /// The names of all groups, each once.
     public let groups: [String]
@@ -19,7 +19,7 @@ public struct SignedInUser: Sendable, Hashable {
         self.init(realm: identity.realm, username: identity.username, groups: identity.groups)
     }
 
-    /// Creates a user whose proof was checked before: for stores, explanations and tests.
+    /// Creates a user without an ``AuthenticatedIdentity``, for stores, explanations and tests.
     package init(realm: String, username: Username, groups: [String]) {
         self.realm = realm
         self.username = username

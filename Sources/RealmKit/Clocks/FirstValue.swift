@@ -3,7 +3,7 @@
 
 internal import Synchronization
 
-/// The first of several values, which one task waits for; later values are dropped.
+/// A value that is set once and that one task waits for; later values are ignored.
 final class FirstValue<Value: Sendable>: Sendable {
     private enum State {
         case open
@@ -13,7 +13,7 @@ final class FirstValue<Value: Sendable>: Sendable {
 
     private let state = Mutex(State.open)
 
-    /// Sets the value, unless it is set.
+    /// Sets the value, unless it is already set.
     func set(_ value: Value) {
         let waiting: CheckedContinuation<Value, Never>? = state.withLock { state in
             switch state {
@@ -29,7 +29,7 @@ final class FirstValue<Value: Sendable>: Sendable {
         waiting?.resume(returning: value)
     }
 
-    /// Waits for the value; one task only may wait.
+    /// Waits for the value; only one task may wait.
     func value() async -> Value {
         await withCheckedContinuation { continuation in
             let settled: Value? = state.withLock { state in

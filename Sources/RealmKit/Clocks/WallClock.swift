@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// A clock for the time of day, by which accounts expire.
+/// A clock for the calendar time, which determines when accounts expire.
 public struct WallClock: Sendable {
     private let read: @Sendable () -> Int
 

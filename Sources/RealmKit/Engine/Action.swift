@@ -3,11 +3,11 @@
 
 /// The effect of a module's outcome on the decision of its stack.
 ///
-/// Source: pam.conf(5), whose control words stand for tables of such actions; the evaluation is that of Linux-PAM.
+/// Source: pam.conf(5), where each control word stands for a table of actions. The evaluation follows Linux-PAM.
 public enum Action: Sendable, Hashable {
-    /// Count a success, unless a failure has counted; continue.
+    /// Count a success, unless a failure has been counted; continue.
     case ok
-    /// Count a success, and leave the stack (or sub-stack) unless a failure has counted.
+    /// Count a success, and leave the stack (or sub-stack), unless a failure has been counted.
     case done
     /// Count a failure; continue.
     case bad

@@ -5,7 +5,7 @@
 public struct ActionTable: Sendable {
     private var actions: InlineArray<16, Action>
 
-    /// Creates a table of three columns.
+    /// Creates a table from three actions.
     ///
     /// - Parameters:
     ///   - success: The action for a success.

@@ -7,12 +7,12 @@
 /// login.
 public struct AuthenticatedIdentity: Sendable {
     let record: LoginRecord
-    // The groups that the realm adds to those its modules have committed.
+    // The groups that the realm adds to the groups that its modules have committed.
     let derivedGroups: [String]
 
     /// The name of the realm that accepted the user.
     public var realm: String { record.request.realm }
-    /// The user, as spelled by the first module that named one.
+    /// The user name, as spelled by the first module that committed a name.
     public var username: Username { record.establishedName }
     /// The service that the user signed in to.
     public var service: String { record.request.service }

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// The weight of a module in its stack, under the names of JAAS and PAM.
+/// The weight of a module in its stack, with the names that JAAS and PAM use.
 ///
-/// For every stack of up to four of these, OpenJDK's LoginContext and Linux-PAM give the same verdict and call the same
-/// modules in the same order. The ``ActionTable`` of a flag defines its effect on each outcome.
+/// For every stack of up to four modules with these flags, OpenJDK's LoginContext and Linux-PAM agree: they give the
+/// same result and call the same modules in the same order. The ``ActionTable`` of a flag defines its effect on each
+/// outcome.
 ///
 /// Source: `javax.security.auth.login.Configuration` (OpenJDK 17), pam.conf(5).
 public enum ControlFlag: String, Sendable, Hashable, CaseIterable {
-    /// The module must succeed; the following modules are called in either case.
+    /// The module must succeed; the following modules are called even if it fails.
     case required
     /// The module must succeed; a failure ends the evaluation at once.
     case requisite

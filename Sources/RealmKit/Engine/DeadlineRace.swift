@@ -3,12 +3,12 @@
 
 internal import Bytes
 
-/// A call of a module with a deadline: the first of answer, deadline and cancellation decides.
+/// A call of a module that ends with the module's answer, at its deadline, or when the login is cancelled.
 ///
-/// The module runs in a task that this race owns. If the deadline or a cancellation comes first, the task is cancelled
-/// and no longer awaited, since a module that never returns would otherwise hold the login for ever. Later commits of
-/// the module have no effect: its round has failed. A module must not block its thread: when as many modules block as
-/// there are cores, nothing else runs until one of them returns, and its answer is then too late.
+/// The module runs in a task of its own. If the deadline or a cancellation comes first, the task is cancelled and no
+/// longer awaited, so a module that never returns does not hold the login for ever. Later commits of the module have no
+/// effect, because its round has failed. A module must not block its thread: if as many modules block as there are
+/// cores, nothing else runs until a module returns, and its answer is then too late.
 enum DeadlineRace {
     static func run(
         _ call: ModuleCall,
@@ -21,20 +21,20 @@ enum DeadlineRace {
         let begin = record.stack.clock.now
         let work = Task {
             let answer = await call.perform(on: module, record: record)
-            // Blocking modules may also keep the watch from running: a late answer is rejected here too.
+            // Blocking modules may delay the timers, so a late answer is rejected here too.
             let left = timeLeft(for: call, record: record, begin: begin, now: record.stack.clock.now, limit: limit)
             first.set(left == 0 ? tooLate(limit) : answer)
         }
-        let ticket = record.stack.watch.add(at: begin &+ limit) { now in
+        let ticket = record.stack.timers.add(at: begin &+ limit) { now in
             let left = timeLeft(for: call, record: record, begin: begin, now: now, limit: limit)
             if left == 0 { first.set(tooLate(limit)) }
             return left == 0 ? nil : now &+ left
         }
         defer {
-            record.stack.watch.remove(ticket)
+            record.stack.timers.remove(ticket)
             work.cancel()
         }
-        // A cancelled login still has to be undone.
+        // The abort and the logout also run for a cancelled login.
         if call.phase == .abort || call.phase == .logout { return await first.value() }
         return await withTaskCancellationHandler {
             await first.value()
@@ -60,7 +60,7 @@ enum DeadlineRace {
         return own >= limit ? 0 : limit - own
     }
 
-    /// The shortest time between two checks for an answer of the conversation: a tenth of a second.
+    /// The minimum time between two checks while the module waits for the conversation: 0.1 seconds.
     private static let pollingInterval: UInt64 = 100_000_000
 
     private static func tooLate(_ limit: UInt64) -> ModuleAnswer {

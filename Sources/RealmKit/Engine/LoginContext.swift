@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// A subject that logs in and out through one stack, any number of times, like a LoginContext of JAAS.
+/// Logs a subject in and out through one stack, any number of times, like the LoginContext of JAAS.
 ///
-/// It is for programs that keep a subject over several logins; a server needs ``LoginStack/login(_:asking:)`` only. One
-/// task at a time may use it.
+/// It is for programs that keep a subject over several logins. A server needs only ``LoginStack/login(_:asking:)``.
+/// Only one task at a time may use it.
 ///
 /// Source: `javax.security.auth.login.LoginContext`; docs/jaas.md lists the intended differences.
 public final class LoginContext {
     private let stack: LoginStack
-    private let isGiven: Bool
+    private let hasGivenSubject: Bool
     private var current: Subject
     private var isAuthenticated = false
     private var last: LoginRecord?
@@ -18,21 +18,21 @@ public final class LoginContext {
     ///
     /// - Parameters:
     ///   - stack: The stack that decides.
-    ///   - subject: The subject to add principals to; without one the context creates its own at the first success.
+    ///   - subject: The subject to add principals to. If it is nil, the context creates a subject at the first success.
     public init(_ stack: LoginStack, subject: Subject? = nil) {
         self.stack = stack
-        isGiven = subject != nil
+        hasGivenSubject = subject != nil
         current = subject ?? Subject()
     }
 
     /// The subject, with the principals that logins added to it.
     ///
-    /// If none was given, it is nil until a login has succeeded, and after a login that failed.
-    public var subject: Subject? { isAuthenticated || isGiven ? current : nil }
+    /// If the context was created without a subject, it is nil before the first success and after a failed login.
+    public var subject: Subject? { isAuthenticated || hasGivenSubject ? current : nil }
 
     /// Logs in.
     ///
-    /// After a success the subject has the new principals; after a refusal it has none of this or an earlier login.
+    /// After a success the subject has the principals of this login. After a refusal it has no principals of any login.
     ///
     /// - Parameters:
     ///   - request: The realm, the user name, the service and the client's address.
@@ -49,7 +49,7 @@ public final class LoginContext {
 
     /// Logs out: calls every module that the last login reached.
     ///
-    /// The subject loses their principals, except those of modules that threw.
+    /// The principals of these modules are removed from the subject. If a module throws, its principals remain.
     ///
     /// - Returns: The steps of the logout; nil if there has been no login.
     public func logout() async -> LogoutReport? {

@@ -4,12 +4,11 @@
 internal import Bytes
 internal import Synchronization
 
-/// The state of one login: the request, the principals that modules have committed, the shared state and, once it is
-/// decided, the steps.
+/// The state of one login: the request, the committed principals, the shared state, and the steps after the decision.
 ///
-/// Every call of a module is a round with its own number, and every contribution carries that number. When the engine
-/// has taken the module's answer the round is closed, so later contributions do not count. When the login is decided,
-/// the conversation and the shared state are released: a report holds no secret.
+/// Every call of a module is a round with a number, and every contribution has the number of its round. The engine
+/// closes the round when it receives the module's answer, so later contributions do not count. After the decision the
+/// conversation and the shared state are released, so a report contains no secret.
 final class LoginRecord: OngoingLogin {
     let request: LoginRequest
     let stack: LoginStack
@@ -24,11 +23,11 @@ final class LoginRecord: OngoingLogin {
 
     private struct State: ~Copyable {
         var conversation: (any Conversation)?
-        // Most logins have one contribution and no shared state; the rest costs them nothing.
+        // Most logins have one contribution and no shared state. They need no memory for the rare state.
         var first: Contribution?
         var more: [Contribution] = []
-        var path = LoginPath()
-        // An array of none or one, so that a record is cheap to create and destroy.
+        var trace = LoginTrace()
+        // An array with at most one element: an empty array is cheap to create and destroy.
         private var box: [RareState] = []
 
         var rare: RareState {
@@ -40,7 +39,7 @@ final class LoginRecord: OngoingLogin {
         }
 
         /// True if the conversation gave a secret to a module.
-        var gaveSecret: Bool { box.first?.gaveSecret ?? false }
+        var deliveredSecret: Bool { box.first?.deliveredSecret ?? false }
 
         init(_ conversation: any Conversation) {
             self.conversation = conversation
@@ -51,14 +50,14 @@ final class LoginRecord: OngoingLogin {
             box[0].notes = []
         }
 
-        mutating func forgetShared() {
+        mutating func forgetSharedState() {
             guard !box.isEmpty else { return }
             box[0].shared = SharedState()
             box[0].before = nil
         }
     }
 
-    /// The state that only few logins have.
+    /// The state that most logins do not need.
     private struct RareState {
         var shared = SharedState()
         /// The shared state before a round changed it.
@@ -66,9 +65,9 @@ final class LoginRecord: OngoingLogin {
         var conversations: [Int: ConversationTime] = [:]
         var notes: [LoginNote] = []
         /// The rounds that have read or changed the shared state.
-        var sharing: [Int] = []
+        var sharingRounds: [Int] = []
         /// True if the conversation gave a secret to a module.
-        var gaveSecret = false
+        var deliveredSecret = false
     }
 
     private let state: Mutex<State>
@@ -88,9 +87,9 @@ final class LoginRecord: OngoingLogin {
         state = Mutex(State(conversation))
     }
 
-    /// Keeps a contribution, unless its round is closed.
+    /// Adds a contribution, unless its round is closed.
     ///
-    /// - Returns: Its number; -1 if it is not kept.
+    /// - Returns: The number of the contribution; -1 if the round is closed.
     @discardableResult
     func add(_ contribution: Contribution) -> Int {
         state.withLock { state in
@@ -105,8 +104,8 @@ final class LoginRecord: OngoingLogin {
         }
     }
 
-    /// Marks the success that a module returned; the other successes it made in the round become void.
-    func accept(_ number: Int, of round: Int) {
+    /// Records which success a module returned; the other successes of the round become void.
+    func markReturned(_ number: Int, of round: Int) {
         state.withLock { state in
             guard !state.more.isEmpty else { return }
             if state.first?.round == round, state.first?.isCommit == true, number != 0 { state.first?.isVoid = true }
@@ -116,29 +115,29 @@ final class LoginRecord: OngoingLogin {
         }
     }
 
-    /// Returns whether modules have named the user and succeeded, but none of these successes counts in the end.
+    /// Returns whether modules named the user and succeeded in the login phase, but no such success counts at the end.
     ///
     /// The name in the request must not replace a name that a module has determined but could not commit.
-    func lacksUser(_ path: borrowing LoginPath) -> Bool {
+    func lacksUser(_ trace: borrowing LoginTrace) -> Bool {
         let all = state.withLock { state in (state.first.map { [$0] } ?? []) + state.more }
         var isNamed = false
-        for contribution in all where !contribution.isVoid && contribution.namesUser && path.succeeded(contribution) {
-            if path.counts(contribution) { return false }
+        for contribution in all where !contribution.isVoid && contribution.namesUser && trace.succeeded(contribution) {
+            if trace.counts(contribution) { return false }
             isNamed = true
         }
         return isNamed
     }
 
-    /// Closes a round, when its answer has been taken.
+    /// Closes a round after the engine has received its answer.
     func close(round: Int) {
         openRound.store(round + 1, ordering: .releasing)
     }
 
-    /// Reads and changes the shared state; the changes of a closed round are dropped.
-    func withShared<Result: Sendable>(round: Int, _ body: (inout SharedState) -> Result) -> Result {
+    /// Reads and changes the shared state; changes of a closed round are discarded.
+    func withSharedState<Result: Sendable>(round: Int, _ body: (inout SharedState) -> Result) -> Result {
         state.withLock { state in
             if round == openRound.load(ordering: .acquiring) {
-                if state.rare.sharing.last != round { state.rare.sharing.append(round) }
+                if state.rare.sharingRounds.last != round { state.rare.sharingRounds.append(round) }
                 if state.rare.before?.round != round { state.rare.before = (round, state.rare.shared) }
                 return body(&state.rare.shared)
             }
@@ -147,19 +146,20 @@ final class LoginRecord: OngoingLogin {
         }
     }
 
-    /// The rounds that have read or changed the shared state: their outcomes may depend on those of other modules.
-    var roundsThatShared: [Int] { state.withLock { $0.rare.sharing } }
+    /// The rounds that have read or changed the shared state; their outcomes may depend on other modules.
+    var roundsUsingSharedState: [Int] { state.withLock { $0.rare.sharingRounds } }
 
-    /// Restores the shared state from before a round.
+    /// Restores the shared state that existed before a round.
     ///
-    /// The success of that round does not count, so the next module must find the same state as after a failure.
-    func takeBackShared(_ round: Int) {
+    /// It is called if the success of that round does not count: the next module must find the same state as after a
+    /// failure.
+    func restoreSharedState(before round: Int) {
         state.withLock { state in
             if let before = state.rare.before, before.round == round { state.rare.shared = before.shared }
         }
     }
 
-    /// Keeps a note of a module, unless its round is closed or there are 100 notes.
+    /// Adds a note of a module, unless its round is closed or there are already 100 notes.
     func note(_ text: String, module: Int, round: Int) {
         state.withLock { state in
             guard round == openRound.load(ordering: .acquiring), state.rare.notes.count < 100 else { return }
@@ -172,7 +172,7 @@ final class LoginRecord: OngoingLogin {
     /// - Returns: False if it was marked before.
     func beginLogout() -> Bool { !isLoggedOut.exchange(true, ordering: .acquiringAndReleasing) }
 
-    /// Drops the notes of the modules.
+    /// Removes the notes of the modules.
     func forgetNotes() { state.withLock { $0.forgetNotes() } }
 
     /// The notes of the modules.
@@ -187,7 +187,7 @@ final class LoginRecord: OngoingLogin {
         guard answers.count == callbacks.count else {
             throw .internalError("the conversation gave \(answers.count) answers to \(callbacks.count) callbacks")
         }
-        if answers.contains(where: \.isSecret) { state.withLock { $0.rare.gaveSecret = true } }
+        if answers.contains(where: \.isSecret) { state.withLock { $0.rare.deliveredSecret = true } }
         return answers
     }
 
@@ -213,7 +213,7 @@ final class LoginRecord: OngoingLogin {
             guard let time = state.rare.conversations[round], time.openQuestions == 0, let since = time.since else {
                 return
             }
-            // Another thread may have read the clock later, but have been here earlier.
+            // Another thread may have stored a later time as `since`.
             state.rare.conversations[round]?.total += now &- min(since, now)
             state.rare.conversations[round]?.since = nil
         }
@@ -229,31 +229,31 @@ final class LoginRecord: OngoingLogin {
     // MARK: The end
 
     /// Stores the steps and releases the conversation and the shared state.
-    func seal(_ path: inout LoginPath) {
-        let isRefused = !path.isGranted
-        let (conversation, gaveSecret) = state.withLock { state -> ((any Conversation)?, Bool) in
-            swap(&state.path, &path)
+    func seal(_ trace: inout LoginTrace) {
+        let isRefused = !trace.isGranted
+        let (conversation, deliveredSecret) = state.withLock { state -> ((any Conversation)?, Bool) in
+            swap(&state.trace, &trace)
             let conversation = state.conversation.take()
-            state.forgetShared()
-            return (conversation, state.gaveSecret)
+            state.forgetSharedState()
+            return (conversation, state.deliveredSecret)
         }
         guard isRefused else { return }
-        // Read outside the lock: a conversation has a lock of its own.
-        if gaveSecret || conversation?.presentsSecret == true { hasPresentedSecret.store(true, ordering: .relaxed) }
+        // Read outside the lock, because a conversation may have its own lock.
+        if deliveredSecret || conversation?.presentsSecret == true { hasPresentedSecret.store(true, ordering: .relaxed) }
     }
 
-    /// The reason for which the login was refused; nil if it was not.
-    var refusal: Refusal? { state.withLock { $0.path.refusal } }
+    /// The reason for the refusal; nil if the login was not refused.
+    var refusal: Refusal? { state.withLock { $0.trace.refusal } }
 
     /// The effect of outages on the refusal.
-    var outage: Outage? { state.withLock { $0.path.outage } }
+    var outage: Outage? { state.withLock { $0.trace.outage } }
 
     /// True if a secret was presented in a refused login.
     var presentedSecret: Bool { hasPresentedSecret.load(ordering: .relaxed) }
 
-    /// Every call of a module, in order; none until the login is decided.
+    /// Every call of a module, in order; empty until the login is decided.
     var steps: [LoginStep] {
-        state.withLock { $0.path.all }.map { step, fault in
+        state.withLock { $0.trace.all }.map { step, fault in
             let entry = stack.entries[Int(step.entry)]
             return LoginStep(
                 index: Int(step.entry),
@@ -271,35 +271,35 @@ final class LoginRecord: OngoingLogin {
 
     /// The steps of the login phase, one for each module reached, in order.
     var reached: [StepRecord] {
-        state.withLock { $0.path.all }.map(\.step).filter { $0.phase == .login }
+        state.withLock { $0.trace.all }.map(\.step).filter { $0.phase == .login }
     }
 
-    /// The user, as spelled by the first module that counts and names one; otherwise the name in the request.
+    /// The first user name of a contribution that counts; if no contribution names a user, the name in the request.
     var establishedName: Username {
-        counting.lazy.compactMap { $0.user(given: self.request.username) }.first ?? request.username
+        countedContributions.lazy.compactMap { $0.user(requested: self.request.username) }.first ?? request.username
     }
 
     /// The principals of all contributions that count.
     var subject: Subject {
         var subject = Subject()
-        for contribution in counting {
-            subject.add(contribution.principals(given: request.username), from: contribution.module)
+        for contribution in countedContributions {
+            subject.add(contribution.principals(requested: request.username), from: contribution.module)
         }
         return subject
     }
 
     func isMember(of group: String) -> Bool {
-        counting.contains { $0.isMember(of: group) }
+        countedContributions.contains { $0.isMember(of: group) }
     }
 
-    private var counting: [Contribution] {
+    private var countedContributions: [Contribution] {
         state.withLock { state in
-            var counting: [Contribution] = []
-            if let first = state.first, !first.isVoid, state.path.counts(first) { counting.append(first) }
-            for contribution in state.more where !contribution.isVoid && state.path.counts(contribution) {
-                counting.append(contribution)
+            var countedContributions: [Contribution] = []
+            if let first = state.first, !first.isVoid, state.trace.counts(first) { countedContributions.append(first) }
+            for contribution in state.more where !contribution.isVoid && state.trace.counts(contribution) {
+                countedContributions.append(contribution)
             }
-            return counting
+            return countedContributions
         }
     }
 }

@@ -3,7 +3,7 @@
 
 /// The result of a login: the decision and every step that led to it.
 ///
-/// It holds no secret and no reference to the conversation, so it may be kept.
+/// It contains no secret and no reference to the conversation, so it may be stored.
 public struct LoginReport: Sendable {
     /// The decision about a login.
     public enum Decision: Sendable {
@@ -14,11 +14,11 @@ public struct LoginReport: Sendable {
     }
 
     let record: LoginRecord
-    /// The reason for which the login was refused; nil if it was accepted.
+    /// The reason for the refusal; nil if the login was accepted.
     ///
-    /// It is for the log only: clients must be shown no more than ``isUnavailable``.
+    /// It is for the log only. A client may learn only ``isUnavailable``.
     public let refusal: Refusal?
-    // The groups that the realm adds to those its modules have committed.
+    // The groups that the realm adds to the groups that its modules have committed.
     var derivedGroups: [String] = []
 
     init(_ record: LoginRecord, refusal: Refusal?) {
@@ -46,13 +46,13 @@ public struct LoginReport: Sendable {
         refusal == nil ? AuthenticatedIdentity(record: record, derivedGroups: derivedGroups) : nil
     }
 
-    /// The effect of an outage on the refusal; nil if there is none.
+    /// The effect of an outage on the refusal; nil if there is no effect.
     public var outage: Outage? { record.outage }
 
     /// True if the response to a refusal may be 503: the login cannot be decided now.
     ///
-    /// It is the same for every user whom the stack refuses while the same modules are down, whatever they present.
-    /// ``refusal`` is not: it is for the log, and must not be shown.
+    /// While the same modules are down, it is the same for every refused login, whatever the client presents.
+    /// ``refusal`` may differ, so it must not be shown.
     public var isUnavailable: Bool { outage?.mayBeShown ?? false }
 
     /// True if the client presented a password or a code in a refused login, even if no module requested it.
@@ -72,7 +72,7 @@ public struct LoginReport: Sendable {
 public struct LogoutReport: Sendable {
     let record: LoginRecord
 
-    /// The reason for which the logout as a whole failed; nil if it succeeded.
+    /// The reason for the failure of the whole logout; nil if it succeeded.
     public var refusal: Refusal? { record.refusal }
 
     /// Every call of a module, in order.

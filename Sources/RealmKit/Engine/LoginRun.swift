@@ -3,9 +3,10 @@
 
 /// The evaluation of one login: the next module to call, and the decision.
 ///
-/// The phases are those of JAAS: login; if it succeeds, commit of every module reached, under the same tables; if
-/// either fails, abort of every module reached. The run calls immediate modules itself. For the others it stops, and
-/// the caller passes the answer to ``settle(_:with:isTimed:)``.
+/// The phases are those of JAAS. The login phase is first. If it succeeds, the commit phase calls every module that was
+/// reached, and uses the same tables. If one of these phases fails, the abort phase calls every module that was
+/// reached. The run calls immediate modules itself. For other modules it stops; the caller makes the call and passes
+/// the answer to ``process(_:with:isTimed:)``.
 struct LoginRun: ~Copyable {
     let stack: LoginStack
     let record: LoginRecord
@@ -17,7 +18,7 @@ struct LoginRun: ~Copyable {
     private var level = 0
     private var walk = StackWalk()
     private var hasEnded = false
-    private var path = LoginPath()
+    private var trace = LoginTrace()
     private var lastInstant: UInt64
     // The modules to call in a logout.
     private let reached: [StepRecord]
@@ -47,14 +48,14 @@ struct LoginRun: ~Copyable {
         lastInstant = stack.clock.now
     }
 
-    /// Calls modules until one has to be awaited, or the run has ended.
+    /// Calls immediate modules until the caller must call a module, or the run has ended.
     ///
-    /// - Returns: The call to make and to pass to ``settle(_:with:isTimed:)``; nil at the end.
+    /// - Returns: The call to make and to pass to ``process(_:with:isTimed:)``; nil at the end.
     mutating func advance() -> ModuleCall? {
         while let call = nextCall() {
             switch stack.entries[call.entry].perform(call, record: record) {
-            // Timing the work of an immediate module after the login would cost more than the work.
-            case .answered(let answer): settle(call, with: answer, isTimed: call.phase == .login)
+            // After the login phase immediate modules are not timed: the clock would cost more than their work.
+            case .answered(let answer): process(call, with: answer, isTimed: call.phase == .login)
             case .nothingToDo: position += 1
             case .mustWait: return call
             }
@@ -68,17 +69,17 @@ struct LoginRun: ~Copyable {
             switch phase {
             case .login:
                 if position < stack.entries.count { return enterNext() }
-                path.reachedCount = path.count
+                trace.reachedCount = trace.count
                 walk.grants && mayGrant ? begin(.commit) : refuse(.login)
             case .commit:
-                if position < path.reachedCount { return commitNext() }
+                if position < trace.reachedCount { return commitNext() }
                 if walk.grants { grant() } else { refuse(.commit) }
             case .abort:
-                if position < path.reachedCount { return call(again: path[position]) }
+                if position < trace.reachedCount { return call(again: trace[position]) }
                 hasEnded = true
             case .logout:
                 if position < reached.count { return call(again: reached[position]) }
-                if !walk.grants { path.refusal = reason(.logout) }
+                if !walk.grants { trace.refusal = reason(.logout) }
                 hasEnded = true
             }
         }
@@ -89,14 +90,14 @@ struct LoginRun: ~Copyable {
         let entryLevel = stack.entries[position].level
         if entryLevel > level { walk.enter(level: entryLevel) }
         level = entryLevel
-        return ModuleCall(entry: position, phase: .login, round: path.count, succeeded: false)
+        return ModuleCall(entry: position, phase: .login, round: trace.count, succeeded: false)
     }
 
-    /// Returns the commit of the next module; sub-stacks are entered as in the login phase.
+    /// Returns the commit call of the next module; sub-stacks are entered as in the login phase.
     private mutating func commitNext() -> ModuleCall {
-        let step = path[position]
+        let step = trace[position]
         if !stack.isFlat {
-            let last = position > 0 ? Int(path[position - 1].entry) + 1 : 0
+            let last = position > 0 ? Int(trace[position - 1].entry) + 1 : 0
             for entry in stack.entries[last...Int(step.entry)] {
                 if entry.level > level { walk.enter(level: entry.level) }
                 level = entry.level
@@ -109,7 +110,7 @@ struct LoginRun: ~Copyable {
         ModuleCall(
             entry: Int(step.entry),
             phase: phase,
-            round: path.count,
+            round: trace.count,
             succeeded: step.outcome == .success
         )
     }
@@ -122,60 +123,60 @@ struct LoginRun: ~Copyable {
     }
 
     private mutating func grant() {
-        path.isGranted = true
+        trace.isGranted = true
         hasEnded = true
         // If every reached module has committed, no name can be missing.
-        if isEverythingCommitted || !record.lacksUser(path) { return }
-        path.isGranted = false
+        if isEverythingCommitted || !record.lacksUser(trace) { return }
+        trace.isGranted = false
         hasEnded = false
-        path.refusal = .noUserEstablished
+        trace.refusal = .noUserEstablished
         begin(.abort)
     }
 
     private var isEverythingCommitted: Bool {
-        guard path.count == 2 * path.reachedCount else { return false }
-        for step in path.reachedCount..<path.count where path[step].outcome != .success { return false }
+        guard trace.count == 2 * trace.reachedCount else { return false }
+        for step in trace.reachedCount..<trace.count where trace[step].outcome != .success { return false }
         return true
     }
 
     private mutating func refuse(_ phase: LoginPhase) {
         let reason = reason(phase)
-        // That a module is unavailable is not a secret, and the refusal is the same for an account that is not locked.
-        path.refusal = mayGrant || reason.failure == .unavailable ? reason : .locked
+        // An outage may be shown: the refusal is then the same for locked and for unlocked accounts.
+        trace.refusal = mayGrant || reason.failure == .unavailable ? reason : .locked
         begin(.abort)
     }
 
     private func reason(_ phase: LoginPhase) -> Refusal {
         if stack.entries.isEmpty { return .emptyStack }
         guard let cause = walk.failure else { return .allIgnored }
-        // A table that counts a success or an ignored login as a failure has no failure of its own to report.
+        // A table may count a success or an ignored login as a failure. Such an outcome has no failure code.
         let failure = cause.outcome.failure ?? .permissionDenied
         return .module(index: cause.entry, phase: phase, failure: failure)
     }
 
-    /// Takes the answer to a call and advances.
+    /// Processes the answer to a call and moves to the next call.
     @inline(__always)
-    mutating func settle(_ call: ModuleCall, with answer: ModuleAnswer, isTimed: Bool = true) {
+    mutating func process(_ call: ModuleCall, with answer: ModuleAnswer, isTimed: Bool = true) {
         let action: Action
         let next: StackWalk.Next
         switch call.phase {
         case .login:
             let entry = stack.entries[call.entry]
-            // A locked login takes the path of a wrong password: neither the response nor the time may reveal a right
-            // guess.
+            // A locked login is evaluated as if the password were wrong. Otherwise the response or its time could
+            // reveal a right guess.
             let isCounted = mayGrant || answer.outcome != .success
             let outcome = isCounted ? answer.outcome : .failure(.wrongCredentials)
-            if !isCounted { record.takeBackShared(call.round) }
+            if !isCounted { record.restoreSharedState(before: call.round) }
             action = entry.table[outcome]
             next = walk.count(outcome, of: call.entry, as: action, level: entry.level)
             proceed(next)
         case .commit:
             let entry = stack.entries[call.entry]
-            // A module that did not succeed and has nothing to commit affects the evaluation as in the login phase.
+            // If a module did not succeed and has nothing to commit, its outcome in the login phase counts again.
             let isAsBefore = answer.outcome == .ignored && !call.succeeded
-            action = isAsBefore ? path[position].action.withoutJumping : entry.actionInCommit(answer.outcome)
+            action = isAsBefore ? trace[position].action.ignoringJump : entry.actionAfterLogin(answer.outcome)
             let counts = isAsBefore && action != .ignore
-            let outcome = counts ? path[position].outcome : answer.outcome
+            let outcome = counts ? trace[position].outcome : answer.outcome
             next = walk.count(outcome, of: call.entry, as: action, level: entry.level)
             position += 1
             if case .leave(let left) = next { leaveCommit(of: call.entry, level: left) }
@@ -183,7 +184,7 @@ struct LoginRun: ~Copyable {
             action = .ignore
             position += 1
         case .logout:
-            action = stack.entries[call.entry].actionInCommit(answer.outcome).withoutLeaving
+            action = stack.entries[call.entry].actionAfterLogin(answer.outcome).withoutLeaving
             _ = walk.count(answer.outcome, of: call.entry, as: action, level: 0)
             position += 1
         }
@@ -194,18 +195,18 @@ struct LoginRun: ~Copyable {
     /// Skips the rest of a sub-stack, or of the stack, in the commit phase.
     private mutating func leaveCommit(of entry: Int, level left: Int) {
         let next = stack.entries[(entry + 1)...].firstIndex { $0.level < left } ?? stack.entries.count
-        while position < path.reachedCount, Int(path[position].entry) < next { position += 1 }
+        while position < trace.reachedCount, Int(trace[position].entry) < next { position += 1 }
     }
 
     /// Refuses a login that was cancelled.
     ///
-    /// - Parameter call: The last call, or the next one if none was made.
+    /// - Parameter call: The last call; the next call if no call has been made.
     mutating func cancel(at call: ModuleCall) {
         if call.phase == .login {
-            path.reachedCount = path.count
-            path.givenUpAt = call.entry
+            trace.reachedCount = trace.count
+            trace.cancelledAt = call.entry
         }
-        path.refusal = .module(index: call.entry, phase: call.phase, failure: .unavailable)
+        trace.refusal = .module(index: call.entry, phase: call.phase, failure: .unavailable)
         begin(.abort)
     }
 
@@ -213,7 +214,7 @@ struct LoginRun: ~Copyable {
         let current = position
         position += 1
         switch next {
-        case .on: break
+        case .following: break
         case .leave(let left):
             while position < stack.entries.count, stack.entries[position].level >= left { position += 1 }
         case .skip(let count):
@@ -242,7 +243,7 @@ struct LoginRun: ~Copyable {
             action: action,
             state: call.phase == .abort ? .refusing : LoginStep.State(walk.impression)
         )
-        path.append(step, fault: answer.fault)
+        trace.append(step, fault: answer.fault)
     }
 
     private mutating func elapsed() -> UInt64 {
@@ -254,40 +255,43 @@ struct LoginRun: ~Copyable {
     // MARK: The end
 
     mutating func report() -> LoginReport {
-        let refusal = path.isGranted ? nil : path.refusal ?? .allIgnored
-        if let refusal { path.outage = Outage(of: stack, path: path, refusal: refusal) { record.roundsThatShared } }
-        record.seal(&path)
+        let refusal = trace.isGranted ? nil : trace.refusal ?? .allIgnored
+        if let refusal {
+            trace.outage = Outage(of: stack, trace: trace, refusal: refusal) { record.roundsUsingSharedState }
+        }
+        record.seal(&trace)
         return LoginReport(record, refusal: refusal)
     }
 
     mutating func logoutReport() -> LogoutReport {
-        record.seal(&path)
+        record.seal(&trace)
         return LogoutReport(record: record)
     }
 }
 
-extension LinkedEntry {
-    /// Returns the action for an outcome in the commit or logout phase: a module that had nothing to do is not counted,
-    /// whatever its table prescribes for one that ignored the login.
-    func actionInCommit(_ outcome: Outcome) -> Action {
-        outcome == .ignored ? .ignore : table[outcome].withoutJump
+extension EngineEntry {
+    /// Returns the action for an outcome in the commit or logout phase.
+    ///
+    /// A module that had nothing to do is not counted, even if its table counts an ignored login.
+    func actionAfterLogin(_ outcome: Outcome) -> Action {
+        outcome == .ignored ? .ignore : table[outcome].countingJumpAsSuccess
     }
 }
 
 extension Action {
-    /// The action in a phase after the login, where the path is fixed: the jump of a module that succeeded counts as a
-    /// success.
-    var withoutJump: Action {
+    /// The action after the login phase for a module that succeeded: a jump is replaced by `ok`.
+    ///
+    /// The modules to call are already known, so a jump cannot skip any.
+    var countingJumpAsSuccess: Action {
         if case .jump = self { .ok } else { self }
     }
 
-    /// The action in a phase after the login, where the path is fixed: the jump of a module that did not succeed does
-    /// nothing.
-    var withoutJumping: Action {
+    /// The action after the login phase for a module that did not succeed: a jump is replaced by `ignore`.
+    var ignoringJump: Action {
         if case .jump = self { .ignore } else { self }
     }
 
-    /// The action in a logout, which calls every module, so that none leaves the stack.
+    /// The action in a logout: a logout calls every module, so no action leaves the stack.
     var withoutLeaving: Action {
         switch self {
         case .done: .ok

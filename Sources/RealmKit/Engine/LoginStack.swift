@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// Modules in order, each with a table of actions: one entry of login.conf, ready to be evaluated.
+/// An ordered list of modules, each with a table of actions: one entry of login.conf, ready to be evaluated.
 ///
-/// A stack is created when the configuration is loaded, is immutable, and serves any number of logins at the same time
-/// on any thread.
+/// A stack is created when the configuration is loaded. It is immutable, and serves any number of concurrent logins on
+/// any thread.
 public final class LoginStack: Sendable {
-    /// One place in a stack.
+    /// A module of a stack, with its control flag or table.
     public struct Entry: Sendable {
         enum Kind: Sendable {
             case immediate(any ImmediateLoginModule)
             case waiting(any LoginModule, deadline: Duration)
             case broken(LoginFault)
-            case marker
+            case substack
         }
 
         /// The module's name in the configuration.
@@ -96,7 +96,7 @@ public final class LoginStack: Sendable {
             Entry(name: name, control: flag.rawValue, table: ActionTable(flag), level: 0, kind: .broken(fault))
         }
 
-        /// Returns the entry that begins a sub-stack, whose entries follow one level deeper.
+        /// Returns the entry that begins a sub-stack; the entries of the sub-stack follow it, one level deeper.
         ///
         /// - Parameters:
         ///   - name: The sub-stack's name.
@@ -108,7 +108,7 @@ public final class LoginStack: Sendable {
                 control: "substack",
                 table: ActionTable(success: .ignore, failure: .bad),
                 level: level,
-                kind: .marker
+                kind: .substack
             )
         }
     }
@@ -116,21 +116,21 @@ public final class LoginStack: Sendable {
     /// The default time limit for one call of a module: 30 seconds.
     public static let defaultDeadline = Duration.seconds(30)
 
-    /// The largest number of entries of a stack.
+    /// The maximum number of entries of a stack.
     public static let maximumEntries = 1000
 
     /// The name of the entry in login.conf.
     public let name: String
-    let entries: ContiguousArray<LinkedEntry>
+    let entries: ContiguousArray<EngineEntry>
     let clock: any LoginClock
-    let watch: DeadlineWatch
+    let timers: TimerQueue
     /// True if the stack has no sub-stacks.
     let isFlat: Bool
 
-    /// True if all modules are immediate, so that ``loginNow(_:)`` gives a report.
+    /// True if all modules are immediate, so that ``loginNow(_:)`` returns a report.
     public let isImmediate: Bool
-    /// The text of the configuration of all modules, without secrets, for comparing two configurations.
-    package let definition: [String]
+    /// The configuration of all modules as text, without secrets, for comparing two configurations.
+    package let configurationTexts: [String]
 
     /// Creates a stack.
     ///
@@ -141,10 +141,10 @@ public final class LoginStack: Sendable {
     public init(name: String, _ entries: [Entry], clock: any LoginClock) {
         precondition(entries.count <= Self.maximumEntries, "the linker bounds the number of entries")
         self.name = name
-        self.entries = ContiguousArray(entries.map(LinkedEntry.init))
+        self.entries = ContiguousArray(entries.map(EngineEntry.init))
         self.clock = clock
-        watch = DeadlineWatch(clock)
-        definition = entries.flatMap { [$0.name, $0.control, "\($0.settings.count)"] + $0.settings }
+        timers = TimerQueue(clock)
+        configurationTexts = entries.flatMap { [$0.name, $0.control, "\($0.settings.count)"] + $0.settings }
         isFlat = entries.allSatisfy { $0.level == 0 }
         isImmediate = entries.allSatisfy { entry in
             if case .waiting = entry.kind { false } else { true }
@@ -153,9 +153,9 @@ public final class LoginStack: Sendable {
 
     /// Evaluates the stack for one login.
     ///
-    /// It returns even if the task is cancelled or a module never returns: a module that exceeds its deadline has
-    /// failed. A cancellation takes effect wherever the login waits. The login is then refused as unavailable whatever
-    /// the flags are; no further module is called, and those reached are aborted.
+    /// It returns even if the task is cancelled or a module never returns. A module that exceeds its deadline has
+    /// failed. A cancellation takes effect wherever the login waits: the login is refused as unavailable, whatever the
+    /// control flags are. No further module is called, and the modules that were reached are aborted.
     ///
     /// - Parameters:
     ///   - request: The realm, the user name, the service and the client's address.
@@ -180,13 +180,13 @@ public final class LoginStack: Sendable {
     ) async -> LoginReport {
         var run = LoginRun(self, request: consume request, conversation: conversation, mayGrant: mayGrant)
         while let call = run.advance() {
-            // Cancelled before the call, or during it.
+            // The task was cancelled before the call.
             if call.phase.decides, Task.isCancelled {
                 run.cancel(at: call)
                 continue
             }
             let answer = await perform(call, record: run.record)
-            run.settle(call, with: answer)
+            run.process(call, with: answer)
             if call.phase.decides, Task.isCancelled { run.cancel(at: call) }
         }
         return run.report()
@@ -203,10 +203,10 @@ public final class LoginStack: Sendable {
         return run.report()
     }
 
-    /// Ends a login: calls ``LoginModule/logout(_:)`` of every module that it reached, in order.
+    /// Logs a user out: calls ``LoginModule/logout(_:)`` of every module that the login reached, in order.
     ///
     /// - Parameter identity: The user to log out.
-    /// - Returns: The steps of the logout. A module that fails does not keep the others from being called.
+    /// - Returns: The steps of the logout. If a module fails, the other modules are still called.
     public func logout(_ identity: AuthenticatedIdentity) async -> LogoutReport {
         let request = LoginRequest(
             realm: identity.realm,
@@ -220,7 +220,7 @@ public final class LoginStack: Sendable {
         var run = LoginRun(self, request: consume request, undoing: login)
         while let call = run.advance() {
             let answer = await perform(call, record: run.record)
-            run.settle(call, with: answer)
+            run.process(call, with: answer)
         }
         return run.logoutReport()
     }

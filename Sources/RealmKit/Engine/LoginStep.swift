@@ -52,10 +52,11 @@ public struct LoginStep: Sendable {
     public let action: Action
     /// The state of the decision after the step.
     public let state: State
-    /// The duration of the call, with the engine's own work since the call before; zero for the commit, abort or logout
-    /// of an immediate module, which is not timed.
+    /// The duration of the call, including the engine's work since the previous call.
+    ///
+    /// It is zero for the commit, abort and logout of an immediate module, because these calls are not timed.
     public let duration: Duration
-    /// The fault that the module threw; nil if it threw none.
+    /// The fault that the module threw; nil if it threw no fault.
     public let fault: LoginFault?
 }
 

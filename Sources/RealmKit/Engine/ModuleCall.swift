@@ -5,7 +5,7 @@
 struct ModuleCall: Sendable {
     let entry: Int
     let phase: LoginPhase
-    /// The number of this call in its login; all contributions of the call carry it.
+    /// The number of this call in its login; all contributions of the call have this number.
     let round: Int
     /// True if the module has succeeded in the login phase.
     let succeeded: Bool
@@ -34,7 +34,7 @@ struct ModuleAnswer: Sendable {
         self.init(completion == .done ? Outcome.success : .ignored)
     }
 
-    /// Checks the proof of a success: it must belong to this very call.
+    /// Creates the answer from a verdict; the proof of a success must belong to this call.
     @inline(__always)
     init(_ verdict: Verdict, to call: ModuleCall, record: LoginRecord) {
         switch verdict {
@@ -45,7 +45,7 @@ struct ModuleAnswer: Sendable {
                 )
                 return
             }
-            record.accept(token.number, of: token.round)
+            record.markReturned(token.number, of: token.round)
             self.init(Outcome.success)
         case .ignored:
             self.init(Outcome.ignored)

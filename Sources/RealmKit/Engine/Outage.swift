@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// The effect of an outage on a refused login: one of its modules was down.
+/// The effect of an outage on a refused login: a module of the login was unavailable or broken.
 ///
-/// Such a login may have two reasons to be refused. The response and the failure counters must not depend on the
-/// outcomes of the other modules, which would reveal whether the password was right and whether the user exists. The
-/// effect is therefore determined from all evaluations that are possible while the same modules are down, whatever the
-/// outcomes of the others.
+/// The response and the failure counters must not depend on the outcomes of the other modules. Otherwise they would
+/// reveal whether the password was right and whether the user exists. The effect is therefore computed from all
+/// evaluations that are possible while the same modules are down, with every possible outcome of the other modules.
 public struct Outage: Sendable, Hashable {
-    /// True if every possible refusal meets an unavailable module, so that the response may be 503.
+    /// True if an unavailable module contributes to every possible refusal, so that the response may be 503.
     public let mayBeShown: Bool
     /// True if no possible evaluation succeeds.
     ///
@@ -17,16 +16,16 @@ public struct Outage: Sendable, Hashable {
 }
 
 extension Outage {
-    /// Determines the effect of outages; nil if there was none, or if a possible refusal does not meet it.
+    /// Computes the effect of outages; nil if there was no outage, or if a refusal is possible without it.
     ///
     /// - Parameters:
     ///   - stack: The stack that was evaluated.
-    ///   - path: The steps of the evaluation.
-    ///   - refusal: Its result.
-    ///   - roundsThatShared: The rounds in which a module has read the shared state. Whether such a module is down may
-    ///     depend on the findings of the others, so it is not counted as down.
-    init?(of stack: LoginStack, path: borrowing LoginPath, refusal: Refusal, roundsThatShared: () -> [Int]) {
-        // In the commit phase the credentials have been accepted: the response reveals nothing more about them.
+    ///   - trace: The steps of the evaluation.
+    ///   - refusal: The result of the evaluation.
+    ///   - roundsUsingSharedState: The rounds in which a module has used the shared state. The outage of such a module
+    ///     may depend on the outcomes of other modules, so the module is not counted as down.
+    init?(of stack: LoginStack, trace: borrowing LoginTrace, refusal: Refusal, roundsUsingSharedState: () -> [Int]) {
+        // In the commit phase the credentials have already been accepted. The response reveals nothing more about them.
         if case .module(_, .commit, let failure) = refusal {
             guard Outcome.failure(failure).isOutage else { return nil }
             self.init(mayBeShown: failure == .unavailable, excludesSuccess: true)
@@ -36,11 +35,11 @@ extension Outage {
             return nil
         }
         var down: [Int: Outcome] = [:]
-        for round in 0..<path.reachedCount where path[round].outcome.isOutage {
-            if !roundsThatShared().contains(round) { down[Int(path[round].entry)] = path[round].outcome }
+        for round in 0..<trace.reachedCount where trace[round].outcome.isOutage {
+            if !roundsUsingSharedState().contains(round) { down[Int(trace[round].entry)] = trace[round].outcome }
         }
-        if down.isEmpty, path.givenUpAt == nil { return nil }
-        var walks = PossibleWalks(entries: stack.entries, down: down, givenUpAt: path.givenUpAt)
+        if down.isEmpty, trace.cancelledAt == nil { return nil }
+        var walks = PossibleWalks(entries: stack.entries, down: down, cancelledAt: trace.cancelledAt)
         walks.explore()
         guard walks.isComplete, walks.allRefusalsMeetOutage else { return nil }
         self.init(mayBeShown: walks.allRefusalsMeetUnavailable, excludesSuccess: !walks.canGrant)
@@ -52,143 +51,149 @@ extension Outcome {
     fileprivate var isOutage: Bool { self == .failure(.unavailable) || self == .failure(.internalError) }
 }
 
-/// All evaluations of a stack in which some modules have the given outcomes, and the others any outcome.
+/// All evaluations of a stack that are possible while some modules are down.
+///
+/// The modules that are down have fixed outcomes. The other modules can have any outcome.
 private struct PossibleWalks {
-    let entries: ContiguousArray<LinkedEntry>
+    let entries: ContiguousArray<EngineEntry>
     /// The outcomes of the modules that are down, by entry.
     let down: [Int: Outcome]
     /// The entry at which the login was cancelled: no evaluation gets further.
-    let givenUpAt: Int?
+    let cancelledAt: Int?
 
-    /// True if all evaluations were explored; a stack with many jumps and sub-stacks may have too many.
+    /// True if all evaluations were explored; a stack with many jumps and sub-stacks may have too many evaluations.
     private(set) var isComplete = true
     private(set) var canGrant = false
-    /// True if each refusal meets an unavailable or broken module that contributes to it.
+    /// True if an unavailable or broken module contributes to each refusal.
     private(set) var allRefusalsMeetOutage = true
-    /// True if each refusal meets an unavailable module that contributes to it.
+    /// True if an unavailable module contributes to each refusal.
     private(set) var allRefusalsMeetUnavailable = true
 
-    private static let most = 5000
+    private static let maximumStates = 5000
 
     /// The impression of the outcomes so far; see ``StackWalk``.
-    private enum Mark: UInt8, Hashable {
+    private enum Impression: UInt8, Hashable {
         case undecided
         case good
-        /// A failure that a table counts as a success; the login is refused at the end.
+        /// A table has counted a failure as a success; the login is refused at the end.
         case goodByFailure
         case bad
     }
 
-    /// The failures met on the way to a place.
-    private struct Met: OptionSet, Hashable {
+    /// The failures of modules that are down, in the evaluation up to a state.
+    private struct FailuresMet: OptionSet, Hashable {
         let rawValue: UInt8
-        static let down = Met(rawValue: 1)
-        static let broken = Met(rawValue: 2)
-        static let countedDown = Met(rawValue: 4)
-        static let countedBroken = Met(rawValue: 8)
+        static let unavailable = FailuresMet(rawValue: 1)
+        static let broken = FailuresMet(rawValue: 2)
+        static let countedUnavailable = FailuresMet(rawValue: 4)
+        static let countedBroken = FailuresMet(rawValue: 8)
     }
 
-    /// A place in an evaluation; two evaluations that reach the same place continue in the same way.
-    private struct Place: Hashable {
+    /// A state in an evaluation; two evaluations that reach the same state continue in the same way.
+    private struct WalkState: Hashable {
         var position = 0
         var level = 0
-        var mark = Mark.undecided
-        var saved: [Mark] = []
-        var met: Met = []
+        var impression = Impression.undecided
+        var saved: [Impression] = []
+        var failuresMet: FailuresMet = []
     }
 
-    init(entries: ContiguousArray<LinkedEntry>, down: [Int: Outcome], givenUpAt: Int?) {
+    init(entries: ContiguousArray<EngineEntry>, down: [Int: Outcome], cancelledAt: Int?) {
         self.entries = entries
         self.down = down
-        self.givenUpAt = givenUpAt
+        self.cancelledAt = cancelledAt
     }
 
     mutating func explore() {
-        var open = [Place()]
-        var seen: Set<Place> = []
-        while var place = open.popLast() {
-            guard seen.insert(place).inserted else { continue }
-            guard seen.count <= Self.most else {
+        var open = [WalkState()]
+        var seen: Set<WalkState> = []
+        while var state = open.popLast() {
+            guard seen.insert(state).inserted else { continue }
+            guard seen.count <= Self.maximumStates else {
                 isComplete = false
                 return
             }
-            guard place.position < entries.count else {
-                end(place)
+            guard state.position < entries.count else {
+                end(state)
                 continue
             }
-            let entry = entries[place.position]
-            if entry.level > place.level {
-                while place.saved.count < entry.level { place.saved.append(place.mark) }
-                place.saved[entry.level - 1] = place.mark
+            let entry = entries[state.position]
+            if entry.level > state.level {
+                while state.saved.count < entry.level { state.saved.append(state.impression) }
+                state.saved[entry.level - 1] = state.impression
             }
-            place.level = entry.level
-            if givenUpAt == place.position {
-                place.mark = .bad
-                place.met.insert(.countedDown)
-                end(place)
-            } else if case .marker = entry.entry.kind {
-                place.position += 1
-                open.append(place)
-            } else if let outcome = down[place.position] {
-                open.append(next(place, outcome: outcome, isDown: true))
+            state.level = entry.level
+            if cancelledAt == state.position {
+                state.impression = .bad
+                state.failuresMet.insert(.countedUnavailable)
+                end(state)
+            } else if case .substack = entry.entry.kind {
+                state.position += 1
+                open.append(state)
+            } else if let outcome = down[state.position] {
+                open.append(next(state, outcome: outcome, isDown: true))
             } else {
-                for outcome in Self.outcomes { open.append(next(place, outcome: outcome, isDown: false)) }
+                for outcome in Self.outcomes { open.append(next(state, outcome: outcome, isDown: false)) }
             }
         }
     }
 
     private static let outcomes = [Outcome.success, .ignored] + LoginFailure.allCases.map { Outcome.failure($0) }
 
-    private mutating func end(_ place: Place) {
-        guard place.mark != .good else {
+    private mutating func end(_ state: WalkState) {
+        guard state.impression != .good else {
             canGrant = true
             return
         }
-        // A failure that was skipped decides only if no other outcome counts.
-        let counts = place.mark == .bad
-        let isDown = place.met.contains(.countedDown) || (!counts && place.met.contains(.down))
-        let isBroken = place.met.contains(.countedBroken) || (!counts && place.met.contains(.broken))
+        // An uncounted failure decides only if no other outcome counts.
+        let counts = state.impression == .bad
+        let isDown =
+            state.failuresMet.contains(.countedUnavailable) || (!counts && state.failuresMet.contains(.unavailable))
+        let isBroken = state.failuresMet.contains(.countedBroken) || (!counts && state.failuresMet.contains(.broken))
         if !isDown { allRefusalsMeetUnavailable = false }
         if !isDown, !isBroken { allRefusalsMeetOutage = false }
     }
 
-    private func next(_ from: Place, outcome: Outcome, isDown: Bool) -> Place {
-        var place = from
-        let action = entries[place.position].table[outcome]
-        place.position += 1
-        if isDown { place.met.insert(outcome.failure == .unavailable ? .down : .broken) }
+    private func next(_ from: WalkState, outcome: Outcome, isDown: Bool) -> WalkState {
+        var state = from
+        let action = entries[state.position].table[outcome]
+        state.position += 1
+        if isDown { state.failuresMet.insert(outcome.failure == .unavailable ? .unavailable : .broken) }
         switch action {
         case .ok, .done:
-            if place.mark == .undecided || place.mark == .good {
-                place.mark = outcome == .success ? .good : .goodByFailure
+            if state.impression == .undecided || state.impression == .good {
+                state.impression = outcome == .success ? .good : .goodByFailure
             }
-            if action == .done, place.mark != .bad { leave(&place) }
+            if action == .done, state.impression != .bad { leave(&state) }
         case .bad, .die:
-            place.mark = .bad
-            if isDown { place.met.insert(outcome.failure == .unavailable ? .countedDown : .countedBroken) }
-            if action == .die { leave(&place) }
+            state.impression = .bad
+            if isDown {
+                state.failuresMet.insert(outcome.failure == .unavailable ? .countedUnavailable : .countedBroken)
+            }
+            if action == .die { leave(&state) }
         case .ignore: break
         case .reset:
-            place.mark = place.level == 0 || place.saved.count < place.level ? .undecided : place.saved[place.level - 1]
+            state.impression =
+                state.level == 0 || state.saved.count < state.level ? .undecided : state.saved[state.level - 1]
         case .jump(let count):
             for _ in 0..<count {
-                guard skipOne(&place) else {
-                    place.mark = .bad
+                guard skipOne(&state) else {
+                    state.impression = .bad
                     break
                 }
             }
         }
-        return place
+        return state
     }
 
-    private func leave(_ place: inout Place) {
-        while place.position < entries.count, entries[place.position].level >= place.level { place.position += 1 }
+    private func leave(_ state: inout WalkState) {
+        while state.position < entries.count, entries[state.position].level >= state.level { state.position += 1 }
     }
 
-    private func skipOne(_ place: inout Place) -> Bool {
-        guard place.position < entries.count, entries[place.position].level >= place.level else { return false }
-        place.position += 1
-        while place.position < entries.count, entries[place.position].level > place.level { place.position += 1 }
+    private func skipOne(_ state: inout WalkState) -> Bool {
+        guard state.position < entries.count, entries[state.position].level >= state.level else { return false }
+        state.position += 1
+        while state.position < entries.count, entries[state.position].level > state.level { state.position += 1 }
         return true
     }
 }

@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// The reason for which a login was refused.
+/// The reason for the refusal of a login.
 public enum Refusal: Sendable, Hashable {
-    /// A module failed: the first whose failure counted, or the first of all if none counted and no module succeeded.
+    /// A module failed: the first module whose failure counted.
+    ///
+    /// If no failure counted and no module succeeded, it is the first module that failed.
     case module(index: Int, phase: LoginPhase, failure: LoginFailure)
-    /// No module failed, and none succeeded.
+    /// No module failed, and no module succeeded.
     case allIgnored
     /// The stack has no modules.
     case emptyStack
-    /// The module that named the user could not commit, though others could: the user is not established.
+    /// The module that named the user could not commit, although other modules could, so the user is not known.
     case noUserEstablished
     /// The throttle has locked the account or the client's address, whatever the modules decided.
     case locked
 
-    /// The kind of failure; `permissionDenied` if it is neither a module's nor the throttle's.
+    /// The kind of failure; `permissionDenied` if neither a module nor the throttle caused the refusal.
     public var failure: LoginFailure {
         switch self {
         case .module(_, _, let failure): failure

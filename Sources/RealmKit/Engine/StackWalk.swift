@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// The decision of a stack: it counts the outcomes of the modules, one after the other.
+/// Computes the decision of a stack from the outcomes of its modules, one after the other.
 ///
-/// It calls no module and does not depend on the names of flags. One walk decides the login phase, another the commit
-/// phase, a third a logout.
+/// It calls no module, and does not depend on the names of flags. The login phase, the commit phase and a logout each
+/// have a walk of their own.
 ///
 /// Source: `_pam_dispatch_aux` of Linux-PAM for actions, levels, jumps and the check at the end; `LoginContext.invoke`
-/// of the JDK for the failure to report (the first that counted, otherwise the first that did not).
+/// of the JDK for the failure to report (the first failure that counted, otherwise the first failure that did not
+/// count).
 struct StackWalk {
     /// The impression of the outcomes so far, a term of Linux-PAM.
     enum Impression: UInt8, Sendable {
@@ -27,15 +28,15 @@ struct StackWalk {
 
     /// The next entry of the walk.
     enum Next {
-        case on
+        case following
         case leave(level: Int)
         case skip(Int)
     }
 
     private(set) var impression = Impression.undecided
     private var cause: Cause?
-    private var passedOver: Cause?
-    // The impressions that `reset` restores, by level, from level 1; level 0 is reset to the beginning.
+    private var firstUncountedFailure: Cause?
+    // The impressions that `reset` restores: the first is for level 1. At level 0 `reset` restores the initial state.
     private var saved: [(impression: Impression, cause: Cause?)] = []
 
     /// Enters a sub-stack.
@@ -49,7 +50,7 @@ struct StackWalk {
     mutating func count(_ outcome: Outcome, of entry: Int, as action: Action, level: Int) -> Next {
         switch action {
         case .ok, .done:
-            // A failure that a table counts as ok keeps the impression good and is refused at the end.
+            // If a table counts a failure as ok, the impression is good, but the login is refused at the end.
             if impression == .undecided || (impression == .good && cause?.outcome == .success) {
                 impression = .good
                 cause = Cause(outcome: outcome, entry: entry)
@@ -62,14 +63,14 @@ struct StackWalk {
             }
             if action == .die { return .leave(level: level) }
         case .ignore:
-            notePassedOver(outcome, of: entry)
+            noteUncounted(outcome, of: entry)
         case .reset:
             (impression, cause) = level == 0 || saved.count < level ? (.undecided, nil) : saved[level - 1]
         case .jump(let count):
-            notePassedOver(outcome, of: entry)
+            noteUncounted(outcome, of: entry)
             return .skip(Int(count))
         }
-        return .on
+        return .following
     }
 
     /// Counts a jump past the end as a failure.
@@ -78,18 +79,20 @@ struct StackWalk {
         cause = Cause(outcome: .failure(.permissionDenied), entry: entry)
     }
 
-    private mutating func notePassedOver(_ outcome: Outcome, of entry: Int) {
-        if outcome.failure != nil, passedOver == nil { passedOver = Cause(outcome: outcome, entry: entry) }
+    private mutating func noteUncounted(_ outcome: Outcome, of entry: Int) {
+        if outcome.failure != nil, firstUncountedFailure == nil {
+            firstUncountedFailure = Cause(outcome: outcome, entry: entry)
+        }
     }
 
     /// True if the walk grants: an outcome has counted, it was a success, and no failure has counted.
     ///
-    /// It refuses in every other case, also without modules, and if all modules ignored the login.
+    /// In every other case it refuses, also if there are no modules or all modules ignored the login.
     var grants: Bool { impression == .good && cause?.outcome == .success }
 
     /// The failure to report when the walk does not grant; nil if no module failed.
     var failure: Cause? {
         if let cause, cause.outcome.failure != nil { return cause }
-        return impression == .bad ? cause : passedOver
+        return impression == .bad ? cause : firstUncountedFailure
     }
 }

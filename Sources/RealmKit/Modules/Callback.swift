@@ -11,7 +11,7 @@ public enum Callback: Sendable, Hashable {
     case password(prompt: String)
     /// A one-time code; a terminal or page may show the input.
     case oneTimeCode(prompt: String)
-    /// The client certificate, whose private key the client has proved to hold.
+    /// The client certificate; TLS has verified that the client has its private key.
     case certificate
     /// A message to show; its answer is ``Answer/none``.
     case message(String)
@@ -25,7 +25,7 @@ public enum Answer: Sendable {
     case secret(Secret)
     /// A certificate in DER, verified by TLS.
     case certificate([UInt8])
-    /// No answer: the user gave none, or this kind of conversation cannot provide one.
+    /// No answer: the user did not answer, or this kind of conversation has no answer to the callback.
     case none
 }
 

@@ -6,9 +6,9 @@ struct Contribution: Sendable {
     /// The user that the module names.
     enum Name: Sendable {
         /// The name in the request.
-        case asGiven
+        case asRequested
         /// Another name of the same user.
-        case known(Username)
+        case renamed(Username)
         /// No user.
         case unspecified
     }
@@ -18,35 +18,35 @@ struct Contribution: Sendable {
     /// The number of the call in its login; see ``LoginRecord``.
     let round: Int
     let name: Name
-    /// True if it belongs to a success.
+    /// True if the contribution belongs to a success.
     ///
-    /// A module may make several; only the one it returns counts.
+    /// A module may create several successes. Only the success that it returns counts.
     var isCommit = false
-    /// True if the module returned another success than the one this belongs to.
+    /// True if the module returned a different success, so that this contribution does not count.
     var isVoid = false
     var groups: [String] = []
     var others: [Principal] = []
 
-    func user(given: Username) -> Username? {
+    func user(requested: Username) -> Username? {
         switch name {
-        case .asGiven: given
-        case .known(let known): known
+        case .asRequested: requested
+        case .renamed(let renamed): renamed
         case .unspecified: nil
         }
     }
 
-    func principals(given: Username) -> [Principal] {
-        (user(given: given).map { [.user($0.text)] } ?? []) + groups.map(Principal.group) + others
+    func principals(requested: Username) -> [Principal] {
+        (user(requested: requested).map { [.user($0.text)] } ?? []) + groups.map(Principal.group) + others
     }
 
     func isMember(of group: String) -> Bool {
         groups.contains { $0.utf8.elementsEqual(group.utf8) } || others.contains(.group(group))
     }
 
-    /// True if it names the user.
+    /// True if the contribution names the user.
     var namesUser: Bool {
         switch name {
-        case .asGiven, .known: true
+        case .asRequested, .renamed: true
         case .unspecified: false
         }
     }

@@ -4,28 +4,29 @@
 /// The connection to the user who signs in: an HTTP header, the fields of a form, a terminal.
 ///
 /// A user is asked only for what a module requests. An answer may take as long as the user needs: the time does not
-/// count against the module's deadline, and a conversation needs a deadline of its own if the user cannot interrupt it.
-/// It may be called from any thread.
+/// count towards the module's deadline. If the user cannot interrupt a conversation, the conversation needs a deadline
+/// of its own. It may be called from any thread.
 ///
-/// Contract, tested by `ConversationConformance` of RealmTesting: one answer for every callback, in order;
-/// ``Answer/none`` where there is none; cancellation of the task ends the wait with a fault.
+/// Contract, tested by `ConversationConformance` of RealmTesting: there is one answer for each callback, in the same
+/// order; a callback without an answer gets ``Answer/none``; a cancellation of the task ends the wait with a fault.
 public protocol Conversation: AnyObject, Sendable {
-    /// True if the client presented a password or a code, so that a refused login counts as a guess even if no module
-    /// requested it.
+    /// True if the client presented a password or a code.
     ///
-    /// The engine reads it at the end of a login. The default is false: then a login counts as a guess if a module
+    /// A refused login then counts as a guess, even if no module requested the secret.
+    ///
+    /// The engine reads it at the end of a login. The default is false: a login then counts as a guess only if a module
     /// received a secret.
     var presentsSecret: Bool { get }
 
     /// Answers all callbacks.
     ///
     /// - Parameter callbacks: The callbacks, passed together so that a page can show all fields at once.
-    /// - Returns: As many answers as there are callbacks, in their order.
+    /// - Returns: One answer for each callback, in the same order.
     /// - Throws: ``LoginFault`` if the client is gone, the time is up, or the task is cancelled.
     func answer(_ callbacks: [Callback]) async throws(LoginFault) -> [Answer]
 }
 
 extension Conversation {
-    /// False: a login counts as a guess if a module received a secret.
+    /// False: a login counts as a guess only if a module received a secret.
     public var presentsSecret: Bool { false }
 }

@@ -6,13 +6,14 @@
 /// Source: the options `tryFirstPass`, `useFirstPass`, `storePass` and `clearPass` of the JDK's LdapLoginModule and
 /// JndiLoginModule.
 public struct FirstPass: Sendable, Hashable {
-    /// Use the password that an earlier module stored; if it is wrong or absent, ask for one.
+    /// Use the password that an earlier module stored; if it is wrong or absent, ask the user for a password.
     ///
     /// Takes precedence over `useFirstPass`.
     public let tries: Bool
     /// Use the password that an earlier module stored; if it is wrong or absent, fail without asking.
     public let uses: Bool
-    /// After a success, store name and password for the following modules, unless one of them is stored already.
+    /// After a success, store name and password for the following modules, unless a name or a password is already
+    /// stored.
     public let stores: Bool
     /// Remove the stored name and password when the login is committed or aborted.
     public let clears: Bool
@@ -36,7 +37,7 @@ public struct FirstPass: Sendable, Hashable {
         }
         let verdict = try await check(module, attempt: attempt, password: first)
         guard tries, case .failed(.wrongCredentials) = verdict else { return verdict }
-        // A conversation without a user repeats the same password: checking it once is enough.
+        // A prepared conversation returns the same password again. It need not be checked twice.
         let second = try await attempt.password()
         return second.isEqual(to: first) ? verdict : try await check(module, attempt: attempt, password: second)
     }
@@ -57,7 +58,9 @@ public struct FirstPass: Sendable, Hashable {
         return verdict
     }
 
-    /// Removes the shared password if `clearPass` is set; for modules with a commit or abort of their own.
+    /// Removes the shared name and password if `clearPass` is set.
+    ///
+    /// Modules that implement commit or abort themselves must call it there.
     ///
     /// - Parameter attempt: The current login.
     public func cleanUp(_ attempt: LoginAttempt) {

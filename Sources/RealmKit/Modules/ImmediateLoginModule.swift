@@ -4,8 +4,8 @@
 /// A module that decides without waiting: it uses no file, no network and no conversation.
 ///
 /// The engine calls it directly, without a deadline, on the thread of the login, which may be the server's event loop.
-/// A stack of such modules takes a fraction of a microsecond. The compiler rejects an `await` here; the implementation
-/// must also neither block nor compute for long.
+/// A stack of such modules takes a fraction of a microsecond. The compiler rejects an `await` in these methods. They
+/// must also not block, and not compute for long.
 public protocol ImmediateLoginModule<RealmType>: LoginModule {
     /// Decides about a login; see ``LoginModule/authenticateUser(_:)``.
     ///

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// One call of a module within a login: the request, the conversation with the user, the state that modules share, and
-/// the only way to succeed.
+/// One call of a module within a login.
+///
+/// It gives the module the request, the conversation with the user and the state that modules share. A module can
+/// succeed only by a `commit` method of its attempt.
 ///
 /// An attempt is valid during the call it was passed to. A commit after the module has thrown, timed out or returned
 /// has no effect. It may be used from any thread.
@@ -20,24 +22,24 @@ public struct LoginAttempt: Sendable {
     /// The name of the realm that authenticates the user.
     public var realm: String { login.realm }
 
-    /// The service that the user signs in to, as in `https` or `authcheck`.
+    /// The service that the user signs in to, such as `https` or `authcheck`.
     public var service: String { login.service }
 
     /// The network address of the client; nil if the login did not come over a network.
     public var peer: String? { login.peer }
 
-    /// Makes a success: the user is authenticated and is a member of these groups.
+    /// Creates a success: the user is authenticated and is a member of these groups.
     ///
     /// - Parameter groups: The user's groups, as far as this module knows them.
     /// - Returns: The verdict to return.
     public func commit(groups: [String] = []) -> Verdict {
-        success(Contribution(module: module, round: round, name: .asGiven, isCommit: true, groups: groups))
+        success(Contribution(module: module, round: round, name: .asRequested, isCommit: true, groups: groups))
     }
 
-    /// Makes a success for a user whose name the realm spells in another way.
+    /// Creates a success for a user whose name the realm spells in another way.
     ///
     /// - Parameters:
-    ///   - user: The user's name as the realm spells it, which may differ from the one in the request.
+    ///   - user: The user's name as the realm spells it. It may differ from the name in the request.
     ///   - groups: The user's groups, as far as this module knows them.
     ///   - others: Further principals.
     /// - Returns: The verdict to return.
@@ -46,7 +48,7 @@ public struct LoginAttempt: Sendable {
             Contribution(
                 module: module,
                 round: round,
-                name: .known(user),
+                name: .renamed(user),
                 isCommit: true,
                 groups: groups,
                 others: others
@@ -54,8 +56,8 @@ public struct LoginAttempt: Sendable {
         )
     }
 
-    /// Makes a success that names no user: for a module that checks something else, such as a one-time code or the time
-    /// of day.
+    /// Creates a success without a user name, for a module that checks something else, such as a one-time code or the
+    /// time of day.
     ///
     /// If no module of the stack names the user, the login is granted for the name in the request.
     ///
@@ -81,29 +83,29 @@ public struct LoginAttempt: Sendable {
 
     /// Adds a note about this call for the administrator; `authcheck --trace` shows it.
     ///
-    /// - Parameter text: The way in which the module decided, as in "argon2id, 25 ms"; without secrets. After 100 notes
-    ///   of a login the rest is dropped.
+    /// - Parameter text: How the module decided, such as "argon2id, 25 ms", without secrets. At most 100 notes of a
+    ///   login are kept.
     public func note(_ text: String) {
         login.note(text, module: module, round: round)
     }
 
     /// A copy of the state that the modules of this login share.
-    public var shared: SharedState { login.withShared(round: round) { $0 } }
+    public var shared: SharedState { login.withSharedState(round: round) { $0 } }
 
     /// Reads and changes the state that the modules of this login share, in one step.
     ///
     /// - Parameter body: Reads and changes the state; it must not call this attempt.
     /// - Returns: The result of `body`.
     public func updateShared<Result: Sendable>(_ body: (inout SharedState) -> Result) -> Result {
-        login.withShared(round: round, body)
+        login.withSharedState(round: round, body)
     }
 
     /// Passes callbacks to the conversation.
     ///
-    /// The time until the answers does not count against this module's deadline.
+    /// The time until the answers does not count towards this module's deadline.
     ///
     /// - Parameter callbacks: The callbacks.
-    /// - Returns: As many answers, in their order.
+    /// - Returns: One answer for each callback, in the same order.
     /// - Throws: ``LoginFault`` if the client is gone, or the conversation breaks its contract.
     public func ask(_ callbacks: [Callback]) async throws(LoginFault) -> [Answer] {
         try await login.ask(callbacks, round: round)
@@ -111,9 +113,9 @@ public struct LoginAttempt: Sendable {
 
     /// Requests the password from the user.
     ///
-    /// - Parameter prompt: The label to show to a person.
+    /// - Parameter prompt: The label to show to the user.
     /// - Returns: The password; it may be empty.
-    /// - Throws: ``LoginFault`` of kind `missingCredential` if the user gave none.
+    /// - Throws: ``LoginFault`` of kind `missingCredential` if the user did not answer.
     public func password(prompt: String = "Password") async throws(LoginFault) -> Secret {
         guard case .secret(let secret) = try await ask([.password(prompt: prompt)])[0] else {
             throw LoginFault(.missingCredential, log: "no password was given")
@@ -123,9 +125,9 @@ public struct LoginAttempt: Sendable {
 
     /// Requests a one-time code from the user.
     ///
-    /// - Parameter prompt: The label to show to a person.
+    /// - Parameter prompt: The label to show to the user.
     /// - Returns: The code; it may be empty.
-    /// - Throws: ``LoginFault`` of kind `missingCredential` if the user gave none.
+    /// - Throws: ``LoginFault`` of kind `missingCredential` if the user did not answer.
     public func oneTimeCode(prompt: String = "One-time code") async throws(LoginFault) -> Secret {
         guard case .secret(let secret) = try await ask([.oneTimeCode(prompt: prompt)])[0] else {
             throw LoginFault(.missingCredential, log: "no one-time code was given")

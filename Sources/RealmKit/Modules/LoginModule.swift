@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// One step of authentication, combined with others in a stack of login.conf.
+/// One step of authentication; a stack of login.conf combines several modules.
 ///
-/// A module is created once for every place it has in a configuration, is immutable, and serves any number of logins at
-/// the same time on any thread: all state of one login is in its ``LoginAttempt``. A module must implement
-/// ``authenticateUser(_:)``; the defaults of the other three suit nearly all modules.
+/// A module is created once for every entry of a configuration that names it. It is immutable, and serves any number of
+/// concurrent logins on any thread. All state of one login is in its ``LoginAttempt``. A module must implement
+/// ``authenticateUser(_:)``; the default implementations of the other three methods suit nearly all modules.
 ///
 /// If a module throws, never returns, or returns a success that it did not commit, it has failed under its control
-/// flag. A module that a login does not reach is not called to commit, abort or log out either.
+/// flag. If a login does not reach a module, it calls no other method of the module either.
 ///
 /// A module that never waits should conform to ``ImmediateLoginModule``. The contract is tested by
 /// `LoginModuleConformance` in RealmTesting.
@@ -18,16 +18,16 @@ public protocol LoginModule<RealmType>: Sendable {
     /// The type of realm that this module works with; `any Realm` if it works with all.
     associatedtype RealmType
 
-    /// The names of this module in login.conf, the preferred one first. The default is the name of the type.
+    /// The names of this module in login.conf, the preferred name first. The default is the name of the type.
     static var moduleNames: [String] { get }
 
-    /// The options of this module; none by default. A configuration that sets any other option does not load.
+    /// The options of this module; no options by default. A configuration that sets any other option does not load.
     static var options: PropertySchema { get }
 
     /// Creates the module for one place in the stack of one realm.
     ///
     /// - Parameters:
-    ///   - realm: The realm of the stack. For a realm of another type the configuration does not load.
+    ///   - realm: The realm of the stack. If the realm has another type, the configuration does not load.
     ///   - options: The options after the module's control flag, checked against ``options``.
     /// - Throws: ``BadModule`` if the options contradict each other or cannot be used.
     init(realm: RealmType, options: ModuleOptions) throws(BadModule)
@@ -41,9 +41,9 @@ public protocol LoginModule<RealmType>: Sendable {
 
     /// Completes a login that the stack as a whole has accepted.
     ///
-    /// It is called for every module that the login reached, also for one that failed or ignored it. The default
-    /// returns `done` if this module succeeded. The result counts under the control flag once more: if a required
-    /// module throws here, the login fails.
+    /// It is called for every module that the login reached, also for a module that failed or ignored the login. The
+    /// default returns `done` if this module succeeded. The result is counted under the control flag again: if a
+    /// required module throws here, the login fails.
     ///
     /// - Parameter attempt: The current login; ``LoginAttempt/add(_:)`` adds principals to it.
     /// - Returns: `done`; `ignored` if there was nothing to complete.
@@ -59,8 +59,9 @@ public protocol LoginModule<RealmType>: Sendable {
     /// - Throws: ``LoginFault``, which is reported and changes nothing.
     func abort(_ attempt: LoginAttempt) async throws(LoginFault) -> Completion
 
-    /// Ends a login, and with it what ``commit(_:)`` began. The subject loses the principals of this module unless it
-    /// throws.
+    /// Ends a login, and undoes the effects of ``commit(_:)``.
+    ///
+    /// The principals of this module are removed from the subject, unless the module throws.
     ///
     /// - Parameter attempt: The login to end.
     /// - Returns: `done`; `ignored` if there was nothing to end.

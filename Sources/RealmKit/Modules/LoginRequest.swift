@@ -7,7 +7,7 @@ public struct LoginRequest: Sendable, Hashable {
     public let realm: String
     /// The user name as the client sent it.
     public let username: Username
-    /// The service that the user signs in to, as in `https` or `authcheck`; the service name of PAM.
+    /// The service that the user signs in to, such as `https` or `authcheck`; the service name of PAM.
     public let service: String
     /// The network address of the client; nil if the login did not come over a network.
     public let peer: String?

@@ -11,18 +11,18 @@ protocol OngoingLogin: AnyObject, Sendable {
     var service: String { get }
     var peer: String? { get }
 
-    /// Keeps a contribution, unless the call that made it is over.
+    /// Adds a contribution, unless its call has ended.
     ///
-    /// - Returns: Its number; -1 if it is not kept.
+    /// - Returns: The number of the contribution; -1 if its call has ended.
     @discardableResult
     func add(_ contribution: Contribution) -> Int
 
-    /// Reads and changes the shared state; the changes of a call that is over are dropped.
-    func withShared<Result: Sendable>(round: Int, _ body: (inout SharedState) -> Result) -> Result
+    /// Reads and changes the shared state; changes of a call that has ended are discarded.
+    func withSharedState<Result: Sendable>(round: Int, _ body: (inout SharedState) -> Result) -> Result
 
-    /// Keeps a note of a module, unless its call is over or the login has enough notes.
+    /// Adds a note of a module, unless its call has ended or the login already has 100 notes.
     func note(_ text: String, module: Int, round: Int)
 
-    /// Passes callbacks to the conversation. The wait for the answers does not count against the module's deadline.
+    /// Passes callbacks to the conversation. The wait for the answers does not count towards the module's deadline.
     func ask(_ callbacks: [Callback], round: Int) async throws(LoginFault) -> [Answer]
 }

@@ -10,11 +10,11 @@ public protocol PasswordLoginModule<RealmType>: LoginModule {
     /// The options by which this module shares a password.
     var firstPass: FirstPass { get }
 
-    /// Decides whether a password is the user's, and commits if it is.
+    /// Checks whether a password is the user's password, and commits if it is.
     ///
     /// - Parameters:
     ///   - attempt: The current login.
-    ///   - password: The password to check. It may be empty, which most realms must refuse.
+    ///   - password: The password to check. It may be empty; most realms must refuse an empty password.
     /// - Returns: The result of ``LoginAttempt/commit(groups:)``, or another verdict.
     /// - Throws: ``LoginFault`` if the login could not be decided.
     func authenticate(_ attempt: LoginAttempt, password: Secret) async throws(LoginFault) -> Verdict

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// The values that the modules of one login share; they are dropped when the login is decided.
+/// The values that the modules of one login share; they are released when the login is decided.
 ///
-/// A module reads a copy, and a ``Secret`` is immutable, so no module can damage what the next one reads. In the JDK a
-/// failing LdapLoginModule blanks the password for every module after it.
+/// A module reads a copy, and a ``Secret`` is immutable, so a module cannot damage the values for the next module. In
+/// the JDK a failing LdapLoginModule erases the password for all later modules.
 ///
 /// Source: the shared state of `LoginModule.initialize`, PAM items.
 public struct SharedState: Sendable {
@@ -15,7 +15,7 @@ public struct SharedState: Sendable {
 
         /// Creates a key.
         ///
-        /// - Parameter name: The name; begin it with a prefix of your own.
+        /// - Parameter name: The name, with a prefix that is unique to the modules that use it.
         public init(_ name: String) {
             self.name = name
         }

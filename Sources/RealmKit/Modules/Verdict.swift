@@ -6,8 +6,8 @@
 /// Source: `LoginModule.login` of JAAS, which returns true or false or throws; PAM_SUCCESS, PAM_IGNORE and the other
 /// codes.
 public enum Verdict: Sendable {
-    /// The module accepts the user. Only ``LoginAttempt/commit(groups:)`` and its variants make the proof that is
-    /// needed here.
+    /// The module accepts the user. Only ``LoginAttempt/commit(groups:)`` and its variants can create the required
+    /// proof.
     case success(Success)
     /// The module does not apply to this login. If all modules ignore a login, it is refused.
     case ignored

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// A realm whose users can be listed and changed, as by `gatehouse user`.
+/// A realm whose users can be listed and changed, for example by `gatehouse user`.
 ///
-/// A change is durable when its call returns, and takes effect completely or not at all. Two programs that change the
-/// same realm at the same time lose none of each other's changes. Source: `FileRealm` of GlassFish (`addUser`,
-/// `removeUser`, `updateUser`, `persist`).
+/// A change is durable when its call returns, and takes effect completely or not at all. If two programs change the
+/// same realm at the same time, no change is lost. Source: `FileRealm` of GlassFish (`addUser`, `removeUser`,
+/// `updateUser`, `persist`).
 public protocol ManagedRealm: Realm {
     /// Returns all users, in the realm's own order.
     ///
@@ -22,7 +22,7 @@ public protocol ManagedRealm: Realm {
     ///   state that the realm cannot store, `unavailable` if nothing could be written.
     func add(_ user: UserRecord, hash: String?) async throws(RealmError)
 
-    /// Adds many users, all of them or none.
+    /// Adds all the given users, or no user.
     ///
     /// - Parameter users: The users and their hashes, as for ``add(_:hash:)``.
     /// - Throws: ``RealmError`` as from ``add(_:hash:)``; `invalidOperation` if the realm adds only one user at a time.
@@ -55,7 +55,8 @@ extension ManagedRealm {
         throw .invalidOperation("a realm of type \(authType) does not export its hashes")
     }
 
-    /// Adds a single user, and throws `invalidOperation` for more: by default a realm cannot promise all or none.
+    /// Adds a single user; throws `invalidOperation` for several users, because this default cannot add all of them in
+    /// one step.
     public func add(all users: [NewUser]) async throws(RealmError) {
         guard let user = users.first else { return }
         guard users.count == 1 else { throw .invalidOperation("a realm of type \(authType) takes one user at a time") }

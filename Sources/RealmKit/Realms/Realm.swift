@@ -3,9 +3,9 @@
 
 /// A set of users with a common way to authenticate them.
 ///
-/// A realm has properties, set in realms.conf and checked against ``properties`` before ``init(_:)`` is called, and
-/// names the entry of login.conf whose modules authenticate its users. It is created once per configuration, is
-/// immutable, and may be used from any thread.
+/// The properties of a realm are set in realms.conf, and checked against ``properties`` before ``init(_:)`` is called.
+/// ``jaasContext`` is the entry of login.conf whose modules authenticate the users. A realm is created once for each
+/// configuration, is immutable, and may be used from any thread.
 ///
 /// ```swift
 /// public struct GuestRealm: Realm {
@@ -24,7 +24,7 @@
 /// The contract is tested by `RealmConformance` in RealmTesting. Source: `com.sun.enterprise.security.auth.realm.Realm`
 /// of GlassFish.
 public protocol Realm: Sendable {
-    /// The names of this realm in realms.conf, the preferred one first. The default is the name of the type.
+    /// The names of this realm in realms.conf, the preferred name first. The default is the name of the type.
     static var classNames: [String] { get }
 
     /// The properties of this realm. A configuration that sets any other property does not load.
@@ -41,7 +41,7 @@ public protocol Realm: Sendable {
     /// The entry of login.conf whose modules authenticate this realm's users.
     var jaasContext: String { get }
 
-    /// A short description of how users are authenticated, as in `X-TECH MyRealm`.
+    /// A short description of how users are authenticated, such as `X-TECH MyRealm`.
     var authType: String { get }
 
     /// Returns the groups of a user, without a login.
@@ -55,14 +55,13 @@ public protocol Realm: Sendable {
 
     /// Returns the key under which failed logins of a user are counted.
     ///
-    /// All spellings that the realm accepts for one user must have the same key: a spelling with a key of its own would
-    /// have a counter, and thus a number of guesses, of its own (CVE-2026-47203, CVE-2025-24806). Keys are compared as
-    /// `String` compares them, which treats canonically equivalent spellings as equal. The key must not depend on
-    /// whether the user exists, and the call must neither wait nor fail. `RealmConformance` compares the keys of the
-    /// spellings it is given.
+    /// All spellings that the realm accepts for one user must have the same key: otherwise each spelling would have a
+    /// counter of its own, and a client could make more guesses (CVE-2026-47203, CVE-2025-24806). Keys are compared as
+    /// `String` values: canonically equivalent spellings are equal. The key must not depend on whether the user exists,
+    /// and the call must neither wait nor fail. `RealmConformance` compares the keys of the spellings it is given.
     ///
-    /// The default makes upper and lower case the same in every script. If names of different users get the same key,
-    /// their users share a counter, which does little harm.
+    /// The default key ignores case, in every script. Users whose names have the same key share a counter. This does
+    /// little harm.
     ///
     /// - Parameter user: The name as it was typed.
     /// - Returns: The key.
@@ -78,6 +77,6 @@ extension Realm {
         throw .invalidOperation("a realm of type \(authType) knows groups only at login")
     }
 
-    /// The name with upper and lower case made the same.
+    /// The case-folded name.
     public func accountKey(of user: Username) -> String { user.caseFolded }
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// A fault of a call to a realm, or of a look-up of a realm.
+/// A fault of a call to a realm, or of the search for a realm by its name.
 ///
-/// Two are equal when their codes are. Source: `NoSuchRealmException`, `NoSuchUserException` and
+/// Two errors are equal if their codes are equal. Source: `NoSuchRealmException`, `NoSuchUserException` and
 /// `InvalidOperationException` of GlassFish.
 public struct RealmError: Error, Sendable, CustomStringConvertible {
     /// The kinds of faults.
@@ -72,7 +72,7 @@ public struct RealmError: Error, Sendable, CustomStringConvertible {
 
     /// A fault of the realm's backend.
     ///
-    /// - Parameter message: The event, for the administrator.
+    /// - Parameter message: The problem, for the administrator.
     /// - Returns: A fault of code `unavailable`.
     public static func unavailable(_ message: String) -> RealmError {
         RealmError(.unavailable, message)

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// The log through which a realm reports to the administrator: a file that could not be read again, a line that is
+/// The log in which a realm reports problems to the administrator, such as a file that cannot be read or a line that is
 /// ignored.
 public struct RealmLog: Sendable {
     /// The severity of a message.
     public enum Level: Sendable, Hashable {
         /// A normal event.
         case notice
-        /// A problem that the realm works around.
+        /// A problem that does not stop the realm.
         case warning
         /// A problem that keeps users from signing in.
         case error

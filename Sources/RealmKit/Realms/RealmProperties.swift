@@ -6,32 +6,32 @@ public typealias RealmProperties = Settings<BadRealm>
 
 /// A realm cannot be created from its properties.
 ///
-/// The configuration does not load. Source: `BadRealmException` of GlassFish, which disables such a realm and goes on.
+/// The configuration then does not load. Source: `BadRealmException` of GlassFish. GlassFish disables only the realm.
 public struct BadRealm: SettingsFault, Hashable {
-    /// The name of the wrong property; nil if it is not about one.
+    /// The name of the wrong property; nil if the fault is not about a single property.
     public let setting: String?
     /// The problem, for the administrator.
     public let message: String
     /// True if the problem is in the state folder of the program, and not in the realm's own properties.
-    public let isAboutState: Bool
+    public let isAboutStateFolder: Bool
 
-    /// Creates a fault about a property, or about the properties together.
+    /// Creates a fault about one property or several properties.
     ///
     /// - Parameters:
     ///   - message: The problem, for the administrator.
-    ///   - setting: The name of the wrong property, if it is about one.
+    ///   - setting: The name of the wrong property, if the fault is about a single property.
     public init(_ message: String, setting: String? = nil) {
         self.message = message
         self.setting = setting
-        isAboutState = false
+        isAboutStateFolder = false
     }
 
-    /// Creates a fault about the state folder, which all realms share that keep files there.
+    /// Creates a fault about the state folder; all realms that need the state folder use the same folder.
     ///
     /// - Parameter message: The problem, for the administrator.
     public init(state message: String) {
         self.message = message
         setting = nil
-        isAboutState = true
+        isAboutStateFolder = true
     }
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// A digest of everything that determines whether a user keeps access, and with which rights: password, groups, state.
+/// A digest of the data that determines a user's access: the password, the groups and the state of the account.
 ///
-/// Two stamps of a user are equal as long as none of it has changed. A stamp is made by a realm and is valid for that
-/// realm only. It must not be shown, logged or stored as it is: where a realm keeps passwords in clear text, a password
-/// could be guessed from a stamp.
+/// Two stamps of a user are equal as long as this data has not changed. A stamp is created by a realm and is valid for
+/// that realm only. It must not be shown, logged or stored unchanged: if a realm stores passwords in clear text, a
+/// password could be guessed from a stamp.
 public struct SecurityStamp: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
-    /// The longest stamp, in bytes.
+    /// The maximum length of a stamp, in bytes.
     public static let maximumBytes = 64
 
     /// The bytes of the digest.
@@ -18,8 +18,8 @@ public struct SecurityStamp: Sendable, Hashable, CustomStringConvertible, Custom
     /// Creates a stamp.
     ///
     /// - Parameters:
-    ///   - bytes: A digest over all the data, each item preceded by its length; cut after ``maximumBytes``.
-    ///   - expiry: The time at which the account expires, in seconds since 1970; sessions end by then.
+    ///   - bytes: A digest of all the data, each item preceded by its length. Bytes after ``maximumBytes`` are cut off.
+    ///   - expiry: The time at which the account expires, in seconds since 1970. Sessions end no later than this time.
     public init(_ bytes: [UInt8], expiry: Int? = nil) {
         self.bytes = Array(bytes.prefix(Self.maximumBytes))
         self.expiry = expiry

@@ -3,8 +3,7 @@
 
 /// A realm whose users are read from a file, such as a password file of another program.
 ///
-/// `gatehouse user import` makes a realm of this kind of the file that it is given, and copies its users into another
-/// realm.
+/// `gatehouse user import` creates a realm of this kind for its input file, and copies the users into another realm.
 public protocol UserFileRealm: ManagedRealm {
     /// The properties of a realm that reads a file.
     ///
@@ -14,10 +13,10 @@ public protocol UserFileRealm: ManagedRealm {
     /// - Returns: The values by the names of ``Realm/properties``.
     static func propertyValues(file: String, groupFile: String?) -> [String: PropertyValue]
 
-    /// The problems of single lines, each with file and line: a line that is not read, or a user of it who cannot sign
+    /// The problems of single lines, each with file name and line number: an ignored line, or a user who cannot sign
     /// in.
     var lineWarnings: [String] { get }
 
-    /// The problems of a file as a whole, such as a mode that lets other users of the machine read it.
+    /// The problems of a file as a whole, such as a file mode that allows other users of the machine to read it.
     var fileWarnings: [String] { get }
 }

@@ -29,11 +29,11 @@ public struct UserRecord: Sendable, Hashable {
     public var isEnabled: Bool
     /// The time at which the account expires, in seconds since 1970; nil for never.
     public var expiry: Int?
-    /// True if the user must change the password before signing in with it.
+    /// True if the user cannot sign in until the password is changed.
     public var mustChangePassword: Bool
-    /// The format in which the password is stored, as in `argon2id m=19456,t=2,p=1`.
+    /// The format in which the password is stored, such as `argon2id m=19456,t=2,p=1`.
     ///
-    /// Nil if there is no password, or none that can be read. ``ManagedRealm/add(_:hash:)`` ignores it.
+    /// Nil if there is no password, or its format is unknown. ``ManagedRealm/add(_:hash:)`` ignores it.
     public var format: String?
 
     /// Creates a record.
@@ -43,7 +43,7 @@ public struct UserRecord: Sendable, Hashable {
     ///   - groups: The groups, each once.
     ///   - isEnabled: True if the user may sign in.
     ///   - expiry: The time at which the account expires, in seconds since 1970; nil for never.
-    ///   - mustChangePassword: True if the user must change the password first.
+    ///   - mustChangePassword: True if the user cannot sign in until the password is changed.
     ///   - format: The format in which the password is stored.
     public init(
         _ name: Username,
@@ -62,13 +62,13 @@ public struct UserRecord: Sendable, Hashable {
     }
 }
 
-/// Changes to a user's record; a value that is nil stays as it is.
+/// Changes to a user's record; nil leaves a value unchanged.
 public struct UserChanges: Sendable, Hashable {
     /// The new hash of the password.
     public var hash: String?
-    /// The hash that ``hash`` replaces: if the stored hash is another one, nothing is changed.
+    /// The hash that ``hash`` replaces; if the stored hash is different, nothing is changed.
     ///
-    /// A rehash at login sets it, so that it cannot undo a password change at the same time.
+    /// A rehash at login sets it, so that the rehash cannot undo a concurrent password change.
     public var replacing: String?
     /// All groups of the user.
     public var groups: [String]?
@@ -76,7 +76,7 @@ public struct UserChanges: Sendable, Hashable {
     public var isEnabled: Bool?
     /// The time at which the account expires, in seconds since 1970; `.some(nil)` for never.
     public var expiry: Int??
-    /// True if the user must change the password before signing in with it.
+    /// True if the user cannot sign in until the password is changed.
     public var mustChangePassword: Bool?
 
     /// Creates an empty set of changes.

@@ -3,7 +3,7 @@
 
 /// The state of a user whom a realm has accepted before.
 public enum UserState: Sendable, Hashable {
-    /// The realm cannot determine it.
+    /// The realm cannot determine the state.
     case unknown
     /// The user was removed or may no longer sign in.
     case gone

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// A realm of a configuration with its name, its stack and its groups.
+/// A realm of a configuration, with its name, its stack and its groups.
 public struct BoundRealm: Sendable {
     /// The name in realms.conf.
     public let name: String
@@ -13,7 +13,7 @@ public struct BoundRealm: Sendable {
     public let stack: LoginStack
     /// The groups of every user of the realm.
     public let assignedGroups: [String]
-    /// The groups that follow from other groups.
+    /// The rules that derive groups from other groups.
     public let groupMapping: GroupMapping
     /// The realm's properties in the configuration, without secrets.
     package var settings: [String] = []
@@ -26,7 +26,7 @@ public struct BoundRealm: Sendable {
     ///   - realm: The realm.
     ///   - stack: The modules that authenticate its users.
     ///   - assignedGroups: The groups of every user of the realm.
-    ///   - groupMapping: The groups that follow from other groups.
+    ///   - groupMapping: The rules that derive groups from other groups.
     public init(
         name: String,
         className: String,
@@ -45,14 +45,14 @@ public struct BoundRealm: Sendable {
 
     /// The text of the realm's configuration, without its name and without secrets.
     ///
-    /// A user who was accepted under another fingerprint has to be authenticated again.
+    /// If it changes, users who were accepted before must be authenticated again.
     package var fingerprint: [String] {
         [className, "settings"] + settings + ["groups"] + assignedGroups + ["mapping"] + groupMapping.rules + ["stack"]
-            + stack.definition
+            + stack.configurationTexts
     }
 
-    /// Adds the groups that every user of this realm has, and those that follow from others.
-    func enrich(_ report: inout LoginReport) {
+    /// Adds the assigned groups and the derived groups to the report of an accepted login.
+    func addRealmGroups(to report: inout LoginReport) {
         guard !assignedGroups.isEmpty || !groupMapping.isEmpty, report.refusal == nil else { return }
         report.derivedGroups = assignedGroups
         guard !groupMapping.isEmpty, let groups = report.identity?.groups else { return }

@@ -3,19 +3,19 @@
 
 /// A type of realm that an executable provides, with its modules.
 ///
-/// A realm is registered by adding such a value to the array that the executable passes to the commands.
+/// An executable registers a type of realm by passing such a value to the commands.
 public struct RealmKind: Sendable {
     /// The type of the realm.
     public let type: any Realm.Type
-    /// The names of the class in realms.conf, the preferred one first.
+    /// The names of the class in realms.conf, the preferred name first.
     public let classNames: [String]
     /// The properties of such a realm.
     public let properties: PropertySchema
-    /// The modules that come with it; the stack of any realm may use them.
+    /// The modules that are provided with the type; the stack of any realm may use them.
     public let modules: [ModuleKind]
     private let make: @Sendable (RealmProperties) throws(BadRealm) -> any Realm
 
-    /// Creates the entry of a type of realm.
+    /// Creates a value for a type of realm.
     ///
     /// - Parameters:
     ///   - type: The type of the realm.
@@ -40,13 +40,13 @@ public struct RealmKind: Sendable {
 
 /// A type of login module that an executable provides.
 public struct ModuleKind: Sendable {
-    /// The names of the class in login.conf, the preferred one first.
+    /// The names of the class in login.conf, the preferred name first.
     public let names: [String]
     /// The options of such a module.
     public let options: PropertySchema
     private let make: @Sendable (any Realm, ModuleOptions) throws(BadModule) -> any LoginModule
 
-    /// Creates the entry of a type of module.
+    /// Creates a value for a type of module.
     ///
     /// - Parameter type: The type of the module.
     public init<M: LoginModule>(_ type: M.Type) {

@@ -13,7 +13,7 @@ public struct Property: Sendable, Hashable {
         case boolean
         /// A duration such as `250ms`, `30s`, `5m`, `12h`, `7d`.
         case duration
-        /// A path; a relative one is resolved against the folder of the file it is written in.
+        /// A path; a relative path is resolved against the folder of the configuration file that contains it.
         case path
         /// Any number of words.
         case list

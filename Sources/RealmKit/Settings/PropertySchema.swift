@@ -34,7 +34,7 @@ public struct PropertySchema: Sendable, ExpressibleByArrayLiteral {
     ///
     /// - Parameters:
     ///   - left: The first schema.
-    ///   - right: The second schema; its property is kept where both declare a name.
+    ///   - right: The second schema. If both schemas declare a name, its property is kept.
     /// - Returns: The schema.
     public static func + (left: PropertySchema, right: PropertySchema) -> PropertySchema {
         PropertySchema(left.properties + right.properties)

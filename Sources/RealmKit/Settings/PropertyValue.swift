@@ -21,7 +21,7 @@ public enum PropertyValue: Sendable {
     /// - Parameters:
     ///   - words: The words after the property's name, without quotes and with `${...}` expanded.
     ///   - kind: The kind of value.
-    /// - Throws: ``BadValue`` with the expected form.
+    /// - Throws: ``BadValue`` that describes the expected form.
     public init(_ words: [String], as kind: Property.Kind) throws(BadValue) {
         if case .list = kind {
             self = .list(words)
@@ -86,7 +86,7 @@ public struct BadValue: Error, Sendable, Hashable, CustomStringConvertible {
 
 extension PropertyValue {
     /// The value as text, for comparing two configurations; empty for a secret.
-    package var definition: String {
+    package var configurationText: String {
         switch self {
         case .string(let text): text
         case .integer(let number): "\(number)"
@@ -100,7 +100,7 @@ extension PropertyValue {
 
 extension [String: PropertyValue] {
     /// All names and values as text, sorted by name.
-    package var definitions: [String] {
-        sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value.definition] }
+    package var configurationTexts: [String] {
+        sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value.configurationText] }
     }
 }

@@ -3,7 +3,7 @@
 
 /// The fault that is thrown when a realm or a module cannot be created from its settings.
 public protocol SettingsFault: Error, Sendable, CustomStringConvertible {
-    /// The name of the wrong property or option; nil if it is not about one.
+    /// The name of the wrong property or option; nil if the fault is not about a single setting.
     var setting: String? { get }
     /// The problem, for the administrator.
     var message: String { get }
@@ -11,7 +11,7 @@ public protocol SettingsFault: Error, Sendable, CustomStringConvertible {
     ///
     /// - Parameters:
     ///   - message: The problem, for the administrator.
-    ///   - setting: The name of the wrong property or option, if it is about one.
+    ///   - setting: The name of the wrong property or option, if the fault is about a single setting.
     init(_ message: String, setting: String?)
 }
 
@@ -23,8 +23,8 @@ extension SettingsFault {
 /// The values of a realm's properties or of a module's options, by name, checked against a schema and with defaults
 /// filled in.
 ///
-/// Reading a setting that the schema does not declare, that has another kind, or that has no value, throws. Such a
-/// defect in a realm shows when a configuration is loaded.
+/// Reading a setting throws if the schema does not declare it, if it has another kind, or if it has no value. Such a
+/// defect of a realm is found when a configuration is loaded.
 public struct Settings<Fault: SettingsFault>: Sendable {
     /// The name in realms.conf of the realm that the settings belong to.
     public let realmName: String
@@ -79,13 +79,13 @@ public struct Settings<Fault: SettingsFault>: Sendable {
         get throws(Fault) { try string("jaas-context") }
     }
 
-    /// Returns a text, a path or one of a choice.
+    /// Returns a text, a path or the selected word of a choice.
     ///
     /// - Parameter name: A name of the schema.
     /// - Returns: The text.
     /// - Throws: The fault, if there is no such value.
     public func string(_ name: String) throws(Fault) -> String {
-        guard case .string(let text) = values[name] else { throw missing(name, kind: "text") }
+        guard case .string(let text) = values[name] else { throw missing(name, kind: "a text") }
         return text
     }
 
@@ -95,7 +95,7 @@ public struct Settings<Fault: SettingsFault>: Sendable {
     /// - Returns: The number, within the bounds that the schema declares.
     /// - Throws: The fault, if there is no such value.
     public func integer(_ name: String) throws(Fault) -> Int {
-        guard case .integer(let number) = values[name] else { throw missing(name, kind: "number") }
+        guard case .integer(let number) = values[name] else { throw missing(name, kind: "a number") }
         return number
     }
 
@@ -115,17 +115,17 @@ public struct Settings<Fault: SettingsFault>: Sendable {
     /// - Returns: The duration, zero or more.
     /// - Throws: The fault, if there is no such value.
     public func duration(_ name: String) throws(Fault) -> Duration {
-        guard case .duration(let value) = values[name] else { throw missing(name, kind: "time") }
+        guard case .duration(let value) = values[name] else { throw missing(name, kind: "a time") }
         return value
     }
 
     /// Returns a list of words.
     ///
     /// - Parameter name: A name of the schema.
-    /// - Returns: The words, possibly none.
+    /// - Returns: The words; the list may be empty.
     /// - Throws: The fault, if there is no such value.
     public func list(_ name: String) throws(Fault) -> [String] {
-        guard case .list(let words) = values[name] else { throw missing(name, kind: "list") }
+        guard case .list(let words) = values[name] else { throw missing(name, kind: "a list") }
         return words
     }
 
@@ -135,11 +135,11 @@ public struct Settings<Fault: SettingsFault>: Sendable {
     /// - Returns: The secret.
     /// - Throws: The fault, if there is no such value.
     public func secret(_ name: String) throws(Fault) -> Secret {
-        guard case .secret(let secret) = values[name] else { throw missing(name, kind: "secret") }
+        guard case .secret(let secret) = values[name] else { throw missing(name, kind: "a secret") }
         return secret
     }
 
     private func missing(_ name: String, kind: String) -> Fault {
-        Fault(values[name] == nil ? "has no value" : "holds no \(kind)", setting: name)
+        Fault(values[name] == nil ? "has no value" : "is not \(kind)", setting: name)
     }
 }

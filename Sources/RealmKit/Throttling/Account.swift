@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// The account whose failed logins are counted: a user name of a realm, whether the user exists or not, in all its
-/// spellings.
+/// A realm and a user name in all its spellings, for which failed logins are counted.
 ///
-/// A user has one account for all schemes and services (CVE-2025-24806). Keys that are canonically equivalent in
-/// Unicode are one account, so that another spelling of an accent has no counter of its own (CVE-2026-47203). In no
-/// other place are names compared by canonical equivalence; ``maximumBytes`` bounds the cost.
+/// The user need not exist. A user has one account for all schemes and services (CVE-2025-24806). Keys that are
+/// canonically equivalent in Unicode are one account, so that another spelling of an accent has no counter of its own
+/// (CVE-2026-47203). No other type compares names by canonical equivalence. ``maximumBytes`` limits the cost.
 public struct Account: Sendable, Hashable, CustomStringConvertible {
-    /// The longest ``key``, in bytes of UTF-8.
+    /// The maximum length of a ``key``, in bytes of UTF-8.
     public static let maximumBytes = 128
 
     /// The name of the realm.
@@ -21,14 +20,13 @@ public struct Account: Sendable, Hashable, CustomStringConvertible {
     /// - Parameters:
     ///   - realm: The name of the realm.
     ///   - key: The key of all spellings of the name. If it is longer than ``maximumBytes``, a checksum replaces its
-    ///     end, so that a table of accounts is bounded in bytes; two accounts whose shortened keys are the same share a
-    ///     counter.
+    ///     end, which limits the size of a table of accounts. Accounts with the same shortened key share a counter.
     public init(realm: String, key: String) {
         self.realm = realm
         self.key = key.utf8.count <= Self.maximumBytes ? key : Self.shortened(key)
     }
 
-    /// The key and the realm, as in `ann@town`.
+    /// The key and the realm, such as `ann@town`.
     public var description: String { "\(key)@\(realm)" }
 
     private static func shortened(_ key: String) -> String {

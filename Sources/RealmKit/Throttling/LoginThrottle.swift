@@ -5,11 +5,12 @@
 ///
 /// An ``Authenticator`` with a throttle passes every login through it. The contract of an implementation:
 ///
-/// - It decides when it reserves, not when it settles: an attempt that is not settled counts as a failure, so that
-///   parallel guesses get no more chances than guesses in sequence.
-/// - An attempt for several accounts is one attempt: it gets a place in each of them in one step, or waits for all, so
-///   that two attempts cannot wait for each other.
-/// - It never keeps a login from being evaluated. An attempt that cannot succeed costs the same work as any other.
+/// - It decides when it reserves an attempt, not when it settles the attempt. An attempt that is not settled counts as
+///   a failure, so that a client gets no more guesses in parallel than in sequence.
+/// - An attempt for several accounts is reserved for all of them in one step, or waits for all of them. Two attempts
+///   therefore cannot wait for each other.
+/// - It never prevents the evaluation of a login. An attempt that cannot succeed costs the same work as any other
+///   attempt.
 /// - Its calls return even if the task is cancelled.
 /// - It may be used from any thread.
 public protocol LoginThrottle: Sendable {
@@ -25,17 +26,18 @@ public protocol LoginThrottle: Sendable {
 
 /// An attempt that a ``LoginThrottle`` has reserved.
 public protocol LoginReservation: Sendable {
-    /// Returns whether the login may be granted in the realm of an account. If not, the stack is evaluated all the same
-    /// and refuses as locked.
+    /// Returns whether the login may be granted in the realm of an account.
+    ///
+    /// If not, the stack is still evaluated, and the login is refused as locked.
     ///
     /// - Parameter account: One of the reserved accounts.
-    /// - Returns: True if it may.
+    /// - Returns: True if the login may be granted.
     func mayGrant(_ account: Account) -> Bool
 
     /// Records the result of the attempt, then waits for the delay of the response.
     ///
     /// It is called once. The wait ends at once if the task is cancelled.
     ///
-    /// - Parameter attempts: The result in each realm that was used, in order; if one has accepted, it is the last.
+    /// - Parameter attempts: The result in each realm that was used, in order. Only the last result can be a success.
     func settle(_ attempts: [RealmAttempt]) async
 }

@@ -7,16 +7,17 @@ public struct RealmAttempt: Sendable {
     public let account: Account
     /// The result of the login.
     public let report: LoginReport
-    /// The mark of the secrets that the realm received; nil if it received none, or no further realm could be used.
-    public let guess: GuessMark?
+    /// The fingerprint of the secrets that the realm received; nil if it received no secret, or if it was the only
+    /// realm.
+    public let guess: PasswordFingerprint?
 
     /// Creates the result of an attempt in one realm.
     ///
     /// - Parameters:
     ///   - account: The account in the realm.
     ///   - report: The result of the login.
-    ///   - guess: The mark of the secrets that the realm received.
-    public init(_ account: Account, report: LoginReport, guess: GuessMark? = nil) {
+    ///   - guess: The fingerprint of the secrets that the realm received.
+    public init(_ account: Account, report: LoginReport, guess: PasswordFingerprint? = nil) {
         self.account = account
         self.report = report
         self.guess = guess

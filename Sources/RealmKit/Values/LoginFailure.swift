@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// The reason for which a module or a login failed.
+/// The reason why a module or a login failed.
 ///
 /// It is for stacks, logs, the throttle and fail-over. It is not shown to users: all refusals are the same for a
-/// client, except ``unavailable``. Each case has the JAAS exception and the PAM code it corresponds to.
+/// client, except ``unavailable``. The comment of each case has the corresponding JAAS exception and PAM code.
 public enum LoginFailure: UInt8, Sendable, Hashable, CaseIterable {
     /// The password, code or certificate is not this user's. JAAS FailedLoginException, PAM_AUTH_ERR.
     case wrongCredentials

@@ -3,8 +3,9 @@
 
 /// A fault of a module, a realm or a conversation, thrown when a login could not be decided.
 ///
-/// A fault thrown by a module counts as a failure of that module under its control flag, never as a success, and never
-/// as if the module were absent. Two faults are equal when their kinds are, so tests need not compare texts.
+/// A fault thrown by a module counts as a failure of that module under its control flag. It never counts as a success,
+/// and the module is never treated as absent. Two faults are equal if their kinds are equal, so tests need not compare
+/// texts.
 public struct LoginFault: Error, Sendable {
     /// The failure that the fault counts as in a stack.
     public let kind: LoginFailure

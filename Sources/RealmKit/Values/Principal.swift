@@ -3,8 +3,8 @@
 
 /// A name that identifies a subject after a login: a user, a group or a role.
 ///
-/// Two principals are equal when kind and name are. Source: `java.security.Principal` and the user, group and role
-/// principals that GlassFish and Tomcat derive from it.
+/// Two principals are equal if their kinds and their names are equal. Source: `java.security.Principal` and the user,
+/// group and role principals that GlassFish and Tomcat derive from it.
 public struct Principal: Sendable, Hashable, CustomStringConvertible {
     /// The kinds of names.
     public enum Kind: String, Sendable, Hashable, CaseIterable {

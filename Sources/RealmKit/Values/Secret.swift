@@ -5,19 +5,19 @@ internal import Glibc
 
 /// Bytes to be kept confidential: a password, a one-time code, a key.
 ///
-/// The bytes live in one allocation that never grows or changes; its whole capacity is wiped when the last reference is
-/// released. A secret prints as `<secret>` everywhere, cannot be encoded, and is compared only by ``isEqual(to:)``.
-/// Since it is immutable, modules can share one reference: no module can blank the password of another. It may be used
-/// from any thread.
+/// The bytes are in one allocation that never grows or changes. Its whole capacity is wiped when the last reference is
+/// released. A secret prints as `<secret>` everywhere, cannot be encoded, and is compared only by ``isEqual(to:)``. A
+/// secret is immutable, so modules can share a reference: no module can erase the password of another module. It may be
+/// used from any thread.
 @safe public final class Secret: Sendable {
-    // It is written in init and freed in deinit only, so threads share a constant. The pointer is passed out by
-    // withBytes only, whose span cannot outlive the call.
+    // The memory is written only in init and freed only in deinit, so threads share a constant. Only withBytes passes
+    // the pointer out, as a span that cannot outlive the call.
     private nonisolated(unsafe) let storage: UnsafeMutableBufferPointer<UInt8>
     private let capacity: Int
 
     /// Copies bytes.
     ///
-    /// The caller wipes the original.
+    /// The caller should wipe the original.
     ///
     /// - Parameter bytes: Any number of bytes, including none.
     public init(_ bytes: some Collection<UInt8>) {
@@ -29,7 +29,7 @@ internal import Glibc
 
     /// Copies the UTF-8 bytes of a text.
     ///
-    /// A `String` cannot be wiped: pass bytes wherever they come from outside.
+    /// A `String` cannot be wiped, so secrets from outside should be passed as bytes.
     ///
     /// - Parameter text: The text.
     public convenience init(utf8 text: String) {
@@ -39,7 +39,7 @@ internal import Glibc
     /// Allocates the memory and writes the bytes into it, so that no other copy of them exists.
     ///
     /// - Parameters:
-    ///   - capacity: The most bytes there may be; 0 or more.
+    ///   - capacity: The maximum number of bytes; 0 or more.
     ///   - fill: Writes the bytes.
     /// - Throws: The error of `fill`; the bytes written so far are wiped.
     public init<Failure: Error>(
@@ -76,7 +76,7 @@ internal import Glibc
 
     /// Gives access to the bytes during a call.
     ///
-    /// - Parameter body: Reads the bytes; it must not keep a copy that outlives its use.
+    /// - Parameter body: Reads the bytes. It must wipe every copy after use.
     /// - Returns: The result of `body`.
     /// - Throws: The error of `body`.
     public func withBytes<Result: ~Copyable, Failure: Error>(

@@ -3,21 +3,22 @@
 
 /// The result of a login: the principals of every module that committed, and the groups that the realm assigns.
 ///
-/// A subject records which module contributed which principals, so that a logout removes exactly those. Only the engine
-/// adds principals; an application may start with a subject of its own principals.
+/// A subject records which module added which principals, so that a logout removes exactly the principals of its
+/// modules. Only the engine adds principals; an application may start with a subject of its own principals.
 ///
 /// Source: `javax.security.auth.Subject`; `assign-groups` and `group-mapping` of GlassFish.
 public struct Subject: Sendable {
     private var parts: [(module: Int?, principals: [Principal])]
 
-    /// Creates a subject with the given principals, which no logout removes.
+    /// Creates a subject with the given principals; a logout does not remove them.
     ///
     /// - Parameter principals: The principals known before a login.
     public init(_ principals: [Principal] = []) {
         parts = [(nil, principals)]
     }
 
-    /// All principals, each once: the given ones, those of each module in order, the assigned groups.
+    /// All principals, each once: the given principals, the principals of each module in order, and the groups of the
+    /// realm.
     public var principals: [Principal] {
         var seen: Set<Principal> = []
         return parts.flatMap(\.principals).filter { seen.insert($0).inserted }

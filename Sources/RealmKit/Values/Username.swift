@@ -6,12 +6,12 @@ internal import Bytes
 /// A user name as a client sends it, checked against the rules for all realms.
 ///
 /// It is not empty, has at most ``maximumBytes`` bytes of UTF-8, contains no control characters (C0, DEL, C1, line and
-/// paragraph separators) and neither begins nor ends with white space. The text is kept unchanged: two names that
-/// differ in a byte are two names.
+/// paragraph separators) and neither begins nor ends with white space. The text is kept unchanged: names that differ in
+/// a byte are different names.
 ///
 /// Source: RFC 7617 section 2 (control characters), GlassFish's rules for user names (white space at the ends).
 public struct Username: Sendable, Hashable, CustomStringConvertible {
-    /// The longest name accepted, in bytes of UTF-8.
+    /// The maximum length of a name, in bytes of UTF-8.
     public static let maximumBytes = 1024
 
     /// The name, unchanged.
@@ -27,7 +27,7 @@ public struct Username: Sendable, Hashable, CustomStringConvertible {
         guard !text.unicodeScalars.contains(where: Self.isForbidden) else { throw .controlCharacter }
         guard let first = text.unicodeScalars.first, let last = text.unicodeScalars.last,
             !first.properties.isWhitespace, !last.properties.isWhitespace
-        else { throw .blankAtAnEnd }
+        else { throw .whiteSpaceAtEnds }
         self.text = text
     }
 
@@ -59,12 +59,12 @@ public struct Username: Sendable, Hashable, CustomStringConvertible {
         return true
     }
 
-    /// The name with upper and lower case made the same, in every script.
+    /// The case-folded name: names that differ only in case have the same case-folded name, in every script.
     ///
-    /// Letters are lowered, raised and lowered again: some letters that differ in lower case have the same upper case
-    /// (the two small sigmas), and some have the upper case of another letter (the dotless i).
+    /// The text is converted to lower case, to upper case and to lower case again. The reason is letters such as the
+    /// two small sigmas, which have the same upper case, and the dotless i, which has the upper case of another letter.
     public var caseFolded: String {
-        // Most names are ASCII, where lowering once is enough.
+        // For ASCII a single conversion to lower case is enough.
         let lowered = text.lowercased()
         return text.utf8.allSatisfy({ $0 < 0x80 }) ? lowered : lowered.uppercased().lowercased()
     }
@@ -86,15 +86,15 @@ public enum BadUsername: Error, Sendable, Hashable, CustomStringConvertible {
     /// The text contains a control character, a line or a paragraph separator.
     case controlCharacter
     /// The text begins or ends with white space.
-    case blankAtAnEnd
+    case whiteSpaceAtEnds
 
     /// A message for the user, without the name itself.
     public var description: String {
         switch self {
         case .empty: "the user name is empty"
         case .tooLong: "the user name is longer than \(Username.maximumBytes) bytes"
-        case .controlCharacter: "the user name holds a control character"
-        case .blankAtAnEnd: "the user name begins or ends with white space"
+        case .controlCharacter: "the user name contains a control character"
+        case .whiteSpaceAtEnds: "the user name begins or ends with white space"
         }
     }
 }

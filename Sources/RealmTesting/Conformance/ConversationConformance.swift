@@ -3,11 +3,11 @@
 
 public import RealmKit
 
-/// The conformance test of a kind of conversation: the contract of `Conversation`.
+/// The conformance test for a kind of conversation: it checks the contract of `Conversation`.
 ///
-/// It checks: there are as many answers as callbacks, in their order, each `none` or of the requested kind; a callback
-/// without an answer gets `none`; a message needs no answer; a conversation that waits for a user ends with a fault
-/// when the task is cancelled.
+/// It checks: every callback has one answer, in order; each answer is `none` or of the requested kind; a callback
+/// without an answer gets `none`; a message needs no answer; a conversation that waits for a user throws a fault when
+/// the task is cancelled.
 public struct ConversationConformance: Sendable {
     private let make: @Sendable () -> any Conversation
     private let missing: [Callback]
@@ -18,9 +18,9 @@ public struct ConversationConformance: Sendable {
     ///
     /// - Parameters:
     ///   - missing: The callbacks that the conversation cannot answer.
-    ///   - timeLimit: The longest time for an answer, in real time.
+    ///   - timeLimit: The time limit for an answer, in real time.
     ///   - makeWaiting: Creates a conversation whose user never answers; nil if the kind never waits for a user.
-    ///   - make: Creates a conversation; called for every check.
+    ///   - make: Creates a conversation. It is called for every check.
     public init(
         missing: [Callback] = [],
         timeLimit: Duration = .seconds(10),
@@ -47,7 +47,7 @@ public struct ConversationConformance: Sendable {
         for callbacks in [[], all, all.reversed()] + all.map({ [$0] }) + all.map({ [$0, $0] }) {
             violations += await Self.violations(of: make(), asking: callbacks)
         }
-        violations += await gaps()
+        violations += await unanswerableCallbacks()
         if let makeWaiting { violations += await cancellation(makeWaiting()) }
         return violations
     }
@@ -58,23 +58,25 @@ public struct ConversationConformance: Sendable {
             let answers = try await conversation.answer(callbacks)
             guard answers.count == callbacks.count else { return ["\(answers.count) answers to \(requested)"] }
             return zip(callbacks, answers).compactMap { callback, answer in
-                fits(answer, to: callback) ? nil : "\(word(callback)) in \(requested) has an answer of another kind"
+                fits(answer, to: callback) ? nil : "the answer to \(word(callback)) in \(requested) has the wrong kind"
             }
         } catch {
-            return ["for \(requested) it throws: \(error)"]
+            return ["it throws for \(requested): \(error)"]
         }
     }
 
-    private func gaps() async -> [String] {
+    private func unanswerableCallbacks() async -> [String] {
         var violations: [String] = []
         for callback in missing {
             do throws(LoginFault) {
                 guard case .none? = try await make().answer([callback]).first else {
-                    violations.append("it answers \(Self.word(callback)), which should have no answer")
+                    violations.append("it answers the callback \(Self.word(callback)), which must have no answer")
                     continue
                 }
             } catch {
-                violations.append("for \(Self.word(callback)), which should have no answer, it throws: \(error)")
+                violations.append(
+                    "it throws for the callback \(Self.word(callback)), which must have no answer: \(error)"
+                )
             }
         }
         return violations
@@ -92,7 +94,7 @@ public struct ConversationConformance: Sendable {
         }
         task.cancel()
         guard await RealTimeLimit(timeLimit).wait(until: { !ended.entries.isEmpty }) else {
-            return ["it does not return when it is cancelled"]
+            return ["it does not return after a cancellation"]
         }
         return ended.entries == [true] ? [] : ["it answers after a cancellation instead of throwing"]
     }

@@ -78,11 +78,11 @@ extension LoginModuleConformance {
         guard !isPasswordless, let credential = accepted.first else { return [] }
         let nonsense: [Answer] = [.certificate([0]), .certificate([0]), .certificate([0])]
         let table: [(fault: String, reply: RecordingConversation.Reply)] = [
-            ("that answers none", .like(.silent)),
-            ("that fails", .fault(.unavailable("the other end is gone"))),
-            ("that gives no answers", .answers([])),
-            ("that gives too many answers", .answers(nonsense)),
-            ("that gives a certificate for everything", .answers([.certificate([0])])),
+            ("that has no answers", .prepared(.silent)),
+            ("that fails", .fault(.unavailable("the client is gone"))),
+            ("that returns an empty list", .answers([])),
+            ("that returns too many answers", .answers(nonsense)),
+            ("that answers every callback with a certificate", .answers([.certificate([0])])),
         ]
         var violations: [String] = []
         for (fault, reply) in table {
@@ -113,13 +113,15 @@ extension LoginModuleConformance {
                 if let name { names.insert(name) }
             }
         }
-        return mixed.sorted().map { "among two hundred logins at once, \($0) gets another result than alone" }
+        return mixed.sorted().map {
+            "among 200 concurrent logins, \($0) gets a different result than in a single login"
+        }
     }
 
     // MARK: Cancellation
 
     func cancellation() async -> [String] {
-        // A module that requests nothing cannot be held here; the engine's deadlines have tests of their own.
+        // A module that requests nothing never waits for the conversation, so it cannot be cancelled there.
         guard let credential = accepted.first else { return [] }
         let usual = credential.conversation()
         _ = await login(credential, conversation: usual)
@@ -127,14 +129,14 @@ extension LoginModuleConformance {
 
         let conversation = RecordingConversation([.never])
         let observed = ObservedModule(module)
-        let later = FaultInjector()
+        let later = ScriptedModule()
         let task = Task { await login(credential, conversation: conversation, through: observed, before: [later]) }
         await conversation.untilCalled()
         task.cancel()
         var violations: [String] = []
         let report = await task.value
         if report?.identity != nil { violations.append("a cancelled login is accepted") }
-        if later.phases.contains(.login) { violations.append("after a cancellation the next module is called") }
+        if later.phases.contains(.login) { violations.append("the next module is called after a cancellation") }
         if await !RealTimeLimit(timeLimit).wait(until: { observed.ended.entries.contains(.login) }) {
             violations.append("the module does not return when its login is cancelled")
         }
@@ -142,7 +144,7 @@ extension LoginModuleConformance {
     }
 }
 
-/// A module that passes calls to another one, and notes when those have returned.
+/// A module that passes calls to another module, and records the end of each login call.
 private struct ObservedModule: LoginModule {
     private let module: any LoginModule
     let ended = Journal<LoginPhase>()
@@ -152,7 +154,7 @@ private struct ObservedModule: LoginModule {
     }
 
     init(realm: any Realm, options: ModuleOptions) throws(BadModule) {
-        throw BadModule("is created in code only")
+        throw BadModule("can be created only in code")
     }
 
     func authenticateUser(_ attempt: LoginAttempt) async throws(LoginFault) -> Verdict {

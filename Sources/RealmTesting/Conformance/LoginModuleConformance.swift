@@ -3,7 +3,7 @@
 
 public import RealmKit
 
-/// The conformance test of a login module: the contract of `LoginModule`.
+/// The conformance test for a login module: it checks the contract of `LoginModule`.
 ///
 /// ```swift
 /// @Test func `the module keeps the contract`() async {
@@ -16,12 +16,13 @@ public import RealmKit
 /// }
 /// ```
 ///
-/// It checks: the users to accept are accepted, the others refused; an accepted login is committed and can be undone;
-/// two hundred logins of different users at the same time each get their own principals; no login succeeds without a
-/// credential, or if the conversation fails or gives wrong answers; all refusals look the same to the client, except
-/// for an unavailable module; a cancelled login is refused, calls no further module, and the module returns.
+/// It checks: credentials to accept are accepted, and credentials to refuse are refused; an accepted login is
+/// committed, and its logout succeeds; in 200 concurrent logins of different users every login gets its own principals;
+/// no login succeeds without a credential, or if the conversation fails or gives wrong answers; all refusals look the
+/// same to the client, except the refusals of an unavailable module; a cancelled login is refused and calls no further
+/// module, and the module returns.
 public struct LoginModuleConformance: Sendable {
-    /// A user name with what the user presents.
+    /// A user name, and the credentials that the user presents.
     public struct Credential: Sendable {
         /// The user name.
         public let username: String
@@ -29,7 +30,7 @@ public struct LoginModuleConformance: Sendable {
         let code: String?
         let certificate: [UInt8]?
 
-        /// Creates a credential; a value that is nil is not presented.
+        /// Creates a credential; a nil value is not presented.
         ///
         /// - Parameters:
         ///   - username: The user name.
@@ -58,11 +59,11 @@ public struct LoginModuleConformance: Sendable {
     ///
     /// - Parameters:
     ///   - module: The module, created as a configuration would create it.
-    ///   - accepts: Credentials to accept, at least one. More users with different groups make the check for mixed-up
-    ///     logins stricter.
-    ///   - refuses: Credentials to refuse, at least one: wrong passwords, empty ones, unknown users.
+    ///   - accepts: Credentials to accept, at least one. With more users, and different groups, the check of concurrent
+    ///     logins is stricter.
+    ///   - refuses: Credentials to refuse, at least one: wrong passwords, empty passwords, unknown users.
     ///   - isPasswordless: True if the module decides without the conversation.
-    ///   - timeLimit: The longest time for one login, in real time.
+    ///   - timeLimit: The time limit for one login, in real time.
     public init(
         _ module: any LoginModule,
         accepts: [Credential],
@@ -111,7 +112,7 @@ public struct LoginModuleConformance: Sendable {
         }
     }
 
-    /// Runs a login through a stack of this module, with others after it if there are any.
+    /// Runs a login through a stack of this module and the other modules.
     func login(
         _ credential: Credential,
         conversation: any Conversation,

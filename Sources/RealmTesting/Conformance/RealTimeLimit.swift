@@ -3,7 +3,7 @@
 
 internal import RealmKit
 
-/// A time limit in real time, used up only by a test that fails.
+/// A time limit in real time; only a failing test reaches it.
 struct RealTimeLimit: Sendable {
     let limit: Duration
 
@@ -11,22 +11,22 @@ struct RealTimeLimit: Sendable {
         self.limit = limit
     }
 
-    /// Waits until a condition holds; returns false if it does not in time.
-    func wait(until isSo: @Sendable () -> Bool) async -> Bool {
+    /// Waits until a condition holds; returns false if it does not hold in time.
+    func wait(until condition: @Sendable () -> Bool) async -> Bool {
         for _ in 0..<1000 {
-            if isSo() { return true }
+            if condition() { return true }
             await Task.yield()
         }
         let begin = ContinuousClock.now
         while begin.duration(to: .now) < limit {
-            if isSo() { return true }
+            if condition() { return true }
             do {
                 try await Task.sleep(for: .milliseconds(1))
             } catch {
-                return isSo()
+                return condition()
             }
         }
-        return isSo()
+        return condition()
     }
 }
 

@@ -3,7 +3,7 @@
 
 public import RealmKit
 
-/// The conformance test of a type of realm: the contract of `Realm`.
+/// The conformance test for a type of realm: it checks the contract of `Realm`.
 ///
 /// ```swift
 /// @Test func `the realm keeps the contract`() async {
@@ -12,10 +12,10 @@ public import RealmKit
 /// }
 /// ```
 ///
-/// It checks: names and schema are valid and every default can be read; the realm can be created from the given
-/// properties; unknown properties and missing required ones are rejected; `jaasContext` and `authType` are not empty
-/// and contain no control characters; `jaas-context` takes effect; `groupNames(of:)` keeps its contract;
-/// `accountKey(of:)` returns the same key for all spellings of a user, each time.
+/// It checks: names and schema are valid, and every default can be read; the realm can be created from the given
+/// properties; unknown properties are rejected, and required properties must be set; `jaasContext` and `authType` are
+/// not empty and contain no control characters; `jaas-context` takes effect; `groupNames(of:)` keeps its contract;
+/// `accountKey(of:)` always returns the same key for all spellings of a user.
 public struct RealmConformance<RealmType: Realm>: Sendable {
     private let properties: [String: [String]]
     private let members: [String: [String]]
@@ -28,10 +28,11 @@ public struct RealmConformance<RealmType: Realm>: Sendable {
     /// - Parameters:
     ///   - type: The type.
     ///   - properties: The properties of a valid realm as in realms.conf, each with a list of words.
-    ///   - members: Users of that realm, with the groups that `groupNames(of:)` must return.
-    ///   - unknownUsers: Names of users that the realm does not have: `groupNames(of:)` must throw for them.
-    ///   - spellings: Lists of spellings of one user: `accountKey(of:)` must return the same key for each.
-    ///   - services: The services of the host program, for a realm that needs some.
+    ///   - members: Users of the realm, with the groups that `groupNames(of:)` must return.
+    ///   - unknownUsers: Names of users that the realm does not have. `groupNames(of:)` must throw for these names.
+    ///   - spellings: Lists of spellings. Each list has spellings of one user; `accountKey(of:)` must return the same
+    ///     key for all of them.
+    ///   - services: The services that the realm needs.
     public init(
         _ type: RealmType.Type,
         properties: [String: [String]] = [:],
@@ -114,7 +115,9 @@ public struct RealmConformance<RealmType: Realm>: Sendable {
             do throws(BadUsername) {
                 let keys = try names.map { (name) throws(BadUsername) in realm.accountKey(of: try Username(name)) }
                 if keys.contains("") { violations.append("accountKey(of:) is empty for one of \(names)") }
-                if Set(keys).count > 1 { violations.append("accountKey(of:) of \(names) is \(keys), not the same") }
+                if Set(keys).count > 1 {
+                    violations.append("accountKey(of:) returns different keys for \(names): \(keys)")
+                }
             } catch {
                 violations.append("one of \(names) is not a valid user name: \(error)")
             }
@@ -126,7 +129,7 @@ public struct RealmConformance<RealmType: Realm>: Sendable {
         guard RealmType.properties["jaas-context"] != nil else { return [] }
         do throws(BadRealm) {
             let context = try make(properties.merging(["jaas-context": ["another"]]) { _, other in other }).jaasContext
-            return context == "another" ? [] : ["jaas-context is set to another, but jaasContext is \(context)"]
+            return context == "another" ? [] : ["jaas-context is set to \"another\", but jaasContext is \"\(context)\""]
         } catch {
             return ["the realm cannot be created with another jaas-context: \(error)"]
         }
@@ -137,7 +140,7 @@ public struct RealmConformance<RealmType: Realm>: Sendable {
         for (name, groups) in members.sorted(by: { $0.key < $1.key }) {
             do {
                 let given = try await realm.groupNames(of: try Username(name))
-                if given != groups { violations.append("the groups of \(name) are \(given), not \(groups)") }
+                if given != groups { violations.append("the groups of \(name) should be \(groups), but are \(given)") }
             } catch {
                 violations.append("groupNames(of: \(name)) throws: \(error)")
             }

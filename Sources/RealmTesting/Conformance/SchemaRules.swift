@@ -3,7 +3,7 @@
 
 internal import RealmKit
 
-/// The rules for a schema, of a realm or of a module.
+/// The rules for the schema of a realm or of a module.
 struct SchemaRules {
     let schema: PropertySchema
     let reserved: Set<String>

@@ -3,7 +3,7 @@
 
 internal import Synchronization
 
-/// Holds tasks until it is opened, also those that are cancelled.
+/// Suspends tasks, even cancelled tasks, until it is opened.
 final class Latch: Sendable {
     private struct State {
         var isOpen = false
@@ -28,43 +28,6 @@ final class Latch: Sendable {
                 return state.isOpen
             }
             if isOpen { continuation.resume() }
-        }
-    }
-}
-
-/// Things that have happened, in order, whose number can be waited for.
-final class Journal<Entry: Sendable>: Sendable {
-    private struct State {
-        var entries: [Entry] = []
-        var waiting: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
-    }
-
-    private let state = Mutex(State())
-
-    var entries: [Entry] { state.withLock { $0.entries } }
-
-    /// Adds an entry; gives its number, from 0.
-    @discardableResult
-    func add(_ entry: Entry) -> Int {
-        let (number, waiting) = state.withLock { state in
-            state.entries.append(entry)
-            let count = state.entries.count
-            let served = state.waiting.filter { $0.count <= count }
-            state.waiting.removeAll { $0.count <= count }
-            return (count - 1, served)
-        }
-        waiting.forEach { $0.continuation.resume() }
-        return number
-    }
-
-    func wait(for count: Int) async {
-        await withCheckedContinuation { continuation in
-            let isThere = state.withLock { state in
-                guard state.entries.count < count else { return true }
-                state.waiting.append((count, continuation))
-                return false
-            }
-            if isThere { continuation.resume() }
         }
     }
 }

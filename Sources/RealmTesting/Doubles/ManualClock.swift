@@ -4,7 +4,7 @@
 public import RealmKit
 internal import Synchronization
 
-/// A clock that moves only by ``advance(by:)``, so that a test of a deadline takes no time.
+/// A clock that only ``advance(by:)`` moves, so that a test of a deadline takes no real time.
 ///
 /// ```swift
 /// let clock = ManualClock()
@@ -31,7 +31,7 @@ public final class ManualClock: LoginClock {
 
     private let state: Mutex<State>
 
-    /// Creates a clock that stands still.
+    /// Creates a clock that does not move by itself.
     ///
     /// - Parameter now: The time it shows, in nanoseconds.
     public init(now: UInt64 = 0) {
@@ -41,10 +41,10 @@ public final class ManualClock: LoginClock {
     /// The time it shows, in nanoseconds.
     public var now: UInt64 { state.withLock { $0.now } }
 
-    /// The number of tasks that sleep on it.
-    public var sleepers: Int { state.withLock { $0.sleepers.count } }
+    /// The number of tasks that sleep on this clock.
+    public var sleeperCount: Int { state.withLock { $0.sleepers.count } }
 
-    /// Advances the clock and wakes the tasks whose time has come, the earliest first.
+    /// Advances the clock and wakes the tasks that are due, the earliest first.
     ///
     /// - Parameter duration: The time to advance by; fractions of a nanosecond are dropped.
     public func advance(by duration: Duration) {
@@ -58,9 +58,9 @@ public final class ManualClock: LoginClock {
         woken.forEach { $0.continuation.resume(returning: true) }
     }
 
-    /// Waits until a number of tasks sleep on it.
+    /// Waits until a number of tasks sleep on this clock.
     ///
-    /// - Parameter count: The least number of tasks.
+    /// - Parameter count: The minimum number of tasks.
     public func untilAsleep(_ count: Int = 1) async {
         await withCheckedContinuation { continuation in
             let areAsleep = state.withLock { state in
@@ -74,7 +74,7 @@ public final class ManualClock: LoginClock {
 
     /// Waits until the clock has been advanced to a time.
     ///
-    /// - Parameter deadline: The time; one that has passed returns at once.
+    /// - Parameter deadline: The time. If it has already passed, the call returns at once.
     /// - Throws: `CancellationError` if the task is cancelled.
     public func sleep(until deadline: UInt64) async throws(CancellationError) {
         let id = state.withLock { state in

@@ -7,17 +7,17 @@ public import RealmKit
 ///
 /// It may be used from any thread.
 public final class RecordingConversation: Conversation {
-    /// The reply to one call, however many callbacks it has.
+    /// The reply to one call, for all its callbacks.
     public enum Reply: Sendable {
         /// The answers of this conversation.
-        case like(PreparedConversation)
-        /// These answers, whether their number and kinds are right or not.
+        case prepared(PreparedConversation)
+        /// These answers; their number and kinds may be wrong.
         case answers([Answer])
-        /// A fault, as from a client that is gone.
+        /// A fault, such as the fault for a client that is gone.
         case fault(LoginFault)
-        /// No reply until the task is cancelled; then a fault of kind `unavailable`.
+        /// Waits until the task is cancelled, then throws a fault of kind `unavailable`.
         case never
-        /// No reply before ``RecordingConversation/release()``, even if cancelled; then the answers of this
+        /// Waits for ``RecordingConversation/release()``, even after a cancellation, then gives the answers of this
         /// conversation.
         case held(PreparedConversation)
     }
@@ -28,7 +28,7 @@ public final class RecordingConversation: Conversation {
 
     /// Creates a conversation with a reply for each call.
     ///
-    /// - Parameter replies: The replies in order; the last is repeated. Without replies every callback is answered by
+    /// - Parameter replies: The replies in order. The last reply is repeated. If the list is empty, every callback gets
     ///   ``Answer/none``.
     public init(_ replies: [Reply] = []) {
         self.replies = replies
@@ -53,30 +53,30 @@ public final class RecordingConversation: Conversation {
             code: code.map { Secret(utf8: $0) },
             certificate: certificate
         )
-        self.init([.like(prepared)])
+        self.init([.prepared(prepared)])
     }
 
     /// The callbacks of each call so far, in order.
     public var questions: [[Callback]] { journal.entries }
 
-    /// Waits until a number of calls have been made.
+    /// Waits until the conversation has been called a number of times.
     ///
-    /// - Parameter count: The least number of calls.
+    /// - Parameter count: The minimum number of calls.
     public func untilCalled(_ count: Int = 1) async { await journal.wait(for: count) }
 
-    /// Ends the wait of every ``Reply/held(_:)``, now or later.
+    /// Ends the wait of all current and later ``Reply/held(_:)`` replies.
     public func release() { latch.open() }
 
-    /// Replies as prepared.
+    /// Returns or throws the prepared reply.
     public func answer(_ callbacks: [Callback]) async throws(LoginFault) -> [Answer] {
         let number = journal.add(callbacks)
-        switch number < replies.count ? replies[number] : replies.last ?? .like(.silent) {
-        case .like(let prepared): return try await prepared.answer(callbacks)
+        switch number < replies.count ? replies[number] : replies.last ?? .prepared(.silent) {
+        case .prepared(let conversation): return try await conversation.answer(callbacks)
         case .answers(let answers): return answers
         case .fault(let fault): throw fault
-        case .held(let prepared):
+        case .held(let conversation):
             await latch.pass()
-            return try await prepared.answer(callbacks)
+            return try await conversation.answer(callbacks)
         case .never:
             do throws(CancellationError) {
                 try await ManualClock().sleep(until: .max)

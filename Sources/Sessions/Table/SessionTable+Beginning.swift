@@ -152,7 +152,7 @@ extension SessionTable {
             do throws(SessionStoreError) { try await store.saveSession(new.record) } catch { return error }
             return nil
         }
-        guard let saved = await LimitedWait.value(of: saving, within: Self.timeLimit, clock: clocks.clock) else {
+        guard let saved = await TimeLimitedWait.value(of: saving, within: Self.timeLimit, clock: clocks.clock) else {
             // A write that has not begun yet is not needed any more.
             saving.cancel()
             Task { [self] in

@@ -90,7 +90,7 @@ extension SessionTable {
         // out.
         let isSettled = await Task { [self] in
             // A slow removal continues, and a failed one is tried again every second.
-            _ = await LimitedWait.value(of: removal(of: ids), within: Self.timeLimit, clock: clocks.clock)
+            _ = await TimeLimitedWait.value(of: removal(of: ids), within: Self.timeLimit, clock: clocks.clock)
             if areSettled(ids) { return true }
             let noting = Task {
                 for batch in SessionTouch.batches(ids) {
@@ -98,7 +98,7 @@ extension SessionTable {
                 }
                 return true
             }
-            return await LimitedWait.value(of: noting, within: Self.timeLimit, clock: clocks.clock) == true
+            return await TimeLimitedWait.value(of: noting, within: Self.timeLimit, clock: clocks.clock) == true
         }.value
         guard isSettled else { throw SessionFault(.unavailable, "the end of a session could not be stored") }
     }

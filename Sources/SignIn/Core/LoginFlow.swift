@@ -22,7 +22,7 @@ struct LoginFlow: SignInComponent {
     }
 
     /// A login of the web: its outcome is that of the first realm that accepts.
-    typealias Login = PendingLogin<RealmsReport.Outcome>
+    typealias Login = PendingLogin<MultiRealmLoginReport.Outcome>
 
     /// Begins a login.
     ///
@@ -82,7 +82,7 @@ struct LoginFlow: SignInComponent {
     ///   - request: The request that began it or answered its last question.
     /// - Returns: The open question, the session, or the failure.
     func advance(_ login: Login, for request: WebRequest) async -> Progress {
-        let outcome: RealmsReport.Outcome
+        let outcome: MultiRealmLoginReport.Outcome
         switch await login.interactive.next() {
         case .questions(let callbacks, let number):
             let question = Login.Question(callbacks: callbacks, number: number)

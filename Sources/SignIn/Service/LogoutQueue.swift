@@ -70,7 +70,7 @@ final class LogoutQueue: Sendable {
     private func logOut(_ identity: AuthenticatedIdentity) async {
         // A blocked module must not keep the server from stopping. The task ends with the deadlines of its modules.
         let work = Task { await identity.logout() }
-        guard let report = await LimitedWait.value(of: work, within: Self.deadline, clock: clock) else {
+        guard let report = await TimeLimitedWait.value(of: work, within: Self.deadline, clock: clock) else {
             if !Task.isCancelled { note(identity, "the modules did not answer within \(Self.deadline)") }
             return
         }

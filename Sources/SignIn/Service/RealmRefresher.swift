@@ -111,7 +111,7 @@ package final class RealmRefresher: Sendable {
             (state.realms.first { $0.name.hasBytes(of: name) }?.realm, state.accessController)
         }
         guard let realm else { return true }
-        return await LimitedWait.value(
+        return await TimeLimitedWait.value(
             of: nextCheck(of: realm, name, accessController),
             within: Self.timeLimit,
             clock: clock

@@ -16,7 +16,7 @@ final class SignInState: Sendable {
     /// The sessions of all users.
     let sessions: SessionTable
     let tickets: SignInTickets
-    let waiting: PendingLogins<RealmsReport.Outcome>
+    let waiting: PendingLogins<MultiRealmLoginReport.Outcome>
     /// The user names of rejected sign-ins, which the next sign-in page shows again.
     let names = BoundedCache<String>()
     /// The sessions that browsers have begun with a sign-in page; another sign-in with the same page ends them.

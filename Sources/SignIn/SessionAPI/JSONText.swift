@@ -22,7 +22,7 @@ enum JSONText {
         } catch {
             return "null"
         }
-        return json.escapingJSON { scalar in
+        return json.escapingCharactersOfJSON { scalar in
             switch scalar {
             case "<", ">", "&", "\u{7F}", "\u{2028}", "\u{2029}": true
             default: false

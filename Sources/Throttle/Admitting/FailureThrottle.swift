@@ -27,7 +27,7 @@ public final class FailureThrottle: LoginThrottle {
     let wall: @Sendable () -> Int
     let store: (any ThrottleStore)?
     let state: Mutex<ThrottleState>
-    let watch: DeadlineWatch
+    let watch: TimerQueue
     private let jitter: @Sendable () -> Double
     private let onLock: @Sendable (Lockout, Username) -> Void
 
@@ -55,7 +55,7 @@ public final class FailureThrottle: LoginThrottle {
         self.jitter = jitter
         self.store = store
         self.onLock = onLock
-        watch = DeadlineWatch(clock)
+        watch = TimerQueue(clock)
         state = Mutex(ThrottleState(settings, isStored: store != nil))
     }
 

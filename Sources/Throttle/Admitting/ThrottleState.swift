@@ -209,7 +209,7 @@ struct ThrottleState: Sendable {
         }
         // One attempt is one failure of its source, however many realms have rejected it.
         if settled.failures > 0, let source = attempt.source, let key = attempt.sourceKey {
-            if sources.fail(key, owner: source.neighbourhood, at: now).hasLocked { settled.locked.append(key) }
+            if sources.fail(key, owner: source.surroundingNetwork, at: now).hasLocked { settled.locked.append(key) }
         }
         for key in reserved { settled.woken += wake(key, at: now) }
         return settled

@@ -10,7 +10,7 @@ enum AttemptResult: Sendable, Equatable {
     /// A wrong password, or one that may be wrong.
     case failure
     /// A wrong password, in a login that another realm has accepted.
-    case uncounted(GuessMark)
+    case uncounted(PasswordFingerprint)
     /// No information about a password.
     case neither
 }

@@ -15,7 +15,7 @@ internal import RealmKit
 struct UncountedGuesses: Sendable {
     private struct Presented: Sendable {
         /// The oldest first.
-        var guesses: [GuessMark]
+        var guesses: [PasswordFingerprint]
         var newest: Int
     }
 
@@ -35,7 +35,7 @@ struct UncountedGuesses: Sendable {
 
     /// Records a password, and returns true if it is not counted: it is the first within the window, or was presented
     /// before.
-    mutating func record(_ guess: GuessMark, of account: ThrottleKey, at now: Int) -> Bool {
+    mutating func record(_ guess: PasswordFingerprint, of account: ThrottleKey, at now: Int) -> Bool {
         if var known = presented[account], now - known.newest <= window {
             let place = known.guesses.firstIndex(of: guess)
             known.guesses.remove(at: place ?? 0, if: place != nil || known.guesses.count >= Self.capacityOfAccount)

@@ -98,7 +98,7 @@ private struct TownRealm: Realm {
                 return try await body()
             }
             try await Waiting.until {
-                if clock.sleepers > 0 { clock.advance(by: .milliseconds(10)) }
+                if clock.sleeperCount > 0 { clock.advance(by: .milliseconds(10)) }
                 return end.withLock { $0 } != nil
             }
             return (try await task.value, Int(((end.withLock { $0 } ?? begin) - begin) / 1_000_000))

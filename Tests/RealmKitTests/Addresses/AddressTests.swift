@@ -17,7 +17,10 @@ struct AddressTests {
         ("+1::", "+1::"), ("", ""), ("unix", "unix"), ("1:2:3:4:5:6:7::", "1:2:3:4::/64"),
         ("1:2:3:4:5:6:7:8::", "1:2:3:4:5:6:7:8:"),
     ])
-    func `an IPv4 address or IPv6 network is normalized, and other text is kept`(text: String, source: String) {
+    func `addresses are normalized to an IPv4 address or an IPv6 network, and other text is unchanged`(
+        text: String,
+        source: String
+    ) {
         #expect(ClientNetwork(text).description == source)
         #expect(ClientNetwork(ClientNetwork(text).description) == ClientNetwork(text))
     }
@@ -29,16 +32,17 @@ struct AddressTests {
         ("::1", "::1", true), ("192.0.2.4/30", "192.0.2.7", true), ("192.0.2.4/30", "192.0.2.8", false),
         ("10.0.0.0/8", "::ffff:10.1.1.1", true),
     ])
-    func `a CIDR block contains the addresses with its prefix`(block: String, address: String, isIn: Bool) throws {
+    func `a CIDR block contains the addresses with its prefix`(block: String, address: String, isContained: Bool) throws
+    {
         let address = try #require(NetworkAddress(address[...]))
-        #expect(try CIDRBlock(block).contains(address) == isIn)
+        #expect(try CIDRBlock(block).contains(address) == isContained)
     }
 
     @Test(arguments: [
-        ("10.0.0.1/8", "takes the first address of a block, and 10.0.0.1 is not the first one of 10.0.0.1/8"),
-        ("10.0.0.0/33", "takes a length from 0 to 32 behind the /, not 33"),
-        ("10.0.0.0/", "takes a length from 0 to 32 behind the /, not "),
-        ("::/+1", "takes a length from 0 to 128 behind the /, not +1"),
+        ("10.0.0.1/8", "takes the first address of a block; 10.0.0.1 is not the first address of 10.0.0.1/8"),
+        ("10.0.0.0/33", "takes a prefix length from 0 to 32 after the /, not 33"),
+        ("10.0.0.0/", "takes a prefix length from 0 to 32 after the /, not "),
+        ("::/+1", "takes a prefix length from 0 to 128 after the /, not +1"),
         ("host", "takes addresses such as 10.0.0.0/8, 127.0.0.1 or 2001:db8::/32, not host"),
         ("fe80::1%eth0", "takes addresses such as 10.0.0.0/8, 127.0.0.1 or 2001:db8::/32, not fe80::1%eth0"),
         ("", "takes addresses such as 10.0.0.0/8, 127.0.0.1 or 2001:db8::/32, not "),
@@ -52,13 +56,13 @@ struct AddressTests {
         ("2001:DB8:0:0:1:0:0:1", "2001:db8::1:0:0:1"), ("2001:db8:0:1:1:1:1:1", "2001:db8:0:1:1:1:1:1"),
         ("1:0:0:2:0:0:0:3", "1:0:0:2::3"), ("fe80::1%eth0", "fe80::1"), ("1:2:3:4:5:6:7:0", "1:2:3:4:5:6:7:0"),
     ])
-    func `every spelling of an address is written in one form`(text: String, written: String) throws {
+    func `all spellings of an address have the same description`(text: String, written: String) throws {
         let address = try #require(NetworkAddress(text[...]))
         #expect(address.description == written)
         #expect(NetworkAddress(written[...]) == address)
     }
 
-    @Test func `the text of any address is read back as that address`() {
+    @Test func `the description of any address is parsed as the same address`() {
         var random = Random(seed: 6)
         for _ in 0..<2000 {
             let groups = (0..<8).map { _ in random.below(2) == 0 ? 0 : UInt16(truncatingIfNeeded: random.next()) }
@@ -72,10 +76,13 @@ struct AddressTests {
         ("10.0.0.0/8", "10.0.0.0/8"), ("127.0.0.1/32", "127.0.0.1"), ("0.0.0.0/0", "0.0.0.0/0"), ("::/0", "::/0"),
         ("2001:DB8::/32", "2001:db8::/32"), ("::1", "::1"), ("::ffff:10.0.0.0/104", "10.0.0.0/8"),
     ])
-    func `a CIDR block is written in one form, and read back`(text: String, written: String) throws {
+    func `all spellings of a CIDR block have the same description, which is parsed as the same block`(
+        text: String,
+        written: String
+    ) throws {
         let block = try CIDRBlock(text)
         #expect(block.description == written)
         #expect(try CIDRBlock(written) == block)
-        #expect(block.isEverything == text.hasSuffix("/0"))
+        #expect(block.containsEveryAddress == text.hasSuffix("/0"))
     }
 }

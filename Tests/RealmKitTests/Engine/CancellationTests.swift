@@ -7,14 +7,16 @@ import Testing
 
 struct CancellationTests {
     @Test(arguments: ControlFlag.allCases)
-    func `a cancelled login is refused and calls no later module, whatever the flags`(flag: ControlFlag) async throws {
-        let held = FaultInjector(.hold())
-        let waiting = FaultInjector(.accept(groups: ["Admin"]))
-        let calls = Calls()
+    func `a cancelled login is refused and calls no later module, with every control flag`(
+        flag: ControlFlag
+    ) async throws {
+        let held = ScriptedModule(.hold())
+        let waiting = ScriptedModule(.accept(groups: ["Admin"]))
+        let calls = CallLog()
         let stack = stack(
-            .optional(FaultInjector()),
+            .optional(ScriptedModule()),
             LoginStack.Entry(held, flag),
-            .optional(Fixed(.success, calls: calls)),
+            .optional(FixedVerdictModule(.success, calls: calls)),
             .sufficient(waiting)
         )
         let task = Task { try await stack.login() }
@@ -28,8 +30,8 @@ struct CancellationTests {
     }
 
     @Test func `a login cancelled during a commit is refused, and all modules are aborted`() async throws {
-        let held = FaultInjector(commit: .hold)
-        let other = FaultInjector()
+        let held = ScriptedModule(commit: .hold)
+        let other = ScriptedModule()
         let stack = stack(.optional(held), .required(other))
         let task = Task { try await stack.login() }
         await held.untilCalled(2)
@@ -41,7 +43,7 @@ struct CancellationTests {
     }
 
     @Test func `a login cancelled before it begins calls no module that can suspend`() async throws {
-        let module = FaultInjector()
+        let module = ScriptedModule()
         let stack = stack(.required(module))
         let begin = RecordingConversation([.held(.silent)])
         let task = Task {
@@ -56,9 +58,9 @@ struct CancellationTests {
         #expect(module.calls == [])
     }
 
-    @Test func `the running module is cancelled and aborted`() async throws {
+    @Test func `the module that runs during a cancellation is cancelled and aborted`() async throws {
         let conversation = RecordingConversation([.never])
-        let ended = FaultInjector(
+        let ended = ScriptedModule(
             .run { (attempt) async throws(LoginFault) in
                 _ = try await attempt.password()
                 return attempt.commit()

@@ -6,19 +6,19 @@ import RealmTesting
 import Testing
 
 struct ConcurrencyTests {
-    @Test func `CVE-2019-0217: a thousand logins at the same time get their own principals`() async throws {
-        let module = FaultInjector(
+    @Test func `CVE-2019-0217: each of 1000 concurrent logins gets its own principals`() async throws {
+        let module = ScriptedModule(
             .run { attempt in
                 let name = attempt.username.text
-                attempt.updateShared { $0[SharedState.Key("who")] = .text(name) }
+                attempt.updateShared { $0[SharedState.Key("user")] = .text(name) }
                 await Task.yield()
                 return attempt.commit(groups: ["of \(name)"])
             }
         )
-        let check = FaultInjector(
+        let check = ScriptedModule(
             .run { attempt in
                 await Task.yield()
-                let same = attempt.shared.text(SharedState.Key("who")) == attempt.username.text
+                let same = attempt.shared.text(SharedState.Key("user")) == attempt.username.text
                 return same ? attempt.commit(only: []) : .failed(.internalError)
             },
             commit: .run { attempt in
@@ -26,7 +26,7 @@ struct ConcurrencyTests {
                 return .done
             }
         )
-        let stack = stack(.required(module), .required(Fixed(.success)), .required(check))
+        let stack = stack(.required(module), .required(FixedVerdictModule(.success)), .required(check))
         let wrong = await withTaskGroup(of: String?.self) { group in
             for number in 0..<1000 {
                 group.addTask {

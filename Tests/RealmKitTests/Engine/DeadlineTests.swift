@@ -8,15 +8,15 @@ import Testing
 @testable import RealmKit
 
 struct DeadlineTests {
-    /// A login whose first module never returns.
+    /// Runs a login whose first module never returns.
     private func login(
         _ flag: ControlFlag,
         _ deadline: Duration,
         advance: Duration
-    ) async throws -> (LoginReport, FaultInjector, FaultInjector) {
+    ) async throws -> (LoginReport, ScriptedModule, ScriptedModule) {
         let clock = ManualClock()
-        let silent = FaultInjector(.hold())
-        let next = FaultInjector(.accept(groups: ["User"]))
+        let silent = ScriptedModule(.hold())
+        let next = ScriptedModule(.accept(groups: ["User"]))
         let stack = stack(LoginStack.Entry(silent, flag, deadline: deadline), .required(next), clock: clock)
         let task = Task { try await stack.login() }
         await silent.untilCalled()
@@ -46,9 +46,9 @@ struct DeadlineTests {
         #expect(silent.phases == [.login, .commit])
     }
 
-    @Test func `a module that returns just before its deadline counts`() async throws {
+    @Test func `a success just before the deadline counts`() async throws {
         let clock = ManualClock()
-        let slow = FaultInjector(.hold(groups: ["User"]))
+        let slow = ScriptedModule(.hold(groups: ["User"]))
         let stack = stack(LoginStack.Entry(slow, .required, deadline: .seconds(5)), clock: clock)
         let task = Task { try await stack.login() }
         await slow.untilCalled()
@@ -58,8 +58,8 @@ struct DeadlineTests {
         #expect(try await task.value.groups == ["User"])
     }
 
-    @Test func `an overflowing deadline does not crash`() async throws {
-        // 120,000 days in nanoseconds do not fit into a signed number.
+    @Test func `a very long deadline does not overflow`() async throws {
+        // 120,000 days in nanoseconds do not fit into an Int64.
         let (report, _, _) = try await login(.required, .seconds(86_400 * 120_000), advance: .seconds(10_400_000_000))
         #expect(report.refusal == .module(index: 0, phase: .login, failure: .unavailable))
     }
@@ -67,7 +67,7 @@ struct DeadlineTests {
     @Test func `the time of a conversation does not count towards the deadline`() async throws {
         let clock = ManualClock()
         let conversation = RecordingConversation([.held(PreparedConversation(password: Secret(utf8: "lilac")))])
-        let module = FaultInjector(
+        let module = ScriptedModule(
             .run { (attempt) async throws(LoginFault) in
                 _ = try await attempt.password()
                 return attempt.commit(groups: ["User"])
@@ -88,16 +88,16 @@ struct DeadlineTests {
         #expect(report.steps[0].duration >= .seconds(60 * 20))
     }
 
-    @Test func `a module that hangs after its conversation fails at its deadline`() async throws {
+    @Test func `a module that never returns after its conversation fails at its deadline`() async throws {
         let clock = ManualClock()
         let conversation = RecordingConversation([.held(PreparedConversation(password: Secret(utf8: "lilac")))])
-        let hung = RecordingConversation([.held(.silent)])
-        let hasPassword = Kept<Bool>()
-        let module = FaultInjector(
+        let endless = RecordingConversation([.held(.silent)])
+        let hasPassword = CapturedValue<Bool>()
+        let module = ScriptedModule(
             .run { (attempt) async throws(LoginFault) in
                 _ = try await attempt.password()
-                hasPassword.keep(true)
-                _ = try await hung.answer([])
+                hasPassword.set(true)
+                _ = try await endless.answer([])
                 return attempt.commit()
             }
         )
@@ -108,17 +108,17 @@ struct DeadlineTests {
         await clock.untilAsleep()
         clock.advance(by: .seconds(3))
         conversation.release()
-        await hung.untilCalled()
+        await endless.untilCalled()
         #expect(hasPassword.value == true)
         let report = try await value(of: task, moving: clock, by: .seconds(1))
         #expect(report.refusal?.failure == .unavailable)
     }
 
-    @Test func `a commit that never returns fails the login, an abort that never returns does not delay it`()
+    @Test func `a login fails if a commit never returns, and ends even if an abort never returns`()
         async throws
     {
         let clock = ManualClock()
-        let module = FaultInjector(.accept(), commit: .hold, abort: .hold)
+        let module = ScriptedModule(.accept(), commit: .hold, abort: .hold)
         let stack = stack(LoginStack.Entry(module, .required, deadline: .seconds(5)), clock: clock)
         let task = Task { try await stack.login() }
         let report = try await value(of: task, moving: clock, by: .seconds(1))
@@ -126,7 +126,9 @@ struct DeadlineTests {
         #expect(module.phases == [.login, .commit, .abort])
     }
 
-    @Test func `concurrent questions count as one conversation, from the first to the last`() async throws {
+    @Test func `concurrent questions count as one conversation, from the first question to the last answer`()
+        async throws
+    {
         let clock = ManualClock()
         let record = LoginRecord(try request(), conversation: PreparedConversation.silent, stack: stack(clock: clock))
         record.beginConversation(round: 0)
@@ -143,7 +145,7 @@ struct DeadlineTests {
         #expect(record.conversationTime(round: 0, now: clock.now).since == nil)
     }
 
-    /// The timer and the module read the clock at the same time, and store their times in the opposite order.
+    /// The timer and the module read the clock at almost the same time, and store their times in the opposite order.
     @Test func `a question that begins while the timer fires does not make the time overflow`() async throws {
         let clock = HookedClock()
         let record = LoginRecord(try request(), conversation: PreparedConversation.silent, stack: stack(clock: clock))

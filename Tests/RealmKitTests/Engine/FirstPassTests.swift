@@ -6,12 +6,12 @@ import RealmTesting
 import Testing
 
 struct FirstPassTests {
-    /// A module with one password that records every password it checks.
-    private struct Locked: PasswordLoginModule {
+    /// A module with one right password that records the length of every password it checks.
+    private struct PasswordModule: PasswordLoginModule {
         static let options: PropertySchema = .firstPass
         let firstPass: FirstPass
         let password: Secret
-        let shown = Calls()
+        let checked = CallLog()
 
         init(_ password: String, _ options: [String]) throws {
             self.password = Secret(utf8: password)
@@ -19,54 +19,76 @@ struct FirstPassTests {
             firstPass = try FirstPass(ModuleOptions(values, schema: .firstPass, realmName: "town"))
         }
 
-        init(realm: any Realm, options: ModuleOptions) throws(BadModule) { throw BadModule("is made in code only") }
+        init(realm: any Realm, options: ModuleOptions) throws(BadModule) {
+            throw BadModule("can be created only in code")
+        }
 
         func authenticate(_ attempt: LoginAttempt, password: Secret) async throws(LoginFault) -> Verdict {
-            shown.note(password.count)
+            checked.note(password.count)
             return self.password.isEqual(to: password) ? attempt.commit() : .failed(.wrongCredentials)
         }
     }
 
-    /// `shown` has the lengths of the passwords that the module checks, `requests` the number of questions to the user.
+    /// The options, the passwords and the expected result of a login.
+    ///
+    /// `checked` has the lengths of the passwords that the module checks. `requests` is the number of questions to the
+    /// user.
     struct Row: Sendable, CustomTestStringConvertible {
         let options: [String]
         let stored: String?
         let typed: String?
         let accepts: Bool
-        let shown: [Int]
+        let checked: [Int]
         let requests: Int
         var failure: LoginFailure = .wrongCredentials
 
         var testDescription: String { "\(options) stored \(stored ?? "-") typed \(typed ?? "-")" }
     }
 
-    /// The right password is `right` (5); `wrong!` (6) and `other!!` (7) are not.
+    /// The logins and their expected results.
+    ///
+    /// The right password is `right` (5 bytes). Wrong passwords are `wrong!` (6 bytes) and `other!!` (7 bytes).
     static let rows: [Row] = [
-        Row(options: [], stored: "right", typed: "wrong!", accepts: false, shown: [6], requests: 1),
-        Row(options: [], stored: "wrong!", typed: "right", accepts: true, shown: [5], requests: 1),
-        Row(options: [], stored: nil, typed: nil, accepts: false, shown: [], requests: 1, failure: .missingCredential),
-        Row(options: ["useFirstPass"], stored: "right", typed: "wrong!", accepts: true, shown: [5], requests: 0),
-        Row(options: ["useFirstPass"], stored: "wrong!", typed: "right", accepts: false, shown: [6], requests: 0),
+        Row(options: [], stored: "right", typed: "wrong!", accepts: false, checked: [6], requests: 1),
+        Row(options: [], stored: "wrong!", typed: "right", accepts: true, checked: [5], requests: 1),
+        Row(
+            options: [],
+            stored: nil,
+            typed: nil,
+            accepts: false,
+            checked: [],
+            requests: 1,
+            failure: .missingCredential
+        ),
+        Row(options: ["useFirstPass"], stored: "right", typed: "wrong!", accepts: true, checked: [5], requests: 0),
+        Row(options: ["useFirstPass"], stored: "wrong!", typed: "right", accepts: false, checked: [6], requests: 0),
         Row(
             options: ["useFirstPass"],
             stored: nil,
             typed: "right",
             accepts: false,
-            shown: [],
+            checked: [],
             requests: 0,
             failure: .missingCredential
         ),
-        Row(options: ["tryFirstPass"], stored: "right", typed: "wrong!", accepts: true, shown: [5], requests: 0),
-        Row(options: ["tryFirstPass"], stored: "wrong!", typed: "right", accepts: true, shown: [6, 5], requests: 1),
-        Row(options: ["tryFirstPass"], stored: "wrong!", typed: "other!!", accepts: false, shown: [6, 7], requests: 1),
-        Row(options: ["tryFirstPass"], stored: "wrong!", typed: "wrong!", accepts: false, shown: [6], requests: 1),
-        Row(options: ["tryFirstPass"], stored: nil, typed: "right", accepts: true, shown: [5], requests: 1),
+        Row(options: ["tryFirstPass"], stored: "right", typed: "wrong!", accepts: true, checked: [5], requests: 0),
+        Row(options: ["tryFirstPass"], stored: "wrong!", typed: "right", accepts: true, checked: [6, 5], requests: 1),
+        Row(
+            options: ["tryFirstPass"],
+            stored: "wrong!",
+            typed: "other!!",
+            accepts: false,
+            checked: [6, 7],
+            requests: 1
+        ),
+        Row(options: ["tryFirstPass"], stored: "wrong!", typed: "wrong!", accepts: false, checked: [6], requests: 1),
+        Row(options: ["tryFirstPass"], stored: nil, typed: "right", accepts: true, checked: [5], requests: 1),
         Row(
             options: ["tryFirstPass", "useFirstPass"],
             stored: "wrong!",
             typed: "right",
             accepts: true,
-            shown: [6, 5],
+            checked: [6, 5],
             requests: 1
         ),
         Row(
@@ -74,14 +96,14 @@ struct FirstPassTests {
             stored: nil,
             typed: "right",
             accepts: true,
-            shown: [5],
+            checked: [5],
             requests: 1
         ),
     ]
 
-    /// Stores a password as an earlier module would.
-    private static func store(_ password: String?) -> FaultInjector {
-        FaultInjector(
+    /// Returns a module that stores a password, like an earlier module of a stack.
+    private static func store(_ password: String?) -> ScriptedModule {
+        ScriptedModule(
             .run { attempt in
                 if let password { attempt.updateShared { $0[.password] = .secret(Secret(utf8: password)) } }
                 return .ignored
@@ -89,32 +111,36 @@ struct FirstPassTests {
         )
     }
 
-    @Test(arguments: rows) func `the first password is tried, used or neither`(row: Row) async throws {
-        let module = try Locked("right", row.options)
+    @Test(arguments: rows) func `the stored password is tried, used or not used, as the options require`(
+        row: Row
+    ) async throws {
+        let module = try PasswordModule("right", row.options)
         let conversation = RecordingConversation(password: row.typed)
         let stack = stack(.optional(Self.store(row.stored)), .required(module))
         let report = await stack.login(try request(), asking: conversation)
         #expect((report.identity != nil) == row.accepts)
         #expect(report.refusal?.failure == (row.accepts ? nil : row.failure))
-        #expect(module.shown.all == row.shown)
+        #expect(module.checked.all == row.checked)
         #expect(conversation.questions == Array(repeating: [.password(prompt: "Password")], count: row.requests))
     }
 
-    /// All combinations of the four options with a stored right or wrong password.
-    @Test(arguments: 0..<16) func `every combination of the four options follows their rules`(bits: Int) async throws {
+    /// All combinations of the four options, each with no stored password, a right password and a wrong password.
+    @Test(arguments: 0..<16) func `every combination of the four options has the documented effect`(
+        bits: Int
+    ) async throws {
         let names = ["tryFirstPass", "useFirstPass", "storePass", "clearPass"]
         let options = names.enumerated().filter { bits & 1 << $0.offset != 0 }.map(\.element)
         for stored in [nil, "right", "wrong!"] {
-            let module = try Locked("right", options)
-            let afterLogin = Kept<[String]>()
-            let afterCommit = Kept<[String]>()
-            let witness = FaultInjector(
+            let module = try PasswordModule("right", options)
+            let afterLogin = CapturedValue<[String]>()
+            let afterCommit = CapturedValue<[String]>()
+            let witness = ScriptedModule(
                 .run { attempt in
-                    afterLogin.keep(Self.describeShared(attempt))
+                    afterLogin.set(Self.describeShared(attempt))
                     return attempt.commit()
                 },
                 commit: .run { attempt in
-                    afterCommit.keep(Self.describeShared(attempt))
+                    afterCommit.set(Self.describeShared(attempt))
                     return .done
                 }
             )
@@ -136,22 +162,22 @@ struct FirstPassTests {
     }
 
     @Test func `a failed module leaves the shared password unchanged for the next module`() async throws {
-        let first = try Locked("right", ["storePass"])
-        let failing = try Locked("something else", ["useFirstPass", "clearPass"])
-        let last = try Locked("right", ["useFirstPass"])
+        let first = try PasswordModule("right", ["storePass"])
+        let failing = try PasswordModule("something else", ["useFirstPass", "clearPass"])
+        let last = try PasswordModule("right", ["useFirstPass"])
         let conversation = RecordingConversation(password: "right")
         let stack = stack(.required(first), .optional(failing), .required(last))
         #expect(await stack.login(try request(), asking: conversation).identity != nil)
         #expect(conversation.questions.count == 1)
     }
 
-    @Test func `a refused login clears the shared password too`() async throws {
-        let first = try Locked("right", ["storePass", "clearPass"])
-        let left = Kept<[String]>()
-        let last = FaultInjector(
+    @Test func `clearPass also removes the shared password after a refused login`() async throws {
+        let first = try PasswordModule("right", ["storePass", "clearPass"])
+        let left = CapturedValue<[String]>()
+        let last = ScriptedModule(
             .refuse(.permissionDenied),
             abort: .run { attempt in
-                left.keep(Self.describeShared(attempt))
+                left.set(Self.describeShared(attempt))
                 return .done
             }
         )
@@ -162,8 +188,8 @@ struct FirstPassTests {
         #expect(left.value == [])
     }
 
-    @Test func `after a fault no other password is requested`() async throws {
-        let down = FirstPassDown(
+    @Test func `no other password is requested after a fault`() async throws {
+        let down = UnavailableModule(
             try FirstPass(ModuleOptions(["tryFirstPass": .boolean(true)], schema: .firstPass, realmName: "t"))
         )
         let conversation = RecordingConversation(password: "right")
@@ -175,11 +201,13 @@ struct FirstPassTests {
         #expect(conversation.questions == [])
     }
 
-    private struct FirstPassDown: PasswordLoginModule {
+    private struct UnavailableModule: PasswordLoginModule {
         let firstPass: FirstPass
 
         init(_ firstPass: FirstPass) { self.firstPass = firstPass }
-        init(realm: any Realm, options: ModuleOptions) throws(BadModule) { throw BadModule("is made in code only") }
+        init(realm: any Realm, options: ModuleOptions) throws(BadModule) {
+            throw BadModule("can be created only in code")
+        }
 
         func authenticate(_ attempt: LoginAttempt, password: Secret) async throws(LoginFault) -> Verdict {
             throw .unavailable("the directory is down")

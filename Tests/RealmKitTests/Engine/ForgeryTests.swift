@@ -7,8 +7,8 @@ import Testing
 
 struct ForgeryTests {
     @Test(arguments: ControlFlag.allCases)
-    func `a success kept from an earlier login is a failure`(flag: ControlFlag) async throws {
-        let stack = stack(LoginStack.Entry(FaultInjector(.forge), flag))
+    func `a success of an earlier login counts as a failure`(flag: ControlFlag) async throws {
+        let stack = stack(LoginStack.Entry(ScriptedModule(.forge), flag))
         let first = try await stack.login()
         #expect(first.identity == nil)
         let second = try await stack.login()
@@ -16,26 +16,26 @@ struct ForgeryTests {
         #expect(second.steps.first?.outcome == .failure(.internalError))
     }
 
-    @Test func `a success of another module in the same login is a failure`() async throws {
-        let kept = Kept<Verdict>()
-        let honest = FaultInjector(
+    @Test func `a success of another module in the same login counts as a failure`() async throws {
+        let captured = CapturedValue<Verdict>()
+        let honest = ScriptedModule(
             .run { attempt in
                 let verdict = attempt.commit(groups: ["User"])
-                kept.keep(verdict)
+                captured.set(verdict)
                 return verdict
             }
         )
-        let thief = FaultInjector(.run { _ in kept.value ?? .ignored })
+        let thief = ScriptedModule(.run { _ in captured.value ?? .ignored })
         let report = try await stack(.optional(honest), .required(thief)).login()
         #expect(report.refusal == .module(index: 1, phase: .login, failure: .internalError))
     }
 
-    @Test func `a success committed through an attempt kept from an earlier login is a failure`() async throws {
-        let kept = Kept<LoginAttempt>()
-        let module = FaultInjector(
+    @Test func `a success from the attempt of an earlier login counts as a failure`() async throws {
+        let captured = CapturedValue<LoginAttempt>()
+        let module = ScriptedModule(
             .run { attempt in
-                if let old = kept.value { return old.commit(groups: ["Admin"]) }
-                kept.keep(attempt)
+                if let old = captured.value { return old.commit(groups: ["Admin"]) }
+                captured.set(attempt)
                 return .ignored
             }
         )
@@ -45,21 +45,21 @@ struct ForgeryTests {
         #expect(report.refusal == .module(index: 0, phase: .login, failure: .internalError))
     }
 
-    @Test func `a success committed through another module's attempt is a failure`() async throws {
-        let kept = Kept<LoginAttempt>()
-        let first = FaultInjector(
+    @Test func `a success from the attempt of another module counts as a failure`() async throws {
+        let captured = CapturedValue<LoginAttempt>()
+        let first = ScriptedModule(
             .run { attempt in
-                kept.keep(attempt)
+                captured.set(attempt)
                 return attempt.commit()
             }
         )
-        let second = FaultInjector(.run { _ in kept.value?.commit(groups: ["Admin"]) ?? .ignored })
+        let second = ScriptedModule(.run { _ in captured.value?.commit(groups: ["Admin"]) ?? .ignored })
         let report = try await stack(.optional(first), .required(second)).login()
         #expect(report.refusal == .module(index: 1, phase: .login, failure: .internalError))
     }
 
     @Test func `a success that a module does not return does not count`() async throws {
-        let module = FaultInjector(
+        let module = ScriptedModule(
             .run { attempt in
                 _ = attempt.commit(groups: ["Admin"])
                 return .failed(.wrongCredentials)

@@ -5,10 +5,10 @@ import RealmKit
 import RealmTesting
 import Testing
 
-/// Modules that break the contract, each by an attack on the engine.
+/// Modules that break the contract of `LoginModule` in order to attack the engine.
 struct HostileModuleTests {
     /// A module made of two closures.
-    private struct Made: ImmediateLoginModule {
+    private struct ClosureModule: ImmediateLoginModule {
         let login: @Sendable (LoginAttempt) throws(LoginFault) -> Verdict
         var committing: @Sendable (LoginAttempt) throws(LoginFault) -> Completion = { attempt in
             attempt.succeeded ? .done : .ignored
@@ -22,16 +22,18 @@ struct HostileModuleTests {
             if let commit { committing = commit }
         }
 
-        init(realm: any Realm, options: ModuleOptions) throws(BadModule) { throw BadModule("is made in code only") }
+        init(realm: any Realm, options: ModuleOptions) throws(BadModule) {
+            throw BadModule("can be created only in code")
+        }
 
         func authenticateUser(_ attempt: LoginAttempt) throws(LoginFault) -> Verdict { try login(attempt) }
         func commit(_ attempt: LoginAttempt) throws(LoginFault) -> Completion { try committing(attempt) }
     }
 
-    @Test func `an answer after the deadline is late even if no timer has fired`() async throws {
+    @Test func `an answer after the deadline is rejected even if no timer has fired`() async throws {
         let clock = ManualClock()
-        // The clock advances within the call and wakes no task in time: as if all threads had been blocked.
-        let slow = FaultInjector(
+        // The clock advances within the call, and no task wakes in time, as if all threads were blocked.
+        let slow = ScriptedModule(
             .run { attempt in
                 clock.advance(by: .seconds(6))
                 return attempt.commit(groups: ["Admin"])
@@ -41,9 +43,9 @@ struct HostileModuleTests {
         #expect(report.refusal == .module(index: 0, phase: .login, failure: .unavailable))
     }
 
-    @Test func `of several successes of a module only the returned one counts`() async throws {
+    @Test func `if a module creates several successes, only the returned success counts`() async throws {
         let admin = try Username("admin")
-        let module = Made { attempt in
+        let module = ClosureModule { attempt in
             _ = attempt.commit(as: admin, groups: ["wheel"])
             let verdict = attempt.commit(groups: ["User"])
             _ = attempt.commit(only: [.group("late")])
@@ -56,14 +58,14 @@ struct HostileModuleTests {
     }
 
     @Test func `a failed commit in a sub-stack adds neither its groups nor its user`() async throws {
-        let liar = Made({ _ in .failed(.wrongCredentials) }, commit: { _ in .done })
+        let liar = ClosureModule({ _ in .failed(.wrongCredentials) }, commit: { _ in .done })
         let root = try Username("root")
-        let spoiled = Made(
+        let spoiled = ClosureModule(
             { $0.commit(as: root, groups: ["B"]) },
             commit: { _ throws(LoginFault) in throw .internalError("no") }
         )
-        let good = Made { $0.commit(groups: ["C"]) }
-        func entry(_ module: Made, _ flag: ControlFlag, level: Int) -> LoginStack.Entry {
+        let good = ClosureModule { $0.commit(groups: ["C"]) }
+        func entry(_ module: ClosureModule, _ flag: ControlFlag, level: Int) -> LoginStack.Entry {
             LoginStack.Entry(module, ActionTable(flag), control: flag.rawValue, name: "m", level: level)
         }
         let report = try await stack(
@@ -76,41 +78,44 @@ struct HostileModuleTests {
         #expect(report.identity?.username.text != "root")
     }
 
-    @Test func `the typed name is used only if no module names the user`() async throws {
+    @Test func `the name in the request is used only if no module names the user`() async throws {
         let guest = try Username("guest7")
-        let code = Made { $0.commit(only: []) }
-        let failing = Made({ $0.commit(as: guest) }, commit: { _ throws(LoginFault) in throw .unavailable("down") })
-        let forgetful = Made({ $0.commit(as: guest) }, commit: { _ in .ignored })
+        let code = ClosureModule { $0.commit(only: []) }
+        let failing = ClosureModule(
+            { $0.commit(as: guest) },
+            commit: { _ throws(LoginFault) in throw .unavailable("down") }
+        )
+        let forgetful = ClosureModule({ $0.commit(as: guest) }, commit: { _ in .ignored })
         for stack in [
             stack(.required(code), .optional(failing)), stack(.required(code), .sufficient(failing)),
             stack(.required(code), .required(forgetful)), stack(.required(code), .optional(forgetful)),
         ] {
             #expect(try await stack.login("root").refusal == .noUserEstablished)
         }
-        let named = try await stack(.required(code), .optional(Made { $0.commit(as: guest) })).login("root")
+        let named = try await stack(.required(code), .optional(ClosureModule { $0.commit(as: guest) })).login("root")
         #expect(named.identity?.username == guest)
-        // A stack in which no module names the user is granted for the name in the request.
+        // If no module of the stack names the user, the identity has the name in the request.
         #expect(try await stack(.required(code)).login("root").identity?.username.text == "root")
     }
 
-    @Test func `state that a module shares after it has returned is dropped`() async throws {
-        let kept = Kept<LoginAttempt>()
+    @Test func `changes of the shared state after a module has returned are discarded`() async throws {
+        let captured = CapturedValue<LoginAttempt>()
         let key = SharedState.Key("x")
-        let first = Made { attempt in
-            kept.keep(attempt)
+        let first = ClosureModule { attempt in
+            captured.set(attempt)
             attempt.updateShared { $0[key] = .text("in time") }
             return attempt.commit(groups: [])
         }
-        let second = Made { attempt in
-            kept.value?.updateShared { $0[key] = .text("late") }
+        let second = ClosureModule { attempt in
+            captured.value?.updateShared { $0[key] = .text("late") }
             return attempt.commit(groups: [attempt.shared.text(key) ?? "nothing"])
         }
         #expect(try await stack(.required(first), .required(second)).login().groups == ["in time"])
     }
 
     @Test func `groups are compared byte by byte`() async throws {
-        // KELVIN SIGN, canonically equivalent to K.
-        let module = Made { $0.commit(groups: ["\u{212A}admin"]) }
+        // U+212A KELVIN SIGN is canonically equivalent to K.
+        let module = ClosureModule { $0.commit(groups: ["\u{212A}admin"]) }
         let identity = try #require(try await stack(.required(module)).login().identity)
         #expect(!identity.isMember(of: "Kadmin"))
         #expect(!identity.subject.isMember(of: "Kadmin"))
@@ -118,8 +123,8 @@ struct HostileModuleTests {
         #expect(Principal.group("\u{E9}") != Principal.group("e\u{301}"))
     }
 
-    @Test func `a negative sub-stack level counts as the stack itself`() async throws {
-        let module = Made { $0.commit(groups: ["g"]) }
+    @Test func `a negative level counts as level 0`() async throws {
+        let module = ClosureModule { $0.commit(groups: ["g"]) }
         let entry = LoginStack.Entry(module, ActionTable(.required), control: "required", name: "m", level: -1)
         #expect(try await stack(entry).login().groups == ["g"])
     }

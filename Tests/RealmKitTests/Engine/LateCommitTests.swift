@@ -8,10 +8,10 @@ import Testing
 struct LateCommitTests {
     @Test func `a commit after the deadline never counts`() async throws {
         let clock = ManualClock()
-        let slow = FaultInjector(.hold(groups: ["Admin"]))
+        let slow = ScriptedModule(.hold(groups: ["Admin"]))
         let stack = stack(
             LoginStack.Entry(slow, .optional, deadline: .seconds(5)),
-            .required(FaultInjector(.accept(groups: ["User"]))),
+            .required(ScriptedModule(.accept(groups: ["User"]))),
             clock: clock
         )
         let login = Task { try await stack.login() }
@@ -26,19 +26,19 @@ struct LateCommitTests {
     }
 
     @Test func `a commit after the decision never counts`() async throws {
-        let kept = Kept<LoginAttempt>()
+        let captured = CapturedValue<LoginAttempt>()
         let stack = stack(
             .required(
-                FaultInjector(
+                ScriptedModule(
                     .run { attempt in
-                        kept.keep(attempt)
+                        captured.set(attempt)
                         return attempt.commit(groups: ["User"])
                     }
                 )
             )
         )
         let report = try await stack.login()
-        let attempt = try #require(kept.value)
+        let attempt = try #require(captured.value)
         attempt.add([.group("Admin")])
         _ = attempt.commit(groups: ["Staff"])
         #expect(report.groups == ["User"])
@@ -46,16 +46,16 @@ struct LateCommitTests {
     }
 
     @Test func `principals added after the module has returned never count`() async throws {
-        let kept = Kept<LoginAttempt>()
-        let first = FaultInjector(
+        let captured = CapturedValue<LoginAttempt>()
+        let first = ScriptedModule(
             .run { attempt in
-                kept.keep(attempt)
+                captured.set(attempt)
                 return attempt.commit(groups: ["User"])
             }
         )
-        let second = FaultInjector(
+        let second = ScriptedModule(
             .run { attempt in
-                kept.value?.add([.group("Admin")])
+                captured.value?.add([.group("Admin")])
                 return attempt.commit(only: [])
             }
         )
@@ -63,24 +63,28 @@ struct LateCommitTests {
     }
 
     @Test func `principals added after an immediate module has returned never count`() async throws {
-        let kept = Kept<LoginAttempt>()
-        let second = FaultInjector(
+        let captured = CapturedValue<LoginAttempt>()
+        let second = ScriptedModule(
             .run { attempt in
-                kept.value?.add([.group("Admin")])
+                captured.value?.add([.group("Admin")])
                 return attempt.commit(only: [])
             }
         )
-        #expect(try await stack(.required(Leaky(kept)), .required(second)).login().groups == ["User"])
+        #expect(
+            try await stack(.required(AttemptCapturingModule(captured)), .required(second)).login().groups == ["User"]
+        )
     }
 
-    @Test func `principals of a failed call do not count, those of the commit phase do`() async throws {
-        let confused = FaultInjector(
+    @Test func `principals of a call without success do not count, principals added in the commit phase count`()
+        async throws
+    {
+        let confused = ScriptedModule(
             .run { attempt in
                 _ = attempt.commit(groups: ["Admin"])
                 return .ignored
             }
         )
-        let late = FaultInjector(
+        let late = ScriptedModule(
             .accept(groups: ["User"]),
             commit: .run { attempt in
                 attempt.add([.role("reader")])
@@ -91,26 +95,28 @@ struct LateCommitTests {
         #expect(report.identity?.subject.principals == [.user("ann"), .group("User"), .role("reader")])
     }
 
-    @Test func `principals of a commit phase that is ignored do not count`() async throws {
-        let shy = FaultInjector(
+    @Test func `principals added in a commit that returns ignored do not count`() async throws {
+        let shy = ScriptedModule(
             .accept(groups: ["User"]),
             commit: .run { attempt in
                 attempt.add([.group("Admin")])
                 return .ignored
             }
         )
-        let report = try await stack(.required(FaultInjector()), .required(shy)).login()
+        let report = try await stack(.required(ScriptedModule()), .required(shy)).login()
         #expect(report.identity?.subject.principals == [.user("ann")])
     }
 
-    private struct Leaky: ImmediateLoginModule {
-        let kept: Kept<LoginAttempt>
+    private struct AttemptCapturingModule: ImmediateLoginModule {
+        let captured: CapturedValue<LoginAttempt>
 
-        init(_ kept: Kept<LoginAttempt>) { self.kept = kept }
-        init(realm: any Realm, options: ModuleOptions) throws(BadModule) { throw BadModule("is made in code only") }
+        init(_ captured: CapturedValue<LoginAttempt>) { self.captured = captured }
+        init(realm: any Realm, options: ModuleOptions) throws(BadModule) {
+            throw BadModule("can be created only in code")
+        }
 
         func authenticateUser(_ attempt: LoginAttempt) throws(LoginFault) -> Verdict {
-            kept.keep(attempt)
+            captured.set(attempt)
             return attempt.commit(groups: ["User"])
         }
     }

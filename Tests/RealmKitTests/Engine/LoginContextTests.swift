@@ -6,10 +6,10 @@ import RealmTesting
 import Testing
 
 struct LoginContextTests {
-    /// A module with the given results of successive logins.
-    private func module(_ name: String, _ answers: [Bool]) -> FaultInjector {
-        let count = Calls()
-        return FaultInjector(
+    /// Returns a module with the given results of successive logins.
+    private func module(_ name: String, _ answers: [Bool]) -> ScriptedModule {
+        let count = CallLog()
+        return ScriptedModule(
             .run { attempt in
                 let answer = answers[min(count.all.count, answers.count - 1)]
                 count.note(0)
@@ -18,7 +18,7 @@ struct LoginContextTests {
         )
     }
 
-    @Test func `a refused login removes the principals of an earlier one, also those of modules it did not reach`()
+    @Test func `a refused login removes the principals of an earlier login, even if it does not reach their modules`()
         async throws
     {
         let stack = stack(.requisite(module("a", [true, false])), .required(module("b", [true])))
@@ -29,7 +29,8 @@ struct LoginContextTests {
         #expect(context.subject?.users == ["given"])
     }
 
-    @Test func `a logout removes the principals of an earlier login, also those of modules the last one did not reach`()
+    @Test
+    func `a logout removes the principals of an earlier login, even if the last login did not reach their modules`()
         async throws
     {
         let stack = stack(.sufficient(module("a", [false, true])), .required(module("b", [true])))
@@ -42,7 +43,7 @@ struct LoginContextTests {
         #expect(context.subject?.users == [])
     }
 
-    @Test func `a context has no subject of its own before a success and after a refusal`() async throws {
+    @Test func `a context without a given subject has no subject before a success and after a refusal`() async throws {
         let stack = stack(.required(module("a", [false, true, false])))
         let context = LoginContext(stack)
         #expect(context.subject == nil)
@@ -53,8 +54,8 @@ struct LoginContextTests {
         }
     }
 
-    @Test func `a logout removes a module's principals, and keeps those of a module that throws`() async throws {
-        let stubborn = FaultInjector(
+    @Test func `a logout removes the principals of a module unless the module throws`() async throws {
+        let stubborn = ScriptedModule(
             .run { $0.commit(only: [.user("b")]) },
             logout: .fail(.unavailable("the directory is down"))
         )
@@ -68,27 +69,27 @@ struct LoginContextTests {
         #expect(report.steps.map(\.call) == ["0.logout=success", "1.logout=unavailable", "2.logout=success"])
     }
 
-    @Test func `a logout calls only the modules that were reached`() async throws {
-        let unreached = FaultInjector()
-        let stack = stack(.sufficient(FaultInjector()), .required(unreached))
+    @Test func `a logout calls only the modules that the login reached`() async throws {
+        let unreached = ScriptedModule()
+        let stack = stack(.sufficient(ScriptedModule()), .required(unreached))
         let identity = try #require(try await stack.login().identity)
         let report = await stack.logout(identity)
         #expect(report.steps.map(\.call) == ["0.logout=success"])
         #expect(unreached.calls == [])
     }
 
-    @Test func `a logout passes the module the user and whether its login succeeded`() async throws {
-        let seen = Kept<[String]>()
-        let module = FaultInjector(
+    @Test func `the attempt of a logout has the user, and whether the module succeeded`() async throws {
+        let seen = CapturedValue<[String]>()
+        let module = ScriptedModule(
             .refuse(.wrongCredentials),
             logout: .run { attempt in
-                seen.keep([attempt.realm, attempt.username.text, attempt.service, "\(attempt.succeeded)"])
+                seen.set([attempt.realm, attempt.username.text, attempt.service, "\(attempt.succeeded)"])
                 return .done
             }
         )
         let stack = stack(
             .optional(module),
-            .required(FaultInjector(.run { $0.commit(as: (try? Username("ann.lee")) ?? $0.username) }))
+            .required(ScriptedModule(.run { $0.commit(as: (try? Username("ann.lee")) ?? $0.username) }))
         )
         let identity = try #require(try await stack.login("Ann").identity)
         _ = await stack.logout(identity)
@@ -97,9 +98,9 @@ struct LoginContextTests {
 
     @Test(arguments: [(ControlFlag.required, true), (.requisite, true), (.sufficient, false), (.optional, false)])
     func `a failed logout counts under its flag`(flag: ControlFlag, refuses: Bool) async throws {
-        let broken = FaultInjector(logout: .fail(.internalError("broken")))
-        let last = FaultInjector()
-        let stack = stack(.required(FaultInjector()), LoginStack.Entry(broken, flag), .required(last))
+        let broken = ScriptedModule(logout: .fail(.internalError("broken")))
+        let last = ScriptedModule()
+        let stack = stack(.required(ScriptedModule()), LoginStack.Entry(broken, flag), .required(last))
         let context = LoginContext(stack)
         _ = await context.login(try request(), asking: PreparedConversation.silent)
         let report = try #require(await context.logout())

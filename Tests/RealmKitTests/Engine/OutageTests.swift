@@ -8,37 +8,37 @@ import Testing
 @testable import RealmKit
 
 struct OutageTests {
-    /// The outcomes of a module that is up, and of one that is down.
+    /// The possible outcomes of a module that is up, and of a module that is down.
     private static let answers: [Outcome] = [
         .success, .ignored, .failure(.wrongCredentials), .failure(.unknownUser), .failure(.permissionDenied),
     ]
     private static let faults: [Outcome] = [.failure(.unavailable), .failure(.internalError)]
 
-    /// One place in a stack: its table, and the outcome of its module if that is down.
-    private struct Place {
+    /// An entry of a stack: its table, and the outcome of its module if the module is down.
+    private struct TableEntry {
         let table: ActionTable
         var level = 0
         let fault: Outcome?
     }
 
-    /// The reports of all possible logins while the same modules are down.
-    private func reports(_ places: [Place], mayGrant: Bool = true) async throws -> [LoginReport] {
-        let up = places.indices.filter { places[$0].fault == nil }
-        var worlds: [[Int: Outcome]] = [[:]]
-        for place in up {
-            worlds = worlds.flatMap { world in
-                Self.answers.map { answer in world.merging([place: answer]) { $1 } }
+    /// Returns the reports of all possible logins while the same modules are down.
+    private func reports(_ tableEntries: [TableEntry], mayGrant: Bool = true) async throws -> [LoginReport] {
+        let up = tableEntries.indices.filter { tableEntries[$0].fault == nil }
+        var combinations: [[Int: Outcome]] = [[:]]
+        for index in up {
+            combinations = combinations.flatMap { combination in
+                Self.answers.map { answer in combination.merging([index: answer]) { $1 } }
             }
         }
         var reports: [LoginReport] = []
-        for world in worlds {
-            let entries = places.enumerated().map { index, place in
+        for combination in combinations {
+            let entries = tableEntries.enumerated().map { index, tableEntry in
                 LoginStack.Entry(
-                    Fixed(place.fault ?? world[index] ?? .ignored, index: index),
-                    place.table,
+                    FixedVerdictModule(tableEntry.fault ?? combination[index] ?? .ignored, index: index),
+                    tableEntry.table,
                     control: "table",
                     name: "module",
-                    level: place.level
+                    level: tableEntry.level
                 )
             }
             let stack = LoginStack(name: "lane", entries, clock: ManualClock())
@@ -48,53 +48,56 @@ struct OutageTests {
         return reports
     }
 
-    private func check(_ places: [Place]) async throws {
-        let open = try await reports(places)
+    private func check(_ tableEntries: [TableEntry]) async throws {
+        let open = try await reports(tableEntries)
         let refused = open.filter { $0.refusal != nil }
         let outages = Set(refused.map(\.outage))
         #expect(outages.count <= 1, "the refusals differ: \(outages)")
         if outages.contains(where: { $0?.excludesSuccess == true }) { #expect(refused.count == open.count) }
         // A login to a locked account is refused like other refused logins.
-        let closed = try await reports(places, mayGrant: false)
+        let closed = try await reports(tableEntries, mayGrant: false)
         if !refused.isEmpty { #expect(Set(closed.map(\.outage)) == outages) }
     }
 
     @Test(arguments: 0..<300)
-    func `while modules are unavailable all refusals report the same outage`(seed: UInt64) async throws {
+    func `while modules are unavailable, all refusals report the same outage`(seed: UInt64) async throws {
         var random = Random(seed: seed)
-        let places = (0..<(1 + random.below(4))).map { _ in
-            Place(
+        let tableEntries = (0..<(1 + random.below(4))).map { _ in
+            TableEntry(
                 table: ActionTable(random.pick(ControlFlag.allCases)),
                 fault: random.below(3) == 0 ? random.pick(Self.faults) : nil
             )
         }
-        try await check(places)
+        try await check(tableEntries)
     }
 
     @Test(arguments: 0..<300)
-    func `with tables, jumps and sub-stacks all refusals report the same outage of one module`(
+    func `while one module is unavailable, all refusals of a stack with jumps and sub-stacks report the same outage`(
         seed: UInt64
     ) async throws {
         var random = Random(seed: seed)
         let actions: [Action] = [.ok, .done, .bad, .die, .ignore, .reset, .jump(1), .jump(2)]
         let down = random.below(4)
         var level = 0
-        let places = (0..<4).map { index in
+        let tableEntries = (0..<4).map { index in
             var table = ActionTable(success: random.pick(actions), ignored: .ignore, failure: random.pick(actions))
             for outcome in Self.answers + Self.faults where random.below(4) == 0 {
                 table[outcome] = random.pick(actions)
             }
             level = index == 0 ? 0 : max(0, min(2, level + random.below(3) - 1))
-            return Place(table: table, level: level, fault: index == down ? random.pick(Self.faults) : nil)
+            return TableEntry(table: table, level: level, fault: index == down ? random.pick(Self.faults) : nil)
         }
-        try await check(places)
+        try await check(tableEntries)
     }
 
-    private static let down = LoginStack.Entry.required(FaultInjector(.fail(.unavailable("down"))))
+    private static let down = LoginStack.Entry.required(ScriptedModule(.fail(.unavailable("down"))))
 
     @Test func `while a required module is unavailable every login is refused as unavailable`() async throws {
         for outcome in Self.answers {
-            for entries in [[.required(Fixed(outcome)), Self.down], [Self.down, .required(Fixed(outcome))]] {
+            for entries in [
+                [.required(FixedVerdictModule(outcome)), Self.down],
+                [Self.down, .required(FixedVerdictModule(outcome))],
+            ] {
                 let report = try await LoginStack(name: "lane", entries, clock: ManualClock()).login()
                 #expect(report.outage == Outage(mayBeShown: true, excludesSuccess: true))
                 #expect(report.isUnavailable)
@@ -102,36 +105,37 @@ struct OutageTests {
         }
     }
 
-    @Test func `a requisite module before an unavailable module hides the outage`() async throws {
+    @Test func `a requisite module before an unavailable module prevents the report of an outage`() async throws {
         for outcome in Self.answers {
-            let report = try await stack(.requisite(Fixed(outcome)), Self.down).login()
+            let report = try await stack(.requisite(FixedVerdictModule(outcome)), Self.down).login()
             #expect(report.outage == nil)
             #expect(!report.isUnavailable)
         }
     }
 
-    @Test func `an unavailable module behind a sufficient one makes every refusal unavailable`() async throws {
+    @Test func `every refusal is unavailable if an unavailable module follows a sufficient module`() async throws {
         for outcome in Self.answers.dropFirst() {
-            let report = try await stack(.sufficient(Fixed(outcome)), Self.down).login()
+            let report = try await stack(.sufficient(FixedVerdictModule(outcome)), Self.down).login()
             #expect(report.outage == Outage(mayBeShown: true, excludesSuccess: false))
         }
-        #expect(try await stack(.sufficient(Fixed(.success)), Self.down).login().outage == nil)
+        #expect(try await stack(.sufficient(FixedVerdictModule(.success)), Self.down).login().outage == nil)
     }
 
-    @Test func `an unavailable optional module changes nothing`() async throws {
-        let down = FaultInjector(.fail(.unavailable("down")))
-        let report = try await stack(.optional(down), .required(Fixed(.failure(.wrongCredentials)))).login()
+    @Test func `an unavailable optional module has no effect`() async throws {
+        let down = ScriptedModule(.fail(.unavailable("down")))
+        let report = try await stack(.optional(down), .required(FixedVerdictModule(.failure(.wrongCredentials))))
+            .login()
         #expect(report.outage == nil)
     }
 
     @Test func `a module that throws another fault is not reported as unavailable`() async throws {
-        let report = try await stack(.required(FaultInjector(.fail(.internalError("broken"))))).login()
+        let report = try await stack(.required(ScriptedModule(.fail(.internalError("broken"))))).login()
         #expect(report.outage == Outage(mayBeShown: false, excludesSuccess: true))
     }
 
-    /// A module that takes the shared password of the module before it and is down; without a password it fails at
-    /// once.
-    private struct Follower: LoginModule {
+    /// A module that throws `unavailable` if an earlier module shared a password, and otherwise fails with
+    /// `missingCredential`.
+    private struct UseFirstPassModule: LoginModule {
         init() {}
         init(realm: any Realm, options: ModuleOptions) throws(BadModule) {}
 
@@ -142,15 +146,15 @@ struct OutageTests {
     }
 
     @Test(arguments: [true, false])
-    func `an outage that only a right password reaches is not reported`(isRight: Bool) async throws {
-        let check = FaultInjector(
+    func `an outage that occurs only after a right password is not reported`(isRight: Bool) async throws {
+        let check = ScriptedModule(
             .run { attempt in
                 guard isRight else { return .failed(.wrongCredentials) }
                 attempt.updateShared { $0[.password] = .secret(Secret(utf8: "right")) }
                 return attempt.commit()
             }
         )
-        let report = try await stack(.required(check), .required(Follower())).login()
+        let report = try await stack(.required(check), .required(UseFirstPassModule())).login()
         #expect(report.outage == nil)
         #expect(!report.isUnavailable)
     }
@@ -160,10 +164,10 @@ struct OutageTests {
             (ControlFlag.required, Outage(mayBeShown: true, excludesSuccess: true)),
             (.sufficient, Outage(mayBeShown: true, excludesSuccess: false)), (.requisite, nil),
         ] {
-            let slow = FaultInjector(.hold())
-            let first = FaultInjector(.refuse(.unknownUser))
+            let slow = ScriptedModule(.hold())
+            let first = ScriptedModule(.refuse(.unknownUser))
             let isReached = flag != .requisite
-            let stack = stack(LoginStack.Entry(isReached ? first : FaultInjector(), flag), .required(slow))
+            let stack = stack(LoginStack.Entry(isReached ? first : ScriptedModule(), flag), .required(slow))
             let task = Task { try await stack.login() }
             await slow.untilCalled()
             task.cancel()
@@ -171,8 +175,8 @@ struct OutageTests {
         }
     }
 
-    @Test func `a login that was accepted and could not be completed is an outage`() async throws {
-        let report = try await stack(.required(FaultInjector(commit: .fail(.unavailable("down"))))).login()
+    @Test func `an accepted login that could not be committed is an outage`() async throws {
+        let report = try await stack(.required(ScriptedModule(commit: .fail(.unavailable("down"))))).login()
         #expect(report.outage == Outage(mayBeShown: true, excludesSuccess: true))
     }
 
@@ -181,7 +185,7 @@ struct OutageTests {
         isPresent: Bool,
         isRequested: Bool
     ) async throws {
-        let module = FaultInjector(
+        let module = ScriptedModule(
             .run { (attempt) async throws(LoginFault) in
                 if isRequested { _ = try await attempt.password() }
                 return .failed(.wrongCredentials)

@@ -6,7 +6,7 @@ import RealmTesting
 import SeededRandom
 import Testing
 
-/// A model of the evaluation in Linux-PAM, written from its description, independent of this project.
+/// A model of the evaluation in Linux-PAM, written from its documentation and independent of the engine.
 struct PAMModel {
     enum Entry {
         case marker(level: Int)
@@ -20,7 +20,7 @@ struct PAMModel {
     }
 
     private enum Impression { case none, good, bad }
-    /// Nil is PAM_PERM_DENIED, the initial result.
+    /// A nil status is PAM_PERM_DENIED, the initial result.
     private typealias State = (impression: Impression, status: Outcome?)
 
     let entries: [Entry]
@@ -64,7 +64,7 @@ struct PAMModel {
                         state = (.bad, nil)
                         break
                     }
-                    // A sub-stack counts with its marker as one entry.
+                    // A sub-stack and its marker count as one entry.
                     index += 1
                     while index < entries.count, entries[index].level > level { index += 1 }
                 }
@@ -81,7 +81,7 @@ struct PAMModel {
 struct PAMStackTests {
     private static let outcomes: [Outcome] = [.success, .ignored] + LoginFailure.allCases.map { .failure($0) }
 
-    /// A random sub-stack: modules with random tables, and sub-stacks.
+    /// Returns a random sub-stack of modules with random tables, and of further sub-stacks.
     private static func entries(
         level: Int,
         _ random: inout Random
@@ -120,17 +120,17 @@ struct PAMStackTests {
     }
 
     @Test(arguments: 0..<20)
-    func `random stacks of bracket tables grant and call as Linux-PAM does`(seed: UInt64) throws {
+    func `random stacks with bracket tables have the same results and calls as in Linux-PAM`(seed: UInt64) throws {
         var random = Random(seed: seed)
         var granted = 0
         for round in 0..<500 {
             let list = Self.entries(level: 0, &random)
-            let calls = Calls()
+            let calls = CallLog()
             let entries = list.enumerated().map { index, item in
                 guard case .module(let level, let outcome, _) = item.1, let table = item.2 else {
                     return item.0 ?? .substack("s")
                 }
-                let module = Fixed(outcome, index: index, calls: calls)
+                let module = FixedVerdictModule(outcome, index: index, calls: calls)
                 return LoginStack.Entry(module, table, control: "[]", name: "m\(index)", level: level)
             }
             let model = PAMModel(list.map(\.1))
@@ -146,17 +146,17 @@ struct PAMStackTests {
         #expect((50..<450).contains(granted))
     }
 
-    /// The requirements of the public test suites of Linux-PAM for sub-stacks.
-    @Test func `a reset clears the state of its own sub-stack, in the login and in its commit`() throws {
+    /// Source: the requirements for sub-stacks in the test suites of Linux-PAM.
+    @Test func `a reset clears the state of its own sub-stack, in the login phase and in the commit phase`() throws {
         let reset = ActionTable(success: .reset, failure: .ignore)
-        let yes = { (name: String) in Fixed(.success, index: Int(name) ?? 0) }
+        let yes = { (name: String) in FixedVerdictModule(.success, index: Int(name) ?? 0) }
         let stack = LoginStack(
             name: "substack3",
             [
                 LoginStack.Entry(yes("0"), .required),
                 .substack("inner"),
                 LoginStack.Entry(
-                    Fixed(.failure(.wrongCredentials)),
+                    FixedVerdictModule(.failure(.wrongCredentials)),
                     ActionTable(.required),
                     control: "required",
                     name: "no",
@@ -176,13 +176,13 @@ struct PAMStackTests {
             [
                 .substack("inner"),
                 LoginStack.Entry(
-                    Fixed(.success, index: 1),
+                    FixedVerdictModule(.success, index: 1),
                     ActionTable(.sufficient),
                     control: "sufficient",
                     name: "in",
                     level: 1
                 ),
-                LoginStack.Entry(Fixed(.success, index: 2), .required),
+                LoginStack.Entry(FixedVerdictModule(.success, index: 2), .required),
             ],
             clock: ManualClock()
         )
@@ -190,27 +190,27 @@ struct PAMStackTests {
         #expect(report.groups == ["g1", "g2"])
     }
 
-    @Test func `a module that ignores the commit does not count, even if its table makes ignored bad`()
+    @Test func `a commit that returns ignored does not count, even if the table counts ignored as bad`()
         async throws
     {
         let table = ActionTable(success: .ok, ignored: .bad, failure: .bad)
-        let shy = FaultInjector(commit: .ignore, logout: .ignore)
+        let ignoring = ScriptedModule(commit: .ignore, logout: .ignore)
         let stack = stack(
-            .required(FaultInjector(.accept(groups: ["User"]))),
-            LoginStack.Entry(shy, table, control: "[ignore=bad]", name: "shy")
+            .required(ScriptedModule(.accept(groups: ["User"]))),
+            LoginStack.Entry(ignoring, table, control: "[ignore=bad]", name: "ignoring")
         )
         let identity = try #require(try await stack.login().identity)
         #expect(identity.groups == ["User"])
         #expect(await stack.logout(identity).refusal == nil)
     }
 
-    @Test func `a jump to the end is allowed, a longer one is refused`() throws {
+    @Test func `a jump to the end of the stack is allowed, a longer jump is a failure`() throws {
         for (count, grants) in [(UInt8(1), true), (2, false)] {
             let table = ActionTable(success: .jump(count), failure: .bad)
             let stack = stack(
-                .required(Fixed(.success)),
-                LoginStack.Entry(Fixed(.success), table, control: "[success=\(count)]", name: "jumper"),
-                .required(Fixed(.failure(.locked)))
+                .required(FixedVerdictModule(.success)),
+                LoginStack.Entry(FixedVerdictModule(.success), table, control: "[success=\(count)]", name: "jumper"),
+                .required(FixedVerdictModule(.failure(.locked)))
             )
             let report = try #require(stack.loginNow(try request()))
             #expect((report.identity != nil) == grants)

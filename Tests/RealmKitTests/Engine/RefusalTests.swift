@@ -15,33 +15,33 @@ struct RefusalTests {
 
     @Test(arguments: ControlFlag.allCases)
     func `a stack whose modules all return ignored refuses the login`(flag: ControlFlag) async throws {
-        let silent = FaultInjector(.ignore)
+        let silent = ScriptedModule(.ignore)
         let report = try await stack(LoginStack.Entry(silent, flag), LoginStack.Entry(silent, flag)).login()
         #expect(report.refusal == .allIgnored)
         #expect(silent.phases == [.login, .login, .abort, .abort])
     }
 
     @Test func `a login that no module commits is refused`() async throws {
-        let report = try await stack(.required(FaultInjector(commit: .ignore))).login()
+        let report = try await stack(.required(ScriptedModule(commit: .ignore))).login()
         #expect(report.refusal == .allIgnored)
         #expect(report.calls == ["0.login=success", "0.commit=ignored", "0.abort=success"])
     }
 
     @Test(arguments: ControlFlag.allCases)
     func `a module that throws fails under its flag`(flag: ControlFlag) async throws {
-        let thrower = FaultInjector(.fail(.internalError("bang")))
-        let report = try await stack(LoginStack.Entry(thrower, flag), .required(FaultInjector())).login()
-        let spoils = flag == .required || flag == .requisite
-        #expect(report.refusal == (spoils ? .module(index: 0, phase: .login, failure: .internalError) : nil))
+        let thrower = ScriptedModule(.fail(.internalError("bang")))
+        let report = try await stack(LoginStack.Entry(thrower, flag), .required(ScriptedModule())).login()
+        let isRequired = flag == .required || flag == .requisite
+        #expect(report.refusal == (isRequired ? .module(index: 0, phase: .login, failure: .internalError) : nil))
         #expect(report.steps[0].fault?.log == "bang")
     }
 
     @Test(arguments: ControlFlag.allCases)
     func `a module that cannot be created fails under its flag`(flag: ControlFlag) async throws {
         let entry = LoginStack.Entry.broken("gone", flag, fault: .unavailable("no such library"))
-        let report = try await stack(entry, .required(FaultInjector())).login()
-        let spoils = flag == .required || flag == .requisite
-        #expect(report.refusal == (spoils ? .module(index: 0, phase: .login, failure: .unavailable) : nil))
+        let report = try await stack(entry, .required(ScriptedModule())).login()
+        let isRequired = flag == .required || flag == .requisite
+        #expect(report.refusal == (isRequired ? .module(index: 0, phase: .login, failure: .unavailable) : nil))
         #expect(report.steps[0].module == "gone")
         #expect(report.steps[0].fault?.log == "no such library")
     }
@@ -49,9 +49,9 @@ struct RefusalTests {
     @Test func `a required module that throws in its commit fails the login, and all reached modules are aborted`()
         async throws
     {
-        let first = FaultInjector()
-        let second = FaultInjector(commit: .fail(.unavailable("disk full")))
-        let third = FaultInjector()
+        let first = ScriptedModule()
+        let second = ScriptedModule(commit: .fail(.unavailable("disk full")))
+        let third = ScriptedModule()
         let report = try await stack(.required(first), .required(second), .optional(third)).login()
         #expect(report.refusal == .module(index: 1, phase: .commit, failure: .unavailable))
         #expect(first.phases == [.login, .commit, .abort])
@@ -60,25 +60,25 @@ struct RefusalTests {
     }
 
     @Test func `a module after a requisite failure or a sufficient success is not called`() async throws {
-        let unreached = FaultInjector()
-        _ = try await stack(.requisite(FaultInjector(.refuse(.locked))), .required(unreached)).login()
-        _ = try await stack(.sufficient(FaultInjector()), .required(unreached)).login()
+        let unreached = ScriptedModule()
+        _ = try await stack(.requisite(ScriptedModule(.refuse(.locked))), .required(unreached)).login()
+        _ = try await stack(.sufficient(ScriptedModule()), .required(unreached)).login()
         #expect(unreached.calls == [])
     }
 
-    @Test func `a failed abort does not change the refusal, and the next module is aborted`() async throws {
-        let broken = FaultInjector(.refuse(.wrongCredentials), abort: .fail(.internalError("bang")))
-        let last = FaultInjector()
+    @Test func `after a failed abort the refusal is the same, and the next module is still aborted`() async throws {
+        let broken = ScriptedModule(.refuse(.wrongCredentials), abort: .fail(.internalError("bang")))
+        let last = ScriptedModule()
         let report = try await stack(.required(broken), .required(last)).login()
         #expect(report.refusal == .module(index: 0, phase: .login, failure: .wrongCredentials))
         #expect(last.phases == [.login, .abort])
     }
 
     @Test(arguments: [RecordingConversation.Reply.answers([]), .answers([.none, .none])])
-    func `a wrong number of answers is a fault of the module's call`(
+    func `a wrong number of answers fails the module with an internal error`(
         reply: RecordingConversation.Reply
     ) async throws {
-        let module = FaultInjector(
+        let module = ScriptedModule(
             .run { (attempt) async throws(LoginFault) in
                 _ = try await attempt.ask([.certificate])
                 return attempt.commit()

@@ -8,16 +8,16 @@ import Testing
 struct ReportTests {
     @Test func `a report lists every call, its result and the state of the stack`() async throws {
         let clock = ManualClock()
-        let slow = FaultInjector(
+        let slow = ScriptedModule(
             .run { attempt in
                 clock.advance(by: .milliseconds(7))
                 return .failed(.unknownUser)
             }
         )
-        let broken = FaultInjector(commit: .fail(.internalError("bang")))
+        let broken = ScriptedModule(commit: .fail(.internalError("bang")))
         let stack = stack(
             LoginStack.Entry(slow, .optional, name: "directory"),
-            LoginStack.Entry(FaultInjector(.accept(groups: ["User"])), .required, name: "file"),
+            LoginStack.Entry(ScriptedModule(.accept(groups: ["User"])), .required, name: "file"),
             LoginStack.Entry(broken, ActionTable(success: .ok, failure: .ignore), control: "[success=ok]", name: "log"),
             clock: clock
         )
@@ -46,8 +46,8 @@ struct ReportTests {
         #expect(report.identity?.username.text == "ann")
     }
 
-    @Test func `an aborted login shows its aborts as refusing and ignored`() async throws {
-        let report = try await stack(.required(FaultInjector(.refuse(.disabled)))).login()
+    @Test func `the steps of the abort phase have the state refusing and the action ignore`() async throws {
+        let report = try await stack(.required(ScriptedModule(.refuse(.disabled)))).login()
         let abort = try #require(report.steps.last)
         #expect(abort.call == "0.abort=ignored")
         #expect(abort.state == .refusing)
@@ -55,19 +55,19 @@ struct ReportTests {
         #expect(report.identity == nil)
     }
 
-    @Test func `a stack of many modules reports all of them`() async throws {
-        let entries = (0..<300).map { LoginStack.Entry(Fixed(.success, index: $0), .required) }
+    @Test func `a report of a stack with many modules lists all modules`() async throws {
+        let entries = (0..<300).map { LoginStack.Entry(FixedVerdictModule(.success, index: $0), .required) }
         let report = try #require(LoginStack(name: "long", entries, clock: ManualClock()).loginNow(try request()))
         #expect(report.steps.count == 600)
         #expect(report.groups == (0..<300).map { "g\($0)" })
         #expect(report.steps.map(\.index) == Array(0..<300) + Array(0..<300))
     }
 
-    @Test func `the first user name that a module commits is that of the identity`() async throws {
+    @Test func `the identity has the first user name that a module commits`() async throws {
         let renamed = try Username("Ann Lee")
-        let check = FaultInjector(.run { $0.commit(only: [.role("checked")]) })
-        let first = FaultInjector(.run { $0.commit(as: renamed, groups: ["a", "b"], others: [.role("r")]) })
-        let second = FaultInjector(.accept(groups: ["b", "c"]))
+        let check = ScriptedModule(.run { $0.commit(only: [.role("checked")]) })
+        let first = ScriptedModule(.run { $0.commit(as: renamed, groups: ["a", "b"], others: [.role("r")]) })
+        let second = ScriptedModule(.accept(groups: ["b", "c"]))
         let report = try await stack(.required(check), .required(first), .required(second)).login()
         let identity = try #require(report.identity)
         #expect(identity.username == renamed)
@@ -80,14 +80,16 @@ struct ReportTests {
         #expect(["a", "b", "c", "A", "d", "r"].map(identity.isMember) == [true, true, true, false, false, false])
     }
 
-    @Test func `if no module commits a user name the given one is used`() async throws {
-        let report = try await stack(.required(FaultInjector(.run { $0.commit(only: []) }))).login()
+    @Test func `if no module commits a user name, the identity has the name in the request`() async throws {
+        let report = try await stack(.required(ScriptedModule(.run { $0.commit(only: []) }))).login()
         #expect(report.identity?.username.text == "ann")
         #expect(report.identity?.subject.principals == [])
     }
 
-    @Test func `a stack that may suspend does not complete synchronously`() async throws {
-        #expect(stack(.required(Fixed(.success)), .optional(FaultInjector())).loginNow(try request()) == nil)
-        #expect(stack(.required(Fixed(.success))).isImmediate)
+    @Test func `loginNow returns nil for a stack with a module that may wait`() async throws {
+        #expect(
+            stack(.required(FixedVerdictModule(.success)), .optional(ScriptedModule())).loginNow(try request()) == nil
+        )
+        #expect(stack(.required(FixedVerdictModule(.success))).isImmediate)
     }
 }

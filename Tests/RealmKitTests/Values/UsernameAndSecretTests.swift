@@ -6,20 +6,20 @@ import Testing
 
 struct UsernameTests {
     @Test(arguments: [
-        ("", BadUsername.empty), (" ann", .blankAtAnEnd), ("ann ", .blankAtAnEnd), (" ", .blankAtAnEnd),
-        ("\u{A0}ann", .blankAtAnEnd), ("ann\u{3000}", .blankAtAnEnd), ("a\nb", .controlCharacter),
+        ("", BadUsername.empty), (" ann", .whiteSpaceAtEnds), ("ann ", .whiteSpaceAtEnds), (" ", .whiteSpaceAtEnds),
+        ("\u{A0}ann", .whiteSpaceAtEnds), ("ann\u{3000}", .whiteSpaceAtEnds), ("a\nb", .controlCharacter),
         ("ann\n", .controlCharacter),
         ("\u{0}", .controlCharacter), ("a\u{7F}", .controlCharacter), ("a\u{9B}b", .controlCharacter),
         ("a\u{2028}b", .controlCharacter), ("a\u{2029}b", .controlCharacter), ("a\tb", .controlCharacter),
     ])
-    func `empty names, blanks at an end and control characters are refused`(text: String, fault: BadUsername) {
+    func `empty names, white space at the ends and control characters are refused`(text: String, fault: BadUsername) {
         #expect(throws: fault) { try Username(text) }
     }
 
     @Test(arguments: [
         "ann", "Ann Lee", "a", "ann@example.com", "\u{E9}", "e\u{301}", "\u{1F600}", "a\u{A0}b", "\u{200B}",
     ])
-    func `any other name is kept as it is`(text: String) throws {
+    func `a valid name is stored unchanged`(text: String) throws {
         #expect(try Username(text).text.utf8.elementsEqual(text.utf8))
         #expect(try "\(Username(text))" == text)
     }
@@ -29,7 +29,7 @@ struct UsernameTests {
         #expect(throws: BadUsername.tooLong) { try Username(String(repeating: "\u{E9}", count: 512) + "a") }
     }
 
-    @Test func `two names that differ in a byte are two names`() throws {
+    @Test func `names that differ in a byte are different names`() throws {
         let (composed, decomposed) = (try Username("\u{E9}"), try Username("e\u{301}"))
         #expect(composed != decomposed)
         #expect(Set([composed, decomposed, composed]).count == 2)
@@ -41,12 +41,26 @@ struct UsernameTests {
         ("zed", "z", true), ("zed", "", true), ("zed", "zed", true), ("zed", "zedd", false), ("Zed", "z", false),
         ("e\u{301}a", "e", true), ("e\u{301}a", "\u{E9}", false),
     ])
-    func `a prefix is compared byte by byte`(name: String, prefix: String, isSo: Bool) throws {
-        #expect(try Username(name).starts(with: prefix) == isSo)
+    func `a prefix is compared byte by byte`(name: String, prefix: String, isPrefix: Bool) throws {
+        #expect(try Username(name).starts(with: prefix) == isPrefix)
+    }
+
+    @Test func `names that differ only in case have the same folded name`() throws {
+        for number in UInt32(0x21)...0x1_FFFF {
+            guard let letter = Unicode.Scalar(number), letter.properties.isCased else { continue }
+            let key = try Username("x\(letter)x").caseFolded
+            let cases = [letter.properties.lowercaseMapping, letter.properties.uppercaseMapping]
+            for other in cases + [letter.properties.titlecaseMapping] {
+                #expect(try Username("x\(other)x").caseFolded == key, "U+\(String(number, radix: 16))")
+            }
+        }
+        #expect(try Username("\u{E9}").caseFolded == Username("E\u{301}").caseFolded)
+        #expect(try Username("Straße").caseFolded == Username("STRASSE").caseFolded)
+        #expect(try Username("ann").caseFolded != Username("bob").caseFolded)
     }
 
     @Test func `the description of an invalid name does not contain it`() {
-        #expect(BadUsername.controlCharacter.description == "the user name holds a control character")
+        #expect(BadUsername.controlCharacter.description == "the user name contains a control character")
         #expect(BadUsername.tooLong.description == "the user name is longer than 1024 bytes")
     }
 }
@@ -88,8 +102,12 @@ struct SecretTests {
         ("", "\0", false),
         ("Lilac", "lilac", false),
     ])
-    func `two secrets are equal if their bytes and their lengths are equal`(one: String, other: String, isEqual: Bool) {
-        #expect(Secret(utf8: one).isEqual(to: Secret(utf8: other)) == isEqual)
+    func `two secrets are equal if their bytes and their lengths are equal`(
+        first: String,
+        second: String,
+        isEqual: Bool
+    ) {
+        #expect(Secret(utf8: first).isEqual(to: Secret(utf8: second)) == isEqual)
     }
 
     @Test func `withBytes returns the bytes unchanged`() {
@@ -102,7 +120,7 @@ struct SecretTests {
         )
     }
 
-    @Test func `a secret copies the bytes it is created from`() {
+    @Test func `a secret has a copy of the bytes from which it is created`() {
         var bytes: [UInt8] = [1, 2, 3]
         let secret = Secret(bytes)
         bytes[0] = 9

@@ -56,7 +56,7 @@ final class ThrottleFixture: Sendable {
         _ password: String?,
         in realms: [String],
         from peer: String? = "192.0.2.7"
-    ) async throws -> RealmsReport {
+    ) async throws -> MultiRealmLoginReport {
         let conversation = PreparedConversation(name: name, password: password.map { Secret(utf8: $0) })
         let username = try Username(name)
         return try await authenticator.login(as: username, inFirstOf: realms, peer: peer, asking: conversation)
@@ -92,7 +92,7 @@ final class ThrottleFixture: Sendable {
             return try await body()
         }
         try await Waiting.until {
-            if clock.sleepers > 0 { clock.advance(by: .milliseconds(10)) }
+            if clock.sleeperCount > 0 { clock.advance(by: .milliseconds(10)) }
             return !done.all.isEmpty
         }
         return (try await task.value, Int((done.all[0] - begin) / 1_000_000))

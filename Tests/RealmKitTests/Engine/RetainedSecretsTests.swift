@@ -5,10 +5,10 @@ import RealmKit
 import RealmTesting
 import Testing
 
-struct KeepingTests {
-    @Test func `a report keeps no conversation`() async throws {
+struct RetainedSecretsTests {
+    @Test func `a report does not retain the conversation`() async throws {
         weak var conversation: RecordingConversation?
-        let module = FaultInjector(
+        let module = ScriptedModule(
             .run { (attempt) async throws(LoginFault) in
                 _ = try await attempt.password()
                 return attempt.commit()
@@ -23,15 +23,15 @@ struct KeepingTests {
         #expect(conversation == nil)
     }
 
-    @Test func `a report keeps no shared password`() async throws {
+    @Test func `a report does not retain a shared password`() async throws {
         weak var shared: Secret?
-        let module = FaultInjector(
+        let module = ScriptedModule(
             .run { attempt in
                 attempt.updateShared { $0[.password] = .secret(Secret(utf8: "lilac")) }
                 return attempt.commit()
             },
             commit: .run { attempt in
-                Self.secret.keep(WeakSecret(attempt.shared.secret(.password)))
+                Self.secret.set(WeakSecret(attempt.shared.secret(.password)))
                 return .done
             }
         )
@@ -42,7 +42,7 @@ struct KeepingTests {
         #expect(shared == nil)
     }
 
-    private static let secret = Kept<WeakSecret>()
+    private static let secret = CapturedValue<WeakSecret>()
 
     private struct WeakSecret: Sendable {
         weak let secret: Secret?
@@ -55,15 +55,15 @@ struct KeepingTests {
     }
 
     @Test func `a module cannot request a password after the login`() async throws {
-        let kept = Kept<LoginAttempt>()
-        let module = FaultInjector(
+        let captured = CapturedValue<LoginAttempt>()
+        let module = ScriptedModule(
             .run { attempt in
-                kept.keep(attempt)
+                captured.set(attempt)
                 return attempt.commit()
             }
         )
         _ = try await stack(.required(module)).login()
-        let attempt = try #require(kept.value)
+        let attempt = try #require(captured.value)
         await #expect(throws: LoginFault.internalError("")) { try await attempt.password() }
     }
 }

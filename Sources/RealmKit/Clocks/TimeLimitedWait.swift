@@ -3,8 +3,8 @@
 
 internal import Bytes
 
-/// A wait for a task with a time limit; the task continues after the limit.
-package enum LimitedWait {
+/// Waits for tasks with a time limit; a task continues after the limit.
+package enum TimeLimitedWait {
     /// Waits for the value of a task.
     ///
     /// - Parameters:

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// The result of a login in the first of several realms that accepts: the report of each realm that was used.
-public struct RealmsReport: Sendable {
+/// The result of a login in several realms: one report for each realm that was used.
+public struct MultiRealmLoginReport: Sendable {
     /// The outcome of the login as a whole.
     public enum Outcome: Sendable {
-        /// A realm accepted; the report is that of this realm.
+        /// A realm accepted the user, with the identity and the report of this realm.
         case accepted(AuthenticatedIdentity, LoginReport)
-        /// All realms rejected; the report is that of the last one, and nil if there was no realm.
+        /// All realms rejected the user, with the report of the last realm, or nil if there was no realm.
         case rejected(LoginReport?)
-        /// No realm accepted, and one of them was unavailable, so the login cannot be decided now (503); the report is
-        /// that of the last realm that was unavailable, and nil if there is no report. See
+        /// No realm accepted the user, and at least one realm was unavailable (503).
+        ///
+        /// It has the report of the last unavailable realm, or nil if there is no report. See
         /// ``LoginReport/isUnavailable``.
         case unavailable(LoginReport?)
     }
 
-    /// The result in each realm that was used, in order; if one has accepted, it is the last.
+    /// The reports of the realms that were used, in order; only the last realm can have accepted the user.
     public let reports: [LoginReport]
 
     init(_ reports: [LoginReport]) { self.reports = reports }
@@ -27,6 +28,6 @@ public struct RealmsReport: Sendable {
         return .rejected(reports.last)
     }
 
-    /// The accepted user; nil if no realm has accepted.
+    /// The accepted user; nil if no realm has accepted the user.
     public var identity: AuthenticatedIdentity? { reports.last?.identity }
 }

@@ -3,12 +3,13 @@
 
 internal import Synchronization
 
-/// Calls handlers at given times, with one sleeping task for any number of them.
+/// Calls handlers at given times.
 ///
-/// A login that ends in time needs a lock and no task of its own. The task sleeps until the earliest time and ends when
-/// none is left; an earlier new time gets another task.
-package final class DeadlineWatch: Sendable {
-    /// A handler, called with the current time; it returns the next time to be called at, or nil to be removed.
+/// One sleeping task serves all handlers, so a login that ends before its deadline needs no task of its own. The task
+/// sleeps until the earliest time, and ends when no handler is left. A new handler with an earlier time starts another
+/// task.
+package final class TimerQueue: Sendable {
+    /// A handler that receives the current time and returns the time of its next call, or nil if it is finished.
     package typealias Handler = @Sendable (_ now: UInt64) -> UInt64?
 
     private struct State {
@@ -16,7 +17,7 @@ package final class DeadlineWatch: Sendable {
         var waiting: [UInt64: (moment: UInt64, action: Handler)] = [:]
         var sleepers: [UInt64] = []
 
-        /// Returns whether a time needs a new sleeping task; if so, the task is recorded.
+        /// Returns whether a new sleeping task is needed for a time; if so, the task is recorded.
         mutating func mustSleep(until moment: UInt64) -> Bool {
             if let earliest = sleepers.min(), earliest <= moment { return false }
             sleepers.append(moment)
@@ -49,15 +50,15 @@ package final class DeadlineWatch: Sendable {
         state.withLock { _ = $0.waiting.removeValue(forKey: ticket) }
     }
 
-    /// The watch owns the task.
+    /// Starts a task that sleeps until a time and then calls the due handlers.
     ///
-    /// The task ends when it has woken, at the latest one deadline after the last login.
+    /// The task ends after it has woken.
     private func sleep(until moment: UInt64) {
         Task { [weak self, clock] in
             do throws(CancellationError) {
                 try await clock.sleep(until: moment)
             } catch {
-                // The task is never cancelled; waking too early would be harmless.
+                // The task is never cancelled. Waking too early would be harmless.
             }
             self?.wake(moment)
         }

@@ -28,7 +28,7 @@ extension LoginStack {
 }
 
 extension LoginReport {
-    /// The calls of the report as `0.login=success`.
+    /// The calls of the report, such as `0.login=success`.
     var calls: [String] { steps.map(\.call) }
 
     var groups: [String]? { identity?.groups }
@@ -38,8 +38,8 @@ extension LoginStep {
     var call: String { "\(index).\(phase.name)=\(outcome)" }
 }
 
-/// The indices of the called modules, in order.
-final class Calls: Sendable {
+/// A log of numbers, such as the indices of the called modules.
+final class CallLog: Sendable {
     private let noted = Mutex<[Int]>([])
 
     var all: [Int] { noted.withLock { $0 } }
@@ -48,18 +48,18 @@ final class Calls: Sendable {
 }
 
 /// An immediate module with a fixed verdict.
-struct Fixed: ImmediateLoginModule {
+struct FixedVerdictModule: ImmediateLoginModule {
     let index: Int
     let outcome: Outcome
-    let calls: Calls
+    let calls: CallLog
 
-    init(_ outcome: Outcome, index: Int = 0, calls: Calls = Calls()) {
+    init(_ outcome: Outcome, index: Int = 0, calls: CallLog = CallLog()) {
         self.index = index
         self.outcome = outcome
         self.calls = calls
     }
 
-    init(realm: any Realm, options: ModuleOptions) throws(BadModule) { throw BadModule("is made in code only") }
+    init(realm: any Realm, options: ModuleOptions) throws(BadModule) { throw BadModule("can be created only in code") }
 
     func authenticateUser(_ attempt: LoginAttempt) throws(LoginFault) -> Verdict {
         calls.note(index)
@@ -68,15 +68,15 @@ struct Fixed: ImmediateLoginModule {
     }
 }
 
-/// Advances a clock until a task has ended.
+/// Advances a clock until a task has ended, and returns the value of the task.
 func value<Value: Sendable>(
     of task: Task<Value, any Error>,
     moving clock: ManualClock,
     by step: Duration
 ) async throws -> Value {
-    let end = Kept<Bool>()
+    let end = CapturedValue<Bool>()
     let value = Task {
-        defer { end.keep(true) }
+        defer { end.set(true) }
         return try await task.value
     }
     try await Waiting.until {
@@ -86,11 +86,11 @@ func value<Value: Sendable>(
     return try await value.value
 }
 
-/// A value to be set later.
-final class Kept<Value: Sendable>: Sendable {
-    private let kept = Mutex<Value?>(nil)
+/// A value that a closure sets and a test reads.
+final class CapturedValue<Value: Sendable>: Sendable {
+    private let captured = Mutex<Value?>(nil)
 
-    var value: Value? { kept.withLock { $0 } }
+    var value: Value? { captured.withLock { $0 } }
 
-    func keep(_ value: Value) { kept.withLock { $0 = value } }
+    func set(_ value: Value) { captured.withLock { $0 = value } }
 }

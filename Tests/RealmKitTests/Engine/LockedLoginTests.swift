@@ -8,14 +8,14 @@ import Testing
 
 @testable import RealmKit
 
-struct LockedWalkTests {
+struct LockedLoginTests {
     private func login(_ stack: LoginStack, mayGrant: Bool) async throws -> LoginReport {
         await stack.login(try request(), asking: PreparedConversation.silent, mayGrant: mayGrant)
     }
 
-    @Test func `a login that may not succeed is aborted instead of committed`() async throws {
-        let module = FaultInjector(.accept(groups: ["Staff"]))
-        let report = try await login(stack(.required(module), .required(Fixed(.success))), mayGrant: false)
+    @Test func `a login that may not be granted is aborted instead of committed`() async throws {
+        let module = ScriptedModule(.accept(groups: ["Staff"]))
+        let report = try await login(stack(.required(module), .required(FixedVerdictModule(.success))), mayGrant: false)
         #expect(report.refusal == .locked)
         #expect(report.refusal?.failure == .locked)
         #expect(report.identity == nil)
@@ -29,7 +29,7 @@ struct LockedWalkTests {
     }
 
     @Test(arguments: 0..<200)
-    func `a login to a locked account calls the modules of a refused login, and commits nothing`(
+    func `a login to a locked account calls the same modules as a refused login, and commits nothing`(
         seed: UInt64
     ) async throws {
         var random = Random(seed: seed)
@@ -37,10 +37,11 @@ struct LockedWalkTests {
         let plan = (0..<random.below(5)).map { _ in
             (random.pick(outcomes), random.below(2) == 0, random.pick(ControlFlag.allCases))
         }
-        func stack(knowing: Bool) -> LoginStack {
+        func stack(hasRightPassword: Bool) -> LoginStack {
             let entries = plan.enumerated().map { index, place in
-                let outcome = !knowing && place.0 == .success ? .failure(.wrongCredentials) : place.0
-                let module: any LoginModule = place.1 ? Fixed(outcome, index: index) : FaultInjector(behavior(outcome))
+                let outcome = !hasRightPassword && place.0 == .success ? .failure(.wrongCredentials) : place.0
+                let module: any LoginModule =
+                    place.1 ? FixedVerdictModule(outcome, index: index) : ScriptedModule(behavior(outcome))
                 return LoginStack.Entry(module, place.2)
             }
             return LoginStack(name: "lane", entries, clock: ManualClock())
@@ -48,22 +49,22 @@ struct LockedWalkTests {
         func reached(_ report: LoginReport, _ phase: LoginPhase) -> [Int] {
             report.steps.filter { $0.phase == phase }.map(\.index)
         }
-        let guessing = try await login(stack(knowing: false), mayGrant: true)
-        let locked = try await login(stack(knowing: true), mayGrant: false)
-        let lockedGuessing = try await login(stack(knowing: false), mayGrant: false)
+        let guessing = try await login(stack(hasRightPassword: false), mayGrant: true)
+        let locked = try await login(stack(hasRightPassword: true), mayGrant: false)
+        let lockedGuessing = try await login(stack(hasRightPassword: false), mayGrant: false)
         for report in [locked, lockedGuessing] {
             #expect(reached(report, .login) == reached(guessing, .login))
             #expect(reached(report, .abort) == reached(report, .login))
             #expect(reached(report, .commit) == [])
             #expect(report.identity == nil)
-            // Like the response to a wrong password: it shows an outage and nothing else.
+            // The refusal shows only an outage, like the refusal of a wrong password.
             #expect((report.refusal?.failure == .unavailable) == (guessing.refusal?.failure == .unavailable))
             if report.refusal?.failure != .unavailable { #expect(report.refusal == .locked) }
         }
     }
 
-    /// Shares a value with the next module when it succeeds, as a module with storePass does.
-    private struct Sharing: LoginModule {
+    /// A module that shares the password with the next module when it succeeds, like a module with `storePass`.
+    private struct StoringModule: LoginModule {
         init() {}
         init(realm: any Realm, options: ModuleOptions) throws(BadModule) {}
 
@@ -73,7 +74,8 @@ struct LockedWalkTests {
         }
     }
 
-    private final class Looking: LoginModule {
+    /// A module that records whether there is a shared password.
+    private final class ReadingModule: LoginModule {
         let found = Mutex<Bool?>(nil)
         init() {}
         init(realm: any Realm, options: ModuleOptions) throws(BadModule) {}
@@ -85,19 +87,19 @@ struct LockedWalkTests {
     }
 
     @Test(arguments: [true, false])
-    func `state shared with a success that does not count is removed`(mayGrant: Bool) async throws {
-        let looking = Looking()
-        _ = try await login(stack(.required(Sharing()), .required(looking)), mayGrant: mayGrant)
-        #expect(looking.found.withLock { $0 } == mayGrant)
+    func `shared state of a success that does not count is removed`(mayGrant: Bool) async throws {
+        let reader = ReadingModule()
+        _ = try await login(stack(.required(StoringModule()), .required(reader)), mayGrant: mayGrant)
+        #expect(reader.found.withLock { $0 } == mayGrant)
     }
 
-    private func behavior(_ outcome: Outcome) -> FaultInjector.Behavior {
+    private func behavior(_ outcome: Outcome) -> ScriptedModule.Behavior {
         if let failure = outcome.failure { return .refuse(failure) }
         return outcome == .success ? .accept(groups: ["Staff"]) : .ignore
     }
 
-    @Test func `a cancelled login that may not succeed is refused as cancelled`() async throws {
-        let module = FaultInjector(.hold())
+    @Test func `a cancelled login that may not be granted is refused as unavailable`() async throws {
+        let module = ScriptedModule(.hold())
         let stack = stack(.required(module))
         let task = Task { try await login(stack, mayGrant: false) }
         await module.untilCalled()

@@ -5,46 +5,6 @@ import RealmKit
 import RealmTesting
 import Testing
 
-struct GroupMappingTests {
-    @Test(arguments: [
-        (["a->b"], ["a"], ["b"]), (["a->b"], ["b"], []), (["a,b->c"], ["b"], ["c"]), (["a,b->c"], ["a", "b"], ["c"]),
-        (["a->b", "b->c", "c->d"], ["a"], ["b", "c", "d"]), (["a->b;b->c"], ["a"], ["b", "c"]),
-        (["a->b", "a->c"], ["a"], ["b", "c"]),
-        (["a->b"], ["a", "b"], []), (["a->b", "c->b"], ["a", "c"], ["b"]), ([], ["a"], []), (["a->b"], ["A"], []),
-        (["a->b", "a->c", "b->d", "c->d"], ["a"], ["b", "c", "d"]), (["x-y->z"], ["x-y"], ["z"]),
-    ])
-    func `groups are derived by one rule and by several in a row`(
-        rules: [String],
-        groups: [String],
-        expected: [String]
-    ) throws {
-        let derivedGroups = try GroupMapping(rules: rules).derivedGroups(from: groups)
-        #expect(Set(derivedGroups) == Set(expected))
-        #expect(derivedGroups.count == expected.count)
-    }
-
-    @Test(arguments: [
-        (["a->a"], "a"), (["a->b", "b->a"], "a"), (["a->b", "b->c", "c->a"], "a"), (["x->a", "a->b", "b->a"], "a"),
-        (["a,b->b"], "b"),
-    ])
-    func `a cycle of rules is refused`(rules: [String], start: String) {
-        #expect(throws: BadValue("has a cycle from \(start) to \(start)")) { try GroupMapping(rules: rules) }
-    }
-
-    @Test(arguments: ["a", "a->", "->b", "a,->b", ",a->b", "a->b,c", "a>b"])
-    func `an invalid rule is refused`(rule: String) {
-        #expect(throws: BadValue("takes rules such as a,b->c, not \(rule)")) {
-            try GroupMapping(rules: [rule])
-        }
-    }
-
-    @Test func `without rules no groups are derived`() throws {
-        #expect(GroupMapping.none.isEmpty)
-        #expect(try GroupMapping(rules: []).isEmpty)
-        #expect(try !GroupMapping(rules: ["a->b"]).isEmpty)
-    }
-}
-
 struct AuthenticatorTests {
     private struct Town: Realm {
         static let properties: PropertySchema = [.jaasContext(default: "lane")]
@@ -71,8 +31,8 @@ struct AuthenticatorTests {
     }
 
     @Test(arguments: ["Town", "", "village", "town "])
-    func `an unknown realm is never replaced by another`(name: String) async throws {
-        let authenticator = Authenticator([try bound("town", [.required(FaultInjector())]), try bound("city", [])])
+    func `a login to an unknown realm never uses another realm`(name: String) async throws {
+        let authenticator = Authenticator([try bound("town", [.required(ScriptedModule())]), try bound("city", [])])
         let request = try request(realm: name)
         let error = await #expect(throws: RealmError.self) {
             try await authenticator.login(request, asking: PreparedConversation.silent)
@@ -82,13 +42,13 @@ struct AuthenticatorTests {
         #expect(throws: RealmError.noSuchRealm("", known: [])) { try authenticator.realm(name) }
     }
 
-    @Test func `without any realm the error message states that there are none`() {
+    @Test func `if there are no realms, the error message states this`() {
         let error = #expect(throws: RealmError.self) { try Authenticator([]).realm("town") }
         #expect(error?.message == "there is no realm town; there are none")
     }
 
-    @Test func `every user of a realm gets its assigned groups, and derived ones`() async throws {
-        let stack = [LoginStack.Entry.required(Fixed(.success))]
+    @Test func `every user of a realm gets the assigned groups and the derived groups`() async throws {
+        let stack = [LoginStack.Entry.required(FixedVerdictModule(.success))]
         let realm = try bound(
             "town",
             stack,
@@ -104,14 +64,14 @@ struct AuthenticatorTests {
     }
 
     @Test func `a refused user gets no groups`() async throws {
-        let realm = try bound("town", [.required(Fixed(.failure(.locked)))], assigned: ["Staff"])
+        let realm = try bound("town", [.required(FixedVerdictModule(.failure(.locked)))], assigned: ["Staff"])
         let report = try await Authenticator([realm]).login(try request(), asking: PreparedConversation.silent)
         #expect(report.identity == nil)
         #expect(report.refusal == .module(index: 0, phase: .login, failure: .locked))
     }
 
     @Test func `a logout calls the modules of the login, even if the realm was removed`() async throws {
-        let module = FaultInjector()
+        let module = ScriptedModule()
         let old = Authenticator([try bound("town", [.required(module)])])
         let report = try await old.login(try request(), asking: PreparedConversation.silent)
         let identity = try #require(report.identity)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// The stored form of a step; its names are looked up when a report is read.
+/// The stored form of a ``LoginStep``, without names; the names are looked up when a report is read.
 struct StepRecord: Sendable {
     var nanoseconds: UInt64 = 0
     var entry: UInt16 = 0
@@ -11,31 +11,33 @@ struct StepRecord: Sendable {
     var state = LoginStep.State.undecided
 }
 
-/// The steps of a login.
+/// The steps and the result of a login.
 ///
-/// Four need no allocation: a stack of two modules, login and commit.
-struct LoginPath: ~Copyable, Sendable {
+/// The first four steps need no allocation. This is enough for the login and commit of two modules.
+struct LoginTrace: ~Copyable, Sendable {
     private static let inlineCount = 4
     private var inline = InlineArray<4, StepRecord>(repeating: StepRecord())
     private var more: [StepRecord] = []
     private var faults: [(step: Int, fault: LoginFault)] = []
-    private var count16: UInt16 = 0
-    private var reached16: UInt16 = 0
-    /// True if the login was granted; set in one place, where the commit phase grants.
+    private var storedCount: UInt16 = 0
+    private var storedReachedCount: UInt16 = 0
+    /// True if the login was granted; only the end of the commit phase sets it.
     var isGranted = false
-    /// The reason for which the login was refused; nil if it was not.
+    /// The reason for the refusal; nil if the login was not refused.
     var refusal: Refusal?
-    /// The entry at which a cancellation ended the login phase; nil if none did.
-    var givenUpAt: Int?
+    /// The entry at which the login phase was cancelled; nil if it was not cancelled.
+    var cancelledAt: Int?
     /// The effect of outages on the refusal.
     var outage: Outage?
 
-    var count: Int { Int(count16) }
+    var count: Int { Int(storedCount) }
 
-    /// The number of steps of the login phase: their modules are committed, aborted and logged out, in that order.
+    /// The number of steps of the login phase.
+    ///
+    /// The modules of these steps are later committed, aborted or logged out, in the order of the steps.
     var reachedCount: Int {
-        get { Int(reached16) }
-        set { reached16 = UInt16(truncatingIfNeeded: newValue) }
+        get { Int(storedReachedCount) }
+        set { storedReachedCount = UInt16(truncatingIfNeeded: newValue) }
     }
 
     subscript(step: Int) -> StepRecord {
@@ -50,10 +52,10 @@ struct LoginPath: ~Copyable, Sendable {
             if more.isEmpty { more.reserveCapacity(8) }
             more.append(step)
         }
-        count16 += 1
+        storedCount += 1
     }
 
-    /// Returns whether the call of a contribution succeeded, and its module's commit too.
+    /// Returns whether a contribution counts: the login was granted, and its call and its module's commit succeeded.
     func counts(_ contribution: Contribution) -> Bool {
         guard isGranted, contribution.round < count, self[contribution.round].outcome == .success else {
             return false
@@ -66,7 +68,7 @@ struct LoginPath: ~Copyable, Sendable {
         }
     }
 
-    /// All steps, each with the fault thrown in it.
+    /// All steps, each with the fault that the module threw.
     var all: [(step: StepRecord, fault: LoginFault?)] {
         var all: [(StepRecord, LoginFault?)] = []
         for position in 0..<count {
@@ -83,7 +85,7 @@ struct LoginPath: ~Copyable, Sendable {
 
     /// Returns whether a module's commit was called and returned `done`.
     ///
-    /// The commit phase may skip modules, so the step is searched for.
+    /// The commit phase may skip modules, so the index of the step is not known.
     private func commitSucceeded(of entry: UInt16) -> Bool {
         var step = reachedCount
         while step < count, self[step].phase == .commit {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// Rules for groups that follow from other groups: with `a,b->c`, members of a or b are also members of c.
+/// Rules that derive groups from other groups: with `a,b->c`, members of a or b are also members of c.
 ///
-/// Rules chain; a cycle is rejected. Source: the `group-mapping` property of GlassFish's realms, of which only the LDAP
+/// Rules are transitive. A cycle is an error. Source: the `group-mapping` property of GlassFish. There only the LDAP
 /// realm applies it; here every realm does.
 public struct GroupMapping: Sendable {
     /// A mapping without rules.
@@ -20,7 +20,7 @@ public struct GroupMapping: Sendable {
 
     /// Reads rules such as `a,b->c`.
     ///
-    /// - Parameter rules: Words of one rule each, or of several separated by `;`.
+    /// - Parameter rules: Words that each contain one rule, or several rules separated by `;`.
     /// - Throws: ``BadValue`` for a malformed rule, and for a cycle.
     public init(rules: [String]) throws(BadValue) {
         var targets: [String: [String]] = [:]
@@ -36,8 +36,8 @@ public struct GroupMapping: Sendable {
             for group in from { targets[String(group), default: []].append(String(to)) }
         }
         self.init(targets)
-        for group in targets.keys.sorted() where derivedGroups(from: [group], skippingStart: false).contains(group) {
-            throw BadValue("has a cycle from \(group) to \(group)")
+        for group in targets.keys.sorted() where derivedGroups(from: [group], excludingGiven: false).contains(group) {
+            throw BadValue("has a cycle through \(group)")
         }
     }
 
@@ -46,16 +46,18 @@ public struct GroupMapping: Sendable {
         targets.keys.sorted().map { group in "\(group)->\((targets[group] ?? []).sorted().joined(separator: ","))" }
     }
 
-    /// Returns all groups that follow from the given ones, directly or not, without those.
+    /// Returns the groups that the rules add to the given groups.
     ///
-    /// - Parameter groups: The groups to start from.
-    /// - Returns: The groups that follow, each once.
+    /// The given groups are not included.
+    ///
+    /// - Parameter groups: The given groups.
+    /// - Returns: The derived groups, each once.
     public func derivedGroups(from groups: [String]) -> [String] {
-        derivedGroups(from: groups, skippingStart: true)
+        derivedGroups(from: groups, excludingGiven: true)
     }
 
-    private func derivedGroups(from groups: [String], skippingStart: Bool) -> [String] {
-        var seen: Set<String> = skippingStart ? Set(groups) : []
+    private func derivedGroups(from groups: [String], excludingGiven: Bool) -> [String] {
+        var seen: Set<String> = excludingGiven ? Set(groups) : []
         var result: [String] = []
         var open = groups
         while let group = open.popLast() {

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// A stack's entry in the form that the engine uses: fetching it costs one reference count, whatever it holds.
-final class LinkedEntry: Sendable {
+/// An entry of a stack in the form that the engine uses.
+///
+/// It is a class, so that a read from the array of entries costs only one reference count.
+final class EngineEntry: Sendable {
     let entry: LoginStack.Entry
     let table: ActionTable
     let level: Int
-    // Calls an immediate module. A closure, so that the module need not be copied out of its box for each call.
+    // Calls the module if it is immediate. It is a closure, so that the module is not copied for each call.
     private let immediate: (@Sendable (ModuleCall, LoginRecord) -> ModuleAnswer)?
 
     /// The result of a call without waiting.
@@ -31,7 +33,7 @@ final class LinkedEntry: Sendable {
         if let immediate { return .answered(immediate(call, record)) }
         switch entry.kind {
         case .broken(let fault): return .answered(ModuleAnswer(fault))
-        case .marker: return .nothingToDo
+        case .substack: return .nothingToDo
         case .immediate, .waiting: return .mustWait
         }
     }

@@ -5,18 +5,20 @@ import RealmKit
 import RealmTesting
 import Testing
 
-/// The stacks of the JDK's test LCTest: P passes all, L fails the login, A the abort, O the logout.
-struct RecordedStacksTests {
+/// The stacks of the JDK's own test LCTest.
+///
+/// Module P succeeds in all phases, L fails the login, A fails the abort, and O fails the logout.
+struct JDKLoginContextTests {
     enum Module: String, Sendable {
         case P, L, A, O
 
-        var injector: FaultInjector {
+        var injector: ScriptedModule {
             let fault = LoginFault(.wrongCredentials, log: "\(rawValue)")
             return switch self {
-            case .P: FaultInjector()
-            case .L: FaultInjector(.refuse(.wrongCredentials))
-            case .A: FaultInjector(abort: .fail(fault))
-            case .O: FaultInjector(logout: .fail(fault))
+            case .P: ScriptedModule()
+            case .L: ScriptedModule(.refuse(.wrongCredentials))
+            case .A: ScriptedModule(abort: .fail(fault))
+            case .O: ScriptedModule(logout: .fail(fault))
             }
         }
     }
@@ -28,7 +30,7 @@ struct RecordedStacksTests {
         let phase: LoginPhase
         /// The module and phase whose failure is reported; nil for a success.
         let failure: (Int, LoginPhase)?
-        /// The number of the three modules that are called: all those reached.
+        /// The number of modules that are called in the phase.
         var calls = 3
 
         var testDescription: String { name }
@@ -102,7 +104,9 @@ struct RecordedStacksTests {
         Row(name: "EmptyModuleConfig", modules: "", flags: [], phase: .login, failure: nil, calls: 0),
     ]
 
-    @Test(arguments: rows) func `the stacks of the JDK's own tests have the expected results`(row: Row) async throws {
+    @Test(arguments: rows) func `the stacks of the JDK's own tests have the results that the JDK expects`(
+        row: Row
+    ) async throws {
         let injectors = row.modules.compactMap { Module(rawValue: String($0))?.injector }
         let entries = zip(injectors, row.flags).map { LoginStack.Entry($0, $1) }
         let context = LoginContext(LoginStack(name: row.name, entries, clock: ManualClock()))

@@ -5,8 +5,8 @@ import RealmKit
 import RealmTesting
 import Testing
 
-/// A model of the algorithm of the JDK's LoginContext, written from its description, independent of this project.
-struct JavaModel {
+/// A model of the algorithm of the JDK's LoginContext, written from its documentation and independent of the engine.
+struct JAASModel {
     enum Answer: CaseIterable { case yes, ignore, no }
 
     struct Failed: Error { let module: Int? }
@@ -15,7 +15,7 @@ struct JavaModel {
     let answers: [Answer]
     var called: [Int] = []
 
-    /// The login phase; it throws nothing if it grants.
+    /// Runs the login phase, and throws if the login is refused.
     mutating func login() throws(Failed) {
         var requiredError: Failed?
         var optionalError: Failed?
@@ -40,23 +40,23 @@ struct JavaModel {
     }
 }
 
-struct JavaStackTests {
+struct JAASStackTests {
     private static let failures: [LoginFailure] = [.wrongCredentials, .unknownUser, .locked, .accountExpired]
 
-    /// All lists of a given length.
+    /// Returns all lists of a given length.
     private static func lists<Element>(of elements: [Element], _ count: Int) -> [[Element]] {
         guard count > 0 else { return [[]] }
         return lists(of: elements, count - 1).flatMap { list in elements.map { list + [$0] } }
     }
 
     @Test(arguments: [1: 12, 2: 144, 3: 1728].sorted { $0.key < $1.key })
-    func `every stack of up to three modules grants, calls and reports as the JDK does`(
+    func `every stack of up to three modules has the same result and calls as in the JDK`(
         count: Int,
         stacks: Int
     ) async throws {
         var seen = 0
         for flags in Self.lists(of: ControlFlag.allCases, count) {
-            for answers in Self.lists(of: JavaModel.Answer.allCases, count) {
+            for answers in Self.lists(of: JAASModel.Answer.allCases, count) {
                 try await compare(flags, answers)
                 seen += 1
             }
@@ -64,8 +64,8 @@ struct JavaStackTests {
         #expect(seen == stacks)
     }
 
-    private func compare(_ flags: [ControlFlag], _ answers: [JavaModel.Answer]) async throws {
-        let calls = Calls()
+    private func compare(_ flags: [ControlFlag], _ answers: [JAASModel.Answer]) async throws {
+        let calls = CallLog()
         let entries = flags.indices.map { index in
             let outcome: Outcome =
                 switch answers[index] {
@@ -73,13 +73,13 @@ struct JavaStackTests {
                 case .ignore: .ignored
                 case .no: .failure(Self.failures[index])
                 }
-            return LoginStack.Entry(Fixed(outcome, index: index, calls: calls), flags[index])
+            return LoginStack.Entry(FixedVerdictModule(outcome, index: index, calls: calls), flags[index])
         }
         let stack = LoginStack(name: "lane", entries, clock: ManualClock())
         let report = try #require(stack.loginNow(try request()))
-        var model = JavaModel(flags: flags, answers: answers)
+        var model = JAASModel(flags: flags, answers: answers)
         var expected: Refusal?
-        do throws(JavaModel.Failed) {
+        do throws(JAASModel.Failed) {
             try model.login()
         } catch {
             expected = error.module.map { .module(index: $0, phase: .login, failure: Self.failures[$0]) } ?? .allIgnored
@@ -87,14 +87,14 @@ struct JavaStackTests {
         #expect(report.refusal == expected, "\(flags) \(answers)")
         #expect((report.identity == nil) == (expected != nil))
         #expect(calls.all == model.called, "\(flags) \(answers)")
-        // The groups are those of the modules that succeeded.
+        // The groups are the groups of the modules that succeeded.
         let granted = model.called.filter { answers[$0] == .yes }.map { "g\($0)" }
         #expect(report.groups == (expected == nil ? granted : nil), "\(flags) \(answers)")
-        // The modules reached are called again, in order: all of them to abort; to commit up to a sufficient success.
+        // The modules that were reached are called again, in order, to commit or to abort.
         let second = report.steps.filter { $0.phase != .login }
         #expect(second.map(\.index) == model.called)
         #expect(Set(second.map(\.phase)) == (expected == nil ? [.commit] : [.abort]))
-        // A stack of modules that wait gives the same answer.
+        // The asynchronous evaluation has the same result.
         let awaited = await stack.login(try request(), asking: PreparedConversation.silent)
         #expect(awaited.calls == report.calls && awaited.refusal == report.refusal && awaited.groups == report.groups)
     }

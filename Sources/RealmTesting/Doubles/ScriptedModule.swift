@@ -4,10 +4,10 @@
 public import RealmKit
 internal import Synchronization
 
-/// A module with a given behaviour, correct or not, that records its calls.
+/// A module with scripted behaviour, correct or faulty, that records its calls.
 ///
-/// It is created in code, for stacks created in code. It may be used from any thread.
-public struct FaultInjector: LoginModule {
+/// It is for stacks that a test creates in code. It may be used from any thread.
+public struct ScriptedModule: LoginModule {
     /// The behaviour of a login.
     public enum Behavior: Sendable {
         /// Succeeds, with these groups.
@@ -18,9 +18,9 @@ public struct FaultInjector: LoginModule {
         case refuse(LoginFailure)
         /// Throws a fault.
         case fail(LoginFault)
-        /// Keeps its first success without returning it, and returns it in every later login.
+        /// Stores its first success without returning it, and returns this success in every later login.
         case forge
-        /// Waits for ``FaultInjector/release()``, even if cancelled, then succeeds.
+        /// Waits for ``ScriptedModule/release()``, even after a cancellation, then succeeds.
         case hold(groups: [String] = [])
         /// Runs this closure.
         case run(@Sendable (LoginAttempt) async throws(LoginFault) -> Verdict)
@@ -28,7 +28,7 @@ public struct FaultInjector: LoginModule {
 
     /// The behaviour of a commit, an abort or a logout.
     public enum Ending: Sendable {
-        /// The default of `LoginModule`: done if this module succeeded; a logout is always done.
+        /// The default of `LoginModule`: returns `done` if this module succeeded; a logout always returns `done`.
         case usual
         /// Returns `done`.
         case done
@@ -36,7 +36,7 @@ public struct FaultInjector: LoginModule {
         case ignore
         /// Throws a fault.
         case fail(LoginFault)
-        /// Waits for ``FaultInjector/release()``, even if cancelled, then returns `done`.
+        /// Waits for ``ScriptedModule/release()``, even after a cancellation, then returns `done`.
         case hold
         /// Runs this closure.
         case run(@Sendable (LoginAttempt) async throws(LoginFault) -> Completion)
@@ -95,13 +95,13 @@ public struct FaultInjector: LoginModule {
 
     /// Waits until the module has been called a number of times.
     ///
-    /// - Parameter count: The least number of calls.
+    /// - Parameter count: The minimum number of calls.
     public func untilCalled(_ count: Int = 1) async { await journal.wait(for: count) }
 
-    /// Ends the wait of every call that is held, now or later.
+    /// Ends the wait of all current and later calls that are held.
     public func release() { latch.open() }
 
-    /// Behaves as given.
+    /// Runs the scripted behaviour.
     public func authenticateUser(_ attempt: LoginAttempt) async throws(LoginFault) -> Verdict {
         note(.login, of: attempt)
         switch login {
@@ -117,19 +117,19 @@ public struct FaultInjector: LoginModule {
         }
     }
 
-    /// Behaves as given.
+    /// Runs the scripted behaviour.
     public func commit(_ attempt: LoginAttempt) async throws(LoginFault) -> Completion {
         note(.commit, of: attempt)
         return try await end(commit, of: attempt, usual: attempt.succeeded)
     }
 
-    /// Behaves as given.
+    /// Runs the scripted behaviour.
     public func abort(_ attempt: LoginAttempt) async throws(LoginFault) -> Completion {
         note(.abort, of: attempt)
         return try await end(abort, of: attempt, usual: attempt.succeeded)
     }
 
-    /// Behaves as given.
+    /// Runs the scripted behaviour.
     public func logout(_ attempt: LoginAttempt) async throws(LoginFault) -> Completion {
         note(.logout, of: attempt)
         return try await end(logout, of: attempt, usual: true)
@@ -153,11 +153,11 @@ public struct FaultInjector: LoginModule {
     }
 }
 
-/// The first success of a module.
+/// Storage for the first success of a module.
 private final class Forgery: Sendable {
     private let kept = Mutex<Verdict?>(nil)
 
-    /// Returns the verdict kept before; if there is none, keeps this one and returns nil.
+    /// Returns the stored verdict; if there is no stored verdict, stores the given verdict and returns nil.
     func exchange(_ verdict: Verdict) -> Verdict? {
         kept.withLock { kept in
             if kept == nil {
