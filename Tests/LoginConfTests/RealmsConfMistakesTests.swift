@@ -4,7 +4,7 @@
 import LoginConf
 import Testing
 
-/// The diagnostics of common mistakes in realms.conf: place, underline, message, hint.
+/// Tests the diagnostics of common mistakes in realms.conf: place, underline, message and hint.
 @Suite struct RealmsConfMistakesTests {
     @Test(arguments: mistakes)
     func `a mistake is reported once, at its place, with a hint`(_ mistake: Mistake) {

@@ -3,7 +3,7 @@
 
 /// A string that is compared byte by byte.
 ///
-/// `String` treats canonically equivalent texts as equal; the JDK, whose results are kept here, does not.
+/// `String` treats canonically equivalent texts as equal. The JDK does not, and login.conf is compared as in the JDK.
 struct ExactText: Hashable {
     let text: String
 
