@@ -3,8 +3,8 @@
 
 internal import LoginConf
 
-/// The place that a `protect` block is for: a host, a path, and whether paths below it are included.
-struct RulePlace: Hashable, CustomStringConvertible {
+/// The target of a `protect` block: a host, a path, and whether the paths below that path are included.
+struct RuleTarget: Hashable, CustomStringConvertible {
     var host = ProtectRule.Host.any
     var path: String
     var isExact = false
@@ -12,107 +12,111 @@ struct RulePlace: Hashable, CustomStringConvertible {
     var description: String { (isExact ? "= " : "") + host.description + path }
 }
 
-/// The places that have been read; one may have several rules if each has methods of its own.
-struct RulePlaces {
+/// The targets of the rules that have been read.
+///
+/// A target may have several rules if their methods are different.
+struct RuleTargets {
     let builder: ConfigurationBuilder
-    private var earlier: [RulePlace: [(methods: [String]?, range: SourceRange)]] = [:]
+    private var earlier: [RuleTarget: [(methods: [String]?, range: SourceRange)]] = [:]
 
     init(builder: ConfigurationBuilder) { self.builder = builder }
 
-    /// Adds a rule, and reports it if another rule has the same place and method.
-    mutating func add(_ place: RulePlace, methods: [String]?, at range: SourceRange) {
-        for other in earlier[place] ?? [] {
+    /// Adds the target of a rule; an earlier rule with the same target and method is an error.
+    mutating func add(_ target: RuleTarget, methods: [String]?, at range: SourceRange) {
+        for other in earlier[target] ?? [] {
             let first = "the first one is at \(builder.text.place(of: other.range))"
             guard let methods, let others = other.methods else {
-                let both =
-                    methods == nil && other.methods == nil ? "" : "; several rules for a place need methods in each"
-                builder.error(at: range, "a second rule for \(place)", hint: first + both)
+                let needsMethods =
+                    methods == nil && other.methods == nil ? "" : "; if a path has several rules, each needs methods"
+                builder.error(at: range, "a second rule for \(target)", hint: first + needsMethods)
                 continue
             }
-            let all = Set(Self.meant(others))
-            if let common = Self.meant(methods).first(where: all.contains) {
+            let allowedBefore = Set(Self.withHead(others))
+            if let common = Self.withHead(methods).first(where: allowedBefore.contains) {
                 let head = common == "HEAD" ? "; GET includes HEAD" : ""
-                builder.error(at: range, "a second rule for \(common) \(place)", hint: first + head)
+                builder.error(at: range, "a second rule for \(common) \(target)", hint: first + head)
             }
         }
-        earlier[place, default: []].append((methods, range))
+        earlier[target, default: []].append((methods, range))
     }
 
-    /// Adds HEAD to GET, as it requests the same (RFC 9110 section 9.3.2).
-    private static func meant(_ methods: [String]) -> [String] {
+    /// Returns the methods, with HEAD if GET is one of them: GET includes HEAD (RFC 9110 section 9.3.2).
+    private static func withHead(_ methods: [String]) -> [String] {
         methods.contains("GET") && !methods.contains("HEAD") ? methods + ["HEAD"] : methods
     }
 }
 
 extension ConfigurationBuilder {
-    /// Reads the place of a rule.
+    /// Reads the target of a rule.
     ///
-    /// - Returns: The place, its word, and the block.
-    func rulePlace(_ statement: Statement) -> (place: RulePlace, word: Word, block: [Statement])? {
+    /// - Returns: The target, its word, and the block of the rule.
+    func ruleTarget(_ statement: Statement) -> (target: RuleTarget, word: RealmsConfWord, block: [Statement])? {
         var statement = statement
         var isExact = false
         if let first = statement.arguments.first, first.text == "=", !first.isQuoted {
             let rest = Array(statement.arguments.dropFirst())
             statement = Statement(keyword: statement.keyword, arguments: rest, body: statement.body)
             isExact = true
-        } else if let first = statement.arguments.first, !first.isQuoted, PlaceHint.operators.contains(first.text) {
+        } else if let first = statement.arguments.first, !first.isQuoted, TargetHint.operators.contains(first.text) {
             error(
                 at: first.range,
                 "\(first.text) is an operator for patterns, and patterns are not supported",
-                hint: PlaceHint.places
+                hint: TargetHint.kinds
             )
             return nil
         }
-        guard let (word, block) = named(statement), let text = expanded(word) else { return nil }
-        if let place = PlaceHint.place(ofURL: text) {
-            error(at: word.range, "\(text) is a URL", hint: "a place has no scheme, port or query: \(place)")
+        guard let (word, block) = wordAndBlock(statement), let text = expanded(word) else { return nil }
+        if let target = TargetHint.target(ofURL: text) {
+            error(at: word.range, "\(text) is a URL", hint: "write the host and the path only: \(target)")
             return nil
         }
         let slash = text.utf8.firstIndex(of: UInt8(ascii: "/")) ?? text.startIndex
         guard let host = host(text[..<slash], at: word), let path = path(String(text[slash...]), at: word) else {
             return nil
         }
-        return (RulePlace(host: host, path: path, isExact: isExact), word, block)
+        return (RuleTarget(host: host, path: path, isExact: isExact), word, block)
     }
 
-    private func host(_ text: Substring, at word: Word) -> ProtectRule.Host? {
+    private func host(_ text: Substring, at word: RealmsConfWord) -> ProtectRule.Host? {
         guard !text.isEmpty else { return .any }
         let isBelow = text.hasPrefix("*.")
         if let name = hostName(isBelow ? text.dropFirst(2) : text) { return isBelow ? .below(name) : .name(name) }
         let hint =
             switch true {
-            case text == "*": "leave it out for all hosts"
-            case text.contains("*"): "* is allowed in front only, for all hosts below a domain: *.example.com"
+            case text == "*": "for all hosts, write the path only"
+            case text.contains("*"):
+                "* is allowed only at the beginning, as in *.example.com for all hosts below a domain"
             case text.hasPrefix("'"): "use double quotes"
             case text.hasPrefix("="): "write a blank after ="
             case text.hasPrefix("["): "IPv6 addresses are not supported here"
-            case text.contains(":"): "a rule is for all ports of a host; leave the port out"
+            case text.contains(":"): "a rule is for all ports of a host: remove the port"
             default: "as in app.example.com/admin or *.example.com/: letters and digits of ASCII, - and ."
             }
         error(at: word.range, "\(text) is not a host that can be protected", hint: hint)
         return nil
     }
 
-    /// Returns a host name as settings may contain it; nil if it is not valid.
+    /// Returns the canonical form of a host name; nil if it is not valid in a configuration.
     func hostName(_ text: Substring) -> String? {
         text.utf8.contains(UInt8(ascii: "_")) ? nil : HostName.canonical(text)
     }
 
-    /// Reads a path in the form of normalised requests, with which rules are compared.
+    /// Returns a path in its normalized form, with which the paths of requests are compared.
     ///
-    /// A pattern of other programs would be compared as a literal path, and protect nothing: it is rejected unless quoted.
-    func path(_ text: String, at word: Word) -> String? {
-        if !word.isQuoted, text.hasPrefix("/"), let pattern = PlaceHint.pattern(in: text) {
+    /// A path that looks like a pattern is rejected, unless it is quoted. Patterns are not supported: the rule would
+    /// protect nothing, because the path of a request would be compared with the pattern itself.
+    func path(_ text: String, at word: RealmsConfWord) -> String? {
+        if !word.isQuoted, text.hasPrefix("/"), let pattern = TargetHint.pattern(in: text) {
             let hint =
-                "\(pattern.covering) covers all below it; quote the path if \(pattern.mark) is a part of its name"
-            error(at: word.range, "\(text) contains \(pattern.mark), and patterns are not supported", hint: hint)
+                "\(pattern.parent) is for all paths below it; quote the path if \(pattern.character) is a part of its name"
+            error(at: word.range, "\(text) contains \(pattern.character), and patterns are not supported", hint: hint)
             return nil
         }
         let segments = text.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
         let isPlain = text.utf8.allSatisfy { (0x21...0x7E).contains($0) && !"%?#\\;\"".utf8.contains($0) }
         let inner = segments.last == "" ? segments.dropLast() : segments
         guard text.hasPrefix("/"), isPlain, !inner.contains(where: { ["", ".", ".."].contains($0) }) else {
-            error(at: word.range, "\(text) is not a path that can be protected", hint: PlaceHint.hint(forPath: text))
+            error(at: word.range, "\(text) is not a path that can be protected", hint: TargetHint.hint(forPath: text))
             return nil
         }
         return inner.isEmpty ? "/" : "/" + inner.joined(separator: "/")

@@ -18,11 +18,11 @@ struct SignInReader {
         if let word = block.word("prefix"), let text = builder.expanded(word), let path = builder.path(text, at: word) {
             settings.prefix = path == "/" ? "" : path
         }
-        if let statement = block.once("realm") { settings.realms = builder.realms(statement, among: realms) }
-        let scalars = ScalarReader(linker: builder, block: block)
+        if let statement = block.first("realm") { settings.realms = builder.realms(statement, among: realms) }
+        let scalars = ScalarReader(builder: builder, block: block)
         scalars.duration("time", .seconds(10) ... .seconds(86_400), into: &settings.time)
         scalars.integer("waiting", 1...1_000_000, into: &settings.waiting)
-        if let statement = block.once("return-to") { settings.returnTo = origins(statement) }
+        if let statement = block.first("return-to") { settings.returnTo = origins(statement) }
         return settings
     }
 

@@ -1,37 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// Hints for places that are written in the syntax of other programs.
-enum PlaceHint {
-    /// The operators of nginx and others before a pattern.
+/// Hints for targets of rules that are written in the syntax of other programs.
+enum TargetHint {
+    /// The operators that nginx and other programs have before a pattern.
     static let operators: Set<String> = ["~", "~*", "^~", "=~", "!~"]
 
-    /// The hint about the two kinds of places.
-    static let places = "/admin covers all below it; = /admin is for that path alone"
+    /// The hint about the two kinds of targets.
+    static let kinds = "/admin is for that path and all paths below it; = /admin is for that path only"
 
-    /// Characters that are literal in a path here, and special in patterns of other programs.
-    private static let marks = Set("*?|()[]<>^$".utf8)
+    /// The characters that have a special meaning in patterns of other programs, but not here.
+    private static let specialCharacters = Set("*?|()[]<>^$".utf8)
 
-    /// Returns the first special character of a path, and the longest path above it; nil for a plain path.
-    static func pattern(in path: String) -> (mark: String, covering: String)? {
-        guard let place = path.utf8.firstIndex(where: { marks.contains($0) }) else {
-            // As in `/users/:id`.
+    /// Returns the first special character of a path, and the path above the segment with it; nil for a plain path.
+    static func pattern(in path: String) -> (character: String, parent: String)? {
+        guard let place = path.utf8.firstIndex(where: { specialCharacters.contains($0) }) else {
+            // A parameter such as `/users/:id`.
             guard let start = path.firstRange(of: "/:") else { return nil }
-            return (":", above(path[..<start.upperBound]))
+            return (":", parent(of: path[..<start.upperBound]))
         }
-        // A query is not a pattern, and has a hint of its own.
+        // A query is not a pattern; there is another hint for it.
         if path.utf8[place] == UInt8(ascii: "?"), path[place...].contains("=") { return nil }
-        return (String(path[place]), above(path[..<place]))
+        return (String(path[place]), parent(of: path[..<place]))
     }
 
-    /// Returns the path above the last segment.
-    private static func above(_ path: Substring) -> String {
+    /// Returns a path without its last segment.
+    private static func parent(of path: Substring) -> String {
         let segments = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst().dropLast()
         return "/" + segments.filter { !$0.isEmpty }.joined(separator: "/")
     }
 
-    /// Returns the place of a URL; nil if the text is not one.
-    static func place(ofURL text: String) -> String? {
+    /// Returns the host and path of a URL; nil if the text is not a URL.
+    static func target(ofURL text: String) -> String? {
         guard let scheme = text.firstRange(of: "://"), !text[..<scheme.lowerBound].contains("/") else { return nil }
         let rest = text[scheme.upperBound...].prefix { $0 != "?" && $0 != "#" }
         let host = rest.prefix { $0 != "/" && $0 != ":" }
@@ -44,11 +44,11 @@ enum PlaceHint {
         let segments = path.split(separator: "/", omittingEmptySubsequences: false)
         return switch true {
         case !path.hasPrefix("/"): "a path begins with /, also after a host: /welcome, app.example.com/, *.example.com/"
-        case path.contains("?"): "a rule is for a path, whatever the query: leave out ? and the rest"
+        case path.contains("?"): "a rule is for a path with any query: remove ? and the query"
         case path.contains("%"): "requests are decoded before they are compared: write the character itself"
-        case segments.contains("."), segments.contains(".."): "leave out . and ..: a request with them is rejected"
+        case segments.contains("."), segments.contains(".."): "remove . and ..: a request with them is rejected"
         case path.contains("//"): "one / is enough: a request with // is rejected"
-        default: "as in /welcome: visible ASCII, no # ; \\ \" and no blanks; a rule for the path above covers others"
+        default: "use visible ASCII without # ; \\ \" and blanks; for other paths write a rule for the path above them"
         }
     }
 }
