@@ -13,8 +13,8 @@ struct JDKLoginContextModel {
     struct Deviations: OptionSet {
         let rawValue: Int
 
-        /// The engine calls commit, abort and logout only for modules whose login was called, and a rejected login adds no
-        /// principal.
+        /// The engine calls commit, abort and logout only for modules whose login was called, and a rejected login leaves
+        /// no principal in the subject.
         static let onlyReached = Deviations(rawValue: 1)
         /// A module that cannot be created or that throws an `Error` is a failed module, and its control flag applies.
         static let faultsAreFailures = Deviations(rawValue: 2)

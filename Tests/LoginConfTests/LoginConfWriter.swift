@@ -25,9 +25,9 @@ enum LoginConfWriter {
     /// Returns the contexts as text, with one module per line and option values in double quotes.
     static func text(of entries: [LoginEntry]) throws(Unwritable) -> String {
         var text = ""
-        var names: Set<ExactText> = []
+        var names: Set<ByteComparedText> = []
         for entry in entries {
-            guard names.insert(ExactText(entry.name)).inserted else { throw .duplicate(context: entry.name) }
+            guard names.insert(ByteComparedText(entry.name)).inserted else { throw .duplicate(context: entry.name) }
             guard !entry.modules.isEmpty else { throw .noModules(context: entry.name) }
             text += word(entry.name) + " {\n"
             for module in entry.modules {

@@ -55,11 +55,11 @@ import Testing
         ),
         Mistake(
             "a \"b\"c;",
-            "1:3+4 a quoted text touches another word | put white space between them, or all of it in one pair of quotes"
+            "1:3+4 a quoted text touches another word | put white space between them, or write one quoted text"
         ),
         Mistake(
             "a b\"c\"d \"e\";",
-            "1:3+4 a quoted text touches another word | put white space between them, or all of it in one pair of quotes"
+            "1:3+4 a quoted text touches another word | put white space between them, or write one quoted text"
         ),
         Mistake(
             "a \"b;\nc;",

@@ -67,7 +67,7 @@ extension MistakesTests {
         Mistake(login + "realm xtech;", "etc/realms.conf:2:1: error: realm needs a block in { }"),
         Mistake(
             login + "realm \"caf\u{E9}\" { class StartWithRealm; }",
-            "etc/realms.conf:2:7: warning: the realm\'s name is not ASCII | RFC 7617 leaves open how clients read other characters in a challenge"
+            "etc/realms.conf:2:7: warning: the realm\'s name is not ASCII | RFC 7617 does not define how clients decode other characters in a challenge"
         ),
         Mistake(
             "login a b { StartWithLoginModule required; }",

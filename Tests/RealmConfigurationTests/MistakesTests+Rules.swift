@@ -122,8 +122,8 @@ extension MistakesTests {
         ),
         Mistake(
             validRealm + "protect /a { realm xtech; require user * \"*\"; require group Adm?n; }",
-            "etc/realms.conf:3:40: error: * is a pattern, and patterns are not supported | require any; is for every user of the realms; quote the word if it is a name",
-            "etc/realms.conf:3:61: error: Adm?n is a pattern, and patterns are not supported | require any; is for every user of the realms; quote the word if it is a name"
+            "etc/realms.conf:3:40: error: * is a pattern, and patterns are not supported | for every user of the realms write require any; quote the word if it is a name",
+            "etc/realms.conf:3:61: error: Adm?n is a pattern, and patterns are not supported | for every user of the realms write require any; quote the word if it is a name"
         ),
         Mistake("protect */a { open; }", "etc/realms.conf:1:9: error: * \(host) | for all hosts, write the path only"),
         Mistake(
@@ -131,8 +131,8 @@ extension MistakesTests {
                 .map { "protect \($0)/a { open; }" }.joined(separator: "\n"),
             diagnostics: ["a_b", "a..b", "-a", "a-", "été.example", String(repeating: "a", count: 64)]
                 .enumerated().map { index, name in
-                    "etc/realms.conf:\(index + 1):9: error: \(name) \(host) | as in app.example.com/admin or "
-                        + "*.example.com/: letters and digits of ASCII, - and ."
+                    "etc/realms.conf:\(index + 1):9: error: \(name) \(host) | use ASCII letters, digits, - and ., "
+                        + "as in app.example.com/admin or *.example.com/"
                 }
         ),
         Mistake(
@@ -157,9 +157,9 @@ extension MistakesTests {
         ),
         Mistake(
             "protect /a { open; methods get GET GET \"\" M-SEARCH; }",
-            "etc/realms.conf:1:28: error: get is not a method | A to Z and -, up to 32 of them, as in GET",
+            "etc/realms.conf:1:28: error: get is not a method | a method has 1 to 32 characters, A to Z and -, such as GET",
             "etc/realms.conf:1:36: error: GET occurs twice in methods",
-            "etc/realms.conf:1:40: error:  is not a method | A to Z and -, up to 32 of them, as in GET"
+            "etc/realms.conf:1:40: error:  is not a method | a method has 1 to 32 characters, A to Z and -, such as GET"
         ),
         Mistake(
             "protect /a { open; methods; networks; }",
@@ -199,8 +199,8 @@ extension MistakesTests {
         Mistake(
             validRealm + "protect /account { nobody; }\nprotect /session/x { open; }\n"
                 + "protect /a { realm xtech; auth form; require any; }",
-            "etc/realms.conf:3:9: warning: the rule has no effect: /account is a page of the sign-in | set another path for the pages with server { sign-in { prefix /gatehouse; } }",
-            "etc/realms.conf:4:9: warning: the rule has no effect: /session is a page of the sign-in | set another path for the pages with server { sign-in { prefix /gatehouse; } }"
+            "etc/realms.conf:3:9: warning: the rule has no effect: /account is a sign-in page | set another path for the pages with server { sign-in { prefix /gatehouse; } }",
+            "etc/realms.conf:4:9: warning: the rule has no effect: /session is a sign-in page | set another path for the pages with server { sign-in { prefix /gatehouse; } }"
         ),
         Mistake(
             "role admin { }",
@@ -295,7 +295,7 @@ extension MistakesTests {
         Mistake(
             "server { sign-in { return-to\n" + badOrigins.joined(separator: "\n") + "\n; } }",
             diagnostics: badOrigins.enumerated().map { index, origin in
-                "etc/realms.conf:\(index + 2):1: error: \(origin) is not an origin | as in https://app.example.com or https://app.example.com:8443: no path, no user, not http"
+                "etc/realms.conf:\(index + 2):1: error: \(origin) is not an origin | write https://HOST or https://HOST:PORT, without a path or a user"
             }
         ),
         Mistake(

@@ -130,7 +130,7 @@ extension LoginConfParser {
     private mutating func recoverStrayOption(_ key: LoginConfToken, isFirst: Bool) -> Position {
         guard !isFirst else {
             let hint = "a module begins with its class name and its control flag"
-            diagnostics.error("the option \(shown(key)) belongs to no module", at: key.range, hint: hint)
+            diagnostics.error("the option \(shown(key)) is not in a module", at: key.range, hint: hint)
             return skipModule()
         }
         if !isContinuingModule {

@@ -113,7 +113,7 @@ extension LoginConfParser {
         )
     }
 
-    /// Returns the offset of the first white space before a token.
+    /// Returns the end of the text before a token, without the white space between them.
     private func endOfToken(before token: LoginConfToken) -> UInt32 {
         var end = Int(token.start)
         while end > 0, ByteClass.of(text.bytes[end - 1]) & ByteClass.space != 0 { end -= 1 }

@@ -4,7 +4,7 @@
 internal import RealmKit
 
 extension LoginConfParser {
-    /// Returns the text of a word or string, with escapes resolved.
+    /// Returns the text of a word or string, with its escapes replaced.
     @inline(__always)
     func string(of token: LoginConfToken) -> String {
         if token.content.rawValue >= LoginConfToken.Content.escapes.rawValue { return decoded(token) }

@@ -121,7 +121,7 @@ struct LoginConfScanner {
         return token(.word, from: start, to: index)
     }
 
-    /// Reads the rest of a word from a byte C2 or EF on, which needs a check of the bytes after it.
+    /// Reads the rest of a word from a byte C2 or EF; the bytes after it decide whether it belongs to the word.
     @inline(never)
     private func wordWithNonASCII(from start: Int, at place: Int) -> LoginConfToken {
         let span = bytes.span

@@ -35,7 +35,7 @@ public struct LoginContextNames: Sendable {
         var slot = Int(hash) & (slots.count - 1)
         while slots[slot] != 0 {
             let other = known[Int(slots[slot]) - 1]
-            if other.hash == hash, ExactText(other.name) == ExactText(name) {
+            if other.hash == hash, ByteComparedText(other.name) == ByteComparedText(name) {
                 return duplicate(of: other, named: name, at: range, in: text)
             }
             slot = (slot + 1) & (slots.count - 1)

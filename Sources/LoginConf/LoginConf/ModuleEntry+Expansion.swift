@@ -38,7 +38,7 @@ extension ModuleEntry {
 extension ModuleOption {
     /// Returns the expanded value of an option of a `login` block as bytes.
     ///
-    /// With this method a secret is never in a `String`.
+    /// Use it for secrets: the content of a file is not converted to a `String`.
     ///
     /// - Parameters:
     ///   - expansion: The values of the references.

@@ -7,7 +7,7 @@ struct ModuleOptionList {
     private static let tableThreshold = 16
 
     private var options: [ModuleOption] = []
-    private var indexByKey: [ExactText: Int] = [:]
+    private var indexByKey: [ByteComparedText: Int] = [:]
 
     var isEmpty: Bool { options.isEmpty }
 
@@ -26,15 +26,15 @@ struct ModuleOptionList {
             options[index] = option
             return earlier
         }
-        if options.count >= Self.tableThreshold { indexByKey[ExactText(option.key)] = options.count }
+        if options.count >= Self.tableThreshold { indexByKey[ByteComparedText(option.key)] = options.count }
         options.append(option)
         return nil
     }
 
     @inline(__always)
     private func index(of key: String) -> Int? {
-        let key = ExactText(key)
+        let key = ByteComparedText(key)
         if options.count > Self.tableThreshold, let index = indexByKey[key] { return index }
-        return options.prefix(Self.tableThreshold).firstIndex { ExactText($0.key) == key }
+        return options.prefix(Self.tableThreshold).firstIndex { ByteComparedText($0.key) == key }
     }
 }

@@ -17,7 +17,7 @@ extension RealmsConfParser {
         advance()
         if current.kind != .unterminatedString, isWord(token.kind), token.start == previousEnd {
             let whole = SourceRange(UInt32(current.start), UInt32(token.end))
-            let hint = "put white space between them, or all of it in one pair of quotes"
+            let hint = "put white space between them, or write one quoted text"
             diagnostics.error("a quoted text touches another word", at: whole, hint: hint)
             // A chain of words and strings is reported once.
             while isWord(token.kind), token.start == previousEnd { advance() }

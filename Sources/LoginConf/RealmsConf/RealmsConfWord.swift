@@ -49,7 +49,7 @@ public struct RealmsConfWord: Sendable, Hashable {
 
     /// Returns the expanded text as bytes; see ``expanded(by:in:)``.
     ///
-    /// With this method a secret is never in a `String`.
+    /// Use it for secrets: the content of a file is not converted to a `String`.
     ///
     /// - Parameters:
     ///   - expansion: The values of the references.

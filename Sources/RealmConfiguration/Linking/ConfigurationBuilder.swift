@@ -29,7 +29,7 @@ struct ConfigurationBuilder {
             repeated: ["login-config", "login", "realm", "role", "protect"],
             in: self
         )
-        let contexts = ContextTable(
+        let contexts = LoginContextTable(
             files: block.all("login-config"),
             inline: block.all("login"),
             in: self
@@ -77,7 +77,7 @@ struct ConfigurationBuilder {
         )
     }
 
-    /// Returns the place of the `state` statement, or of the `server` block if it has none; nil without a `server` block.
+    /// Returns the place of the `state` statement or else of the `server` block; nil without a `server` block.
     private func stateFolderRange(_ server: ServerSettings) -> SourceRange? {
         server.stateFolder.range == .none ? nil : server.stateFolder.range
     }

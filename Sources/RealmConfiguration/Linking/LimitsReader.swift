@@ -14,7 +14,7 @@ struct LimitsReader {
         var limits = HTTPLimits()
         guard let statements = builder.block(statement) else { return limits }
         let block = Block(statements, of: "limits", Self.keywords, in: builder)
-        let scalars = ScalarReader(builder: builder, block: block)
+        let scalars = SettingReader(builder: builder, block: block)
         for setting in HTTPLimits.settings {
             switch setting.value {
             case .integer(let limit, let bounds): scalars.integer(setting.name, bounds, into: &limits[keyPath: limit])

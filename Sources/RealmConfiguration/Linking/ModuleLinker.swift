@@ -14,7 +14,7 @@ struct ModuleLinker {
     /// The option `deadline`, which every module has: the longest time for one call of the module.
     static let deadline = Property("deadline", .duration)
 
-    func stack(_ entry: ContextTable.Entry) -> LoginStack? {
+    func stack(_ entry: LoginContextTable.Entry) -> LoginStack? {
         guard entry.modules.count <= LoginStack.maximumEntries else {
             let message = "a login context must not have more than \(LoginStack.maximumEntries) modules"
             builder.log.add(entry.text.error(at: entry.nameRange, message))
@@ -25,7 +25,7 @@ struct ModuleLinker {
         return LoginStack(name: entry.name, entries, clock: builder.loader.clock)
     }
 
-    private func link(_ module: ModuleEntry, in entry: ContextTable.Entry) -> LoginStack.Entry? {
+    private func link(_ module: ModuleEntry, in entry: LoginContextTable.Entry) -> LoginStack.Entry? {
         let kinds = builder.loader.kinds.flatMap(\.modules)
         guard let kind = kinds.first(where: { $0.names.contains(module.className) }) else {
             let hint = ConfigurationBuilder.hint(module.className, among: kinds.flatMap(\.names))
@@ -61,7 +61,7 @@ struct ModuleLinker {
     private func values(
         of module: ModuleEntry,
         kind: ModuleKind,
-        in entry: ContextTable.Entry
+        in entry: LoginContextTable.Entry
     ) -> (values: [String: PropertyValue], deadline: Duration?)? {
         var values: [String: PropertyValue] = [:]
         var deadline: Duration?
@@ -99,7 +99,7 @@ struct ModuleLinker {
     private func value(
         of option: ModuleOption,
         property: Property,
-        in entry: ContextTable.Entry
+        in entry: LoginContextTable.Entry
     ) -> PropertyValue? {
         do throws(Diagnostic) {
             let bytes =
@@ -129,7 +129,12 @@ struct ModuleLinker {
         text.split { $0 == "," || $0.isWhitespace }.map(String.init)
     }
 
-    private func report(_ message: String, at range: SourceRange, in entry: ContextTable.Entry, hint: String? = nil) {
+    private func report(
+        _ message: String,
+        at range: SourceRange,
+        in entry: LoginContextTable.Entry,
+        hint: String? = nil
+    ) {
         builder.log.add(entry.text.error(at: range, message, hint: hint))
     }
 }

@@ -18,7 +18,7 @@ struct PasswordsReader {
         let hint = "as in: passwords { hash argon2id memory=19MiB passes=2; }"
         guard let statement, let statements = builder.block(statement, hint: hint) else { return settings }
         let block = Block(statements, of: "passwords", Self.keywords, in: builder)
-        let scalars = ScalarReader(builder: builder, block: block)
+        let scalars = SettingReader(builder: builder, block: block)
         if let hash = block.first("hash") { read(hash, into: &settings.policy) }
         scalars.integer("minimum-length", 1...64, into: &settings.minimumLength)
         scalars.integer("workers", 1...1024, into: &settings.slots.workers)
@@ -63,7 +63,7 @@ struct PasswordsReader {
         guard needed > settings.slots.memory, let statement = block.first("hash") ?? block.first("memory") else {
             return
         }
-        let (oneHash, limit) = (ScalarReader.text(bytes: needed), ScalarReader.text(bytes: settings.slots.memory))
+        let (oneHash, limit) = (SettingReader.text(bytes: needed), SettingReader.text(bytes: settings.slots.memory))
         builder.error(
             at: (statement.arguments.first ?? statement.keyword).range,
             "one hash needs \(oneHash) of memory, but the limit for all hashes together is \(limit)",

@@ -7,9 +7,9 @@ internal import RealmKit
 /// Creates realms from their blocks, and links them with their stacks.
 struct RealmLinker {
     let builder: ConfigurationBuilder
-    let contexts: ContextTable
+    let contexts: LoginContextTable
     let services: RealmServices
-    /// The place of the `state` statement, or of the `server` block without it; nil if there is no `server` block.
+    /// The place of the `state` statement or else of the `server` block; nil without a `server` block.
     let stateFolderRange: SourceRange?
 
     func link(_ statements: [Statement]) -> [BoundRealm] {
@@ -36,7 +36,7 @@ struct RealmLinker {
             return nil
         }
         if !name.unicodeScalars.allSatisfy(\.isASCII) {
-            let hint = "RFC 7617 leaves open how clients read other characters in a challenge"
+            let hint = "RFC 7617 does not define how clients decode other characters in a challenge"
             builder.log.add(builder.text.warning(at: word.range, "the realm's name is not ASCII", hint: hint))
         }
         return name

@@ -41,8 +41,8 @@ struct RoleReader {
         return Role(
             name: name,
             realms: block.first("realm").map { builder.realms($0, among: realms) } ?? [],
-            groups: block.all("group").flatMap { builder.userNames(builder.words($0)[...]) },
-            users: block.all("user").flatMap { builder.userNames(builder.words($0)[...]) }
+            groups: block.all("group").flatMap { builder.userOrGroupNames(builder.words($0)[...]) },
+            users: block.all("user").flatMap { builder.userOrGroupNames(builder.words($0)[...]) }
         )
     }
 
@@ -74,13 +74,13 @@ extension ConfigurationBuilder {
     }
 
     /// Reads names of users or groups.
-    func userNames(_ words: ArraySlice<RealmsConfWord>) -> [String] {
+    func userOrGroupNames(_ words: ArraySlice<RealmsConfWord>) -> [String] {
         words.compactMap { word in
             guard let name = expanded(word) else { return nil }
             if name.isEmpty {
                 error(at: word.range, "a name must not be empty")
             } else if !word.isQuoted, name.utf8.contains(where: { "*?".utf8.contains($0) }) {
-                let hint = "require any; is for every user of the realms; quote the word if it is a name"
+                let hint = "for every user of the realms write require any; quote the word if it is a name"
                 error(at: word.range, "\(name) is a pattern, and patterns are not supported", hint: hint)
             } else if !word.isQuoted, name.contains(",") || Self.ruleKeywords.contains(name) {
                 let hint = "names are separated by blanks, statements end with ; (quote the word if it is a name)"

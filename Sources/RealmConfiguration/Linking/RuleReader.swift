@@ -48,7 +48,7 @@ struct RuleReader {
         }
         guard let page else { return }
         let hint = "set another path for the pages with server { sign-in { prefix /gatehouse; } }"
-        let message = "the rule has no effect: \(page) is a page of the sign-in"
+        let message = "the rule has no effect: \(page) is a sign-in page"
         builder.log.add(builder.text.warning(at: range, message, hint: hint))
     }
 
@@ -101,7 +101,7 @@ struct RuleReader {
             guard let method = builder.expanded(word) else { continue }
             let isToken = method.utf8.allSatisfy { (0x41...0x5A).contains($0) || $0 == UInt8(ascii: "-") }
             guard isToken, (1...32).contains(method.utf8.count) else {
-                let hint = "A to Z and -, up to 32 of them, as in GET"
+                let hint = "a method has 1 to 32 characters, A to Z and -, such as GET"
                 builder.error(at: word.range, "\(method) is not a method", hint: hint)
                 continue
             }
@@ -150,8 +150,8 @@ struct RuleReader {
         let names = words.dropFirst()
         switch (kind, names.isEmpty) {
         case ("any", true): return .any
-        case ("user", false): return .users(builder.userNames(names))
-        case ("group", false): return .groups(builder.userNames(names))
+        case ("user", false): return .users(builder.userOrGroupNames(names))
+        case ("group", false): return .groups(builder.userOrGroupNames(names))
         case ("role", false):
             let found = names.compactMap { word in
                 builder.knownName(word, as: "role", among: roles.map(\.name)).flatMap { name in

@@ -90,7 +90,7 @@ extension ConfigurationBuilder {
             case text.hasPrefix("="): "write a blank after ="
             case text.hasPrefix("["): "IPv6 addresses are not supported here"
             case text.contains(":"): "a rule is for all ports of a host: remove the port"
-            default: "as in app.example.com/admin or *.example.com/: letters and digits of ASCII, - and ."
+            default: "use ASCII letters, digits, - and ., as in app.example.com/admin or *.example.com/"
             }
         error(at: word.range, "\(text) is not a host that can be protected", hint: hint)
         return nil

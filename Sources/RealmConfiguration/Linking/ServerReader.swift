@@ -29,8 +29,8 @@ struct ServerReader {
         let addresses = block.all("listen").flatMap { builder.words($0) }.compactMap(address)
         if !addresses.isEmpty { settings.listen = addresses }
         if let folder = block.file("state") { settings.stateFolder = folder }
-        if let proxies = block.first("trusted-proxies") { settings.trustedProxies = trusted(proxies) }
-        let scalars = ScalarReader(builder: builder, block: block)
+        if let proxies = block.first("trusted-proxies") { settings.trustedProxies = trustedProxies(proxies) }
+        let scalars = SettingReader(builder: builder, block: block)
         scalars.flag("forwarded-host", into: &settings.trustsForwardedHost)
         if settings.trustsForwardedHost, settings.trustedProxies.isEmpty, let word = block.word("forwarded-host") {
             let message = "forwarded-host has no effect without trusted-proxies"
@@ -57,7 +57,7 @@ struct ServerReader {
     }
 
     /// Reads the proxies whose forwarded headers are trusted.
-    private func trusted(_ statement: Statement) -> [CIDRBlock] {
+    private func trustedProxies(_ statement: Statement) -> [CIDRBlock] {
         let words = builder.words(statement)
         if words.count == 1, builder.expanded(words[0]) == "none" { return [] }
         return words.compactMap { word in

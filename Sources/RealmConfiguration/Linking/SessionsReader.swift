@@ -18,7 +18,7 @@ struct SessionsReader {
             return settings
         }
         let block = Block(statements, of: "sessions", Self.keywords, in: builder)
-        let scalars = ScalarReader(builder: builder, block: block)
+        let scalars = SettingReader(builder: builder, block: block)
         let day = 86_400
         scalars.duration("idle", .seconds(10) ... .seconds(7 * day), into: &settings.idle)
         // Browsers keep a cookie for at most 400 days (RFC 6265bis section 5.5).

@@ -112,7 +112,7 @@ struct TLSReader {
     }
 
     private func readTickets(_ block: Block, into settings: inout TLSSettings) {
-        ScalarReader(builder: builder, block: block).flag("session-tickets", into: &settings.sessionTickets)
+        SettingReader(builder: builder, block: block).flag("session-tickets", into: &settings.sessionTickets)
         settings.ticketKeyFiles = block.files("ticket-key")
         if !settings.sessionTickets, let key = block.first("ticket-key") {
             builder.error(

@@ -20,7 +20,7 @@ struct ThrottleReader {
             return settings
         }
         let block = Block(statements, of: "throttle", Self.keywords, in: builder)
-        let scalars = ScalarReader(builder: builder, block: block)
+        let scalars = SettingReader(builder: builder, block: block)
         scalars.integer("failures", 0...10_000, into: &settings.failures)
         scalars.integer("source-failures", 0...60_000, into: &settings.sourceFailures)
         // A time below a second has no effect, and a lock of more than a week is too long for users.

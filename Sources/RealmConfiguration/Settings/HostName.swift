@@ -5,8 +5,9 @@
 ///
 /// Source: RFC 1034 section 3.1, RFC 1123 section 2.1; CVE-2026-77560, CVE-2026-48794.
 package enum HostName {
-    /// The maximum length of a name in bytes: the 255 bytes of RFC 1035 section 2.3.4 without the first length byte and the
-    /// final zero.
+    /// The maximum length of a name in bytes.
+    ///
+    /// RFC 1035 section 2.3.4 allows 255 bytes, with the first length byte and the final zero.
     package static let maximumBytes = 253
 
     /// Returns the canonical form of a host name or an IPv4 address; nil for other texts.

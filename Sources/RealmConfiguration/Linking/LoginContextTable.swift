@@ -5,7 +5,7 @@ internal import LoginConf
 internal import RealmKit
 
 /// All login contexts of a configuration: the entries of its login.conf files and its `login` blocks.
-struct ContextTable {
+struct LoginContextTable {
     /// A login context and the text that contains it.
     struct Entry {
         let name: String

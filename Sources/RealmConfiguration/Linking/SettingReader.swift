@@ -5,7 +5,7 @@ internal import LoginConf
 internal import RealmKit
 
 /// Reads the settings of a block that have one value, and checks their bounds.
-struct ScalarReader {
+struct SettingReader {
     let builder: ConfigurationBuilder
     let block: Block
 
