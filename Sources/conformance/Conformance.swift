@@ -3,19 +3,21 @@
 
 internal import Foundation
 
-/// Replays recorded cases through the real engine and parser: cases on standard input, one JSON object a line, answers
-/// on standard output in the same order.
+/// Replays recorded cases with the engine and the parser.
+///
+/// It reads the cases from standard input, one JSON object per line, and writes the answers to standard output in the
+/// same order.
 @main
 enum Conformance {
-    /// A line of the input that cannot be replayed.
+    /// The error of an input line that cannot be replayed.
     private struct BadLine: Error {
         let number: Int
         let fault: String
     }
 
-    private typealias Dialect = @Sendable (Data) async throws -> Data
+    private typealias CaseFormat = @Sendable (Data) async throws -> Data
 
-    private static let dialects: [String: Dialect] = [
+    private static let formats: [String: CaseFormat] = [
         "jaas": { line in
             try encoded(try await StackReplay.answer(try JSONDecoder().decode(StackReplay.Case.self, from: line)))
         },
@@ -25,15 +27,15 @@ enum Conformance {
     ]
 
     static func main() async {
-        guard CommandLine.arguments.count == 2, let dialect = dialects[CommandLine.arguments[1]] else {
-            fail("usage: conformance \(dialects.keys.sorted().joined(separator: "|")) < cases > answers", status: 2)
+        guard CommandLine.arguments.count == 2, let format = formats[CommandLine.arguments[1]] else {
+            fail("usage: conformance \(formats.keys.sorted().joined(separator: "|")) < cases > answers", status: 2)
         }
         do throws(BadLine) {
             var number = 1
             while true {
                 let lines = readLines(512)
                 if lines.isEmpty { return }
-                FileHandle.standardOutput.write(try await answers(to: lines, from: number, in: dialect))
+                FileHandle.standardOutput.write(try await answers(to: lines, from: number, in: format))
                 number += lines.count
             }
         } catch {
@@ -47,17 +49,19 @@ enum Conformance {
         return lines
     }
 
-    /// The answers to lines, computed concurrently: a case that waits for a module does not delay the others.
+    /// Returns the answers to lines.
+    ///
+    /// They are computed concurrently, so that a case that waits for a module does not delay other cases.
     private static func answers(
         to lines: [String],
         from first: Int,
-        in dialect: @escaping Dialect
+        in format: @escaping CaseFormat
     ) async throws(BadLine) -> Data {
         let answers = await withTaskGroup(of: (Int, Result<Data, BadLine>).self) { group in
             for (index, line) in lines.enumerated() {
                 group.addTask {
                     do {
-                        return (index, .success(try await dialect(Data(line.utf8))))
+                        return (index, .success(try await format(Data(line.utf8))))
                     } catch {
                         return (index, .failure(BadLine(number: first + index, fault: "\(error)")))
                     }

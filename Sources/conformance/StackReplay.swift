@@ -20,7 +20,7 @@ enum StackReplay {
         let `init`: String?
     }
 
-    /// One outcome, or a list of them for successive calls.
+    /// The outcomes of successive calls; the last outcome is repeated.
     struct Outcomes: Decodable, Sendable {
         let words: [String]
 
@@ -59,16 +59,17 @@ enum StackReplay {
             try container.encodeIfPresent(exception, forKey: .exception)
             try container.encodeIfPresent(module, forKey: .module)
             try container.encodeIfPresent(phase, forKey: .phase)
-            // A missing subject is written as null: the recorded answers do.
+            // A missing subject is written as null, as in the recorded answers.
             try container.encode(subject, forKey: .subject)
             try container.encode(trace, forKey: .trace)
         }
     }
 
-    static let brokenMark = "cannot be made: "
+    /// The start of the log text of a module that could not be created.
+    static let notCreatedPrefix = "cannot be made: "
 
-    struct Malformed: Error {
-        let what: String
+    struct MalformedCase: Error {
+        let reason: String
     }
 
     static func answer(_ test: Case) async throws -> Answer {
@@ -93,7 +94,7 @@ enum StackReplay {
                     call.result = "error"
                     call.exception = "LoginException"
                 }
-            default: throw Malformed(what: "unknown call \(name)")
+            default: throw MalformedCase(reason: "unknown call \(name)")
             }
             call.subject = context.subject.map { $0.users }
             calls.append(call)
@@ -103,12 +104,12 @@ enum StackReplay {
 
     private static func entry(at index: Int, _ module: Module) throws -> LoginStack.Entry {
         guard let flag = ControlFlag(rawValue: module.flag) else {
-            throw Malformed(what: "unknown flag \(module.flag)")
+            throw MalformedCase(reason: "unknown flag \(module.flag)")
         }
         if let fault = module.`init`, fault != "ok" {
-            // In Gatehouse a module that cannot be made is an error at load. The replay makes a stack with it all the
-            // same.
-            return .broken("m\(index)", flag, fault: .internalError(brokenMark + fault))
+            // In Gatehouse a module that cannot be created is an error in the configuration. The replay still creates a
+            // stack with this module.
+            return .broken("m\(index)", flag, fault: .internalError(notCreatedPrefix + fault))
         }
         var options: [String: PropertyValue] = ["principal": .string("m\(index)")]
         let outcomes = ["login": module.login, "commit": module.commit, "abort": module.abort, "logout": module.logout]
@@ -133,7 +134,7 @@ enum StackReplay {
 
 extension StackReplay.Call {
     mutating func record(_ refusal: Refusal?, steps: [LoginStep], of test: StackReplay.Case) {
-        // A module that could not be made has not been called.
+        // A module that could not be created has not been called.
         trace = steps.filter { !$0.isBroken }.map { step in
             let call = "\(step.index).\(step.phase.name)"
             if let failure = step.outcome.failure { return "\(call)!\(JavaException.name(failure))" }
@@ -142,7 +143,7 @@ extension StackReplay.Call {
         guard let refusal else { return }
         result = "error"
         exception = JavaException.name(refusal.failure)
-        // The JDK does not report which module threw a SecurityException, so the recorded answer names none.
+        // The JDK does not report which module threw a SecurityException.
         if case .module(let index, let phase, .internalError) = refusal, test.modules[index].throwsSecurity(phase) {
             return
         }
@@ -167,11 +168,11 @@ extension StackReplay.Module {
 }
 
 extension LoginStep {
-    /// True if the module could not be made: its failure is not a call.
-    var isBroken: Bool { fault?.log.hasPrefix(StackReplay.brokenMark) ?? false }
+    /// True if the module could not be created, so that it was not called.
+    var isBroken: Bool { fault?.log.hasPrefix(StackReplay.notCreatedPrefix) ?? false }
 }
 
-/// The exceptions of Java for the kinds of failure.
+/// The exceptions of JAAS for login failures.
 enum JavaException {
     static func failure(_ name: String) -> LoginFailure {
         LoginFailure.allCases.first { self.name($0) == name && $0 != .unavailable && $0 != .internalError }
@@ -188,7 +189,7 @@ enum JavaException {
         case .disabled: "AccountException"
         case .accountExpired: "AccountExpiredException"
         case .credentialExpired: "CredentialExpiredException"
-        // The JDK wraps every other exception in one of these.
+        // The JDK wraps all other exceptions in a LoginException.
         case .permissionDenied, .unavailable, .internalError: "LoginException"
         }
     }

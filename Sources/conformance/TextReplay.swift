@@ -35,7 +35,7 @@ enum TextReplay {
     }
 
     static func answer(_ test: Case) -> Answer {
-        // The system properties of the recorded JDK.
+        // The system property that the JDK had during the recording.
         let system = ["user.home": "/root"]
         let properties = system.merging(test.props ?? [:]) { _, given in given }
         let parsed = LoginConf.parse(

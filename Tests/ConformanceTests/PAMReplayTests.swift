@@ -5,17 +5,18 @@ import RealmKit
 import RealmTesting
 import Testing
 
-/// Replays the recorded stacks of Linux-PAM in the engine: `pam_authenticate` only, as the README beside the cases
-/// explains.
+/// Replays the recorded stacks of Linux-PAM with the engine.
+///
+/// Only the answers of `pam_authenticate` are compared; see the README of the cases.
 struct PAMReplayTests {
     struct Expected: Sendable, CustomTestStringConvertible {
         let file: String
         let cases: Int
-        /// The number of cases that cannot be replayed yet: a control that a parser of pam.d would reject, or only
-        /// another function.
+        /// The number of cases that cannot be replayed: their control is invalid, or they call only other functions.
         let skipped: Int
-        /// The column of the answer, and that of the numbers of the called modules if they were recorded.
+        /// The column of the answer.
         let answer: Int
+        /// The column with the numbers of the called modules; nil if they were not recorded.
         let calls: Int?
 
         var testDescription: String { file }
@@ -28,8 +29,10 @@ struct PAMReplayTests {
     ]
 
     @Test(arguments: sets)
-    func `every recorded stack grants, refuses and calls as Linux-PAM does`(expected: Expected) throws {
-        let lines = try Recorded.lines("pam/\(expected.file)")
+    func `every recorded stack has the same result and calls the same modules as in Linux-PAM`(
+        expected: Expected
+    ) throws {
+        let lines = try RecordedCases.lines("pam/\(expected.file)")
         #expect(lines.count == expected.cases)
         var skipped = 0
         var granted = 0
@@ -50,7 +53,7 @@ struct PAMReplayTests {
             let login = LoginStack(name: "pam", stack.entries, clock: ManualClock())
             let request = LoginRequest(realm: "replay", username: try Username("u"))
             let report = try #require(login.loginNow(request))
-            // If several functions were called, the answer of authenticate is the first.
+            // If several functions were called, the first answer is the answer of pam_authenticate.
             let answer = fields[expected.answer].prefix { $0 != "," }
             let grants = report.identity != nil
             #expect(grants == (answer == "PAM_SUCCESS"), "\(line)")
@@ -61,7 +64,7 @@ struct PAMReplayTests {
             granted += grants ? 1 : 0
         }
         #expect(skipped == expected.skipped)
-        // A run that always refuses, or never does, would prove nothing.
+        // If all logins had the same result, the test would prove nothing.
         #expect(granted > 0 && granted < lines.count - skipped)
     }
 }

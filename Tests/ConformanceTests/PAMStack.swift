@@ -5,19 +5,18 @@ import RealmKit
 import RealmTesting
 import Synchronization
 
-/// A stack in the language of the recorded cases of Linux-PAM: `CONTROL OUTCOME` joined by `;`, `include{..}`,
-/// `substack{..}`.
+/// A stack of a recorded case of Linux-PAM.
+///
+/// The case is a list of `CONTROL OUTCOME`, `include{...}` and `substack{...}`, separated by `;`.
 struct PAMStack {
-    /// The return code of a module, as far as the engine receives it.
+    /// The answer of a module to the engine.
     private enum Answer {
         case given(Outcome)
-        /// No module is called: it cannot be loaded, or does not have the function.
+        /// The module cannot be loaded or does not have the function, so it is not called.
         case absent
     }
 
-    /// A case that the engine cannot replay: a control that libpam itself does not understand.
-    ///
-    /// A parser of pam.d files would reject it.
+    /// The error of a case with an invalid control, which a parser of pam.d files would reject.
     struct MalformedControl: Error {
         let text: String
     }
@@ -50,7 +49,7 @@ struct PAMStack {
         for (word, depth) in [("include", level), ("substack", level + 1)] {
             if rest.hasPrefix("\(word)missing") || rest.hasPrefix("\(word) missing") {
                 rest = rest.drop { $0 != ";" && $0 != "}" }
-                // libpam adds an entry here that always fails, without a module to call.
+                // For a missing file libpam adds an entry that always fails and has no module.
                 entries.append(entry(ActionTable(success: .bad, ignored: .bad, failure: .bad), .absent, level))
                 return true
             }
@@ -71,7 +70,7 @@ struct PAMStack {
         rest = rest[end...]
         let cut = (item.first == "[" ? item.firstIndex(of: "]").map(item.index(after:)) : item.firstIndex(of: " "))
         guard let cut else { throw MalformedControl(text: String(item)) }
-        // The return codes of the module's other functions, as in `success,setcred=cred_err`, do not affect the login.
+        // The codes of other functions are ignored, such as `setcred` in `success,setcred=cred_err`.
         let code = item[cut...].drop { $0 == " " }.prefix { $0 != "," && $0 != " " }
         modules += 1
         let number = modules
@@ -113,9 +112,9 @@ struct PAMStack {
         "authtok_expired", "module_unknown", "bad_item", "conv_again", "incomplete", "default",
     ]
 
-    /// Returns the table of a control.
+    /// Returns the actions of a control.
     ///
-    /// All failures of this module have the action of its own code, as it returns no other.
+    /// The module always returns the same code, so the action of that code is the action of all failures.
     private static func table(
         _ control: Substring,
         answering code: String
@@ -131,7 +130,7 @@ struct PAMStack {
             }
         }
         let action = { (code: Substring) -> Action in
-            // libpam counts a return code that PAM does not define, as -1 or 77, as a failure under every control.
+            // libpam counts a return code that PAM does not define, such as -1 or 77, as a failure for every control.
             codes.contains(code) ? meant[code] ?? meant["default"] ?? .bad : .bad
         }
         return ActionTable(
@@ -161,17 +160,17 @@ struct PAMStack {
 
 /// The numbers of the modules that were called, in order.
 final class CallList: Sendable {
-    private let noted = Mutex<[Int]>([])
+    private let numbers = Mutex<[Int]>([])
 
-    var all: [Int] { noted.withLock { $0 } }
+    var all: [Int] { numbers.withLock { $0 } }
 
-    func note(_ number: Int) { noted.withLock { $0.append(number) } }
+    func append(_ number: Int) { numbers.withLock { $0.append(number) } }
 }
 
-/// A module with a fixed answer.
+/// A module that always has the same outcome.
 private struct AnsweringModule: ImmediateLoginModule {
     let outcome: Outcome
-    /// Its number in the case; nil if its calls are not recorded.
+    /// The number of the module in the case; nil if its calls are not recorded.
     let number: Int?
     let calls: CallList
 
@@ -184,7 +183,7 @@ private struct AnsweringModule: ImmediateLoginModule {
     init(realm: any Realm, options: ModuleOptions) throws(BadModule) { throw BadModule("is made in code only") }
 
     func authenticateUser(_ attempt: LoginAttempt) throws(LoginFault) -> Verdict {
-        if let number { calls.note(number) }
+        if let number { calls.append(number) }
         if let failure = outcome.failure { return .failed(failure) }
         return outcome == .success ? attempt.commit(groups: []) : .ignored
     }

@@ -5,14 +5,13 @@ import Testing
 
 @testable import conformance
 
-/// The reasons for which an answer differs from the recorded one; docs/jaas.md lists them.
-enum Reason: String, CaseIterable {
-    /// A module that was not reached gets no commit, abort or logout, with all consequences.
+/// The reasons why an answer differs from the recorded answer of the JDK; see docs/jaas.md.
+enum DifferenceReason: String, CaseIterable {
+    /// The engine does not call commit, abort or logout of a module whose login was not called.
     case unreached
-    /// A module that cannot be created is an error at load here; in the replay it fails under its flag whenever it is
-    /// reached.
+    /// A module cannot be created: in the replay it is a failed module, and its control flag applies.
     case initFault
-    /// After an `Error` the JDK resumes in the middle of the stack; here it is a failure like any other.
+    /// A module throws an `Error`: the JDK continues in the middle of the stack; the engine treats it as a failure.
     case error
 
     init?(_ test: StackReplay.Case) {
@@ -34,7 +33,7 @@ struct StackReplayTests {
         let name: String
         let cases: Int
         /// The number of answers that differ from the JDK's, by reason.
-        var differences: [Reason: Int] = [:]
+        var differences: [DifferenceReason: Int] = [:]
 
         var testDescription: String { name }
     }
@@ -49,29 +48,29 @@ struct StackReplayTests {
     ]
 
     @Test(arguments: sets)
-    func `every recorded stack is answered as by the JDK, except for the listed reasons`(
+    func `the answers of the engine differ from the answers of the JDK only for the listed reasons`(
         expected: Expected
     ) async throws {
-        let cases = try Recorded.lines("jaas/\(expected.name).cases.jsonl", as: StackReplay.Case.self)
-        let answers = try Recorded.lines("jaas/\(expected.name).answers.jsonl", as: Recorded.Answer.self)
+        let cases = try RecordedCases.lines("jaas/\(expected.name).cases.jsonl", as: StackReplay.Case.self)
+        let answers = try RecordedCases.lines("jaas/\(expected.name).answers.jsonl", as: RecordedCases.Answer.self)
         #expect(cases.count == expected.cases && cases.map(\.id) == answers.map(\.id))
-        var differences: [Reason: Int] = [:]
+        var differences: [DifferenceReason: Int] = [:]
         for (test, answer) in zip(cases, answers) {
             let ours = try await StackReplay.answer(test).calls.map(CallSummary.init)
-            let reason = Reason(test)
-            // In every case this project's answer follows from the JDK's algorithm and the two deviations.
-            var deviating = ContextModel(test, [.onlyReached, .faultsAreFailures])
+            let reason = DifferenceReason(test)
+            // The model with both deviations gives the answer of the engine.
+            var deviating = JDKLoginContextModel(test, [.onlyReached, .faultsAreFailures])
             #expect(ours == deviating.run(), "\(test.id)")
-            // The JDK's answer follows from its algorithm alone.
-            var plain = ContextModel(test, [])
+            // The model without deviations gives the answer of the JDK.
+            var plain = JDKLoginContextModel(test, [])
             if reason != .error { #expect(Self.reachedOnly(plain.run(), answer) == answer.summaries, "\(test.id)") }
             if ours != answer.summaries, let reason { differences[reason, default: 0] += 1 }
         }
         #expect(differences == expected.differences)
     }
 
-    /// The calls of modules that were reached; the others are not compared.
-    private static func reachedOnly(_ summaries: [CallSummary], _ answer: Recorded.Answer) -> [CallSummary] {
+    /// Returns the summaries without calls of modules whose login was not called.
+    private static func reachedOnly(_ summaries: [CallSummary], _ answer: RecordedCases.Answer) -> [CallSummary] {
         var reached: Set<Substring> = []
         return summaries.map { summary in
             var summary = summary
@@ -83,9 +82,9 @@ struct StackReplayTests {
         }
     }
 
-    @Test func `a case that cannot be read is refused`() async throws {
+    @Test func `a case with an unknown control flag is rejected`() async throws {
         let module = StackReplay.Module(flag: "needed", login: nil, commit: nil, abort: nil, logout: nil, init: nil)
         let test = StackReplay.Case(id: "x", subject: nil, modules: [module], calls: nil)
-        await #expect(throws: StackReplay.Malformed.self) { try await StackReplay.answer(test) }
+        await #expect(throws: StackReplay.MalformedCase.self) { try await StackReplay.answer(test) }
     }
 }

@@ -13,7 +13,7 @@ struct TextReplayTests {
         return String(decoding: try encoder.encode(TextReplay.answer(test)), as: UTF8.self)
     }
 
-    @Test func `a valid text is answered with its entries, sorted by name`() throws {
+    @Test func `the answer to a valid text contains its entries, sorted by name`() throws {
         let text = "b { M required o=\"${k}\"; };\nA { N optional; P sufficient; };"
         #expect(
             try json(TextReplay.Case(id: "x", text: text, props: ["k": "v"]))
@@ -21,7 +21,7 @@ struct TextReplayTests {
         )
     }
 
-    @Test func `an invalid text is answered with line, column, message and hint`() throws {
+    @Test func `the answer to an invalid text contains line, column, message and hint`() throws {
         #expect(
             try json(TextReplay.Case(id: "x", text: "A {\n  M required\n};", props: nil))
                 == #"{"column":13,"hint":"every module ends with `;`","id":"x","line":2,"message":"missing `;` after the module","ok":false}"#
@@ -43,7 +43,7 @@ struct TextReplayTests {
         let entries: [Entry]?
     }
 
-    /// The texts that the JDK accepts and this project rejects; the parser's own tests name the hazard of each.
+    /// The texts that the JDK accepts and this project rejects; `RecordedCasesTests` lists their hazards.
     private static let hazards: Set<String> = [
         "bom", "block-comment-unterminated", "single-slash-unquoted-path-2lines", "single-slash-as-line-comment",
         "slash-eof",
@@ -51,20 +51,20 @@ struct TextReplayTests {
         "quote-unterminated-eol2", "flag-turkish-i", "ligature", "long-s",
     ]
 
-    @Test func `every recorded text is answered as by the JDK, or refused as a listed hazard`() throws {
-        let cases = try Recorded.lines("jaas/conf.cases.jsonl", as: TextReplay.Case.self)
-        let answers = try Recorded.lines("jaas/conf.answers.jsonl", as: JavaAnswer.self)
+    @Test func `the answers are the same as those of the JDK; only texts with listed hazards are rejected`() throws {
+        let cases = try RecordedCases.lines("jaas/conf.cases.jsonl", as: TextReplay.Case.self)
+        let answers = try RecordedCases.lines("jaas/conf.answers.jsonl", as: JavaAnswer.self)
         #expect(cases.count == 164 && cases.map(\.id) == answers.map(\.id))
-        var refused: Set<String> = []
+        var rejected: Set<String> = []
         for (test, java) in zip(cases, answers) {
             let ours = TextReplay.answer(test)
             #expect(ours.id == test.id)
             guard ours.ok, let entries = ours.entries else {
                 #expect(ours.line ?? 0 >= 1 && ours.column ?? 0 >= 1 && ours.message?.isEmpty == false, "\(test.id)")
-                if java.ok { refused.insert(test.id) }
+                if java.ok { rejected.insert(test.id) }
                 continue
             }
-            #expect(java.ok, "\(test.id): the JDK refuses it")
+            #expect(java.ok, "\(test.id): the JDK rejects it")
             let theirs = (java.entries ?? []).map { entry in
                 Self.line(entry.name ?? "", (entry.modules ?? []).map { ($0.class, $0.flag, $0.options) })
             }
@@ -73,7 +73,7 @@ struct TextReplayTests {
                 "\(test.id)"
             )
         }
-        #expect(refused == Self.hazards)
+        #expect(rejected == Self.hazards)
     }
 
     private static func line(_ name: String, _ modules: [(String, String, [String: String])]) -> String {

@@ -138,7 +138,7 @@ import Testing
     @Test func `the configuration sets the minimum length of passwords`() async throws {
         let people = try People(People.configuration(passwords: "minimum-length 15;"))
         let short = try await people.gatehouse("user", "add", "--password-stdin", "ann", input: "fourteen chars")
-        #expect(short == (1, "", "a password has at least 15 characters\n"))
+        #expect(short == (1, "", "a password must have at least 15 characters\n"))
         let long = try await people.gatehouse("user", "add", "--password-stdin", "ann", input: "fifteen charact")
         #expect(long.status == 0)
     }

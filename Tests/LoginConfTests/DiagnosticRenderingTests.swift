@@ -4,13 +4,13 @@
 import LoginConf
 import Testing
 
-/// The exact text of diagnostics.
+/// Tests the exact text of diagnostics.
 @Suite struct DiagnosticRenderingTests {
     private func error(_ text: String, _ start: UInt32, _ end: UInt32, hint: String? = nil) -> Diagnostic {
         SourceText(name: "realms.conf", text).error(at: SourceRange(start, end), "message", hint: hint)
     }
 
-    @Test func `a diagnostic shows place, line, underline and hint below each other`() {
+    @Test func `a diagnostic shows place, line, underline and hint on separate lines`() {
         let diagnostic = error("a;\nb;\nrealm xtech {\n", 12, 17, hint: "a hint")
         #expect(
             diagnostic.rendered == """
@@ -32,7 +32,7 @@ import Testing
         #expect(warning.rendered == "f:1:1: warning: message\n    abc\n    ^~~")
     }
 
-    @Test func `tabs stay tabs so that the underline is below its word`() {
+    @Test func `tabs are kept, so that the underline is below its word`() {
         #expect(error("\ta\tbc;", 3, 5).rendered == "realms.conf:1:4: error: message\n    \ta\tbc;\n    \t \t^~")
     }
 
@@ -43,7 +43,7 @@ import Testing
         #expect(error(text, 7, 8).rendered == "realms.conf:4:1: error: message\n    d\n    ^")
     }
 
-    @Test func `the end of the file is after its last character, or on a line of its own`() {
+    @Test func `the end of a file is after its last character, or on the empty last line`() {
         #expect(error("abc", 3, 3).rendered == "realms.conf:1:4: error: message\n    abc\n       ^")
         #expect(error("abc\n", 4, 4).rendered == "realms.conf:2:1: error: message\n    \n    ^")
         #expect(error("", 0, 0).rendered == "realms.conf:1:1: error: message\n    \n    ^")
@@ -57,7 +57,7 @@ import Testing
         #expect(error("é中😀x", 0, 9).length == 3)
     }
 
-    @Test func `an underline ends with its line`() {
+    @Test func `an underline ends at the end of its line`() {
         #expect(error("a bcd\nef", 2, 8).rendered == "realms.conf:1:3: error: message\n    a bcd\n      ^~~")
     }
 
@@ -68,7 +68,7 @@ import Testing
         )
     }
 
-    @Test func `control characters in names, messages and hints are replaced, too`() {
+    @Test func `control characters in names, messages and hints are replaced`() {
         let diagnostic = SourceText(name: "a\nb", "x").error(at: SourceRange(0, 1), "m\u{1B}", hint: "h\r")
         #expect(diagnostic.rendered == "a\u{240A}b:1:1: error: m\u{241B}\n    x\n    ^\n    hint: h\u{240D}")
     }
@@ -88,7 +88,7 @@ import Testing
         #expect(diagnostic.rendered.hasSuffix("\n    " + String(repeating: " ", count: 34) + "^~~~"))
     }
 
-    @Test func `a long line is cut at one end only if the place is near the other`() {
+    @Test func `if the place is near one end of a long line, only the other end is cut`() {
         let line = "HERE" + String(repeating: "b", count: 300)
         #expect(error(line, 0, 4).lineText == "HERE" + String(repeating: "b", count: 90) + "...")
         let other = String(repeating: "b", count: 300) + "HERE"
@@ -105,19 +105,19 @@ import Testing
         #expect(!diagnostic.lineText.contains("\u{FFFD}"))
     }
 
-    @Test func `an underline longer than what is shown ends with it`() {
+    @Test func `an underline ends at the end of a line that is cut`() {
         let diagnostic = error(String(repeating: "a", count: 300), 0, 300)
         #expect(diagnostic.length == 94)
         #expect(diagnostic.rendered.hasSuffix("\n    ^" + String(repeating: "~", count: 93)))
     }
 
-    @Test func `lines are counted within comments and strings, too`() {
+    @Test func `line ends in comments and strings are counted`() {
         let text = SourceText(name: "login.conf", "/*\n\n*/\nA {\n M required a=\"x\\\ny\"\n b; };")
         let diagnostics = LoginConf.parse(text, expansion: .none).diagnostics
         #expect(diagnostics.map { [$0.line, $0.column] } == [[7, 2]])
     }
 
-    @Test func `configuration errors need an error, and show all diagnostics`() {
+    @Test func `configuration errors show warnings too, and cannot be created without an error`() {
         let text = SourceText(name: "f", "ab")
         let warning = text.warning(at: SourceRange(0, 1), "w")
         let error = text.error(at: SourceRange(1, 2), "e")

@@ -4,7 +4,7 @@
 import LoginConf
 import Testing
 
-/// Reads damaged texts with the parser and with the model of the JDK.
+/// Compares the parser with the model of the JDK on damaged texts.
 @Suite struct DifferentialFuzzTests {
     static let pieces = [
         "A { M required; };", "B { N optional a=b; };", "{", "}", ";", "};", "=", "\"", "'", "\\", "\\\"", "\\n",
@@ -37,7 +37,7 @@ import Testing
         ]
     }
 
-    @Test func `the parser accepts the texts that the JDK accepts without hazards, and reads the same`() throws {
+    @Test func `parser and model read the same; the parser rejects texts with hazards`() throws {
         var mutator = Mutator(corpus: try Self.corpus, pieces: Self.pieces, seed: FuzzRounds.seed)
         let expansion = Expansion(property: { Self.properties[$0] })
         var accepted = 0
@@ -54,11 +54,11 @@ import Testing
             let text = String(decoding: bytes, as: UTF8.self)
             Issue.record("round \(round), \(model.hazards): \(text.debugDescription)\n\(parsed.diagnostics)\n\(bytes)")
         }
-        // A run that accepts hardly any text would prove nothing.
+        // If almost no text were accepted, the test would prove nothing.
         #expect(accepted > FuzzRounds.count / 20)
     }
 
-    @Test func `all diagnostics of a damaged text point into it`() throws {
+    @Test func `all diagnostics of a damaged text have a place in the text`() throws {
         var mutator = Mutator(corpus: try Self.corpus, pieces: Self.pieces, seed: FuzzRounds.seed &+ 1)
         for _ in 0..<FuzzRounds.count {
             let bytes = mutator.next()

@@ -49,7 +49,7 @@ import Testing
         #expect(option(value).diagnostics.map(Mistake.summary) == [expected])
     }
 
-    @Test func `names, classes and keys are not expanded`() throws {
+    @Test func `references in context names, class names and option keys are not expanded`() throws {
         let text = SourceText(name: "f", "\"${a}\" { \"${a}\" required \"${a}\"=b; };")
         let entry = try LoginConf.parse(text, expansion: Self.expansion).get().entries[0]
         #expect(entry.name == "${a}")
@@ -57,7 +57,7 @@ import Testing
         #expect(entry.modules[0].options[0].key == "${a}")
     }
 
-    private func word(_ text: String) throws -> (Word, SourceText) {
+    private func word(_ text: String) throws -> (RealmsConfWord, SourceText) {
         let source = SourceText(name: "realms.conf", "k \"\(text)\";")
         return (try RealmsConf.parse(source).get()[0].arguments[0], source)
     }
@@ -67,8 +67,10 @@ import Testing
         ("${file:crlf}", "two\n"), ("${file:cr}", "x\r"), ("a${env:EMPTY}b", "ab"), ("${{a}}", "${{a}}"), ("", ""),
         ("a${file:newline}b", "ab"),
     ])
-    func `words of realms.conf expand from properties, environment and files`(_ text: String, _ expected: String) throws
-    {
+    func `references to properties, variables and files in realms.conf are replaced`(
+        _ text: String,
+        _ expected: String
+    ) throws {
         let (word, source) = try word(text)
         #expect(try word.expanded(by: Self.expansion, in: source) == expected)
         #expect(try word.expandedBytes(by: Self.expansion, in: source) == Array(expected.utf8))
@@ -92,14 +94,14 @@ import Testing
         #expect(throws: Diagnostic.self) { try word.expandedBytes(by: Self.expansion, in: source) }
     }
 
-    @Test func `bytes that are not UTF-8 can be read as bytes only`() throws {
+    @Test func `a value that is not UTF-8 can be read only as bytes`() throws {
         let (word, source) = try word("${file:bytes}")
         #expect(try word.expandedBytes(by: Self.expansion, in: source) == [0xFF])
         let error = #expect(throws: Diagnostic.self) { try word.expanded(by: Self.expansion, in: source) }
         #expect(error?.message == "`${file:bytes}` expands to bytes that are not UTF-8")
     }
 
-    @Test func `options of an inline block are expanded in a step of their own`() throws {
+    @Test func `options of a login block are not expanded by the parser, but by a separate call`() throws {
         let text = "login a { M required x=\"${env:HOME}\" y=\"${a}\" z=\"${open\" p=\"${file:secret}\"; }"
         let source = SourceText(name: "realms.conf", text)
         let statement = try RealmsConf.parse(source).get()[0]
@@ -114,7 +116,7 @@ import Testing
         #expect(try modules[0].options[3].expandedBytes(by: Self.expansion, in: source) == Array("s3cret".utf8))
     }
 
-    @Test func `every option of an inline block that cannot be expanded is reported`() throws {
+    @Test func `all options of a login block that cannot be expanded are reported`() throws {
         let source = SourceText(name: "realms.conf", "login a { M required x=\"${env:NOPE}\" y=\"${nope}\" z=ok; }")
         guard case .login(let modules) = try RealmsConf.parse(source).get()[0].body else {
             Issue.record("no login block")

@@ -4,7 +4,7 @@
 import LoginConf
 import Testing
 
-/// The diagnostics of common mistakes in login.conf: place, underline, message, hint.
+/// Tests the diagnostics of common mistakes in login.conf: place, underline, message and hint.
 @Suite struct LoginConfMistakesTests {
     @Test(arguments: mistakes)
     func `a mistake is reported once, at its place, with a hint`(_ mistake: Mistake) {
@@ -267,7 +267,7 @@ import Testing
         ),
         Mistake(
             "A { refresh=\"60\"; };",
-            "1:5+7 the option `refresh` belongs to no module | a module begins with its class name and its control flag"
+            "1:5+7 the option `refresh` is not in a module | a module begins with its class name and its control flag"
         ),
         Mistake(
             "A { M\n N required;\n};",

@@ -10,7 +10,7 @@ import Testing
         LoginConf.parse(SourceText(name: "login.conf", text), expansion: expansion)
     }
 
-    @Test func `the first example of the project is read`() throws {
+    @Test func `a context with one module is read`() throws {
         let text = "xtechMyRealm { org.xtech.examples.gfloginmodule.MyLoginModule required; };"
         let entries = try parse(text).get().entries
         #expect(entries.map(\.name) == ["xtechMyRealm"])
@@ -44,14 +44,14 @@ import Testing
         #expect(options.map { text.string(in: $0.valueRange) } == ["\"v w\"", "x1", "c"])
     }
 
-    @Test func `of options with the same key the last value counts, with a warning`() throws {
+    @Test func `if an option key is set twice, the last value is used and a warning is given`() throws {
         let parsed = parse("A { M required a=b x=y a=c; };")
         #expect(try parsed.get().entries[0].modules[0].options.map { "\($0.key)=\($0.value)" } == ["a=c", "x=y"])
         #expect(parsed.diagnostics.map(\.severity) == [.warning])
         #expect(parsed.value != nil)
     }
 
-    @Test func `repeated keys are found among many options`() throws {
+    @Test func `repeated keys are found in a module with many options`() throws {
         let keys = (0..<60).map { "k\($0)" } + ["k3", "k50"]
         let parsed = parse("A { M required \(keys.map { "\($0)=v" }.joined(separator: " ")) k50=w; };")
         let options = try parsed.get().entries[0].modules[0].options
@@ -60,15 +60,15 @@ import Testing
         #expect(parsed.diagnostics.count == 3)
     }
 
-    @Test func `texts that only look the same are different names and keys, as for the JDK`() throws {
+    @Test func `canonically equivalent texts are different names and keys, as in the JDK`() throws {
         let parsed = parse("\u{E9} { M required \u{E9}=a e\u{301}=b; };\ne\u{301} { M required; };")
         #expect(parsed.diagnostics.isEmpty)
         #expect(try parsed.get().entries.count == 2)
         #expect(try parsed.get().entries[0].modules[0].options.count == 2)
     }
 
-    @Test func `a context name may occur only once in all files`() {
-        var names = LoginNames()
+    @Test func `a context name that occurs in two files is an error`() {
+        var names = LoginContextNames()
         let one = SourceText(name: "one.conf", "A { M required; };\nB { M required; };")
         let two = SourceText(name: "two.conf", "C { M required; };\n  B { M required; };")
         #expect(!LoginConf.parse(one, expansion: .none, names: &names).hasErrors)
@@ -89,7 +89,7 @@ import Testing
         #expect(names.add("D", at: SourceRange(6, 7), in: inline) == nil)
     }
 
-    @Test func `a repeated name is found among hundreds of names`() {
+    @Test func `a repeated context name is found in a file with hundreds of contexts`() {
         let text = (0..<700).map { "app\($0) { M required; };\n" }.joined()
         #expect(parse(text).value?.entries.count == 700)
         #expect(parse(text + "app699 { M required; };").diagnostics.map(\.line) == [701])
@@ -115,19 +115,19 @@ import Testing
         #expect(parsed.diagnostics.count <= 301)
     }
 
-    @Test func `after 100 errors a diagnostic reports that there are more`() {
+    @Test func `after 100 errors a last diagnostic says that there are more errors`() {
         let parsed = parse(String(repeating: "A { M x; };\n", count: 1000))
         #expect(parsed.diagnostics.count == 101)
         #expect(parsed.diagnostics.last?.message == "too many errors; the rest is not shown")
     }
 
-    @Test func `the number of reported warnings is limited, and the text is read`() throws {
+    @Test func `the number of reported warnings is limited, and the text is still accepted`() throws {
         let parsed = parse("A { M required " + String(repeating: "a=b ", count: 20_000) + "; };")
         #expect(parsed.diagnostics.count == 200)
         #expect(try parsed.get().entries[0].modules[0].options.count == 1)
     }
 
-    @Test func `no number of warnings hides an error`() {
+    @Test func `an error is reported after many warnings`() {
         let open = "A { M required " + String(repeating: "a=b ", count: 300) + ";"
         #expect(parse(open).hasErrors)
         #expect(parse(open + "}").hasErrors)
@@ -136,14 +136,14 @@ import Testing
         #expect(parse(open + "}; A { M required; };").hasErrors)
     }
 
-    @Test func `bytes that are not UTF-8 are refused at their place`() {
+    @Test func `bytes that are not UTF-8 are an error at their place`() {
         let bytes = Array("A {\n M".utf8) + [0xC3, 0x28] + Array(" required; };".utf8)
         let parsed = LoginConf.parse(SourceText(name: "f", bytes: bytes), expansion: .none)
-        #expect(parsed.diagnostics.map { "\($0.line):\($0.column) \($0.message)" } == ["2:3 this is not UTF-8"])
+        #expect(parsed.diagnostics.map { "\($0.line):\($0.column) \($0.message)" } == ["2:3 the text is not UTF-8"])
         #expect(parsed.value == nil)
     }
 
-    @Test func `a text longer than 64 MiB is refused`() {
+    @Test func `a text of more than 64 MiB is rejected`() {
         let text = SourceText(name: "f", bytes: Array(repeating: 0x20, count: SourceText.maximumSize + 1))
         #expect(LoginConf.parse(text, expansion: .none).diagnostics.map(\.message) == ["the text has more than 64 MiB"])
         #expect(RealmsConf.parse(text).hasErrors)

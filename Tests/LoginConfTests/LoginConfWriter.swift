@@ -5,27 +5,29 @@ import RealmKit
 
 @testable import LoginConf
 
-/// A writer of login.conf, for round trips: the JDK and the parser read its text back to the same contexts.
+/// Writes login.conf, for tests that read the text back to the same contexts.
 enum LoginConfWriter {
-    /// A context that cannot be written.
+    /// The error of a context that cannot be written.
     enum Unwritable: Error, Sendable, Hashable {
-        /// A value contains a `${...}` that a reader would expand: expansion comes after the escapes, so login.conf has no
-        /// way to write it. Readers keep `${{...}}` and an unclosed `${`, so these can be written.
+        /// A value contains a `${...}` that parsers would expand.
+        ///
+        /// login.conf cannot contain such a value, because references are expanded after escapes. `${{...}}` and an
+        /// unclosed `${` are not expanded, so they can be written.
         case expands(key: String, context: String)
-        /// A context without modules, which readers ignore.
+        /// A context has no modules.
         case noModules(context: String)
-        /// A module without a class name.
+        /// A module has no class name.
         case noClassName(context: String)
-        /// Two contexts of the same name.
+        /// Two contexts have the same name.
         case duplicate(context: String)
     }
 
-    /// Returns the contexts as text, in their order: one module a line, option values always in double quotes.
+    /// Returns the contexts as text, with one module per line and option values in double quotes.
     static func text(of entries: [LoginEntry]) throws(Unwritable) -> String {
         var text = ""
-        var names: Set<ExactText> = []
+        var names: Set<ByteComparedText> = []
         for entry in entries {
-            guard names.insert(ExactText(entry.name)).inserted else { throw .duplicate(context: entry.name) }
+            guard names.insert(ByteComparedText(entry.name)).inserted else { throw .duplicate(context: entry.name) }
             guard !entry.modules.isEmpty else { throw .noModules(context: entry.name) }
             text += word(entry.name) + " {\n"
             for module in entry.modules {
@@ -44,7 +46,7 @@ enum LoginConfWriter {
         return text
     }
 
-    /// Returns a name, class or key: without quotes if it is one word.
+    /// Returns a name, class or key; it is in double quotes unless it is a word of ASCII.
     private static func word(_ text: String) -> String {
         var scanner = LoginConfScanner(Array(text.utf8))
         let token = scanner.next()
@@ -52,7 +54,9 @@ enum LoginConfWriter {
         return isWord && text.utf8.allSatisfy { $0 < 0x80 } ? text : LoginConfEscapes.quoted(text)
     }
 
-    /// Returns whether readers keep a value: without properties every reference but `${/}` is a fault.
+    /// Returns whether parsers leave a value unchanged.
+    ///
+    /// Without properties every reference except `${/}` is an error.
     private static func isKeptByExpansion(_ value: String) -> Bool {
         do throws(Expander.Fault) {
             let expanded = try Expander(syntax: .jdk, expansion: .none).bytes(of: value)

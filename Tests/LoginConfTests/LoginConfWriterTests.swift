@@ -12,7 +12,7 @@ import Testing
         return LoginEntry(name: name, modules: [ModuleEntry(className: className, flag: .requisite, options: [option])])
     }
 
-    @Test func `values are always quoted, other words only if necessary`() throws {
+    @Test func `option values are always in quotes, other words only if necessary`() throws {
         let entries = [
             entry("my app", value: "a\"b\\c\n\u{1}"), entry("b.c-d", value: "", key: "1", className: "x.Y$Z"),
         ]
@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test(arguments: ["${a}", "x${/}", "${}", "${{a}}${b}"])
-    func `values that a reader would expand cannot be written`(_ value: String) {
+    func `a value with a reference cannot be written`(_ value: String) {
         #expect(throws: LoginConfWriter.Unwritable.expands(key: "k", context: "A")) {
             try LoginConfWriter.text(of: [entry("A", value: value)])
         }
@@ -39,7 +39,7 @@ import Testing
     @Test(arguments: [
         "${{a}}", "${a", "$a", "}", "${{a ${b}", "a\u{FEFF}", "\u{9F}7", "\u{1F600}", "'", "//", "/*", "e\u{301}",
     ])
-    func `values that a reader does not expand are read back unchanged`(_ value: String) throws {
+    func `values without references are read back unchanged`(_ value: String) throws {
         let text = try LoginConfWriter.text(of: [entry(value, value: value, key: value, className: value)])
         let file = try LoginConf.parse(SourceText(name: "f", text), expansion: .none).get()
         #expect(
@@ -48,7 +48,7 @@ import Testing
         )
     }
 
-    @Test func `contexts that no reader would accept are not written`() {
+    @Test func `invalid contexts cannot be written`() {
         let none = LoginEntry(name: "A", modules: [])
         #expect(throws: LoginConfWriter.Unwritable.noModules(context: "A")) { try LoginConfWriter.text(of: [none]) }
         #expect(throws: LoginConfWriter.Unwritable.noClassName(context: "A")) {
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test func `random contexts are read back by the parser and by the model of the JDK`() throws {
+    @Test func `the parser and the model of the JDK read random contexts back unchanged`() throws {
         var random = Random(seed: FuzzRounds.seed)
         var written = 0
         for _ in 0..<FuzzRounds.count / 5 {
@@ -76,7 +76,7 @@ import Testing
             let model = ReferenceModel.read(Array(text.utf8)) { _ in nil }
             #expect(model.hazards.isEmpty && model.entries == expected, "\(text)")
         }
-        // A run that writes hardly any context would prove nothing.
+        // If almost no context were written, the test would prove nothing.
         #expect(written > FuzzRounds.count / 10)
     }
 

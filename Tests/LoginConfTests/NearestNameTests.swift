@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(arguments: ["mandatory", "include", "x", "", "must", "req"])
-    func `a word that is far from all names gets no suggestion`(_ name: String) {
+    func `a word that is not similar to any name gets no suggestion`(_ name: String) {
         #expect(NearestName.suggest(name, among: Self.flags) == nil)
     }
 
@@ -29,15 +29,15 @@ import Testing
         ("LdapRealm", "LDAPRealm"),
         ("a.b.c.SQLRaelm", "SQLRealm"),
     ])
-    func `class names are also compared by their last part`(_ name: String, _ expected: String) {
+    func `class names are also compared by the part after the last dot`(_ name: String, _ expected: String) {
         #expect(NearestName.suggest(name, among: Self.classes) == expected)
     }
 
-    @Test func `the same letters in another case win over a smaller change`() {
+    @Test func `a name that differs only in case is preferred to a name with one edit`() {
         #expect(NearestName.suggest("Realm", among: ["Realms", "REALM"]) == "REALM")
     }
 
-    @Test func `of equally near names the first one wins`() {
+    @Test func `the first of two equally similar names is suggested`() {
         #expect(NearestName.suggest("cat", among: ["car", "bat"]) == "car")
     }
 

@@ -5,12 +5,14 @@ import Foundation
 import LoginConf
 import Testing
 
-/// Reads damaged texts with the parser, the model, and the JDK itself.
+/// Compares the parser and the model with the JDK on damaged texts.
 @Suite(
     .enabled(if: JavaOracle.isWanted, "set GATEHOUSE_FUZZ_ORACLE to a number of texts, with a JDK on the path")
 )
 struct OracleFuzzTests {
-    @Test func `the JDK reads every damaged text as the model does, and the parser no other way`() throws {
+    @Test func `the JDK and the model read damaged texts in the same way; so does the parser if it accepts them`()
+        throws
+    {
         var mutator = Mutator(
             corpus: try DifferentialFuzzTests.corpus,
             pieces: DifferentialFuzzTests.pieces,
@@ -32,7 +34,7 @@ struct OracleFuzzTests {
     }
 }
 
-/// The JDK's parser as a process of its own.
+/// Runs the JDK's parser in a separate process.
 enum JavaOracle {
     static let rounds = ProcessInfo.processInfo.environment["GATEHOUSE_FUZZ_ORACLE"].flatMap { Int($0) } ?? 0
 
@@ -42,9 +44,9 @@ enum JavaOracle {
             && path.split(separator: ":").contains { FileManager.default.isExecutableFile(atPath: "\($0)/javac") }
     }
 
-    /// The oracle's output for a text with these contexts.
+    /// Returns the output of the JDK for a text with these contexts; nil for a text that it rejects.
     static func answer(_ entries: [CanonicalEntry]?) -> String {
-        guard let entries else { return "refused" }
+        guard let entries else { return "rejected" }
         var answer = "accepted\n"
         for entry in entries {
             guard let name = entry.name else { continue }

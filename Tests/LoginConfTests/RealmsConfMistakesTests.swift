@@ -4,7 +4,7 @@
 import LoginConf
 import Testing
 
-/// The diagnostics of common mistakes in realms.conf: place, underline, message, hint.
+/// Tests the diagnostics of common mistakes in realms.conf: place, underline, message and hint.
 @Suite struct RealmsConfMistakesTests {
     @Test(arguments: mistakes)
     func `a mistake is reported once, at its place, with a hint`(_ mistake: Mistake) {
@@ -55,11 +55,11 @@ import Testing
         ),
         Mistake(
             "a \"b\"c;",
-            "1:3+4 a quoted text touches another word | put white space between them, or all of it in one pair of quotes"
+            "1:3+4 a quoted text touches another word | put white space between them, or write one quoted text"
         ),
         Mistake(
             "a b\"c\"d \"e\";",
-            "1:3+4 a quoted text touches another word | put white space between them, or all of it in one pair of quotes"
+            "1:3+4 a quoted text touches another word | put white space between them, or write one quoted text"
         ),
         Mistake(
             "a \"b;\nc;",

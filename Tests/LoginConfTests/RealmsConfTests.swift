@@ -62,7 +62,7 @@ import Testing
         #expect(realm.map(\.keyword.beginsLine) == [true, false, true, true])
     }
 
-    @Test func `an argument on a new line is distinguished from one on the same line`() throws {
+    @Test func `an argument at the beginning of a line is marked`() throws {
         let statement = try parse("class A\njaas-context b;").get()[0]
         #expect(statement.arguments.map(\.beginsLine) == [false, true, false])
     }
@@ -78,7 +78,7 @@ import Testing
         #expect(try parse("login \"a b\" { M required; } ;").get().count == 1)
     }
 
-    @Test func `the entries of an inline block are those of login.conf`() throws {
+    @Test func `a login block is read like an entry of login.conf`() throws {
         let modules = "com.x.M Required a=\"\\101\\n\" é=b; N sufficient;"
         guard case .login(let inline) = try parse("login a { \(modules) }").get()[0].body else {
             Issue.record("the statement has another body")
@@ -88,7 +88,7 @@ import Testing
         #expect(inline.map(CanonicalModule.init) == file.entries[0].modules.map(CanonicalModule.init))
     }
 
-    @Test func `below the top level login is an ordinary keyword`() throws {
+    @Test func `in a block login is an ordinary keyword`() throws {
         let statement = try parse("server { login form; }").get()[0]
         guard case .block(let inner) = statement.body else {
             Issue.record("the statement has another body")
@@ -97,7 +97,7 @@ import Testing
         #expect(inner[0].keyword.text == "login")
     }
 
-    @Test func `blocks may be nested 32 deep`() throws {
+    @Test func `blocks may be nested to a depth of 32`() throws {
         let depth = RealmsConf.maximumDepth
         let fine = String(repeating: "a { ", count: depth) + String(repeating: "} ", count: depth)
         #expect(try parse(fine).get().count == 1)
@@ -107,7 +107,7 @@ import Testing
         #expect(hostile.diagnostics.count == 2)
     }
 
-    @Test func `bytes that are not UTF-8 are refused at their place`() {
+    @Test func `bytes that are not UTF-8 are an error at their place`() {
         let parsed = RealmsConf.parse(SourceText(name: "f", bytes: [0x61, 0x20, 0xFF, 0x3B]))
         #expect(parsed.diagnostics.map { [$0.line, $0.column] } == [[1, 3]])
         #expect(parsed.value == nil)
@@ -120,7 +120,7 @@ import Testing
         )
     }
 
-    // MARK: Properties
+    // MARK: Random texts
 
     @Test func `random statements are read back as they were written`() throws {
         var random = Random(seed: FuzzRounds.seed)
@@ -135,7 +135,7 @@ import Testing
         }
     }
 
-    @Test func `the diagnostics of damaged texts point into them`() {
+    @Test func `all diagnostics of a damaged text have a place in the text`() {
         let corpus = [
             Self.example, "a { b \"c\"; }", "login a { M required x=\"y\"; };", "state \"${env:X}\" ${y};",
             "a { b { c { d; } } }",
@@ -150,8 +150,10 @@ import Testing
     }
 
     private static func statement(_ random: inout Random, depth: Int) -> Statement {
-        let keyword = Word("k" + bare(&random))
-        let arguments = (0..<random.below(4)).map { _ in Word(random.below(2) == 0 ? bare(&random) : text(&random)) }
+        let keyword = RealmsConfWord("k" + bare(&random))
+        let arguments = (0..<random.below(4)).map { _ in
+            RealmsConfWord(random.below(2) == 0 ? bare(&random) : text(&random))
+        }
         let body: Statement.Body =
             switch random.below(depth < 3 ? 4 : 1) {
             case 1: .block((0..<random.below(4)).map { _ in statement(&random, depth: depth + 1) })
@@ -159,7 +161,7 @@ import Testing
             default: .none
             }
         guard case .login = body else { return Statement(keyword: keyword, arguments: arguments, body: body) }
-        return Statement(keyword: Word("login"), arguments: [Word(text(&random))], body: body)
+        return Statement(keyword: RealmsConfWord("login"), arguments: [RealmsConfWord(text(&random))], body: body)
     }
 
     private static func bare(_ random: inout Random) -> String {
@@ -184,7 +186,7 @@ import Testing
         }
     }
 
-    private static func print(_ word: Word, _ random: inout Random) -> String {
+    private static func print(_ word: RealmsConfWord, _ random: inout Random) -> String {
         let mustQuote =
             word.text.isEmpty || word.text.unicodeScalars.contains { " \t{};\"\u{A0}\u{1}".unicodeScalars.contains($0) }
         guard mustQuote || word.text.hasPrefix("#") || random.below(3) == 0 else { return word.text }
@@ -196,7 +198,7 @@ import Testing
         return "\"" + quoted + "\""
     }
 
-    /// A statement without places.
+    /// Returns the content of a statement without its places.
     private static func plain(_ statement: Statement) -> String {
         let words = ([statement.keyword] + statement.arguments).map { Array($0.text.utf8).description }.joined()
         switch statement.body {

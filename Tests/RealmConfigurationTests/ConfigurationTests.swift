@@ -16,8 +16,8 @@ struct ConfigurationTests {
         return try await configuration.authenticator.login(request, asking: PreparedConversation.silent)
     }
 
-    @Test func `every part of a realms conf is read`() async throws {
-        let folder = Folder(
+    @Test func `all parts of a realms.conf are read`() async throws {
+        let folder = MemoryFolder(
             """
             default-realm xtech;
             login-config login.conf;
@@ -82,7 +82,7 @@ struct ConfigurationTests {
     }
 
     @Test func `settings that are not set have their defaults`() throws {
-        let configuration = try Folder("").load()
+        let configuration = try MemoryFolder("").load()
         #expect(configuration.realms.isEmpty && configuration.rules.isEmpty && configuration.contexts.isEmpty)
         #expect(configuration.defaultRealm == nil)
         #expect(configuration.server.listen.map(\.value.description) == ["127.0.0.1:8443"])
@@ -95,32 +95,32 @@ struct ConfigurationTests {
         ("realms.conf", "x"), ("/realms.conf", "/x"), ("a/b/realms.conf", "a/b/x"), ("/a/realms.conf", "/a/x"),
     ])
     func `a path is relative to the file that contains it`(file: String, path: String) throws {
-        var folder = Folder("")
+        var folder = MemoryFolder("")
         folder.files[file] = Array("server { state x; }".utf8)
         #expect(try folder.load(file).server.stateFolder.value == path)
     }
 
-    @Test func `a rule without a realm uses the default realm, wherever that is set`() throws {
+    @Test func `a rule without a realm uses the default realm, also if default-realm follows the rule`() throws {
         let text =
             "protect /a { require any; }\nrealm s { class StackRealm; jaas-context c; }\n"
             + "login c { DenyLoginModule required; }\ndefault-realm s;"
-        #expect(try Folder(text).load().rules.map(\.realms) == [["s"]])
+        #expect(try MemoryFolder(text).load().rules.map(\.realms) == [["s"]])
     }
 
-    @Test func `the login context other is used for a missing one`() async throws {
+    @Test func `the login context other is used if a realm's context is missing`() async throws {
         let text = "login other { PermitLoginModule required groups=fallback; }\nrealm xtech { class StartWithRealm; }"
-        let configuration = try Folder(text).load()
+        let configuration = try MemoryFolder(text).load()
         #expect(try await login(configuration, "xtech", "ann").identity?.groups == ["fallback"])
         #expect(configuration.contexts.map(\.realms) == [["xtech"]])
     }
 
-    @Test func `a context of two realms is two stacks, each with its own realm`() async throws {
+    @Test func `two realms with the same login context have separate stacks`() async throws {
         let text = """
             login xtechMyRealm { StartWithLoginModule required; }
             realm z { class StartWithRealm; }
             realm a { class StartWithRealm; startWith a; }
             """
-        let configuration = try Folder(text).load()
+        let configuration = try MemoryFolder(text).load()
         #expect(configuration.realms[0].stack !== configuration.realms[1].stack)
         #expect(configuration.contexts.map(\.realms) == [["z", "a"]])
         for (realm, user, isAccepted) in [
@@ -135,15 +135,15 @@ struct ConfigurationTests {
             "login \"caf\u{E9}\" { PermitLoginModule required groups=one; }\n"
             + "login \"cafe\u{301}\" { PermitLoginModule required groups=two; }\n"
             + "realm s { class StackRealm; jaas-context \"cafe\u{301}\"; }"
-        #expect(try await login(try Folder(text).load(), "s", "ann").identity?.groups == ["two"])
+        #expect(try await login(try MemoryFolder(text).load(), "s", "ann").identity?.groups == ["two"])
     }
 
-    @Test func `the option deadline of a module sets its deadline in the engine`() async throws {
+    @Test func `the option deadline limits the time of a module`() async throws {
         let text =
             "login c { ScriptedLoginModule required login=never deadline=\"5s\"; }\n"
             + "realm s { class StackRealm; jaas-context c; }"
         let clock = ManualClock()
-        let configuration = try Folder(text).load(clock: clock)
+        let configuration = try MemoryFolder(text).load(clock: clock)
         let task = Task { try await login(configuration, "s", "ann") }
         await clock.untilAsleep()
         clock.advance(by: .seconds(5))
@@ -152,18 +152,18 @@ struct ConfigurationTests {
     }
 
     @Test func `a world-writable file gets a warning`() throws {
-        var folder = Folder("login-config a.conf;", ["etc/a.conf": ""])
+        var folder = MemoryFolder("login-config a.conf;", ["etc/a.conf": ""])
         folder.writable = ["etc/realms.conf", "etc/a.conf"]
         #expect(
             folder.diagnostics() == [
-                "etc/realms.conf:1:1: warning: all users of this machine can write to this file, and so change who gets access | chmod o-w",
-                "etc/a.conf:1:1: warning: all users of this machine can write to this file, and so change who gets access | chmod o-w",
+                "etc/realms.conf:1:1: warning: all users of this machine can write to this file and change the access rules | chmod o-w",
+                "etc/a.conf:1:1: warning: all users of this machine can write to this file and change the access rules | chmod o-w",
             ]
         )
     }
 
     @Test func `a missing configuration is reported with a hint`() {
-        var folder = Folder("")
+        var folder = MemoryFolder("")
         folder.files = [:]
         #expect(
             folder.diagnostics() == [
@@ -173,16 +173,16 @@ struct ConfigurationTests {
         )
     }
 
-    @Test func `an unknown realm is never replaced by another`() async throws {
+    @Test func `a login in an unknown realm throws an error; no other realm is used`() async throws {
         let text =
             "default-realm s;\nrealm s { class StackRealm; jaas-context c; }\nlogin c { PermitLoginModule required; }"
-        let configuration = try Folder(text).load()
+        let configuration = try MemoryFolder(text).load()
         await #expect(throws: RealmError.noSuchRealm("S", known: [])) { try await login(configuration, "S", "ann") }
         await #expect(throws: RealmError.noSuchRealm("", known: [])) { try await login(configuration, "", "ann") }
     }
 
     @Test func `all settings of tls are read`() throws {
-        let configuration = try Folder(
+        let configuration = try MemoryFolder(
             """
             server {
                 tls {
@@ -213,7 +213,7 @@ struct ConfigurationTests {
     }
 
     @Test func `tls settings that are not set have their defaults`() throws {
-        let tls = try Folder("").load().server.tls
+        let tls = try MemoryFolder("").load().server.tls
         #expect(tls.files == nil && tls.hosts.isEmpty)
         #expect(tls.minimumVersion == .tls12 && tls.ciphers == nil && tls.ciphersuites == nil && tls.groups == nil)
         #expect(tls.sessionTickets && tls.ticketKeyFiles.isEmpty)

@@ -5,17 +5,17 @@ import HTTPLimits
 import RealmConfiguration
 import Testing
 
-/// The `limits` block, by the table in ``HTTPLimits/settings``.
+/// Tests all settings of the `limits` block, with the table ``HTTPLimits/settings``.
 struct LimitsTests {
     @Test(arguments: ["", "server { }", "server { limits { } }"])
     func `a limit that is not set has its default`(text: String) throws {
-        #expect(try Folder(text).load().server.limits == HTTPLimits())
+        #expect(try MemoryFolder(text).load().server.limits == HTTPLimits())
     }
 
     @Test(arguments: HTTPLimits.settings.map(\.name))
-    func `a setting changes its own limit and no other`(name: String) throws {
+    func `a setting changes only its own limit`(name: String) throws {
         let setting = try #require(HTTPLimits.settings.first { $0.name == name })
-        let limits = try Folder("server { limits { \(name) \(Self.leastText(setting)); } }").load().server.limits
+        let limits = try MemoryFolder("server { limits { \(name) \(Self.leastText(setting)); } }").load().server.limits
         var expected = HTTPLimits()
         switch setting.value {
         case .integer(let limit, let bounds):

@@ -2,35 +2,35 @@
 // Gatehouse
 
 extension MistakesTests {
-    static let contexts: [Row] = [
-        Row(
+    static let contexts: [Mistake] = [
+        Mistake(
             realm,
-            "etc/realms.conf:1:7: error: realm xtech: there is no login context xtechMyRealm | there are no login contexts; no login-config file is named"
+            "etc/realms.conf:1:7: error: realm xtech: there is no login context xtechMyRealm | there are no login contexts; no login-config file is set"
         ),
-        Row(
+        Mistake(
             "login xtechMyRaelm { StartWithLoginModule required; }\n" + realm,
-            "etc/realms.conf:2:7: error: realm xtech: there is no login context xtechMyRealm | did you mean xtechMyRaelm?; no login-config file is named"
+            "etc/realms.conf:2:7: error: realm xtech: there is no login context xtechMyRealm | did you mean xtechMyRaelm?; no login-config file is set"
         ),
-        Row(
+        Mistake(
             "login-config login.conf;\n" + realm,
             files: ["etc/login.conf": "somethingElse { StartWithLoginModule required; };"],
             "etc/realms.conf:2:7: error: realm xtech: there is no login context xtechMyRealm | there are somethingElse; read: etc/login.conf"
         ),
-        Row(
+        Mistake(
             "login-config login.conf;\n" + realm,
             "etc/realms.conf:1:14: error: etc/login.conf cannot be read: No such file or directory"
         ),
-        Row(
+        Mistake(
             "login-config login.conf;\n" + realm,
             files: ["etc/login.conf": "xtechMyRealm {\n  StartWithLoginModule required\n};"],
             "etc/login.conf:2:32: error: missing `;` after the module | every module ends with `;`"
         ),
-        Row(
+        Mistake(
             login + "login-config login.conf;\n" + realm,
             files: ["etc/login.conf": "xtechMyRealm { StartWithLoginModule required; };"],
             "etc/realms.conf:1:7: error: a second login context `xtechMyRealm` | the first one is at etc/login.conf:1:1"
         ),
-        Row(
+        Mistake(
             "login-config a.conf b.conf;\n" + realm,
             files: [
                 "etc/a.conf": "xtechMyRealm { StartWithLoginModule required; };",
@@ -38,149 +38,149 @@ extension MistakesTests {
             ],
             "etc/b.conf:2:1: error: a second login context `xtechMyRealm` | the first one is at etc/a.conf:1:1"
         ),
-        Row(
+        Mistake(
             "login xtechMyRealm { StartWithLoginModul required; }\n" + realm,
             "etc/realms.conf:1:22: error: there is no login module StartWithLoginModul | did you mean StartWithLoginModule?"
         ),
-        Row(
+        Mistake(
             "login xtechMyRealm { com.sun.security.auth.module.LdapLoginModule required; }\n" + realm,
             "etc/realms.conf:1:22: error: there is no login module com.sun.security.auth.module.LdapLoginModule | there are DenyLoginModule, PermitLoginModule, ScriptedLoginModule, StartWithLoginModule, VaultLoginModule, com.example.Vault, org.xtech.examples.gfloginmodule.MyLoginModule"
         ),
-        Row(
+        Mistake(
             "login xtechMyRealm { StartWithLoginModule required debug=true; }\n" + realm,
             "etc/realms.conf:1:52: error: StartWithLoginModule has no option debug | there are deadline"
         ),
-        Row(
+        Mistake(
             "login xtechMyRealm { StartWithLoginModule required deadlin=\"3s\"; }\n" + realm,
             "etc/realms.conf:1:52: error: StartWithLoginModule has no option deadlin | did you mean deadline?"
         ),
-        Row(
+        Mistake(
             "login xtechMyRealm { StartWithLoginModule required deadline=soon; }\n" + realm,
             "etc/realms.conf:1:61: error: deadline is a time such as 250ms, 30s, 5m, 12h or 7d, not soon"
         ),
-        Row(
+        Mistake(
             "login xtechMyRealm { VaultLoginModule required; }\n" + realm,
             "etc/realms.conf:1:22: error: VaultLoginModule for realm xtech: works with a VaultRealm only, not with a StartWithRealm"
         ),
-        Row(
+        Mistake(
             "login vault { VaultLoginModule required depth=\"9\" mode=medium; }\nrealm v { class VaultRealm; key k; }",
             "etc/realms.conf:1:47: error: depth is a whole number from 0 to 5, not 9",
             "etc/realms.conf:1:56: error: mode is one of soft, hard, not medium"
         ),
-        Row(
+        Mistake(
             "login vault { VaultLoginModule required mode=hard; }\nrealm v { class VaultRealm; key k; }",
             "etc/realms.conf:1:46: error: VaultLoginModule for realm v: mode: is too hard"
         ),
-        Row(
+        Mistake(
             "login vault { VaultLoginModule required token=\"${env:NOPE}\"; }\nrealm v { class VaultRealm; key k; }",
             "etc/realms.conf:1:48: error: the environment variable `NOPE` is not set"
         ),
-        Row(
+        Mistake(
             login + realm + "login-config other.conf;",
             files: ["etc/other.conf": "tomcat { org.example.LoginModule required; };"],
             "etc/other.conf:1:10: warning: there is no login module org.example.LoginModule; no realm uses this entry"
         ),
-        Row(
+        Mistake(
             "login a { Nonsense required; }\n"
                 + "realm x { class StartWithRealm; jaas-context a; }\nrealm y { class StartWithRealm; jaas-context a; }",
             "etc/realms.conf:1:11: error: there is no login module Nonsense | there are DenyLoginModule, PermitLoginModule, ScriptedLoginModule, StartWithLoginModule, VaultLoginModule, com.example.Vault, org.xtech.examples.gfloginmodule.MyLoginModule"
         ),
     ]
 
-    static let server: [Row] = [
-        Row(
+    static let server: [Mistake] = [
+        Mistake(
             login + realm + "protect /a { realm xtec; require any; }",
             "etc/realms.conf:3:20: error: there is no realm xtec | did you mean xtech?"
         ),
-        Row(
+        Mistake(
             login + realm + "protect /a { realm xtech; }",
             "etc/realms.conf:3:9: error: the rule for /a has no require statement | as in: require group User;  or: require any;"
         ),
-        Row(
+        Mistake(
             login + realm + "protect /a { require any; }",
-            "etc/realms.conf:3:9: error: the rule for /a names no realm | realm NAME;  or default-realm NAME; at the top"
+            "etc/realms.conf:3:9: error: the rule for /a has no realm | write realm NAME; in the rule, or default-realm NAME; at the top level"
         ),
-        Row(
+        Mistake(
             login + realm + "protect a { realm xtech; require any; }",
             "etc/realms.conf:3:9: error: a is not a path that can be protected | a path begins with /, also after a host: /welcome, app.example.com/, *.example.com/"
         ),
-        Row(
+        Mistake(
             login + realm + "protect /a//b { realm xtech; require any; }",
             "etc/realms.conf:3:9: error: /a//b is not a path that can be protected | one / is enough: a request with // is rejected"
         ),
-        Row(
+        Mistake(
             login + realm + "protect /a/../b { realm xtech; require any; }",
-            "etc/realms.conf:3:9: error: /a/../b is not a path that can be protected | leave out . and ..: a request with them is rejected"
+            "etc/realms.conf:3:9: error: /a/../b is not a path that can be protected | remove . and ..: a request with them is rejected"
         ),
-        Row(
+        Mistake(
             login + realm + "protect /%61 { realm xtech; require any; }",
             "etc/realms.conf:3:9: error: /%61 is not a path that can be protected | requests are decoded before they are compared: write the character itself"
         ),
-        Row(
+        Mistake(
             login + realm + "protect /a { realm xtech; require any; }\nprotect /a/ { realm xtech; require any; }",
             "etc/realms.conf:4:9: error: a second rule for /a | the first one is at etc/realms.conf:3:9"
         ),
-        Row(
+        Mistake(
             login + realm + "protect /a { realm xtech; require user; }",
             "etc/realms.conf:3:35: error: unknown requirement: user | require any;  require user ann zed;  require group User Staff;  or: require role admin;"
         ),
-        Row(
+        Mistake(
             login + realm + "protect /a { realm xtech; require any body; }",
             "etc/realms.conf:3:35: error: unknown requirement: any body | require any;  require user ann zed;  require group User Staff;  or: require role admin;"
         ),
-        Row(
+        Mistake(
             login + realm + "protect /a { realm xtech; require; }",
             "etc/realms.conf:3:27: error: require takes at least one word | quote a value that holds blanks"
         ),
-        Row(
+        Mistake(
             login + realm + "protect /a { realm xtech; auth kerberos; require any; }",
-            "etc/realms.conf:3:32: error: there is no scheme kerberos | this version has basic, form"
+            "etc/realms.conf:3:32: error: there is no scheme kerberos | the schemes are basic, form"
         ),
-        Row(
+        Mistake(
             login + realm + "protect /a {\n  require group User\n  realm xtech;\n}",
             "etc/realms.conf:5:3: error: a ; is missing before realm | quote it if it is meant as a word of require"
         ),
-        Row(
+        Mistake(
             login + realm + "protect /a {\n  realm xtech\n  require any;\n}",
             "etc/realms.conf:5:3: error: a ; is missing before require | quote it if it is meant as a word of realm"
         ),
-        Row(
+        Mistake(
             login + realm + "protect /a { realm xtech; requires any; require any; }",
             "etc/realms.conf:3:27: error: unknown statement requires in protect | did you mean require?"
         ),
-        Row(
+        Mistake(
             "server { listen 8443; }",
             "etc/realms.conf:1:17: error: listen takes HOST:PORT, not 8443 | as in 127.0.0.1:8443 or [::1]:8443"
         ),
-        Row(
+        Mistake(
             "server { listen 127.0.0.1:99999; }",
             "etc/realms.conf:1:17: error: listen takes HOST:PORT, not 127.0.0.1:99999 | as in 127.0.0.1:8443 or [::1]:8443"
         ),
-        Row(
+        Mistake(
             "server { listen ::1:8443; }",
             "etc/realms.conf:1:17: error: an IPv6 address must be in brackets | [::1]:8443"
         ),
-        Row(
+        Mistake(
             "server { listen :8443; }",
             "etc/realms.conf:1:17: error: listen takes HOST:PORT, and the host is missing | *:8443 for all addresses"
         ),
-        Row(
+        Mistake(
             "server { listen a:1; listen; }",
             "etc/realms.conf:1:22: error: listen takes at least one word | quote a value that holds blanks"
         ),
-        Row(
+        Mistake(
             "server;",
             "etc/realms.conf:1:1: error: server takes a block and no words | as in: server { listen 127.0.0.1:8443; }"
         ),
-        Row(
+        Mistake(
             "server a { }",
             "etc/realms.conf:1:1: error: server takes a block and no words | as in: server { listen 127.0.0.1:8443; }"
         ),
-        Row(
+        Mistake(
             "server { state a b; }",
             "etc/realms.conf:1:18: error: state takes one word | quote a value that holds blanks"
         ),
-        Row(
+        Mistake(
             "server { }\nserver { }",
             "etc/realms.conf:2:1: error: a second server | the first one is at etc/realms.conf:1:1"
         ),

@@ -2,29 +2,29 @@
 // Gatehouse
 
 extension MistakesTests {
-    private static func tls(_ text: String, _ diagnostics: String...) -> Row {
-        var row = Row("server { tls {\n\(text)\n} }")
+    private static func tls(_ text: String, _ diagnostics: String...) -> Mistake {
+        var row = Mistake("server { tls {\n\(text)\n} }")
         row.diagnostics = diagnostics.map { "etc/realms.conf:\($0)" }
         return row
     }
 
-    static let tls: [Row] = [
-        Row("server { tls; }", "etc/realms.conf:1:10: error: tls takes a block and no words"),
-        tls("certificate cert.pem;", "1:10: error: certificate and key go together | name both, or neither"),
-        tls("key key.pem;", "1:10: error: certificate and key go together | name both, or neither"),
-        tls("ocsp-response a.der;", "2:1: error: ocsp-response without a certificate | certificate FILE; key FILE;"),
+    static let tls: [Mistake] = [
+        Mistake("server { tls; }", "etc/realms.conf:1:10: error: tls takes a block and no words"),
+        tls("certificate cert.pem;", "1:10: error: certificate and key must be set together | set both or remove both"),
+        tls("key key.pem;", "1:10: error: certificate and key must be set together | set both or remove both"),
+        tls("ocsp-response a.der;", "2:1: error: ocsp-response needs a certificate | add certificate FILE; key FILE;"),
         tls("certificate a;\nkey b;\nkey c;", "4:1: error: a second key | the first one is at etc/realms.conf:3:1"),
         tls("minimum-version 1.1;", "2:17: error: minimum-version is 1.2 or 1.3, not 1.1"),
         tls(
             "minimum-version 1.3; ciphers A;",
-            "2:22: error: ciphers is about TLS 1.2, which minimum-version 1.3 excludes | those of TLS 1.3 are named by ciphersuites"
+            "2:22: error: ciphers is for TLS 1.2, but minimum-version is 1.3 | use ciphersuites for TLS 1.3"
         ),
         tls("ciphers;", "2:1: error: ciphers takes at least one word | quote a value that holds blanks"),
         tls("grups X25519;", "2:1: error: unknown statement grups in tls | did you mean groups?"),
         tls("session-tickets yes;", "2:17: error: session-tickets is on or off, not yes"),
         tls(
             "session-tickets off; ticket-key k;",
-            "2:22: error: ticket-key without tickets | remove session-tickets off"
+            "2:22: error: ticket-key cannot be combined with session-tickets off | remove one of them"
         ),
         tls(
             "client-certificates require; client-ca a;",
@@ -32,24 +32,24 @@ extension MistakesTests {
         ),
         tls(
             "client-certificates required;",
-            "2:1: error: client-certificates required without client-ca | client-ca FILE;"
+            "2:1: error: client-certificates required needs client-ca | add client-ca FILE;"
         ),
         tls(
             "client-certificates optional; client-crl a;",
-            "2:1: error: client-certificates optional without client-ca | client-ca FILE;"
+            "2:1: error: client-certificates optional needs client-ca | add client-ca FILE;"
         ),
         tls(
             "client-ca a;",
-            "2:1: error: client-ca while no client certificates are requested | client-certificates optional;  or: client-certificates required;"
+            "2:1: error: client-ca is set, but client certificates are not requested | add client-certificates optional; or client-certificates required;"
         ),
         tls(
             "client-certificates none; client-crl a; client-depth 2;",
-            "2:27: error: client-crl while no client certificates are requested | client-certificates optional;  or: client-certificates required;",
-            "2:41: error: client-depth while no client certificates are requested | client-certificates optional;  or: client-certificates required;"
+            "2:27: error: client-crl is set, but client certificates are not requested | add client-certificates optional; or client-certificates required;",
+            "2:41: error: client-depth is set, but client certificates are not requested | add client-certificates optional; or client-certificates required;"
         ),
         tls(
             "client-certificates required; client-ca a; client-depth 21;",
-            "2:57: error: client-depth is a number from 0 to 20, not 21 | the most intermediates between a client's certificate and its authority's"
+            "2:57: error: client-depth is a number from 0 to 20, not 21 | it is the maximum number of intermediate certificates in a client's chain"
         ),
         tls(
             "client-certificates required; client-ca a; client-ca b;",
@@ -63,8 +63,11 @@ extension MistakesTests {
             "host a.test;",
             "2:1: error: host takes names and a block | as in: host example.org *.example.org { certificate FILE; key FILE; }"
         ),
-        tls("host a.test { certificate a; }", "2:1: error: certificate and key go together | name both, or neither"),
-        tls("host a.test { }", "2:1: error: the host has no certificate | certificate FILE; key FILE;"),
+        tls(
+            "host a.test { certificate a; }",
+            "2:1: error: certificate and key must be set together | set both or remove both"
+        ),
+        tls("host a.test { }", "2:1: error: the host has no certificate | add certificate FILE; key FILE;"),
         tls(
             "host a.test { certificate a; key b; minimum-version 1.3; }",
             "2:37: error: unknown statement minimum-version in host | there are certificate, key, ocsp-response"

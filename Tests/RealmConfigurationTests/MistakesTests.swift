@@ -5,8 +5,8 @@ import RealmConfiguration
 import Testing
 
 struct MistakesTests {
-    /// A broken configuration and all its diagnostics.
-    struct Row: Sendable, CustomTestStringConvertible {
+    /// A configuration with mistakes, and all diagnostics about it.
+    struct Mistake: Sendable, CustomTestStringConvertible {
         let text: String
         var files: [String: String] = [:]
         var diagnostics: [String]
@@ -32,7 +32,7 @@ struct MistakesTests {
         arguments: structure + realms + contexts + server + rules + roles + proxies + sessions + signIn + tls + throttle
             + passwords + passwordMemory + passwordHashes
     )
-    func `every mistake is reported once, at its place, with a hint`(row: Row) {
-        #expect(Folder(row.text, row.files).diagnostics() == row.diagnostics)
+    func `every mistake is reported once, at its place, with a hint`(row: Mistake) {
+        #expect(MemoryFolder(row.text, row.files).diagnostics() == row.diagnostics)
     }
 }

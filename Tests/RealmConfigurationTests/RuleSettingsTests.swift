@@ -16,7 +16,7 @@ struct RuleSettingsTests {
         """
 
     private func rules(_ text: String) throws -> [ProtectRule] {
-        try Folder(Self.realms + text).load().rules
+        try MemoryFolder(Self.realms + text).load().rules
     }
 
     @Test func `all settings of a rule are read`() throws {
@@ -51,7 +51,7 @@ struct RuleSettingsTests {
 
     @Test func `roles are part of the configuration`() throws {
         let text = Self.realms + "role r { user ann; }\nprotect /a { realm a; require role r; }"
-        #expect(try Folder(text).load().roles == [Role(name: "r", users: ["ann"])])
+        #expect(try MemoryFolder(text).load().roles == [Role(name: "r", users: ["ann"])])
     }
 
     @Test func `the host of a rule is a name, an IPv4 address, a domain, or any host`() throws {
@@ -66,13 +66,13 @@ struct RuleSettingsTests {
         )
     }
 
-    @Test func `open and nobody rules have no realm, and need no default realm`() throws {
+    @Test func `rules with open or nobody need no realm`() throws {
         let read = try rules("protect /public { open; }\nprotect /never { nobody; }")
         #expect(read.map(\.access) == [.open, .nobody])
         #expect(read.allSatisfy { $0.realms.isEmpty && $0.schemes.isEmpty && $0.requirements.isEmpty })
     }
 
-    @Test func `one path may have several rules, each for its own methods`() throws {
+    @Test func `a path may have several rules with different methods`() throws {
         let text = """
             protect /a { open; methods GET; }
             protect /a { realm a; require any; methods POST PUT; }
@@ -82,22 +82,22 @@ struct RuleSettingsTests {
         #expect(try rules(text).map(\.methods) == [["GET"], ["POST", "PUT"], ["GET"], ["GET"]])
     }
 
-    @Test func `trusted proxies are addresses and blocks`() throws {
+    @Test func `trusted-proxies contains addresses and address blocks`() throws {
         let text = "server { trusted-proxies 127.0.0.1 ::1 10.0.0.0/8; }"
         let expected = try ["127.0.0.1", "::1", "10.0.0.0/8"].map { try CIDRBlock($0) }
-        #expect(try Folder(text).load().server.trustedProxies == expected)
+        #expect(try MemoryFolder(text).load().server.trustedProxies == expected)
     }
 
     @Test(arguments: ["", "server { }", "server { trusted-proxies none; }"])
     func `CVE-2026-40575: without trusted-proxies no proxy is trusted`(text: String) throws {
-        #expect(try Folder(text).load().server.trustedProxies == [])
+        #expect(try MemoryFolder(text).load().server.trustedProxies == [])
     }
 
-    @Test func `X-Forwarded-Host is trusted only with forwarded-host on`() throws {
+    @Test func `X-Forwarded-Host is trusted only if forwarded-host is on`() throws {
         let proxies = "server { trusted-proxies 127.0.0.1;"
-        #expect(try !Folder("\(proxies) }").load().server.trustsForwardedHost)
-        #expect(try !Folder("\(proxies) forwarded-host off; }").load().server.trustsForwardedHost)
-        #expect(try Folder("\(proxies) forwarded-host on; }").load().server.trustsForwardedHost)
+        #expect(try !MemoryFolder("\(proxies) }").load().server.trustsForwardedHost)
+        #expect(try !MemoryFolder("\(proxies) forwarded-host off; }").load().server.trustsForwardedHost)
+        #expect(try MemoryFolder("\(proxies) forwarded-host on; }").load().server.trustsForwardedHost)
     }
 
     @Test func `every setting of sessions is read`() throws {
@@ -114,12 +114,12 @@ struct RuleSettingsTests {
         expected.total = 2000
         expected.streamsPerSession = 0
         expected.streams = 70
-        #expect(try Folder(text).load().server.sessions == expected)
-        #expect(try Folder("server { sessions { } }").load().server.sessions == SessionSettings())
+        #expect(try MemoryFolder(text).load().server.sessions == expected)
+        #expect(try MemoryFolder("server { sessions { } }").load().server.sessions == SessionSettings())
     }
 
-    @Test func `with a short idle limit the warning time is half of it`() throws {
-        let sessions = try Folder("server { sessions { idle 1m; } }").load().server.sessions
+    @Test func `if the idle limit is short, the default warning time is half of it`() throws {
+        let sessions = try MemoryFolder("server { sessions { idle 1m; } }").load().server.sessions
         #expect(sessions.idle == .seconds(60) && sessions.warning == .seconds(30))
     }
 
@@ -131,7 +131,7 @@ struct RuleSettingsTests {
                     return-to https://App.example.com. https://b.example.com:8443 https://127.0.0.1:443;
                 } }
                 """
-        let signIn = try Folder(text).load().server.signIn
+        let signIn = try MemoryFolder(text).load().server.signIn
         #expect(signIn.prefix == "/gatehouse")
         #expect(signIn.realms == ["b", "a"])
         #expect(signIn.time == .seconds(300) && signIn.waiting == 7)
@@ -140,10 +140,10 @@ struct RuleSettingsTests {
                 "https://app.example.com", "https://b.example.com:8443", "https://127.0.0.1",
             ]
         )
-        #expect(try Folder("server { sign-in { prefix /; } }").load().server.signIn == SignInSettings())
+        #expect(try MemoryFolder("server { sign-in { prefix /; } }").load().server.signIn == SignInSettings())
     }
 
-    @Test func `random rules are refused, or read in normalized form`() throws {
+    @Test func `random rules are rejected or have a normalized path and host`() throws {
         var random = Random(seed: 11)
         let places = ["/", "/a/", "= /a", "a.b/", "*.a.b/x/", "A.b./x", "a:1/", "[::1]/", "é", "/a b", ""]
         let statements = [
@@ -156,7 +156,7 @@ struct RuleSettingsTests {
         for _ in 0..<600 {
             let block = (0..<1 + random.below(3)).map { _ in random.pick(statements) + "; " }.joined()
             let text = Self.realms + "default-realm a;\nrole r { user x; }\nprotect \(random.pick(places)) { \(block)}"
-            let folder = Folder(text)
+            let folder = MemoryFolder(text)
             guard let configuration = try? folder.load() else { continue }
             for rule in configuration.rules {
                 read += 1

@@ -29,17 +29,17 @@ struct ThrottleSettingsTests {
         expected.accounts = 2000
         expected.sources = 3000
         expected.exempt = [try CIDRBlock("10.0.0.0/8"), try CIDRBlock("127.0.0.1"), try CIDRBlock("::1")]
-        #expect(try Folder(text).load().server.throttle == expected)
+        #expect(try MemoryFolder(text).load().server.throttle == expected)
     }
 
     @Test(arguments: ["", "server { }", "server { throttle { } }"])
     func `settings that are not set have their defaults`(text: String) throws {
-        #expect(try Folder(text).load().server.throttle == ThrottleSettings())
+        #expect(try MemoryFolder(text).load().server.throttle == ThrottleSettings())
     }
 
     @Test func `locks and delays can be turned off`() throws {
         let text = "server { throttle { failures 0; source-failures 0; delay 0s; } }"
-        let settings = try Folder(text).load().server.throttle
+        let settings = try MemoryFolder(text).load().server.throttle
         #expect(settings.failures == 0)
         #expect(settings.sourceFailures == 0)
         #expect(settings.delay == .zero)

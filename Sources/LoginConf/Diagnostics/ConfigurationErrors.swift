@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// The errors that make a configuration unusable, with its warnings.
+/// The errors of a configuration that cannot be used, and its warnings.
 public struct ConfigurationErrors: Error, Sendable, Hashable, CustomStringConvertible {
-    /// All diagnostics in the order of the text; at least one is an error.
+    /// All diagnostics in the order of the text, with at least one error.
     public let diagnostics: [Diagnostic]
 
-    /// Collects diagnostics; nil if none of them is an error.
+    /// Creates the errors from diagnostics; nil if the diagnostics are all warnings.
     public init?(_ diagnostics: [Diagnostic]) {
         guard diagnostics.contains(where: { $0.severity == .error }) else { return nil }
         self.diagnostics = diagnostics
@@ -15,14 +15,14 @@ public struct ConfigurationErrors: Error, Sendable, Hashable, CustomStringConver
     /// Creates a single error.
     ///
     /// - Parameters:
-    ///   - message: The problem.
+    ///   - message: The description of the problem.
     ///   - range: The place in the text.
-    ///   - text: The text.
+    ///   - text: The configuration text.
     ///   - hint: A way to solve the problem.
     public init(_ message: String, at range: SourceRange, in text: SourceText, hint: String? = nil) {
         diagnostics = [text.error(at: range, message, hint: hint)]
     }
 
-    /// All diagnostics, each as ``Diagnostic/rendered``.
+    /// The text of all diagnostics; see ``Diagnostic/rendered``.
     public var description: String { diagnostics.map(\.rendered).joined(separator: "\n") }
 }

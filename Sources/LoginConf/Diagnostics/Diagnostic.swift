@@ -3,14 +3,14 @@
 
 /// An error or a warning about a configuration text: the problem, the place and a hint.
 ///
-/// It contains all it needs to be shown, so the text can be released. It is made by ``SourceText/error(at:_:hint:)``
-/// and ``SourceText/warning(at:_:hint:)``. It is safe to print: control characters of the text are replaced.
+/// ``SourceText/error(at:_:hint:)`` and ``SourceText/warning(at:_:hint:)`` create it. It contains the line that it
+/// shows, so the text can be released. It is safe to print: control characters are replaced.
 public struct Diagnostic: Error, Sendable, Hashable, CustomStringConvertible {
     /// The severity of a diagnostic.
     public enum Severity: String, Sendable, Hashable {
         /// The text is rejected.
         case error
-        /// The text is accepted, but probably has another meaning than its author intended.
+        /// The text is accepted, but probably does not mean what its author intended.
         case warning
     }
 
@@ -22,18 +22,22 @@ public struct Diagnostic: Error, Sendable, Hashable, CustomStringConvertible {
     public let hint: String?
     /// The name of the text.
     public let file: String
-    /// The line, from 1.
+    /// The number of the line; the first line is 1.
     public let line: Int
-    /// The column of the first character, from 1, in Unicode scalars of the line.
+    /// The column of the first character, counted in Unicode scalars; the first column is 1.
     public let column: Int
-    /// The line to show: control characters replaced, tabs kept, cut around the place to at most 100 columns.
+    /// The line to show, with control characters replaced and tabs kept.
+    ///
+    /// A long line is cut to the 100 columns around the place.
     public let lineText: String
-    /// The number of characters of ``lineText`` before the place.
+    /// The number of characters in ``lineText`` before the place.
     public let indent: Int
-    /// The number of characters of the place, at least 1; a place of several lines ends with its first line.
+    /// The number of characters to underline, at least 1.
+    ///
+    /// If the place has several lines, only the first line is underlined.
     public let length: Int
 
-    /// The diagnostic as text: place and message, the line, the underline, the hint; no newline at the end.
+    /// The diagnostic as text: place and message, the line, the underline and the hint, without a final newline.
     ///
     ///     realms.conf:3:14: error: message
     ///         class   StartWithRaelm;
@@ -42,7 +46,7 @@ public struct Diagnostic: Error, Sendable, Hashable, CustomStringConvertible {
     public var rendered: String {
         var text = "\(file):\(line):\(column): \(severity.rawValue): \(message)\n"
         text += "    \(lineText)\n    "
-        // The underline starts with the tabs of the line above it.
+        // The tabs of the line are copied, so that the underline is below the right characters.
         for scalar in lineText.unicodeScalars.prefix(indent) { text += scalar == "\t" ? "\t" : " " }
         text += "^" + String(repeating: "~", count: length - 1)
         if let hint { text += "\n    hint: \(hint)" }

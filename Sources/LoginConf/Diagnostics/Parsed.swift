@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// The result of reading a text: a value and all diagnostics.
+/// The result of parsing a text: a value and all diagnostics.
 public struct Parsed<Value: Sendable>: Sendable {
-    /// The value as far as it could be read, even if there are errors.
+    /// The part of the value that could be read, even if there are errors.
     ///
-    /// It is for tools that show a file. Never use it as a configuration.
+    /// It is for tools that show a file. Do not use it as a configuration.
     public let partial: Value
     /// All diagnostics in the order of the text.
     public let diagnostics: [Diagnostic]
@@ -18,7 +18,7 @@ public struct Parsed<Value: Sendable>: Sendable {
 
     /// Returns the value.
     ///
-    /// - Returns: The value, which has no errors.
+    /// - Returns: The value of a text without errors.
     /// - Throws: All diagnostics, if one of them is an error.
     public func get() throws(ConfigurationErrors) -> Value {
         if let errors = ConfigurationErrors(diagnostics) { throw errors }

@@ -2,10 +2,10 @@
 // Gatehouse
 
 extension SourceText {
-    /// Makes an error about a place of this text.
+    /// Returns an error about a place in this text.
     ///
     /// - Parameters:
-    ///   - range: The place; its part on the first line is underlined.
+    ///   - range: The place to underline; only its first line is underlined.
     ///   - message: The problem, in one line.
     ///   - hint: A way to solve the problem, in one line.
     /// - Returns: The diagnostic.
@@ -13,10 +13,10 @@ extension SourceText {
         diagnostic(.error, at: range, message: message, hint: hint)
     }
 
-    /// Makes a warning about a place of this text.
+    /// Returns a warning about a place in this text.
     ///
     /// - Parameters:
-    ///   - range: The place; its part on the first line is underlined.
+    ///   - range: The place to underline; only its first line is underlined.
     ///   - message: The problem, in one line.
     ///   - hint: A way to solve the problem, in one line.
     /// - Returns: The diagnostic.
@@ -24,10 +24,10 @@ extension SourceText {
         diagnostic(.warning, at: range, message: message, hint: hint)
     }
 
-    /// Returns a place of this text for a message, as `login.conf:3:5`.
+    /// Returns a place in this text as it is shown in messages, such as `login.conf:3:5`.
     public func place(of range: SourceRange) -> String {
         let location = location(of: range.start)
-        return "\(Displayed.text(name)):\(location.line):\(location.column)"
+        return "\(PrintableText.text(name)):\(location.line):\(location.column)"
     }
 
     @inline(never)
@@ -41,9 +41,9 @@ extension SourceText {
         let excerpt = LineExcerpt(of: bytes, line: line, end: Int(range.end))
         return Diagnostic(
             severity: severity,
-            message: Displayed.text(message),
-            hint: hint.map(Displayed.text),
-            file: Displayed.text(name),
+            message: PrintableText.text(message),
+            hint: hint.map(PrintableText.text),
+            file: PrintableText.text(name),
             line: line.number,
             column: bytes[line.start..<line.offset].count { !$0.isContinuation } + 1,
             lineText: excerpt.text,
@@ -53,9 +53,9 @@ extension SourceText {
     }
 }
 
-/// The part of a line to show under a message.
+/// The part of a line that is shown below a message.
 private struct LineExcerpt {
-    /// The largest number of columns.
+    /// The maximum number of columns.
     private static let width = 100
     private static let ellipsis = "..."
 
@@ -64,16 +64,16 @@ private struct LineExcerpt {
     let length: Int
 
     init(of bytes: [UInt8], line: SourceText.Line, end: Int) {
-        // Only the part of a long line near the place is read; a scalar has at most four bytes.
+        // Only the part of a long line near the place is read. A scalar has up to four bytes.
         let reach = 4 * Self.width
         var first = max(line.start, line.offset - reach)
         while first < line.offset, bytes[first].isContinuation { first += 1 }
         var last = min(line.end, line.offset + reach)
         while last > line.offset, last < line.end, bytes[last].isContinuation { last -= 1 }
 
-        let before = Array(Displayed.line(bytes[first..<line.offset]).unicodeScalars)
-        let after = Array(Displayed.line(bytes[line.offset..<max(last, line.offset)]).unicodeScalars)
-        let marked = Displayed.line(bytes[line.offset..<min(max(end, line.offset), last)]).unicodeScalars.count
+        let before = Array(PrintableText.line(bytes[first..<line.offset]).unicodeScalars)
+        let after = Array(PrintableText.line(bytes[line.offset..<max(last, line.offset)]).unicodeScalars)
+        let marked = PrintableText.line(bytes[line.offset..<min(max(end, line.offset), last)]).unicodeScalars.count
 
         let isWhole = first == line.start && last == line.end && before.count + after.count <= Self.width
         let room = isWhole ? Self.width : Self.width - 2 * Self.ellipsis.count

@@ -3,12 +3,13 @@
 
 /// A configuration text with a name for diagnostics.
 ///
-/// The name is only shown; no file is opened. The bytes are kept unchanged; the parser checks whether they are UTF-8.
+/// The name is only shown; no file is opened. The bytes are not checked here: the parser rejects bytes that are not
+/// UTF-8.
 public struct SourceText: Sendable {
-    /// The largest text that a parser reads, 64 MiB; a larger one is rejected with a diagnostic.
+    /// The maximum size of a text, 64 MiB; the parser rejects a larger text with an error.
     public static let maximumSize = 64 << 20
 
-    /// The name in diagnostics, usually a path as the administrator wrote it.
+    /// The name that diagnostics show, usually the path that the administrator wrote.
     public let name: String
     /// The bytes, expected to be UTF-8.
     public let bytes: [UInt8]
@@ -26,15 +27,16 @@ public struct SourceText: Sendable {
 
     /// Returns the line and column of a byte offset; an offset past the end is treated as the end.
     ///
-    /// Each call counts the lines again, so that a text without errors needs no table of lines.
+    /// Each call counts the lines from the start. Only texts with errors need line numbers, so there is no table.
     public func location(of offset: UInt32) -> SourceLocation {
         let place = line(around: Int(offset))
         let column = bytes[place.start..<place.offset].count { !$0.isContinuation }
         return SourceLocation(line: place.number, column: column + 1)
     }
 
-    /// Returns the characters of a range, with malformed bytes replaced; the part of the range outside of the text is
-    /// ignored.
+    /// Returns the characters of a range, with malformed bytes replaced.
+    ///
+    /// The part of the range that is outside of the text is ignored.
     public func string(in range: SourceRange) -> String {
         let end = min(Int(range.end), bytes.count)
         return String(decoding: bytes[min(Int(range.start), end)..<end], as: UTF8.self)
@@ -42,11 +44,12 @@ public struct SourceText: Sendable {
 }
 
 extension SourceText {
-    /// The number of bytes of a line that are read after a place.
-    private static let reach = 1024
+    /// The maximum number of bytes of a line that are read after an offset.
+    private static let maximumBytesAfterOffset = 1024
 
-    /// A line of a text: its number, its byte offsets without the line end (only a part of a very long line), and the
-    /// given offset.
+    /// The line that contains an offset: its number, its byte offsets without the line end, and the offset.
+    ///
+    /// The end of a very long line is cut.
     struct Line {
         let number: Int
         let start: Int
@@ -54,6 +57,7 @@ extension SourceText {
         let offset: Int
     }
 
+    /// Returns the line that contains an offset.
     func line(around offset: Int) -> Line {
         let offset = min(max(0, offset), bytes.count)
         let span = bytes.span
@@ -63,14 +67,14 @@ extension SourceText {
         while index < offset {
             let byte = span[index]
             index += 1
-            // CR and LF together are one line end.
+            // CRLF is one line end.
             let isCRLF = byte == .carriageReturn && index < span.count && span[index] == .lineFeed
             guard byte == .lineFeed || byte == .carriageReturn && !isCRLF else { continue }
             number += 1
             start = index
         }
         var end = offset
-        let limit = min(span.count, offset + Self.reach)
+        let limit = min(span.count, offset + Self.maximumBytesAfterOffset)
         while end < limit, span[end] != .lineFeed, span[end] != .carriageReturn { end += 1 }
         return Line(number: number, start: start, end: end, offset: offset)
     }

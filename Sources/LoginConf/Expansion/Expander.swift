@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// Replaces the `${...}` of a value, once and from left to right, as the JDK does for option values of login.conf.
+/// Replaces the references `${...}` of a value from left to right, as the JDK does for option values of login.conf.
 ///
-/// `${{...}}` is left as it is, and so is everything after an unclosed `${` or `${{`; replaced text is not expanded
-/// again. Source: OpenJDK 17 `sun.security.util.PropertyExpander`, as observed.
+/// References in a replacement are not expanded. `${{...}}` and the text after an unclosed `${` or `${{` are not
+/// changed. Source: the observed behaviour of OpenJDK 17 `sun.security.util.PropertyExpander`.
 struct Expander {
-    /// The references that are allowed, and the treatment of an unclosed one.
+    /// The kinds of references that are allowed, and whether an unclosed `${` is an error.
     enum Syntax {
-        /// Properties only; `env:X` is the name of a property.
+        /// Only properties are allowed; `env:X` is the name of a property. An unclosed `${` is copied.
         case jdk
-        /// Also `env:` and `file:`.
+        /// Properties, `env:` and `file:` are allowed. An unclosed `${` is copied.
         case jdkWithSources
-        /// Also `env:` and `file:`, and an unclosed `${` is an error.
+        /// Properties, `env:` and `file:` are allowed. An unclosed `${` is an error.
         case strict
     }
 
-    /// A reference that cannot be replaced, or a value that expands to nothing.
+    /// The error of a reference that cannot be replaced, or of a value that expands to nothing.
     struct Fault: Error {
-        /// The `${...}` as written; nil for the whole value.
+        /// The reference as it is written; nil if the error is about the whole value.
         var reference: String?
         var message: String
         var hint: String?
@@ -27,7 +27,7 @@ struct Expander {
     let syntax: Syntax
     let expansion: Expansion
 
-    /// Returns the value with every reference replaced; the bytes of a file need not be UTF-8.
+    /// Returns the value with every reference replaced; the content of a file may be any bytes.
     func bytes(of value: String) throws(Fault) -> [UInt8] {
         let source = Array(value.utf8)
         var result: [UInt8] = []
@@ -37,14 +37,14 @@ struct Expander {
             let inside = open + 2
             if inside < source.count, source[inside] == .openBrace {
                 guard let close = Self.index(of: .closeBrace, then: .closeBrace, in: source, from: inside) else {
-                    copied = try rest(of: source, from: open, into: &result)
+                    copied = try copyUnclosedReference(of: source, from: open, into: &result)
                     break
                 }
                 result += source[open..<close + 2]
                 copied = close + 2
             } else {
                 guard let close = source[inside...].firstIndex(of: .closeBrace) else {
-                    copied = try rest(of: source, from: open, into: &result)
+                    copied = try copyUnclosedReference(of: source, from: open, into: &result)
                     break
                 }
                 let name = String(decoding: source[inside..<close], as: UTF8.self)
@@ -55,7 +55,7 @@ struct Expander {
         result += source[copied...]
         guard !result.isEmpty || source.isEmpty else {
             throw Fault(
-                message: "\(Displayed.word(value)) expands to nothing",
+                message: "\(PrintableText.word(value)) expands to nothing",
                 hint: "write \"\" if an empty value is meant"
             )
         }
@@ -66,12 +66,17 @@ struct Expander {
     func string(of value: String) throws(Fault) -> String {
         let bytes = try bytes(of: value)
         guard let string = String(validating: bytes, as: UTF8.self) else {
-            throw Fault(message: "\(Displayed.word(value)) expands to bytes that are not UTF-8")
+            throw Fault(message: "\(PrintableText.word(value)) expands to bytes that are not UTF-8")
         }
         return string
     }
 
-    private func rest(of source: [UInt8], from open: Int, into result: inout [UInt8]) throws(Fault) -> Int {
+    /// Copies the text from an unclosed `${` to the end, and returns the offset of the end.
+    private func copyUnclosedReference(
+        of source: [UInt8],
+        from open: Int,
+        into result: inout [UInt8]
+    ) throws(Fault) -> Int {
         if syntax == .strict {
             throw Fault(
                 reference: String(decoding: source[open...], as: UTF8.self),
@@ -85,14 +90,14 @@ struct Expander {
 
     private func replacement(of name: String) throws(Fault) -> [UInt8] {
         if name == "/" { return [.slash] }
-        let source = syntax == .jdk ? nil : Source(name)
+        let source = syntax == .jdk ? nil : ExternalReference(name)
         guard !(source?.name ?? name).isEmpty else {
             throw Fault(reference: "${\(name)}", message: "`${\(name)}` has no name")
         }
         switch source {
         case .environment(let variable)?:
             guard let value = expansion.environment(variable) else {
-                let message = "the environment variable \(Displayed.word(variable)) is not set"
+                let message = "the environment variable \(PrintableText.word(variable)) is not set"
                 throw Fault(reference: "${\(name)}", message: message)
             }
             return Array(value.utf8)
@@ -100,14 +105,14 @@ struct Expander {
             switch expansion.file(path) {
             case .success(let content): return content.withoutLastLineEnd
             case .failure(let fault):
-                let message = "cannot read the file \(Displayed.word(path)): \(fault.reason)"
+                let message = "cannot read the file \(PrintableText.word(path)): \(fault.reason)"
                 throw Fault(reference: "${\(name)}", message: message)
             }
         case nil:
             guard let value = expansion.property(name) else {
                 throw Fault(
                     reference: "${\(name)}",
-                    message: "the property \(Displayed.word(name)) is not defined",
+                    message: "the property \(PrintableText.word(name)) is not defined",
                     hint: hint(for: name)
                 )
             }
@@ -116,11 +121,11 @@ struct Expander {
     }
 
     private func hint(for name: String) -> String? {
-        guard syntax == .jdk, Source(name) != nil else { return nil }
+        guard syntax == .jdk, ExternalReference(name) != nil else { return nil }
         return "`${env:...}` and `${file:...}` work in realms.conf only"
     }
 
-    /// Returns the first index at which two bytes follow each other.
+    /// Returns the index of the first pair of the given bytes; nil if there is no such pair.
     static func index(of first: UInt8, then second: UInt8, in bytes: [UInt8], from start: Int) -> Int? {
         var index = start
         while index + 1 < bytes.count {
@@ -132,7 +137,7 @@ struct Expander {
 }
 
 /// A reference to an environment variable or a file.
-private enum Source {
+private enum ExternalReference {
     case environment(String)
     case file(String)
 
@@ -154,7 +159,7 @@ private enum Source {
 }
 
 extension [UInt8] {
-    /// The content of a file as a value, without the line end that editors add to the last line.
+    /// The content of a file without its last line end, which most editors add.
     fileprivate var withoutLastLineEnd: [UInt8] {
         guard last == .lineFeed else { return self }
         let kept = dropLast()

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// The values of `${...}` in a configuration: properties, environment variables and files, provided by the caller.
+/// The values of the references `${...}` in a configuration: properties, environment variables and files.
 ///
-/// The parsers read nothing from outside but through these closures. login.conf has only `${name}` (a property) and
-/// `${/}`, as in the JDK; realms.conf also has `${env:NAME}` and `${file:PATH}`.
+/// The caller provides them; the parsers read no environment variables or files themselves. In login.conf the
+/// references are `${name}` for a property, and `${/}`, as in the JDK. In realms.conf `${env:NAME}` and `${file:PATH}`
+/// are allowed too.
 public struct Expansion: Sendable {
-    /// A file that could not be read.
+    /// The error of a file that cannot be read.
     public struct UnreadableFile: Error, Sendable, Hashable {
-        /// The reason, shown after the file's name.
+        /// The reason, which is shown after the name of the file.
         public let reason: String
 
-        /// Creates a fault with a reason such as "permission denied".
+        /// Creates an error with a reason such as "permission denied".
         public init(_ reason: String) { self.reason = reason }
     }
 
@@ -19,16 +20,16 @@ public struct Expansion: Sendable {
     public var property: @Sendable (_ name: String) -> String?
     /// Returns the value of an environment variable; nil if it is not set.
     public var environment: @Sendable (_ name: String) -> String?
-    /// Returns the content of a file, by its path as written.
+    /// Returns the content of a file; the path is passed as it is written.
     ///
-    /// One line end (LF or CRLF) at the end of the content is removed afterwards.
+    /// One line end (LF or CRLF) at the end of the content is removed after the call.
     public var file: @Sendable (_ path: String) -> Result<[UInt8], UnreadableFile>
 
     /// Creates an expansion.
     ///
     /// - Parameters:
     ///   - property: Returns the value of a property; by default no property is defined.
-    ///   - environment: Returns the value of an environment variable; by default none is set.
+    ///   - environment: Returns the value of an environment variable; by default no variable is set.
     ///   - file: Returns the content of a file; by default no file can be read.
     public init(
         property: @escaping @Sendable (_ name: String) -> String? = { _ in nil },
@@ -42,6 +43,6 @@ public struct Expansion: Sendable {
         self.file = file
     }
 
-    /// An expansion without properties, environment variables and files.
+    /// An expansion without properties, environment variables or files.
     public static let none = Expansion()
 }

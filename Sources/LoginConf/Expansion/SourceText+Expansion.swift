@@ -2,14 +2,16 @@
 // Gatehouse
 
 extension SourceText {
-    /// Returns the diagnostic of a fault, at the reference if it is found in the text, otherwise at the whole value.
+    /// Returns the error for a fault of expansion.
+    ///
+    /// Its place is the reference, or the whole value if the reference is not found in the text.
     func diagnostic(of fault: Expander.Fault, in range: SourceRange) -> Diagnostic {
         error(at: place(of: fault.reference, in: range), fault.message, hint: fault.hint)
     }
 
     private func place(of reference: String?, in range: SourceRange) -> SourceRange {
         guard let wanted = reference.map({ Array($0.utf8) }), !wanted.isEmpty else { return range }
-        // A reference that contains escapes is spelled differently in the text, and is not found.
+        // A reference with escapes is not found, because it is spelled differently in the text.
         var start = Int(range.start)
         while start + wanted.count <= Int(range.end) {
             let end = start + wanted.count

@@ -3,13 +3,14 @@
 
 /// The classes of bytes in login.conf.
 ///
-/// Source: `java.io.StreamTokenizer` with the settings of the JDK's parser; observed for all characters up to U+00FF.
+/// A byte may have several classes. Source: the observed behaviour of `java.io.StreamTokenizer`, with the settings of
+/// the JDK's parser, for all characters up to U+00FF.
 enum ByteClass {
-    /// Every control character counts as white space.
+    /// White space: the space and all control characters up to U+001F.
     static let space: UInt8 = 1
-    /// Letters, `_ $ *`, and the first byte of most characters from U+00A0 up.
+    /// The bytes that may begin a word: letters, `_ $ *`, and the first byte of most characters from U+00A0 up.
     static let wordStart: UInt8 = 2
-    /// All of these, digits, `.`, `-`, and the further bytes of a multi-byte character.
+    /// The bytes that may continue a word: those that may begin it, digits, `.`, `-`, and continuation bytes.
     static let wordPart: UInt8 = 4
     /// The bytes at which the scan of a string stops: `"`, backslash, `$`, line ends.
     static let stringStop: UInt8 = 8
@@ -17,7 +18,7 @@ enum ByteClass {
     @inline(__always)
     static func of(_ byte: UInt8) -> UInt8 { table[Int(byte)] }
 
-    // C2 and EF as first bytes are in no class: after C2 the second byte decides, and EF may begin a byte order mark.
+    // The first bytes C2 and EF have no class. After C2 the second byte decides; EF may begin a byte order mark.
     // swift-format-ignore
     private static let table: [256 of UInt8] = [
          1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 9, 1, 1, 9, 1, 1,

@@ -3,50 +3,55 @@
 
 /// The language of JAAS login configuration files.
 ///
-/// An accepted text has the same contexts, modules, flags and options as in the JDK. Rejected is everything that the
-/// JDK rejects, and also what it misreads without an error: a lone `/` (which begins a comment there), a string ended
-/// by the end of its line, an unclosed comment, a byte order mark, a context name that is neither a word nor in double
-/// quotes, a flag in non-ASCII letters, a context without modules, bytes that are not UTF-8. An option key that is set
-/// twice in a module gives a warning; the last value is used.
+/// An accepted text has the same contexts, modules, flags and options as in the JDK. A text that the JDK rejects is
+/// rejected. These texts are also rejected, because the JDK misreads them without an error:
+/// - a lone `/`, which begins a comment in the JDK;
+/// - a string or a comment that is not closed;
+/// - a byte order mark, and bytes that are not UTF-8;
+/// - a context name that is neither a word nor in double quotes;
+/// - a control flag with letters that are not ASCII;
+/// - a context without modules.
 ///
-/// Source: OpenJDK 17 `sun.security.provider.ConfigFile` and `java.io.StreamTokenizer`; recorded cases in the
-/// conformance tests.
+/// If an option key is set twice in a module, the last value is used and a warning is given.
+///
+/// Source: OpenJDK 17 `sun.security.provider.ConfigFile` and `java.io.StreamTokenizer`. The conformance tests contain
+/// recorded cases.
 public enum LoginConf {
-    /// Reads a configuration of one text.
+    /// Parses the only login.conf of a configuration.
     ///
     /// - Parameters:
-    ///   - text: The content of a login.conf.
-    ///   - expansion: The values of `${name}` in option values; only its `property` is used.
-    /// - Returns: The contexts, and all errors of the text, not only the first.
+    ///   - text: The text of the file.
+    ///   - expansion: The values of `${name}` in option values; only the properties are used.
+    /// - Returns: The contexts and all diagnostics.
     public static func parse(_ text: SourceText, expansion: Expansion) -> Parsed<LoginConfFile> {
-        var names = LoginNames()
+        var names = LoginContextNames()
         return parse(text, expansion: expansion, names: &names)
     }
 
-    /// Reads one of several texts of a configuration.
+    /// Parses one login.conf of a configuration that may have several.
     ///
     /// - Parameters:
-    ///   - text: The content of a login.conf.
-    ///   - expansion: The values of `${name}` in option values; only its `property` is used.
-    ///   - names: The names in all texts of the configuration so far; those of this text are added.
-    /// - Returns: The contexts, and all errors of the text, not only the first.
+    ///   - text: The text of the file.
+    ///   - expansion: The values of `${name}` in option values; only the properties are used.
+    ///   - names: The context names of the files that have been parsed; the names of this text are added.
+    /// - Returns: The contexts and all diagnostics.
     public static func parse(
         _ text: SourceText,
         expansion: Expansion,
-        names: inout LoginNames
+        names: inout LoginContextNames
     ) -> Parsed<LoginConfFile> {
-        if let fault = text.unreadable() {
+        if let fault = text.validationError() {
             return Parsed(partial: LoginConfFile(text: text, entries: []), diagnostics: [fault])
         }
         var parser = LoginConfParser(text, dialect: .file(expansion))
         let entries = parser.parseFile(names: &names)
-        return Parsed(partial: LoginConfFile(text: text, entries: entries), diagnostics: parser.diagnoses.inOrder)
+        return Parsed(partial: LoginConfFile(text: text, entries: entries), diagnostics: parser.diagnostics.inOrder)
     }
 }
 
-/// The content of a login.conf.
+/// The contexts of a login.conf.
 public struct LoginConfFile: Sendable {
-    /// The text it was read from.
+    /// The text that the contexts were read from.
     public let text: SourceText
     /// The login contexts in the order of the file.
     public let entries: [LoginEntry]

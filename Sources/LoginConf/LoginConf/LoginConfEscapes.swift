@@ -3,11 +3,11 @@
 
 /// The escapes of strings in login.conf.
 enum LoginConfEscapes {
-    /// Returns the content of a string with its escapes resolved.
+    /// Returns the content of a string with its escapes replaced.
     ///
-    /// The escapes are `\n \r \t \b \f \a \v` and up to three octal digits, two if the first is above 3; any other
-    /// character after a backslash stands for itself. Source: `java.io.StreamTokenizer`.
-    static func resolved(in content: ArraySlice<UInt8>) -> String {
+    /// The escapes are `\n \r \t \b \f \a \v`, and octal numbers: up to three digits if the first is 0 to 3, otherwise
+    /// up to two. Any other character after a backslash stands for itself. Source: `java.io.StreamTokenizer`.
+    static func unescaped(_ content: ArraySlice<UInt8>) -> String {
         var result: [UInt8] = []
         var rest = content
         while let byte = rest.popFirst() {
@@ -29,7 +29,7 @@ enum LoginConfEscapes {
         return String(decoding: result, as: UTF8.self)
     }
 
-    /// Returns a text in double quotes: `"` and backslash escaped, control characters as a letter or three octal digits.
+    /// Returns a text in double quotes, with `"`, backslash and control characters escaped.
     static func quoted(_ text: String) -> String {
         var quoted = "\""
         for scalar in text.unicodeScalars {

@@ -3,19 +3,20 @@
 
 internal import RealmKit
 
-/// Reads the tokens of login.conf into contexts and modules.
+/// Parses the tokens of login.conf into contexts and modules.
 ///
 ///     file   = { entry }
 ///     entry  = NAME "{" module { module } "}" ";"
 ///     module = CLASS FLAG { KEY "=" VALUE } ";"
 ///
-/// This file reads a correct text. The extensions report errors and find the place to continue, so that one mistake
-/// gives one error; none of that is inlined here.
+/// This file parses a correct text. The extensions handle errors: they report one error for one mistake, and find a
+/// place to continue. They are not inlined.
 struct LoginConfParser {
+    /// The kind of text that is parsed.
     enum Dialect {
         /// A login.conf; option values are expanded.
         case file(Expansion)
-        /// A `login` block of realms.conf; option values are left as written.
+        /// A `login` block of realms.conf; option values are not expanded.
         case inlineBlock
     }
 
@@ -25,39 +26,39 @@ struct LoginConfParser {
         let open: LoginConfToken
     }
 
-    /// The next thing to read.
-    enum Step {
-        /// The next part of the module.
-        case goOn
-        /// The next module; the `;` of this one was read, or is missing.
+    /// The position of the parser in a block.
+    enum Position {
+        /// Inside of a module: its next part is read.
+        case inModule
+        /// After a module, with or without its `;`: the next module is read.
         case endOfModule
-        /// The next context: the block ended without a `}`, which has been reported.
+        /// After a block without a `}`, which has been reported: the next context is read.
         case endOfBlock
     }
 
     let text: SourceText
     let dialect: Dialect
-    var diagnoses: Diagnoses
+    var diagnostics: Diagnostics
     var scanner: LoginConfScanner
     var token: LoginConfToken
     /// The previous token.
     var previous: LoginConfToken
-    /// The options of the current module; one list for all modules, so that it is allocated once.
+    /// The options of the current module; all modules use the same list, so that it is allocated only once.
     private var options = ModuleOptionList()
-    /// The name of a context found in the place of a module; its `{` is the current token.
+    /// The name of a context that was found where a module should begin; its `{` is the current token.
     var pendingName: LoginConfToken?
-    /// The class of a module found in the place of an option; its flag is the current token.
+    /// The class of a module that was found where an option should begin; its flag is the current token.
     var pendingClass: LoginConfToken?
-    /// The offset at which realms.conf continues after an unclosed `login` block, if not at the current token.
+    /// The offset at which realms.conf continues after an unclosed `login` block; nil for the current token.
     var resumeOffset: UInt32?
-    /// True if the last module is the rest of the one before, which a `;` ended too early.
+    /// True after a wrong `;`: the options that follow still belong to the module before it.
     var isContinuingModule = false
 
     /// Creates a parser at the first token after an offset.
     init(_ text: SourceText, dialect: Dialect, at offset: Int = 0) {
         self.text = text
         self.dialect = dialect
-        diagnoses = Diagnoses(text)
+        diagnostics = Diagnostics(text)
         scanner = LoginConfScanner(text.bytes, position: offset)
         let place = UInt32(truncatingIfNeeded: offset)
         token = LoginConfToken(kind: .semicolon, start: place, end: place)
@@ -73,16 +74,17 @@ struct LoginConfParser {
     mutating func advance() {
         previous = token
         token = scanner.next()
-        if token.kind.rawValue >= LoginConfToken.Kind.markedWord.rawValue { mendToken() }
+        if token.kind.rawValue >= LoginConfToken.Kind.wordWithByteOrderMark.rawValue { replaceFaultyToken() }
     }
 
     // MARK: Contexts
 
-    mutating func parseFile(names: inout LoginNames) -> [LoginEntry] {
+    /// Parses all contexts of the file, and adds their names.
+    mutating func parseFile(names: inout LoginContextNames) -> [LoginEntry] {
         var entries: [LoginEntry] = []
         while true {
             if token.isText || pendingName != nil {
-                let name = take(pendingName)
+                let name = takeToken(pending: pendingName)
                 pendingName = nil
                 guard let entry = parseEntry(named: name, names: &names) else { continue }
                 entries.append(entry)
@@ -94,18 +96,18 @@ struct LoginConfParser {
         }
     }
 
-    private mutating func parseEntry(named nameToken: LoginConfToken, names: inout LoginNames) -> LoginEntry? {
+    private mutating func parseEntry(named nameToken: LoginConfToken, names: inout LoginContextNames) -> LoginEntry? {
         guard token.kind == .openBrace || recoverOpenBrace(after: nameToken) else { return nil }
-        let errorsBefore = diagnoses.errorCount
+        let errorsBefore = diagnostics.errorCount
         let block = Block(name: nameToken, open: token)
         if token.kind == .openBrace { advance() }
         let name = string(of: nameToken)
-        if !diagnoses.isFull, let duplicate = names.add(name, at: nameToken.range, in: text) {
-            diagnoses.add(duplicate, at: nameToken.range)
+        if !diagnostics.isFull, let duplicate = names.add(name, at: nameToken.range, in: text) {
+            diagnostics.add(duplicate, at: nameToken.range)
         }
         var modules: [ModuleEntry] = []
         if parseModules(into: &modules, of: block) {
-            if modules.isEmpty, diagnoses.errorCount == errorsBefore { reportEmptyBlock(of: nameToken) }
+            if modules.isEmpty, diagnostics.errorCount == errorsBefore { reportEmptyBlock(of: nameToken) }
             advance()
             if token.kind == .semicolon { advance() } else { reportMissingSemicolonAfterBlock() }
         }
@@ -114,21 +116,23 @@ struct LoginConfParser {
 
     // MARK: Modules
 
-    /// Reads the modules of a block; returns true at its `}`, which stays the current token, false if there is none.
+    /// Parses the modules of a block.
+    ///
+    /// - Returns: True if the block has a `}`, which is then the current token.
     mutating func parseModules(into modules: inout [ModuleEntry], of block: Block) -> Bool {
         isContinuingModule = false
         while true {
-            let step: Step
+            let position: Position
             if token.isText || pendingClass != nil {
-                let className = take(pendingClass)
+                let className = takeToken(pending: pendingClass)
                 pendingClass = nil
-                step = parseModule(className, into: &modules, of: block)
+                position = parseModule(className, into: &modules, of: block)
             } else if token.kind == .closeBrace {
                 return true
             } else {
-                step = recoverModule(of: block, isFirst: modules.isEmpty)
+                position = recoverModule(of: block, isFirst: modules.isEmpty)
             }
-            if step == .endOfBlock { return false }
+            if position == .endOfBlock { return false }
         }
     }
 
@@ -136,28 +140,28 @@ struct LoginConfParser {
         _ classToken: LoginConfToken,
         into modules: inout [ModuleEntry],
         of block: Block
-    ) -> Step {
+    ) -> Position {
         let className = string(of: classToken)
         if className.isEmpty { reportEmptyClass(classToken) }
         let flagToken = token
         var flag = ControlFlag.required
-        var step = Step.goOn
+        var position = Position.inModule
         if let known = controlFlag(of: flagToken) {
             flag = known
             isContinuingModule = false
             advance()
         } else {
-            step = recoverFlag(&flag, after: classToken, of: block, isFirst: modules.isEmpty)
+            position = recoverFlag(&flag, after: classToken, of: block, isFirst: modules.isEmpty)
         }
         options.removeAll()
-        while step == .goOn {
+        while position == .inModule {
             if token.kind == .semicolon {
                 advance()
-                step = .endOfModule
+                position = .endOfModule
             } else if token.isText {
-                step = parseOption(take(nil), of: block)
+                position = parseOption(takeToken(), of: block)
             } else {
-                step = recoverOption(isFirst: options.isEmpty, of: block)
+                position = recoverOption(isFirst: options.isEmpty, of: block)
             }
         }
         modules.append(
@@ -166,17 +170,17 @@ struct LoginConfParser {
                 classRange: classToken.range,
                 flag: flag,
                 flagRange: flagToken.range,
-                options: options.taken()
+                options: options.array()
             )
         )
-        return step
+        return position
     }
 
-    private mutating func parseOption(_ keyToken: LoginConfToken, of block: Block) -> Step {
+    private mutating func parseOption(_ keyToken: LoginConfToken, of block: Block) -> Position {
         guard token.kind == .equals else { return recoverEquals(after: keyToken, isFirst: options.isEmpty, of: block) }
         advance()
         guard token.isText else { return recoverValue(of: keyToken, in: block) }
-        let valueToken = take(nil)
+        let valueToken = takeToken()
         let option = ModuleOption(
             key: string(of: keyToken),
             keyRange: keyToken.range,
@@ -184,20 +188,20 @@ struct LoginConfParser {
             valueRange: valueToken.range
         )
         if let earlier = options.add(option) { warnOfDuplicate(option, earlier: earlier) }
-        return .goOn
+        return .inModule
     }
 
     // MARK: Tokens
 
-    /// Returns the given token; if there is none, takes the current one.
+    /// Returns a token that has been read before; without one, takes the current token.
     @inline(__always)
-    private mutating func take(_ noted: LoginConfToken?) -> LoginConfToken {
-        if let noted { return noted }
+    private mutating func takeToken(pending: LoginConfToken? = nil) -> LoginConfToken {
+        if let pending { return pending }
         advance()
         return previous
     }
 
-    /// Takes the current token if it is a word or string.
+    /// Takes the current token if it is a word or string; returns nil for other tokens.
     @inline(never)
     mutating func takeText() -> LoginConfToken? {
         guard token.isText else { return nil }

@@ -1,36 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// A token of login.conf and its place.
+/// A token of login.conf.
 struct LoginConfToken {
     enum Kind: UInt8 {
         case word
-        /// `"..."`, closed.
+        /// A text in double quotes.
         case string
         case openBrace
         case closeBrace
         case semicolon
         case equals
         case endOfFile
-        /// Any other character, including a digit at the start of a token; the JDK accepts none of them anywhere.
-        case other
-        /// A word with a byte order mark in it.
-        case markedWord
-        /// `"...` up to the end of the line or file.
-        case openString
-        /// `/*` without its `*/`.
-        case openComment
+        /// A character that cannot begin a token, such as a digit; the JDK rejects it everywhere.
+        case invalidCharacter
+        /// A word that contains a byte order mark.
+        case wordWithByteOrderMark
+        /// A string without its closing quote, up to the end of the line or file.
+        case unterminatedString
+        /// A comment without its `*/`, up to the end of the file.
+        case unterminatedComment
     }
 
-    /// The treatment that the text of a token needs.
+    /// The kind of content of a token, which decides how its text is read.
     enum Content: UInt8 {
         case plain
-        /// A string that contains `$`, which may need expansion.
+        /// A string with `$`, which may contain references.
         case dollar
-        /// A string that contains backslashes, and possibly `$`.
+        /// A string with backslashes, and possibly with `$`.
         case escapes
-        /// A replacement that the parser made for a faulty token.
-        case mended
+        /// The parser made this token as a replacement for a faulty token.
+        case replacement
     }
 
     var kind: Kind
@@ -39,15 +39,15 @@ struct LoginConfToken {
     var end: UInt32
 
     var range: SourceRange { SourceRange(start, end) }
-    /// True if the token may be the name of a context, a class, a flag, a key or a value.
+    /// True for a word or string: a name, a class, a flag, a key or a value.
     var isText: Bool { kind == .word || kind == .string }
     var length: Int { Int(end - start) }
 }
 
 /// Splits login.conf into tokens, like `java.io.StreamTokenizer` with the settings of the JDK's parser.
 ///
-/// It differs only where the JDK misreads a text without an error: a lone `/`, unclosed strings and comments, byte
-/// order marks. Those are tokens of their own, which the parser reports. The bytes must be valid UTF-8.
+/// The JDK misreads some texts without an error: a lone `/`, unclosed strings and comments, byte order marks. The
+/// scanner returns them as tokens of separate kinds, and the parser reports them. The bytes must be valid UTF-8.
 struct LoginConfScanner {
     let bytes: [UInt8]
     var position: Int
@@ -76,8 +76,10 @@ struct LoginConfScanner {
             } else if kind & ByteClass.wordStart != 0 {
                 return word(from: index)
             } else if byte == .slash {
-                guard let end = comment(from: index) else { return token(.other, from: index, to: index + 1) }
-                guard end <= span.count else { return token(.openComment, from: index, to: span.count) }
+                guard let end = comment(from: index) else {
+                    return token(.invalidCharacter, from: index, to: index + 1)
+                }
+                guard end <= span.count else { return token(.unterminatedComment, from: index, to: span.count) }
                 index = end
             } else {
                 switch byte {
@@ -86,7 +88,7 @@ struct LoginConfScanner {
                 case .closeBrace: return token(.closeBrace, from: index, to: index + 1)
                 case .semicolon: return token(.semicolon, from: index, to: index + 1)
                 case .equals: return token(.equals, from: index, to: index + 1)
-                default: return unusual(from: index)
+                default: return otherToken(from: index)
                 }
             }
         }
@@ -113,40 +115,42 @@ struct LoginConfScanner {
         let span = bytes.span
         var index = start + 1
         while index < span.count, ByteClass.of(span[index]) & ByteClass.wordPart != 0 { index += 1 }
-        if index < span.count, span[index] == 0xC2 || span[index] == 0xEF { return wideWord(from: start, at: index) }
+        if index < span.count, span[index] == 0xC2 || span[index] == 0xEF {
+            return wordWithNonASCII(from: start, at: index)
+        }
         return token(.word, from: start, to: index)
     }
 
-    /// Reads the rest of a word from a character that may or may not be valid in words.
+    /// Reads the rest of a word from a byte C2 or EF; the bytes after it decide whether it belongs to the word.
     @inline(never)
-    private func wideWord(from start: Int, at place: Int) -> LoginConfToken {
+    private func wordWithNonASCII(from start: Int, at place: Int) -> LoginConfToken {
         let span = bytes.span
         var index = place
-        var isMarked = false
+        var containsMark = false
         while index < span.count {
             let byte = span[index]
             if byte == 0xC2 {
                 // U+0080 to U+009F are not word characters.
                 guard index + 1 < span.count, span[index + 1] >= 0xA0 else { break }
             } else if byte == 0xEF {
-                isMarked = isMarked || bytes[index...].starts(with: [0xEF, 0xBB, 0xBF])
+                containsMark = containsMark || bytes[index...].starts(with: [0xEF, 0xBB, 0xBF])
             } else if ByteClass.of(byte) & ByteClass.wordPart == 0 {
                 break
             }
             index += 1
         }
-        return token(isMarked ? .markedWord : .word, from: start, to: index)
+        return token(containsMark ? .wordWithByteOrderMark : .word, from: start, to: index)
     }
 
     @inline(never)
-    private func unusual(from start: Int) -> LoginConfToken {
+    private func otherToken(from start: Int) -> LoginConfToken {
         switch bytes[start] {
         case 0xC2 where start + 1 < bytes.count && bytes[start + 1] >= 0xA0, 0xEF:
-            return wideWord(from: start, at: start)
+            return wordWithNonASCII(from: start, at: start)
         default:
             var end = start + 1
             while end < bytes.count, bytes[end].isContinuation { end += 1 }
-            return token(.other, from: start, to: end)
+            return token(.invalidCharacter, from: start, to: end)
         }
     }
 
@@ -157,7 +161,9 @@ struct LoginConfScanner {
         var content = LoginConfToken.Content.plain
         while true {
             while index < span.count, ByteClass.of(span[index]) & ByteClass.stringStop == 0 { index += 1 }
-            guard index < span.count else { return token(.openString, from: start, to: span.count, content: content) }
+            guard index < span.count else {
+                return token(.unterminatedString, from: start, to: span.count, content: content)
+            }
             switch span[index] {
             case .quote: return token(.string, from: start, to: index + 1, content: content)
             case .dollar:
@@ -165,14 +171,16 @@ struct LoginConfScanner {
                 index += 1
             case .backslash:
                 content = .escapes
-                // The next character does not end the string, even if it is a line end.
+                // An escaped character does not end the string, even if it is a line end.
                 index = min(index + 2, span.count)
-            default: return token(.openString, from: start, to: index, content: content)
+            default: return token(.unterminatedString, from: start, to: index, content: content)
             }
         }
     }
 
-    /// Returns the end of a comment; nil for a lone `/`, an offset past the end for an unclosed comment.
+    /// Returns the end of a comment; nil for a lone `/`.
+    ///
+    /// For an unclosed comment it returns an offset after the end of the text.
     private func comment(from start: Int) -> Int? {
         let span = bytes.span
         guard start + 1 < span.count else { return nil }

@@ -5,13 +5,13 @@ public import RealmKit
 
 /// A login context: a name and the modules of its stack.
 ///
-/// Names are compared byte by byte, as in the JDK, not by canonical equivalence as `String` compares them.
+/// Names are compared byte by byte, as in the JDK. `String` treats canonically equivalent names as equal.
 public struct LoginEntry: Sendable, Hashable {
     /// The name of the context; it may be empty, as in the JDK.
     public let name: String
     /// The place of the name.
     public let nameRange: SourceRange
-    /// The modules in the order of the stack; never empty when read from a text.
+    /// The modules in the order of the stack; a context that was read from a text has at least one module.
     public let modules: [ModuleEntry]
 
     /// Creates a login context.
@@ -24,7 +24,7 @@ public struct LoginEntry: Sendable, Hashable {
 
 /// One module of a login context.
 public struct ModuleEntry: Sendable, Hashable {
-    /// The class name of the module, not empty when read from a text; it may be unknown.
+    /// The class name of the module, which may be unknown; it is not empty if it was read from a text.
     public let className: String
     /// The place of the class name.
     public let classRange: SourceRange
@@ -34,7 +34,7 @@ public struct ModuleEntry: Sendable, Hashable {
     public let flagRange: SourceRange
     /// The options in the order of the text.
     ///
-    /// If a key is set several times, the last value is kept, at the place of the first.
+    /// If a key is set several times, the last value has the position of the first value.
     public let options: [ModuleOption]
 
     /// Creates a module of a login context.
@@ -61,7 +61,7 @@ public struct ModuleOption: Sendable, Hashable {
     public let keyRange: SourceRange
     /// The value.
     ///
-    /// It is expanded if it was read from login.conf, and unchanged if it is from an inline block of realms.conf; see
+    /// A value from login.conf is already expanded. A value from a `login` block of realms.conf is not; see
     /// ``ModuleEntry/expanded(by:in:)``.
     public let value: String
     /// The place of the value, with its quotes.

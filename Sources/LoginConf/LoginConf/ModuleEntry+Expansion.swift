@@ -2,15 +2,15 @@
 // Gatehouse
 
 extension ModuleEntry {
-    /// Returns a module of an inline `login` block with its option values expanded.
+    /// Returns a module of a `login` block of realms.conf with its option values expanded.
     ///
-    /// `${name}`, `${/}`, `${env:NAME}` and `${file:PATH}` are replaced. Otherwise the rules of login.conf apply: an
-    /// undefined name and a value that expands to nothing are errors, and an unclosed `${` is left as it is.
+    /// `${name}`, `${/}`, `${env:NAME}` and `${file:PATH}` are replaced. The other rules are those of login.conf: an
+    /// undefined name is an error, a value that expands to nothing is an error, and an unclosed `${` is not changed.
     ///
     /// - Parameters:
     ///   - expansion: The values of the references.
     ///   - text: The text that the module was read from.
-    /// - Returns: The module, with its places unchanged.
+    /// - Returns: The module; the ranges of its parts stay the same.
     /// - Throws: One error for each value that cannot be expanded.
     public func expanded(by expansion: Expansion, in text: SourceText) throws(ConfigurationErrors) -> ModuleEntry {
         let expander = Expander(syntax: .jdkWithSources, expansion: expansion)
@@ -36,13 +36,14 @@ extension ModuleEntry {
 }
 
 extension ModuleOption {
-    /// Returns the expanded value of an option of an inline `login` block as bytes, so that a secret need not become a
-    /// `String`.
+    /// Returns the expanded value of an option of a `login` block as bytes.
+    ///
+    /// Use it for secrets: the content of a file is not converted to a `String`.
     ///
     /// - Parameters:
     ///   - expansion: The values of the references.
     ///   - text: The text that the option was read from.
-    /// - Returns: The bytes; those of a file need not be UTF-8.
+    /// - Returns: The bytes; the content of a file may be any bytes.
     /// - Throws: An error if the value cannot be expanded.
     public func expandedBytes(by expansion: Expansion, in text: SourceText) throws(Diagnostic) -> [UInt8] {
         do throws(Expander.Fault) {

@@ -1,42 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// The options of a module that is being read; a later value of a key replaces the earlier one.
+/// The options of the module that is being parsed; if a key is set twice, the second value replaces the first.
 struct ModuleOptionList {
-    /// The number of options from which keys are looked up in a table instead of one after the other.
-    private static let manyOptions = 16
+    /// The number of options that are searched one after the other; further options are found by a table.
+    private static let tableThreshold = 16
 
     private var options: [ModuleOption] = []
-    private var places: [ExactText: Int] = [:]
+    private var indexByKey: [ByteComparedText: Int] = [:]
 
     var isEmpty: Bool { options.isEmpty }
 
     /// Returns the options in an array without spare capacity.
-    func taken() -> [ModuleOption] { Array(options[...]) }
+    func array() -> [ModuleOption] { Array(options[...]) }
 
     mutating func removeAll() {
         options.removeAll(keepingCapacity: true)
-        if !places.isEmpty { places.removeAll() }
+        if !indexByKey.isEmpty { indexByKey.removeAll() }
     }
 
-    /// Adds an option.
-    ///
-    /// Returns the earlier option with the same key, which it replaces.
+    /// Adds an option, and returns the option with the same key that it replaces.
     mutating func add(_ option: ModuleOption) -> ModuleOption? {
-        if let place = place(of: option.key) {
-            let earlier = options[place]
-            options[place] = option
+        if let index = index(of: option.key) {
+            let earlier = options[index]
+            options[index] = option
             return earlier
         }
-        if options.count >= Self.manyOptions { places[ExactText(option.key)] = options.count }
+        if options.count >= Self.tableThreshold { indexByKey[ByteComparedText(option.key)] = options.count }
         options.append(option)
         return nil
     }
 
     @inline(__always)
-    private func place(of key: String) -> Int? {
-        let key = ExactText(key)
-        if options.count > Self.manyOptions, let place = places[key] { return place }
-        return options.prefix(Self.manyOptions).firstIndex { ExactText($0.key) == key }
+    private func index(of key: String) -> Int? {
+        let key = ByteComparedText(key)
+        if options.count > Self.tableThreshold, let index = indexByKey[key] { return index }
+        return options.prefix(Self.tableThreshold).firstIndex { ByteComparedText($0.key) == key }
     }
 }

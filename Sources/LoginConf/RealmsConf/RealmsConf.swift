@@ -7,22 +7,26 @@
 ///     statement = KEYWORD { WORD } ( ";" | "{" { statement } "}" )
 ///               | "login" NAME "{" { module } "}" [ ";" ]        ; top level only, modules as in login.conf
 ///
-/// A word is any run of characters other than white space `;` `{` `}` `"`, or a text in double quotes, in which `\"`
-/// and `\\` are the only escapes. `#` at the start of a word begins a comment to the end of the line. Also rejected are
-/// quotes that touch another word, invisible characters in unquoted words, a byte order mark, blocks nested more than
-/// ``maximumDepth`` deep, and bytes that are not UTF-8.
+/// A word is a sequence of characters without white space and `;` `{` `}` `"`, or a text in double quotes. In quotes
+/// the only escapes are `\"` and `\\`. `#` at the start of a word begins a comment, which ends at the end of the line.
+///
+/// These texts are rejected too:
+/// - a quoted text without white space between it and another word;
+/// - invisible characters in unquoted words;
+/// - blocks at a depth of more than ``maximumDepth``;
+/// - a byte order mark, and bytes that are not UTF-8.
 public enum RealmsConf {
-    /// The largest depth of nested blocks.
+    /// The maximum depth of nested blocks.
     public static let maximumDepth = 32
 
-    /// Reads a realms.conf into statements; their meaning is left to the caller.
+    /// Parses a realms.conf into statements; the caller interprets them.
     ///
-    /// - Parameter text: The content of a realms.conf.
-    /// - Returns: The statements, and all errors of the text, not only the first.
+    /// - Parameter text: The text of the file.
+    /// - Returns: The statements and all diagnostics.
     public static func parse(_ text: SourceText) -> Parsed<[Statement]> {
-        if let fault = text.unreadable() { return Parsed(partial: [], diagnostics: [fault]) }
+        if let fault = text.validationError() { return Parsed(partial: [], diagnostics: [fault]) }
         var parser = RealmsConfParser(text)
         let statements = parser.parseFile()
-        return Parsed(partial: statements, diagnostics: parser.diagnoses.inOrder)
+        return Parsed(partial: statements, diagnostics: parser.diagnostics.inOrder)
     }
 }

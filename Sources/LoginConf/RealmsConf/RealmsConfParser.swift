@@ -1,35 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// Reads the tokens of realms.conf into statements, and collects all errors.
+/// Parses the tokens of realms.conf into statements, and collects all errors.
 struct RealmsConfParser {
     let text: SourceText
-    var diagnoses: Diagnoses
+    var diagnostics: Diagnostics
     var scanner: RealmsConfScanner
     var token: RealmsConfToken
-    /// The end of the previous token.
-    var gap: Int
+    /// The offset after the previous token.
+    var previousEnd: Int
     var depth = 0
 
     init(_ text: SourceText) {
         self.text = text
-        diagnoses = Diagnoses(text)
+        diagnostics = Diagnostics(text)
         scanner = RealmsConfScanner(bytes: text.bytes)
         if text.hasByteOrderMark(at: 0) {
             scanner.position = 3
             let hint = "save the file as UTF-8 without a byte order mark"
-            diagnoses.error("a byte order mark (U+FEFF)", at: SourceRange(0, 3), hint: hint)
+            diagnostics.error("a byte order mark (U+FEFF)", at: SourceRange(0, 3), hint: hint)
         }
-        gap = scanner.position
+        previousEnd = scanner.position
         token = scanner.next()
     }
 
     mutating func advance() {
-        gap = token.end
+        previousEnd = token.end
         token = scanner.next()
     }
 
-    var gapRange: SourceRange { SourceRange(UInt32(gap), UInt32(gap)) }
+    /// The empty range after the previous token, at which a missing token is reported.
+    var rangeAfterPrevious: SourceRange { SourceRange(UInt32(previousEnd), UInt32(previousEnd)) }
 
     // MARK: Statements
 
@@ -38,31 +39,31 @@ struct RealmsConfParser {
         while token.kind != .endOfFile {
             statements += parseStatements()
             guard token.kind == .closeBrace else { continue }
-            diagnoses.error("unexpected `}`", at: token.range, hint: "no block is open here")
+            diagnostics.error("unexpected `}`", at: token.range, hint: "no block is open here")
             advance()
             if token.kind == .semicolon { advance() }
         }
         return statements
     }
 
-    /// Reads statements up to a `}` or the end of the file.
+    /// Parses statements up to a `}` or the end of the file.
     private mutating func parseStatements() -> [Statement] {
         var statements: [Statement] = []
         var isAfterBlock = false
         while true {
             switch token.kind {
-            case .word, .string, .openString:
+            case .word, .string, .unterminatedString:
                 let statement = parseStatement()
                 statements.append(statement)
                 isAfterBlock = statement.body != .none
                 continue
             case .semicolon:
                 let hint = isAfterBlock ? "a block needs no `;` after its `}`" : "a statement begins with its keyword"
-                diagnoses.error("unexpected `;`", at: token.range, hint: hint)
+                diagnostics.error("unexpected `;`", at: token.range, hint: hint)
                 while token.kind == .semicolon { advance() }
             case .openBrace:
                 let hint = "a block belongs to a statement: write KEYWORD { ... }"
-                diagnoses.error("unexpected `{`", at: token.range, hint: hint)
+                diagnostics.error("unexpected `{`", at: token.range, hint: hint)
                 skipBlock()
             case .closeBrace, .endOfFile:
                 return statements
@@ -75,60 +76,68 @@ struct RealmsConfParser {
         let start = token.start
         let keyword = takeWord()
         checkKeyword(keyword)
-        var arguments: [Word] = []
+        var arguments: [RealmsConfWord] = []
         while true {
             switch token.kind {
-            case .word, .string, .openString:
+            case .word, .string, .unterminatedString:
                 arguments.append(takeWord())
             case .semicolon:
                 checkLoginHasBlock(keyword)
                 advance()
                 return statement(keyword, arguments: arguments, body: .none, from: start)
             case .openBrace:
-                if let last = arguments.last, isExpansionWithoutQuotes(after: last) {
-                    skipExpansion(after: last)
+                if let last = arguments.last, isUnquotedReference(after: last) {
+                    skipUnquotedReference(after: last)
                     continue
                 }
                 let body = keyword.text == "login" ? parseLogin(keyword, arguments: arguments) : parseBlock(of: keyword)
                 return statement(keyword, arguments: arguments, body: body, from: start)
             case .closeBrace, .endOfFile:
                 let hint = "a statement ends with `;`"
-                diagnoses.error("missing `;` after the statement \(shown(keyword))", at: gapRange, hint: hint)
-                // At the end of the file all open blocks are unclosed for the same reason.
-                if token.kind == .endOfFile { diagnoses.isMuted = true }
+                diagnostics.error(
+                    "missing `;` after the statement \(shown(keyword))",
+                    at: rangeAfterPrevious,
+                    hint: hint
+                )
+                // At the end of the file, unclosed blocks are consequences of the same mistake.
+                if token.kind == .endOfFile { diagnostics.isMuted = true }
                 return statement(keyword, arguments: arguments, body: .none, from: start)
             }
         }
     }
 
     private func statement(
-        _ keyword: Word,
-        arguments: [Word],
+        _ keyword: RealmsConfWord,
+        arguments: [RealmsConfWord],
         body: Statement.Body,
         from start: Int
     ) -> Statement {
-        let range = SourceRange(UInt32(start), UInt32(max(start, gap)))
+        let range = SourceRange(UInt32(start), UInt32(max(start, previousEnd)))
         return Statement(keyword: keyword, arguments: arguments, body: body, range: range)
     }
 
-    private func shown(_ word: Word) -> String { Displayed.word(word.text) }
+    private func shown(_ word: RealmsConfWord) -> String { PrintableText.word(word.text) }
 
-    private mutating func checkKeyword(_ keyword: Word) {
+    private mutating func checkKeyword(_ keyword: RealmsConfWord) {
         if keyword.isQuoted {
-            diagnoses.error("a keyword in quotes", at: keyword.range, hint: "a statement begins with an unquoted word")
+            diagnostics.error(
+                "a keyword in quotes",
+                at: keyword.range,
+                hint: "a statement begins with an unquoted word"
+            )
         } else if keyword.text.hasPrefix("//") || keyword.text.hasPrefix("/*") {
             let hint = "comments are `# ...`, except in login blocks"
-            diagnoses.error("\(shown(keyword)) does not begin a comment here", at: keyword.range, hint: hint)
+            diagnostics.error("\(shown(keyword)) does not begin a comment here", at: keyword.range, hint: hint)
         }
     }
 
     // MARK: Blocks
 
-    private mutating func parseBlock(of keyword: Word) -> Statement.Body {
+    private mutating func parseBlock(of keyword: RealmsConfWord) -> Statement.Body {
         let open = token
         guard depth < RealmsConf.maximumDepth else {
             let message = "blocks are nested more than \(RealmsConf.maximumDepth) deep"
-            diagnoses.error(message, at: open.range)
+            diagnostics.error(message, at: open.range)
             skipBlock()
             return .block([])
         }
@@ -140,15 +149,15 @@ struct RealmsConfParser {
         return .block(statements)
     }
 
-    private mutating func closeBlock(of keyword: Word, open: RealmsConfToken) {
+    private mutating func closeBlock(of keyword: RealmsConfWord, open: RealmsConfToken) {
         guard token.kind != .closeBrace else { return advance() }
         let hint = "the block begins at \(text.place(of: open.range)); close it with `}`"
-        diagnoses.error("the block of \(shown(keyword)) is not closed", at: gapRange, hint: hint)
-        // The surrounding blocks miss their `}` for the same reason.
-        diagnoses.isMuted = true
+        diagnostics.error("the block of \(shown(keyword)) is not closed", at: rangeAfterPrevious, hint: hint)
+        // The outer blocks are unclosed because of the same mistake.
+        diagnostics.isMuted = true
     }
 
-    /// Skips a block from its `{` without reading it.
+    /// Skips a block from its `{` to its `}`.
     private mutating func skipBlock() {
         var depth = 0
         repeat {
@@ -160,41 +169,45 @@ struct RealmsConfParser {
 
     // MARK: Login blocks
 
-    private mutating func checkLoginHasBlock(_ keyword: Word) {
+    private mutating func checkLoginHasBlock(_ keyword: RealmsConfWord) {
         guard depth == 0, keyword.text == "login" else { return }
-        diagnoses.error("`login` without a block", at: keyword.range, hint: "write login NAME { ... }")
+        diagnostics.error("`login` without a block", at: keyword.range, hint: "write login NAME { ... }")
     }
 
-    private mutating func parseLogin(_ keyword: Word, arguments: [Word]) -> Statement.Body {
+    private mutating func parseLogin(_ keyword: RealmsConfWord, arguments: [RealmsConfWord]) -> Statement.Body {
         if depth > 0 {
-            diagnoses.error("a `login` block within another block", at: keyword.range, hint: "move it to the top level")
+            diagnostics.error(
+                "a `login` block within another block",
+                at: keyword.range,
+                hint: "move it to the top level"
+            )
         } else if arguments.count != 1 {
             let place = arguments.count > 1 ? arguments[1].range : keyword.range
-            diagnoses.error("a `login` block has one name", at: place, hint: "write login NAME { ... }")
+            diagnostics.error("a `login` block has one name", at: place, hint: "write login NAME { ... }")
         }
         let open = token
         var inner = LoginConfParser(text, dialect: .inlineBlock, at: open.end)
-        let name = loginToken(arguments.first ?? keyword)
+        let name = loginConfToken(for: arguments.first ?? keyword)
         var modules: [ModuleEntry] = []
         let block = LoginConfParser.Block(
             name: name,
             open: LoginConfToken(kind: .openBrace, start: UInt32(open.start), end: UInt32(open.end))
         )
         let isClosed = inner.parseModules(into: &modules, of: block)
-        if isClosed, modules.isEmpty, inner.diagnoses.errorCount == 0 { inner.reportEmptyBlock(of: name) }
-        diagnoses.take(inner.diagnoses)
+        if isClosed, modules.isEmpty, inner.diagnostics.errorCount == 0 { inner.reportEmptyBlock(of: name) }
+        diagnostics.merge(inner.diagnostics)
         scanner.position = Int(inner.resumeOffset ?? (isClosed ? inner.token.end : inner.token.start))
-        gap = scanner.position
+        previousEnd = scanner.position
         token = scanner.next()
         if token.kind == .semicolon { advance() }
         return .login(modules)
     }
 
-    /// Returns a word in the form in which the parser of login blocks shows it in messages.
-    private func loginToken(_ word: Word) -> LoginConfToken {
+    /// Returns the token of login.conf for a word, which the parser of `login` blocks shows in messages.
+    private func loginConfToken(for word: RealmsConfWord) -> LoginConfToken {
         LoginConfToken(
             kind: word.isQuoted ? .string : .word,
-            content: .mended,
+            content: .replacement,
             start: word.range.start,
             end: word.range.end
         )

@@ -5,10 +5,10 @@
 struct RealmsConfToken {
     enum Kind {
         case word
-        /// `"..."`, closed.
+        /// A text in double quotes.
         case string
-        /// `"...` up to the end of the line or file.
-        case openString
+        /// A string without its closing quote, up to the end of the line or file.
+        case unterminatedString
         case openBrace
         case closeBrace
         case semicolon
@@ -56,7 +56,7 @@ struct RealmsConfScanner {
         case .quote: kind = string()
         default: kind = word()
         }
-        if kind != .openString, kind != .string, kind != .word { position += 1 }
+        if kind != .unterminatedString, kind != .string, kind != .word { position += 1 }
         return RealmsConfToken(kind: kind, start: start, end: position, beginsLine: beginsLine)
     }
 
@@ -77,12 +77,12 @@ struct RealmsConfScanner {
             if byte == .quote { return .string }
             if byte == .backslash, position < bytes.count, !bytes[position].isLineEnd { position += 1 }
         }
-        return .openString
+        return .unterminatedString
     }
 }
 
 extension UInt8 {
-    /// White space within a line.
+    /// True for a space or a tab.
     fileprivate var isBlank: Bool { self == .space || self == .tab }
 
     fileprivate var endsWord: Bool {

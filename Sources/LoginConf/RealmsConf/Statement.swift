@@ -1,31 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// A statement of realms.conf: a keyword, words, and possibly a block.
+/// A statement of realms.conf: a keyword and words, with a `;` or a block.
 ///
-/// The meaning of the keyword, and the words it takes, are not checked here.
+/// The parser does not check the keyword and its words.
 public struct Statement: Sendable, Hashable {
-    /// The end of a statement.
+    /// The `;` or the block at the end of a statement.
     public enum Body: Sendable, Hashable {
-        /// A `;`.
+        /// A `;` without a block.
         case none
         /// A block of statements.
         case block([Statement])
-        /// The modules of a `login` block, at least one; their option values are not expanded.
+        /// The modules of a `login` block, at least one, with option values that are not expanded.
         case login([ModuleEntry])
     }
 
     /// The keyword, without quotes.
-    public let keyword: Word
+    public let keyword: RealmsConfWord
     /// The words after the keyword.
-    public let arguments: [Word]
+    public let arguments: [RealmsConfWord]
     /// The `;` or the block after the words.
     public let body: Body
     /// The place of the statement, from its keyword to its `;` or `}`.
     public let range: SourceRange
 
     /// Creates a statement.
-    public init(keyword: Word, arguments: [Word] = [], body: Body = .none, range: SourceRange = .none) {
+    public init(
+        keyword: RealmsConfWord,
+        arguments: [RealmsConfWord] = [],
+        body: Body = .none,
+        range: SourceRange = .none
+    ) {
         self.keyword = keyword
         self.arguments = arguments
         self.body = body

@@ -2,14 +2,20 @@
 // Gatehouse
 
 internal import LoginConf
-internal import RealmKit
 
-/// The statements of a block, by keyword; unknown and repeated ones are reported.
+/// The statements of a block by keyword; unknown and repeated statements are reported.
 struct Block {
     private let builder: ConfigurationBuilder
     private let statements: [Statement]
 
-    // - Parameter repeated: The statements that may occur more than once in this kind of block.
+    /// Creates a block, and reports its unknown and repeated statements.
+    ///
+    /// - Parameters:
+    ///   - statements: The statements of the block.
+    ///   - place: The name of the block in messages.
+    ///   - keywords: The keywords that the block may contain.
+    ///   - repeated: The keywords that may occur more than once.
+    ///   - builder: The builder that collects the errors.
     init(
         _ statements: [Statement],
         of place: String,
@@ -38,10 +44,10 @@ struct Block {
         }
     }
 
-    /// Separates statements between which a `;` is missing, and reports that.
+    /// Returns the statements, separated where a `;` is missing, and reports each missing `;`.
     ///
-    /// A keyword at the beginning of a line begins the next statement. Otherwise a list would include it as one of its words,
-    /// and the statement would be lost without an error.
+    /// A keyword at the beginning of a line begins the next statement. Without this rule the keyword would be read as a
+    /// word of a list, and its statement would be lost without an error.
     static func separated(
         _ statements: [Statement],
         by keywords: [String],
@@ -60,110 +66,29 @@ struct Block {
         }
     }
 
+    /// Returns all statements of a keyword.
     func all(_ keyword: String) -> [Statement] {
         statements.filter { $0.keyword.text == keyword }
     }
 
-    func once(_ keyword: String) -> Statement? {
+    /// Returns the first statement of a keyword.
+    func first(_ keyword: String) -> Statement? {
         all(keyword).first
     }
 
-    /// Returns the only word of a statement without a block.
-    func word(_ keyword: String) -> Word? {
-        once(keyword).flatMap { builder.oneWord($0) }
+    /// Returns the word of a statement that takes one word and no block.
+    func word(_ keyword: String) -> RealmsConfWord? {
+        first(keyword).flatMap { builder.singleWord($0) }
     }
 
-    /// Returns the path of a statement that names one file, relative to the folder of the configuration file.
+    /// Returns the path in the first statement of a keyword, relative to the folder of the configuration file.
     func file(_ keyword: String) -> Located<String>? { files(keyword).first }
 
-    /// Returns the paths of all statements of a keyword, each of which names one file.
+    /// Returns the paths in all statements of a keyword; each statement takes one path.
     func files(_ keyword: String) -> [Located<String>] {
         all(keyword).compactMap { statement in
-            guard let word = builder.oneWord(statement), let path = builder.expanded(word) else { return nil }
-            return Located(FilePath.resolve(path, beside: builder.text.name), in: builder.text, at: word.range)
-        }
-    }
-}
-
-extension ConfigurationBuilder {
-    /// Returns the only word of a statement without a block.
-    func oneWord(_ statement: Statement) -> Word? {
-        guard hasNoBlock(statement) else { return nil }
-        guard let word = statement.arguments.first, statement.arguments.count == 1 else {
-            reportCount(of: statement, expected: "one word")
-            return nil
-        }
-        return word
-    }
-
-    /// Returns the words of a statement without a block, at least one.
-    func words(_ statement: Statement) -> [Word] {
-        guard hasNoBlock(statement) else { return [] }
-        if statement.arguments.isEmpty { reportCount(of: statement, expected: "at least one word") }
-        return statement.arguments
-    }
-
-    /// Checks that a statement has neither words nor a block.
-    func alone(_ statement: Statement) {
-        guard hasNoBlock(statement), let word = statement.arguments.first else { return }
-        if word.beginsLine {
-            error(
-                at: word.range,
-                "a ; is missing before \(word.text)",
-                hint: "\(statement.keyword.text) takes no words"
-            )
-        } else {
-            error(at: word.range, "\(statement.keyword.text) takes no words", hint: "end it with ;")
-        }
-    }
-
-    /// Reads an address or a block of addresses.
-    func addressBlock(_ word: Word, of keyword: String) -> CIDRBlock? {
-        guard let text = expanded(word) else { return nil }
-        do throws(BadValue) {
-            return try CIDRBlock(text)
-        } catch {
-            self.error(at: word.range, "\(keyword) \(error)")
-            return nil
-        }
-    }
-
-    /// Returns the only word and the block of a statement.
-    func named(_ statement: Statement) -> (word: Word, block: [Statement])? {
-        guard case .block(let block) = statement.body else {
-            error(at: statement.keyword.range, "\(statement.keyword.text) needs a block in { }")
-            return nil
-        }
-        guard let word = statement.arguments.first, statement.arguments.count == 1 else {
-            reportCount(of: statement, expected: "one word before its block")
-            return nil
-        }
-        return (word, block)
-    }
-
-    /// Returns the block of a statement without words.
-    func block(_ statement: Statement, hint: String? = nil) -> [Statement]? {
-        guard case .block(let statements) = statement.body, statement.arguments.isEmpty else {
-            error(at: statement.keyword.range, "\(statement.keyword.text) takes a block and no words", hint: hint)
-            return nil
-        }
-        return statements
-    }
-
-    private func hasNoBlock(_ statement: Statement) -> Bool {
-        if case .none = statement.body { return true }
-        error(at: statement.keyword.range, "\(statement.keyword.text) takes no block", hint: "end it with ;")
-        return false
-    }
-
-    private func reportCount(of statement: Statement, expected: String) {
-        let keyword = statement.keyword
-        // A word at the beginning of a line is probably the next statement.
-        if let next = statement.arguments.dropFirst().first(where: \.beginsLine) {
-            error(at: next.range, "a ; is missing before \(next.text)", hint: "\(keyword.text) takes \(expected)")
-        } else {
-            let place = statement.arguments.dropFirst().first?.range ?? keyword.range
-            error(at: place, "\(keyword.text) takes \(expected)", hint: "quote a value that holds blanks")
+            guard let word = builder.singleWord(statement), let path = builder.expanded(word) else { return nil }
+            return Located(RelativePath.resolve(path, beside: builder.text.name), in: builder.text, at: word.range)
         }
     }
 }

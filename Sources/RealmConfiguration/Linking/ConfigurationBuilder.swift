@@ -20,7 +20,8 @@ struct ConfigurationBuilder {
         self.log = log
     }
 
-    func link(_ statements: [Statement]) -> Configuration {
+    /// Returns the configuration; errors are added to the log.
+    func build(_ statements: [Statement]) -> Configuration {
         let block = Block(
             statements,
             of: "realms.conf",
@@ -28,17 +29,22 @@ struct ConfigurationBuilder {
             repeated: ["login-config", "login", "realm", "role", "protect"],
             in: self
         )
-        let contexts = ContextTable(
+        let contexts = LoginContextTable(
             files: block.all("login-config"),
             inline: block.all("login"),
             in: self
         )
-        // A realm with an error has been reported; a reference to it is not an error of its own.
+        // The error of a realm has been reported, so a reference to that realm is not reported again.
         let names = block.all("realm").compactMap { $0.arguments.first }.compactMap(expanded)
-        let server = ServerReader(builder: self, realms: names).read(block.once("server"))
-        let passwords = PasswordsReader(builder: self).read(block.once("passwords"))
+        let server = ServerReader(builder: self, realms: names).read(block.first("server"))
+        let passwords = PasswordsReader(builder: self).read(block.first("passwords"))
         let services = services(passwords: passwords, server: server, block: block)
-        let realmLinker = RealmLinker(builder: self, contexts: contexts, services: services, state: statePlace(server))
+        let realmLinker = RealmLinker(
+            builder: self,
+            contexts: contexts,
+            services: services,
+            stateFolderRange: stateFolderRange(server)
+        )
         let realms = realmLinker.link(block.all("realm"))
         let defaultRealm = defaultRealm(block, among: names)
         let roleReader = RoleReader(builder: self, realms: names)
@@ -48,11 +54,11 @@ struct ConfigurationBuilder {
             realms: names,
             roles: roles,
             defaultRealm: defaultRealm,
-            hasDefault: block.once("default-realm") != nil,
-            pages: server.signIn.prefix
+            hasDefault: block.first("default-realm") != nil,
+            pagesPrefix: server.signIn.prefix
         ).read(block.all("protect"))
         roleReader.warnAboutUnused(block.all("role"), in: block.all("protect"))
-        // If a realm has an error, it is unknown which entry it uses.
+        // It is unknown which entries the realms with errors use, so there are no warnings then.
         if realms.count == block.all("realm").count {
             contexts.warnAboutUnknownModules(known: loader.kinds, unlessUsedBy: realms)
         }
@@ -71,8 +77,8 @@ struct ConfigurationBuilder {
         )
     }
 
-    /// Returns the place of the state folder in the file, or the place at which it could be set.
-    private func statePlace(_ server: ServerSettings) -> SourceRange? {
+    /// Returns the place of the `state` statement or else of the `server` block; nil without a `server` block.
+    private func stateFolderRange(_ server: ServerSettings) -> SourceRange? {
         server.stateFolder.range == .none ? nil : server.stateFolder.range
     }
 
@@ -82,8 +88,8 @@ struct ConfigurationBuilder {
         } catch {
             let place =
                 switch error.cause {
-                case .passwords: block.once("passwords")?.keyword.range
-                case .state: statePlace(server)
+                case .passwords: block.first("passwords")?.keyword.range
+                case .state: stateFolderRange(server)
                 }
             self.error(at: place ?? .none, error.message)
             return .none
@@ -92,18 +98,19 @@ struct ConfigurationBuilder {
 
     private func defaultRealm(_ block: Block, among names: [String]) -> String? {
         guard let word = block.word("default-realm") else { return nil }
-        return known(word, as: "realm", among: names)
+        return knownName(word, as: "realm", among: names)
     }
 
-    /// Returns the name in a word; an unknown name is reported, with the nearest known one.
-    func known(_ word: Word, as kind: String, among names: [String]) -> String? {
+    /// Returns the name in a word; an unknown name is reported, with the most similar known name.
+    func knownName(_ word: RealmsConfWord, as kind: String, among names: [String]) -> String? {
         guard let name = expanded(word) else { return nil }
         if names.contains(name) { return name }
         error(at: word.range, "there is no \(kind) \(name)", hint: Self.hint(name, among: names))
         return nil
     }
 
-    func expanded(_ word: Word) -> String? {
+    /// Returns the word with its references replaced; errors are added to the log.
+    func expanded(_ word: RealmsConfWord) -> String? {
         do throws(Diagnostic) {
             return try word.expanded(by: expansion, in: text)
         } catch {
@@ -116,6 +123,7 @@ struct ConfigurationBuilder {
         log.add(text.error(at: range, message, hint: hint))
     }
 
+    /// Returns a hint for an unknown name: the most similar known name, or all known names.
     static func hint(_ name: String, among names: [String]) -> String? {
         if let nearest = NearestName.suggest(name, among: names) { return "did you mean \(nearest)?" }
         return names.isEmpty ? "there are none" : "there are \(names.sorted().joined(separator: ", "))"

@@ -4,7 +4,7 @@
 public import LoginConf
 public import RealmKit
 
-/// Reads a realms.conf and the files it names, and links it with the realms that an executable contains.
+/// Reads a realms.conf with its login.conf files, and links them with the realms that the executable contains.
 public struct ConfigurationLoader: Sendable {
     let kinds: [RealmKind]
     let files: ConfigurationFiles
@@ -12,14 +12,14 @@ public struct ConfigurationLoader: Sendable {
     let properties: [String: String]
     let services: any RealmServiceSource
 
-    /// A loader.
+    /// Creates a loader.
     ///
     /// - Parameters:
     ///   - kinds: The types of realms and modules.
     ///   - files: The source of files and environment variables.
-    ///   - clock: The clock of the stacks.
-    ///   - properties: The values of `${name}`; `config.dir`, the folder of realms.conf, is added.
-    ///   - services: The source of the services that realms are provided with.
+    ///   - clock: The clock for the deadlines of modules.
+    ///   - properties: The values of `${name}`. The property `config.dir`, the folder of realms.conf, is added.
+    ///   - services: The source of the services for realms.
     public init(
         _ kinds: [RealmKind],
         files: ConfigurationFiles,
@@ -36,7 +36,7 @@ public struct ConfigurationLoader: Sendable {
 
     /// Reads and links a configuration.
     ///
-    /// - Parameter path: The realms.conf.
+    /// - Parameter path: The path of the realms.conf.
     /// - Returns: The configuration, with its warnings.
     /// - Throws: ``ConfigurationErrors`` with the errors of all files.
     public func load(_ path: String) throws(ConfigurationErrors) -> Configuration {
@@ -63,25 +63,26 @@ public struct ConfigurationLoader: Sendable {
         let parsed = RealmsConf.parse(text)
         log.add(parsed.diagnostics)
         let builder = ConfigurationBuilder(text, expansion: expansion(for: text.name), loader: self, log: log)
-        let configuration = builder.link(parsed.partial)
-        // Statements that did not parse are missing here, so that further errors may be consequences of syntax errors.
+        let configuration = builder.build(parsed.partial)
+        // After a syntax error, statements may be missing. Later errors may be consequences, so they are not reported.
         if let errors = ConfigurationErrors(parsed.diagnostics) { throw errors }
         if let errors = ConfigurationErrors(log.diagnostics) { throw errors }
         return configuration
     }
 
+    /// Returns the values of references in a file.
     func expansion(for file: String) -> Expansion {
         var properties = properties
-        properties["config.dir"] = FilePath.folder(of: file)
+        properties["config.dir"] = RelativePath.folder(of: file)
         return Expansion(
             property: { [properties] in properties[$0] },
             environment: files.environment,
-            file: { [files] in files.read(FilePath.resolve($0, beside: file)).map(\.bytes) }
+            file: { [files] in files.read(RelativePath.resolve($0, beside: file)).map(\.bytes) }
         )
     }
 }
 
-/// The errors and warnings of a configuration, in the order in which they were found, each once.
+/// The errors and warnings of a configuration in the order in which they were found, without duplicates.
 final class DiagnosticLog {
     private(set) var diagnostics: [Diagnostic] = []
     private var seen: Set<Diagnostic> = []
@@ -98,7 +99,7 @@ final class DiagnosticLog {
         add(
             text.warning(
                 at: .none,
-                "all users of this machine can write to this file, and so change who gets access",
+                "all users of this machine can write to this file and change the access rules",
                 hint: "chmod o-w"
             )
         )

@@ -4,19 +4,19 @@
 internal import LoginConf
 internal import RealmKit
 
-/// Links one entry of login.conf for one realm: finds, checks and makes its modules.
+/// Links a login context for one realm: finds its modules, checks their options and creates them.
 struct ModuleLinker {
     let builder: ConfigurationBuilder
     let realm: any Realm
     let realmName: String
     let services: RealmServices
 
-    /// The option that every module has: the longest time it may take.
+    /// The option `deadline`, which every module has: the longest time for one call of the module.
     static let deadline = Property("deadline", .duration)
 
-    func stack(_ entry: ContextTable.Entry) -> LoginStack? {
+    func stack(_ entry: LoginContextTable.Entry) -> LoginStack? {
         guard entry.modules.count <= LoginStack.maximumEntries else {
-            let message = "an entry has at most \(LoginStack.maximumEntries) modules"
+            let message = "a login context must not have more than \(LoginStack.maximumEntries) modules"
             builder.log.add(entry.text.error(at: entry.nameRange, message))
             return nil
         }
@@ -25,7 +25,7 @@ struct ModuleLinker {
         return LoginStack(name: entry.name, entries, clock: builder.loader.clock)
     }
 
-    private func link(_ module: ModuleEntry, in entry: ContextTable.Entry) -> LoginStack.Entry? {
+    private func link(_ module: ModuleEntry, in entry: LoginContextTable.Entry) -> LoginStack.Entry? {
         let kinds = builder.loader.kinds.flatMap(\.modules)
         guard let kind = kinds.first(where: { $0.names.contains(module.className) }) else {
             let hint = ConfigurationBuilder.hint(module.className, among: kinds.flatMap(\.names))
@@ -57,11 +57,11 @@ struct ModuleLinker {
         }
     }
 
-    /// Returns the options by name, checked against the module's schema, and the deadline.
+    /// Returns the values of the options by name, and the deadline; nil after an error.
     private func values(
         of module: ModuleEntry,
         kind: ModuleKind,
-        in entry: ContextTable.Entry
+        in entry: LoginContextTable.Entry
     ) -> (values: [String: PropertyValue], deadline: Duration?)? {
         var values: [String: PropertyValue] = [:]
         var deadline: Duration?
@@ -81,7 +81,7 @@ struct ModuleLinker {
             if kind.options[option.key] == nil, case .duration(let time) = value {
                 if time <= .zero {
                     report(
-                        "deadline is longer than 0",
+                        "deadline must be longer than 0",
                         at: option.valueRange,
                         in: entry,
                         hint: "as in 250ms, 30s or 5m"
@@ -99,7 +99,7 @@ struct ModuleLinker {
     private func value(
         of option: ModuleOption,
         property: Property,
-        in entry: ContextTable.Entry
+        in entry: LoginContextTable.Entry
     ) -> PropertyValue? {
         do throws(Diagnostic) {
             let bytes =
@@ -111,7 +111,7 @@ struct ModuleLinker {
             do throws(BadValue) {
                 let value = try PropertyValue(words, as: property.kind)
                 if case .path = property.kind {
-                    return .string(FilePath.resolve(text, beside: entry.text.name))
+                    return .string(RelativePath.resolve(text, beside: entry.text.name))
                 }
                 return value
             } catch {
@@ -124,12 +124,17 @@ struct ModuleLinker {
         }
     }
 
-    /// An option of login.conf is one string; a list in it is separated by commas or blanks.
+    /// Returns the words of a list; an option of login.conf is one string, so commas or white space separate the words.
     private static func words(of text: String) -> [String] {
         text.split { $0 == "," || $0.isWhitespace }.map(String.init)
     }
 
-    private func report(_ message: String, at range: SourceRange, in entry: ContextTable.Entry, hint: String? = nil) {
+    private func report(
+        _ message: String,
+        at range: SourceRange,
+        in entry: LoginContextTable.Entry,
+        hint: String? = nil
+    ) {
         builder.log.add(entry.text.error(at: range, message, hint: hint))
     }
 }

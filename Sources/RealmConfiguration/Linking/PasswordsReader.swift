@@ -18,8 +18,8 @@ struct PasswordsReader {
         let hint = "as in: passwords { hash argon2id memory=19MiB passes=2; }"
         guard let statement, let statements = builder.block(statement, hint: hint) else { return settings }
         let block = Block(statements, of: "passwords", Self.keywords, in: builder)
-        let scalars = ScalarReader(linker: builder, block: block)
-        if let hash = block.once("hash") { read(hash, into: &settings.policy) }
+        let scalars = SettingReader(builder: builder, block: block)
+        if let hash = block.first("hash") { read(hash, into: &settings.policy) }
         scalars.integer("minimum-length", 1...64, into: &settings.minimumLength)
         scalars.integer("workers", 1...1024, into: &settings.slots.workers)
         scalars.size("memory", 1 << 20...1 << 40, into: &settings.slots.memory)
@@ -41,7 +41,7 @@ struct PasswordsReader {
                 builder.log.add(builder.text.warning(at: first.range, "hash: \(warning)"))
             }
         } catch {
-            // The error is at the first word with which it occurs.
+            // The error is shown at the first word that causes it.
             let place = words.indices.first { Self.fault(texts[...$0]) == error.description } ?? 0
             builder.error(at: words[place].range, "hash \(error)")
         }
@@ -56,18 +56,20 @@ struct PasswordsReader {
         }
     }
 
-    /// Checks that there is memory for at least one hash.
+    /// Reports a memory limit that is too small for one hash.
     private func check(_ settings: inout PasswordSettings, in block: Block) {
         let needed: Int
         do throws(HashFault) { needed = try settings.policy.decoy().cost.memory } catch { return }
-        guard needed > settings.slots.memory, let statement = block.once("hash") ?? block.once("memory") else { return }
-        let (one, all) = (ScalarReader.text(bytes: needed), ScalarReader.text(bytes: settings.slots.memory))
+        guard needed > settings.slots.memory, let statement = block.first("hash") ?? block.first("memory") else {
+            return
+        }
+        let (oneHash, limit) = (SettingReader.text(bytes: needed), SettingReader.text(bytes: settings.slots.memory))
         builder.error(
             at: (statement.arguments.first ?? statement.keyword).range,
-            "one hash takes \(one) of memory, and all checks together may take \(all)",
-            hint: "memory \(one); is the least for this hash"
+            "one hash needs \(oneHash) of memory, but the limit for all hashes together is \(limit)",
+            hint: "set memory to \(oneHash) or more"
         )
-        // Reported once is enough.
+        // The error is not reported again when the slots are created.
         settings.slots.memory = needed
     }
 }

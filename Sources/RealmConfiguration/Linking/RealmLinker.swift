@@ -4,31 +4,31 @@
 internal import LoginConf
 internal import RealmKit
 
-/// Makes realms from their blocks and binds them to their stacks.
+/// Creates realms from their blocks, and links them with their stacks.
 struct RealmLinker {
     let builder: ConfigurationBuilder
-    let contexts: ContextTable
+    let contexts: LoginContextTable
     let services: RealmServices
-    /// The place of the state folder in the file, or the place at which it could be set; nil if there is none.
-    let state: SourceRange?
+    /// The place of the `state` statement or else of the `server` block; nil without a `server` block.
+    let stateFolderRange: SourceRange?
 
     func link(_ statements: [Statement]) -> [BoundRealm] {
         var realms: [BoundRealm] = []
-        var places: [String: SourceRange] = [:]
+        var rangesByName: [String: SourceRange] = [:]
         for statement in statements {
-            guard let (word, block) = builder.named(statement), let name = realmName(word) else { continue }
-            if let earlier = places[name] {
+            guard let (word, block) = builder.wordAndBlock(statement), let name = realmName(word) else { continue }
+            if let earlier = rangesByName[name] {
                 let hint = "the first one is at \(builder.text.place(of: earlier))"
                 builder.error(at: word.range, "a second realm \(name)", hint: hint)
             }
-            places[name] = word.range
+            rangesByName[name] = word.range
             if let realm = realm(name, at: word, statements: block) { realms.append(realm) }
         }
         return realms
     }
 
-    /// Checks the name of a realm, which is sent to clients and written to logs.
-    private func realmName(_ word: Word) -> String? {
+    /// Returns the name of a realm; a name that is not safe to send to clients or to log is reported.
+    private func realmName(_ word: RealmsConfWord) -> String? {
         guard let name = builder.expanded(word) else { return nil }
         guard name.unicodeScalars.allSatisfy({ $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value) }), !name.isEmpty
         else {
@@ -36,13 +36,13 @@ struct RealmLinker {
             return nil
         }
         if !name.unicodeScalars.allSatisfy(\.isASCII) {
-            let hint = "RFC 7617 leaves open how clients read other characters in a challenge"
+            let hint = "RFC 7617 does not define how clients decode other characters in a challenge"
             builder.log.add(builder.text.warning(at: word.range, "the realm's name is not ASCII", hint: hint))
         }
         return name
     }
 
-    private func realm(_ name: String, at nameWord: Word, statements: [Statement]) -> BoundRealm? {
+    private func realm(_ name: String, at nameWord: RealmsConfWord, statements: [Statement]) -> BoundRealm? {
         let common = ["class", "assign-groups", "group-mapping"]
         let block = Block.separated(statements, by: common, in: builder)
         guard let statement = block.first(where: { $0.keyword.text == "class" }) else {
@@ -50,8 +50,8 @@ struct RealmLinker {
             return nil
         }
         let classNames = builder.loader.kinds.flatMap(\.classNames)
-        guard let classWord = builder.oneWord(statement),
-            let className = builder.known(classWord, as: "realm class", among: classNames),
+        guard let classWord = builder.singleWord(statement),
+            let className = builder.knownName(classWord, as: "realm class", among: classNames),
             let kind = builder.loader.kinds.first(where: { $0.classNames.contains(className) })
         else { return nil }
         let reader = Block(
@@ -60,8 +60,8 @@ struct RealmLinker {
             common + kind.properties.properties.map(\.name),
             in: builder
         )
-        let groups = reader.once("assign-groups").map { builder.words($0).compactMap(builder.expanded) } ?? []
-        let mapping = mapping(reader.once("group-mapping"))
+        let groups = reader.first("assign-groups").map { builder.words($0).compactMap(builder.expanded) } ?? []
+        let mapping = mapping(reader.first("group-mapping"))
         guard let values = values(in: reader, schema: kind.properties) else { return nil }
         guard let realm = make(kind, name: name, at: nameWord, values: values, block: reader) else { return nil }
         guard let stack = stack(of: realm, name: name, at: nameWord, block: reader) else { return nil }
@@ -91,7 +91,7 @@ struct RealmLinker {
         var values: [String: PropertyValue] = [:]
         var isComplete = true
         for property in schema.properties {
-            guard let statement = block.once(property.name) else { continue }
+            guard let statement = block.first(property.name) else { continue }
             if let value = value(of: property, in: statement) {
                 values[property.name] = value
             } else {
@@ -110,7 +110,7 @@ struct RealmLinker {
         do throws(BadValue) {
             let value = try PropertyValue(texts, as: property.kind)
             if case .path = property.kind, case .string(let path) = value {
-                return .string(FilePath.resolve(path, beside: builder.text.name))
+                return .string(RelativePath.resolve(path, beside: builder.text.name))
             }
             return value
         } catch {
@@ -124,8 +124,8 @@ struct RealmLinker {
         }
     }
 
-    /// A secret goes from the file to its ``Secret`` without becoming a `String`.
-    private func secret(of property: Property, in words: [Word]) -> PropertyValue? {
+    /// Returns a secret; its bytes are copied from the file without a `String`.
+    private func secret(of property: Property, in words: [RealmsConfWord]) -> PropertyValue? {
         guard let word = words.first, words.count == 1 else {
             builder.error(at: words[1].range, "\(property.name) takes one value", hint: "quote it if it holds blanks")
             return nil
@@ -141,7 +141,7 @@ struct RealmLinker {
     private func make(
         _ kind: RealmKind,
         name: String,
-        at nameWord: Word,
+        at nameWord: RealmsConfWord,
         values: [String: PropertyValue],
         block: Block
     ) -> (any Realm)? {
@@ -151,24 +151,24 @@ struct RealmLinker {
             )
         } catch {
             if error.isAboutStateFolder {
-                // The same for all realms; the log drops duplicates.
-                let hint = state == nil ? "server { state FOLDER; } names another" : nil
-                builder.error(at: state ?? nameWord.range, error.message, hint: hint)
+                // All realms have the same error; the log drops duplicates.
+                let hint = stateFolderRange == nil ? "set another folder with server { state FOLDER; }" : nil
+                builder.error(at: stateFolderRange ?? nameWord.range, error.message, hint: hint)
                 return nil
             }
-            let statement = error.setting.flatMap { block.once($0) }
+            let statement = error.setting.flatMap { block.first($0) }
             let place = statement?.arguments.first?.range ?? nameWord.range
             builder.error(at: place, "realm \(name): \(error)")
             return nil
         }
     }
 
-    private func stack(of realm: any Realm, name: String, at nameWord: Word, block: Block) -> LoginStack? {
+    private func stack(of realm: any Realm, name: String, at nameWord: RealmsConfWord, block: Block) -> LoginStack? {
         let context = realm.jaasContext
         guard let entry = contexts.entry(context) else {
-            // An entry may be missing because its file could not be read, which has been reported.
+            // The entry may be in a file that could not be read. That error has been reported.
             guard contexts.isComplete else { return nil }
-            let place = block.once("jaas-context")?.arguments.first?.range ?? nameWord.range
+            let place = block.first("jaas-context")?.arguments.first?.range ?? nameWord.range
             builder.error(
                 at: place,
                 "realm \(name): there is no login context \(context)",
@@ -177,7 +177,7 @@ struct RealmLinker {
             return nil
         }
         if !entry.name.utf8.elementsEqual(context.utf8) {
-            let place = block.once("jaas-context")?.arguments.first?.range ?? nameWord.range
+            let place = block.first("jaas-context")?.arguments.first?.range ?? nameWord.range
             let message = "realm \(name): there is no login context \(context), so \(entry.name) is used"
             builder.log.add(builder.text.warning(at: place, message, hint: contexts.hint(context)))
         }

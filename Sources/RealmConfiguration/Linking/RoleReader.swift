@@ -10,21 +10,23 @@ struct RoleReader {
 
     func read(_ statements: [Statement]) -> [Role] {
         var roles: [Role] = []
-        var places: [String: SourceRange] = [:]
+        var rangesByName: [String: SourceRange] = [:]
         for statement in statements {
-            guard let (word, block) = builder.named(statement), let name = builder.expanded(word) else { continue }
-            if let earlier = places[name] {
+            guard let (word, block) = builder.wordAndBlock(statement), let name = builder.expanded(word) else {
+                continue
+            }
+            if let earlier = rangesByName[name] {
                 let hint = "the first one is at \(builder.text.place(of: earlier))"
                 builder.error(at: word.range, "a second role \(name)", hint: hint)
                 continue
             }
-            places[name] = word.range
+            rangesByName[name] = word.range
             roles.append(role(name, at: word, statements: block))
         }
         return roles
     }
 
-    private func role(_ name: String, at word: Word, statements: [Statement]) -> Role {
+    private func role(_ name: String, at word: RealmsConfWord, statements: [Statement]) -> Role {
         let block = Block(
             statements,
             of: "role",
@@ -38,13 +40,13 @@ struct RoleReader {
         }
         return Role(
             name: name,
-            realms: block.once("realm").map { builder.realms($0, among: realms) } ?? [],
-            groups: block.all("group").flatMap { builder.userNames(builder.words($0)[...]) },
-            users: block.all("user").flatMap { builder.userNames(builder.words($0)[...]) }
+            realms: block.first("realm").map { builder.realms($0, among: realms) } ?? [],
+            groups: block.all("group").flatMap { builder.userOrGroupNames(builder.words($0)[...]) },
+            users: block.all("user").flatMap { builder.userOrGroupNames(builder.words($0)[...]) }
         )
     }
 
-    /// Warns about roles that no rule requires: a rule is missing, or the role's name is misspelled.
+    /// Warns about roles that no rule requires; a rule is probably missing, or a name is misspelled.
     func warnAboutUnused(_ roles: [Statement], in rules: [Statement]) {
         var used: Set<String> = []
         for case .block(let statements) in rules.map(\.body) {
@@ -60,11 +62,11 @@ struct RoleReader {
 }
 
 extension ConfigurationBuilder {
-    /// Reads a statement's list of realms, each of which may occur once.
+    /// Reads the list of realms of a statement; a realm that occurs twice is an error.
     func realms(_ statement: Statement, among known: [String]) -> [String] {
         var names: [String] = []
         for word in words(statement) {
-            guard let name = self.known(word, as: "realm", among: known) else { continue }
+            guard let name = knownName(word, as: "realm", among: known) else { continue }
             if names.contains(name) { error(at: word.range, "\(name) occurs twice in \(statement.keyword.text)") }
             names.append(name)
         }
@@ -72,15 +74,15 @@ extension ConfigurationBuilder {
     }
 
     /// Reads names of users or groups.
-    func userNames(_ words: ArraySlice<Word>) -> [String] {
+    func userOrGroupNames(_ words: ArraySlice<RealmsConfWord>) -> [String] {
         words.compactMap { word in
             guard let name = expanded(word) else { return nil }
             if name.isEmpty {
                 error(at: word.range, "a name must not be empty")
             } else if !word.isQuoted, name.utf8.contains(where: { "*?".utf8.contains($0) }) {
-                let hint = "require any; is for every user of the realms; quote the word if it is a name"
+                let hint = "for every user of the realms write require any; quote the word if it is a name"
                 error(at: word.range, "\(name) is a pattern, and patterns are not supported", hint: hint)
-            } else if !word.isQuoted, name.contains(",") || Self.suspicious.contains(name) {
+            } else if !word.isQuoted, name.contains(",") || Self.ruleKeywords.contains(name) {
                 let hint = "names are separated by blanks, statements end with ; (quote the word if it is a name)"
                 log.add(text.warning(at: word.range, "\(name) is read as a name", hint: hint))
             }
@@ -88,6 +90,6 @@ extension ConfigurationBuilder {
         }
     }
 
-    /// Keywords that are probably not names: a `;` is missing before them.
-    private static let suspicious: Set<String> = ["realm", "auth", "require", "methods", "networks"]
+    /// The keywords of rules; if such a word is in a list of names, a `;` is probably missing before it.
+    private static let ruleKeywords: Set<String> = ["realm", "auth", "require", "methods", "networks"]
 }

@@ -10,85 +10,85 @@ struct RuleReader {
     let realms: [String]
     let roles: [Role]
     let defaultRealm: String?
-    /// True if a default realm is named; if the name is wrong, that has been reported.
+    /// True if the file has a `default-realm` statement; if its realm is unknown, that has been reported.
     let hasDefault: Bool
     /// The prefix of the paths of the sign-in pages.
-    let pages: String
+    let pagesPrefix: String
 
     private static let keywords = ["realm", "auth", "require", "methods", "networks", "open", "nobody"]
 
     func read(_ statements: [Statement]) -> [ProtectRule] {
         var rules: [ProtectRule] = []
         var ranges: [SourceRange] = []
-        var places = RulePlaces(builder: builder)
+        var targets = RuleTargets(builder: builder)
         for statement in statements {
-            guard let (place, word, statements) = builder.rulePlace(statement) else { continue }
+            guard let (target, word, statements) = builder.ruleTarget(statement) else { continue }
             let block = Block(statements, of: "protect", Self.keywords, repeated: ["require"], in: builder)
-            let methods = block.once("methods").map(methods)
-            places.add(place, methods: methods, at: word.range)
-            guard var rule = rule(for: place, at: word, block: block) else { continue }
-            rule.host = place.host
-            rule.isExact = place.isExact
+            let methods = block.first("methods").map(methods)
+            targets.add(target, methods: methods, at: word.range)
+            guard var rule = rule(for: target, at: word, block: block) else { continue }
+            rule.host = target.host
+            rule.isExact = target.isExact
             rule.methods = methods ?? []
             rule.place = builder.text.place(of: word.range)
             rules.append(rule)
             ranges.append(word.range)
         }
-        // Without a form there are no pages.
+        // The sign-in pages exist only if a rule has the scheme form.
         if rules.contains(where: { $0.schemes.contains(.form) }) {
             for (rule, range) in zip(rules, ranges) { warnAboutPages(rule, at: range) }
         }
         return rules
     }
 
-    /// Warns about a rule for a page of the sign-in, which has no effect.
+    /// Warns about a rule for a sign-in page; such a rule has no effect.
     private func warnAboutPages(_ rule: ProtectRule, at range: SourceRange) {
-        let page = SignInSettings.Segment.allCases.map { "\(pages)/\($0.rawValue)" }.first { page in
+        let page = SignInSettings.Segment.allCases.map { "\(pagesPrefix)/\($0.rawValue)" }.first { page in
             rule.path.utf8.elementsEqual(page.utf8) || rule.path.utf8.starts(with: "\(page)/".utf8)
         }
         guard let page else { return }
-        let hint = "server { sign-in { prefix /gatehouse; } } puts the pages elsewhere"
-        let message = "the rule has no effect: \(page) is a page of the sign-in"
+        let hint = "set another path for the pages with server { sign-in { prefix /gatehouse; } }"
+        let message = "the rule has no effect: \(page) is a sign-in page"
         builder.log.add(builder.text.warning(at: range, message, hint: hint))
     }
 
-    private func rule(for place: RulePlace, at word: Word, block: Block) -> ProtectRule? {
-        let networks = block.once("networks").map { statement in
+    private func rule(for target: RuleTarget, at word: RealmsConfWord, block: Block) -> ProtectRule? {
+        let networks = block.first("networks").map { statement in
             builder.words(statement).compactMap { builder.addressBlock($0, of: "networks") }
         }
         let access = access(block)
-        var rule = ProtectRule(path: place.path, realms: [], schemes: [], requirements: [])
+        var rule = ProtectRule(path: target.path, realms: [], schemes: [], requirements: [])
         rule.networks = networks ?? []
         rule.access = access
         guard access == .users else { return rule }
         rule.requirements = requirements(block)
-        rule.schemes = schemes(block.once("auth"))
+        rule.schemes = schemes(block.first("auth"))
         if block.all("require").isEmpty {
             let hint = "as in: require group User;  or: require any;"
-            builder.error(at: word.range, "the rule for \(place) has no require statement", hint: hint)
+            builder.error(at: word.range, "the rule for \(target) has no require statement", hint: hint)
         }
-        if let statement = block.once("realm") {
+        if let statement = block.first("realm") {
             rule.realms = builder.realms(statement, among: realms)
         } else if let defaultRealm {
             rule.realms = [defaultRealm]
         } else if !hasDefault {
             builder.error(
                 at: word.range,
-                "the rule for \(place) names no realm",
-                hint: "realm NAME;  or default-realm NAME; at the top"
+                "the rule for \(target) has no realm",
+                hint: "write realm NAME; in the rule, or default-realm NAME; at the top level"
             )
         }
         // Missing statements have been reported.
         return rule.realms.isEmpty || rule.requirements.isEmpty || rule.schemes.isEmpty ? nil : rule
     }
 
-    /// Reads `open` and `nobody`, which exclude other statements.
+    /// Reads `open` and `nobody`; other statements beside them are errors.
     private func access(_ block: Block) -> ProtectRule.Access {
-        let (open, nobody) = (block.once("open"), block.once("nobody"))
-        for statement in [open, nobody].compactMap(\.self) { builder.alone(statement) }
+        let (open, nobody) = (block.first("open"), block.first("nobody"))
+        for statement in [open, nobody].compactMap(\.self) { builder.checkHasNoWords(statement) }
         guard let statement = open ?? nobody else { return .users }
         let excluded = ["realm", "auth", "require"] + (nobody == nil ? [] : ["networks", "open"])
-        for other in excluded.compactMap(block.once) {
+        for other in excluded.compactMap(block.first) {
             let word = (nobody ?? statement).keyword.text
             builder.error(at: other.keyword.range, "\(word) and \(other.keyword.text) exclude each other")
         }
@@ -101,7 +101,7 @@ struct RuleReader {
             guard let method = builder.expanded(word) else { continue }
             let isToken = method.utf8.allSatisfy { (0x41...0x5A).contains($0) || $0 == UInt8(ascii: "-") }
             guard isToken, (1...32).contains(method.utf8.count) else {
-                let hint = "A to Z and -, up to 32 of them, as in GET"
+                let hint = "a method has 1 to 32 characters, A to Z and -, such as GET"
                 builder.error(at: word.range, "\(method) is not a method", hint: hint)
                 continue
             }
@@ -117,7 +117,7 @@ struct RuleReader {
         for word in builder.words(statement) {
             guard let text = builder.expanded(word) else { continue }
             guard let scheme = ProtectRule.Scheme(rawValue: text) else {
-                let hint = "this version has \(ProtectRule.Scheme.allCases.map(\.rawValue).joined(separator: ", "))"
+                let hint = "the schemes are \(ProtectRule.Scheme.allCases.map(\.rawValue).joined(separator: ", "))"
                 builder.error(at: word.range, "there is no scheme \(text)", hint: hint)
                 continue
             }
@@ -127,15 +127,17 @@ struct RuleReader {
         return schemes
     }
 
-    /// Reads the requirements; with several statements one that is met is enough, so that `any` would undo the others.
+    /// Reads the requirements; `require any` beside another requirement is an error.
+    ///
+    /// A user needs to meet only one requirement, so `any` would make the others useless.
     private func requirements(_ block: Block) -> [ProtectRule.Requirement] {
         let read = block.all("require").map { (statement: $0, requirement: requirement($0)) }
         if read.count > 1, let any = read.first(where: { $0.requirement == .any }) {
             let hint =
-                "one requirement is enough, and every user of the realms meets any: leave out any, or the others"
+                "a user needs to meet one requirement only, and every user meets any: remove require any or the others"
             builder.error(
                 at: any.statement.keyword.range,
-                "require any and another require exclude each other",
+                "require any cannot be combined with another require",
                 hint: hint
             )
         }
@@ -148,11 +150,11 @@ struct RuleReader {
         let names = words.dropFirst()
         switch (kind, names.isEmpty) {
         case ("any", true): return .any
-        case ("user", false): return .users(builder.userNames(names))
-        case ("group", false): return .groups(builder.userNames(names))
+        case ("user", false): return .users(builder.userOrGroupNames(names))
+        case ("group", false): return .groups(builder.userOrGroupNames(names))
         case ("role", false):
             let found = names.compactMap { word in
-                builder.known(word, as: "role", among: roles.map(\.name)).flatMap { name in
+                builder.knownName(word, as: "role", among: roles.map(\.name)).flatMap { name in
                     roles.first { $0.name == name }
                 }
             }

@@ -19,18 +19,18 @@ struct ServerReader {
     func read(_ statement: Statement?) -> ServerSettings {
         var settings = ServerSettings(
             listen: [Located(ServerSettings.Address(host: "127.0.0.1", port: 8443), in: builder.text)],
-            stateFolder: Located(FilePath.resolve("var", beside: builder.text.name), in: builder.text)
+            stateFolder: Located(RelativePath.resolve("var", beside: builder.text.name), in: builder.text)
         )
         let hint = "as in: server { listen 127.0.0.1:8443; }"
         guard let statement, let statements = builder.block(statement, hint: hint) else { return settings }
-        // An error of the default folder is shown at the block in which another could be named.
+        // An error of the default folder is shown at the `server` block, where another folder can be set.
         settings.stateFolder = Located(settings.stateFolder.value, in: builder.text, at: statement.keyword.range)
         let block = Block(statements, of: "server", Self.keywords, repeated: ["listen"], in: builder)
         let addresses = block.all("listen").flatMap { builder.words($0) }.compactMap(address)
         if !addresses.isEmpty { settings.listen = addresses }
         if let folder = block.file("state") { settings.stateFolder = folder }
-        if let proxies = block.once("trusted-proxies") { settings.trustedProxies = trusted(proxies) }
-        let scalars = ScalarReader(linker: builder, block: block)
+        if let proxies = block.first("trusted-proxies") { settings.trustedProxies = trustedProxies(proxies) }
+        let scalars = SettingReader(builder: builder, block: block)
         scalars.flag("forwarded-host", into: &settings.trustsForwardedHost)
         if settings.trustsForwardedHost, settings.trustedProxies.isEmpty, let word = block.word("forwarded-host") {
             let message = "forwarded-host has no effect without trusted-proxies"
@@ -42,28 +42,28 @@ struct ServerReader {
         scalars.flag("access-log", into: &settings.hasAccessLog)
         scalars.flag("http2", into: &settings.hasHTTP2)
         scalars.duration("credential-cache", .zero ... .seconds(3600), into: &settings.credentialCache)
-        if let limits = block.once("limits") { settings.limits = LimitsReader(linker: builder).read(limits) }
-        if let throttle = block.once("throttle") {
+        if let limits = block.first("limits") { settings.limits = LimitsReader(builder: builder).read(limits) }
+        if let throttle = block.first("throttle") {
             settings.throttle = ThrottleReader(builder: builder).read(throttle)
         }
-        if let sessions = block.once("sessions") {
+        if let sessions = block.first("sessions") {
             settings.sessions = SessionsReader(builder: builder).read(sessions)
         }
-        if let signIn = block.once("sign-in") {
+        if let signIn = block.first("sign-in") {
             settings.signIn = SignInReader(builder: builder, realms: realms).read(signIn)
         }
-        if let tls = block.once("tls") { settings.tls = TLSReader(builder: builder).read(tls) }
+        if let tls = block.first("tls") { settings.tls = TLSReader(builder: builder).read(tls) }
         return settings
     }
 
     /// Reads the proxies whose forwarded headers are trusted.
-    private func trusted(_ statement: Statement) -> [CIDRBlock] {
+    private func trustedProxies(_ statement: Statement) -> [CIDRBlock] {
         let words = builder.words(statement)
         if words.count == 1, builder.expanded(words[0]) == "none" { return [] }
         return words.compactMap { word in
             guard let block = builder.addressBlock(word, of: statement.keyword.text) else { return nil }
             if block.containsEveryAddress {
-                let hint = "name the addresses of the proxies and nothing else"
+                let hint = "write only the addresses of the proxies"
                 let message =
                     "all clients are trusted as proxies, and can forge the address and the URL of their requests"
                 builder.log.add(builder.text.warning(at: word.range, message, hint: hint))
@@ -72,7 +72,7 @@ struct ServerReader {
         }
     }
 
-    private func address(_ word: Word) -> Located<ServerSettings.Address>? {
+    private func address(_ word: RealmsConfWord) -> Located<ServerSettings.Address>? {
         guard let text = builder.expanded(word) else { return nil }
         guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
             builder.error(

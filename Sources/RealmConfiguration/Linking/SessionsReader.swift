@@ -18,13 +18,13 @@ struct SessionsReader {
             return settings
         }
         let block = Block(statements, of: "sessions", Self.keywords, in: builder)
-        let scalars = ScalarReader(linker: builder, block: block)
+        let scalars = SettingReader(builder: builder, block: block)
         let day = 86_400
         scalars.duration("idle", .seconds(10) ... .seconds(7 * day), into: &settings.idle)
-        // Browsers keep no cookie for longer than 400 days (RFC 6265bis section 5.5).
+        // Browsers keep a cookie for at most 400 days (RFC 6265bis section 5.5).
         scalars.duration("absolute", .seconds(60) ... .seconds(400 * day), into: &settings.absolute)
-        if block.once("warning") == nil {
-            // With a short idle time the warning need not be set.
+        if block.first("warning") == nil {
+            // The default must be shorter than a short idle limit.
             settings.warning = min(settings.warning, settings.idle / 2)
         } else {
             scalars.duration("warning", .zero ... .seconds(day), into: &settings.warning)
@@ -35,17 +35,17 @@ struct SessionsReader {
         scalars.integer("streams", 0...1_000_000, into: &settings.streams)
         if settings.absolute < settings.idle, let place = place(of: "absolute", or: "idle", in: block) {
             let hint = "the default of idle is 30m, and of absolute 12h"
-            builder.error(at: place, "absolute is shorter than idle", hint: hint)
+            builder.error(at: place, "absolute must not be shorter than idle", hint: hint)
         }
         if settings.warning >= settings.idle, let place = place(of: "warning", or: "idle", in: block) {
-            builder.error(at: place, "warning is not shorter than idle", hint: "the default of idle is 30m")
+            builder.error(at: place, "warning must be shorter than idle", hint: "the default of idle is 30m")
         }
         return settings
     }
 
-    /// Returns the place of the first of two settings that is set.
+    /// Returns the place of the first setting, or of the second if the first is not set.
     private func place(of first: String, or second: String, in block: Block) -> SourceRange? {
-        guard let statement = block.once(first) ?? block.once(second) else { return nil }
+        guard let statement = block.first(first) ?? block.first(second) else { return nil }
         return (statement.arguments.first ?? statement.keyword).range
     }
 }

@@ -18,11 +18,11 @@ struct SignInReader {
         if let word = block.word("prefix"), let text = builder.expanded(word), let path = builder.path(text, at: word) {
             settings.prefix = path == "/" ? "" : path
         }
-        if let statement = block.once("realm") { settings.realms = builder.realms(statement, among: realms) }
-        let scalars = ScalarReader(linker: builder, block: block)
+        if let statement = block.first("realm") { settings.realms = builder.realms(statement, among: realms) }
+        let scalars = SettingReader(builder: builder, block: block)
         scalars.duration("time", .seconds(10) ... .seconds(86_400), into: &settings.time)
         scalars.integer("waiting", 1...1_000_000, into: &settings.waiting)
-        if let statement = block.once("return-to") { settings.returnTo = origins(statement) }
+        if let statement = block.first("return-to") { settings.returnTo = origins(statement) }
         return settings
     }
 
@@ -31,7 +31,7 @@ struct SignInReader {
         for word in builder.words(statement) {
             guard let text = builder.expanded(word) else { continue }
             guard let origin = origin(text) else {
-                let hint = "as in https://app.example.com or https://app.example.com:8443: no path, no user, not http"
+                let hint = "write https://HOST or https://HOST:PORT, without a path or a user"
                 builder.error(at: word.range, "\(text) is not an origin", hint: hint)
                 continue
             }

@@ -36,11 +36,11 @@ struct TLSReader {
         settings.ciphers = names(in: block, of: "ciphers")
         settings.ciphersuites = names(in: block, of: "ciphersuites")
         settings.groups = names(in: block, of: "groups")
-        if settings.minimumVersion == .tls13, let ciphers = block.once("ciphers") {
-            let hint = "those of TLS 1.3 are named by ciphersuites"
+        if settings.minimumVersion == .tls13, let ciphers = block.first("ciphers") {
+            let hint = "use ciphersuites for TLS 1.3"
             builder.error(
                 at: ciphers.keyword.range,
-                "ciphers is about TLS 1.2, which minimum-version 1.3 excludes",
+                "ciphers is for TLS 1.2, but minimum-version is 1.3",
                 hint: hint
             )
         }
@@ -53,13 +53,17 @@ struct TLSReader {
         let certificate = block.file("certificate")
         let key = block.file("key")
         let ocsp = block.file("ocsp-response")
-        if (block.once("certificate") == nil) != (block.once("key") == nil) {
-            builder.error(at: statement.keyword.range, "certificate and key go together", hint: "name both, or neither")
-        } else if block.once("certificate") == nil, let response = block.once("ocsp-response") {
+        if (block.first("certificate") == nil) != (block.first("key") == nil) {
+            builder.error(
+                at: statement.keyword.range,
+                "certificate and key must be set together",
+                hint: "set both or remove both"
+            )
+        } else if block.first("certificate") == nil, let response = block.first("ocsp-response") {
             builder.error(
                 at: response.keyword.range,
-                "ocsp-response without a certificate",
-                hint: "certificate FILE; key FILE;"
+                "ocsp-response needs a certificate",
+                hint: "add certificate FILE; key FILE;"
             )
         }
         guard let certificate, let key else { return nil }
@@ -67,51 +71,55 @@ struct TLSReader {
     }
 
     private func hosts(_ block: Block) -> [TLSSettings.Host] {
-        var places: [String: SourceRange] = [:]
+        var rangesByName: [String: SourceRange] = [:]
         return block.all("host").compactMap { statement in
             guard case .block(let statements) = statement.body, !statement.arguments.isEmpty else {
                 let hint = "as in: host example.org *.example.org { certificate FILE; key FILE; }"
                 builder.error(at: statement.keyword.range, "host takes names and a block", hint: hint)
                 return nil
             }
-            let names = statement.arguments.compactMap { hostName($0, places: &places) }
+            let names = statement.arguments.compactMap { hostName($0, rangesByName: &rangesByName) }
             let inner = Block(statements, of: "host", Self.certificateKeywords, in: builder)
             let files = certificateFiles(inner, of: statement)
-            if inner.once("certificate") == nil, inner.once("key") == nil {
+            if inner.first("certificate") == nil, inner.first("key") == nil {
                 builder.error(
                     at: statement.keyword.range,
                     "the host has no certificate",
-                    hint: "certificate FILE; key FILE;"
+                    hint: "add certificate FILE; key FILE;"
                 )
             }
             return files.map { TLSSettings.Host(names: names, files: $0) }
         }
     }
 
-    private func hostName(_ word: Word, places: inout [String: SourceRange]) -> Located<String>? {
+    private func hostName(_ word: RealmsConfWord, rangesByName: inout [String: SourceRange]) -> Located<String>? {
         guard let text = builder.expanded(word) else { return nil }
         var name = text.lowercased()
         if name.hasSuffix(".") { name.removeLast() }
-        if let earlier = places[name] {
+        if let earlier = rangesByName[name] {
             let hint = "the first one is at \(builder.text.place(of: earlier))"
             builder.error(at: word.range, "a second host \(name)", hint: hint)
         }
-        places[name] = word.range
+        rangesByName[name] = word.range
         return Located(name, in: builder.text, at: word.range)
     }
 
     private func names(in block: Block, of keyword: String) -> [Located<String>]? {
-        guard let statement = block.once(keyword) else { return nil }
+        guard let statement = block.first(keyword) else { return nil }
         return builder.words(statement).compactMap { word in
             builder.expanded(word).map { Located($0, in: builder.text, at: word.range) }
         }
     }
 
     private func readTickets(_ block: Block, into settings: inout TLSSettings) {
-        ScalarReader(linker: builder, block: block).flag("session-tickets", into: &settings.sessionTickets)
+        SettingReader(builder: builder, block: block).flag("session-tickets", into: &settings.sessionTickets)
         settings.ticketKeyFiles = block.files("ticket-key")
-        if !settings.sessionTickets, let key = block.once("ticket-key") {
-            builder.error(at: key.keyword.range, "ticket-key without tickets", hint: "remove session-tickets off")
+        if !settings.sessionTickets, let key = block.first("ticket-key") {
+            builder.error(
+                at: key.keyword.range,
+                "ticket-key cannot be combined with session-tickets off",
+                hint: "remove one of them"
+            )
         }
     }
 
@@ -137,27 +145,27 @@ struct TLSReader {
             if let depth = Int(text), (0...20).contains(depth) {
                 settings.clientDepth = depth
             } else {
-                let hint = "the most intermediates between a client's certificate and its authority's"
+                let hint = "it is the maximum number of intermediate certificates in a client's chain"
                 builder.error(at: word.range, "client-depth is a number from 0 to 20, not \(text)", hint: hint)
             }
         }
         guard settings.clientCertificates == .none else {
-            if block.once("client-ca") == nil, let statement = block.once("client-certificates") {
+            if block.first("client-ca") == nil, let statement = block.first("client-certificates") {
                 let mode = settings.clientCertificates.rawValue
                 builder.error(
                     at: statement.keyword.range,
-                    "client-certificates \(mode) without client-ca",
-                    hint: "client-ca FILE;"
+                    "client-certificates \(mode) needs client-ca",
+                    hint: "add client-ca FILE;"
                 )
             }
             return
         }
         for keyword in ["client-ca", "client-crl", "client-depth"] {
-            guard let statement = block.once(keyword) else { continue }
-            let hint = "client-certificates optional;  or: client-certificates required;"
+            guard let statement = block.first(keyword) else { continue }
+            let hint = "add client-certificates optional; or client-certificates required;"
             builder.error(
                 at: statement.keyword.range,
-                "\(keyword) while no client certificates are requested",
+                "\(keyword) is set, but client certificates are not requested",
                 hint: hint
             )
         }

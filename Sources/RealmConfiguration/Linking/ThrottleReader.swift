@@ -20,26 +20,30 @@ struct ThrottleReader {
             return settings
         }
         let block = Block(statements, of: "throttle", Self.keywords, in: builder)
-        let scalars = ScalarReader(linker: builder, block: block)
+        let scalars = SettingReader(builder: builder, block: block)
         scalars.integer("failures", 0...10_000, into: &settings.failures)
         scalars.integer("source-failures", 0...60_000, into: &settings.sourceFailures)
-        // Less than a second is no limit, and more than a week locks users out for too long.
+        // A time below a second has no effect, and a lock of more than a week is too long for users.
         let times = Duration.seconds(1)...Duration.seconds(7 * 86_400)
         scalars.duration("window", times, into: &settings.window)
         scalars.duration("lock", times, into: &settings.lock)
         scalars.duration("source-window", times, into: &settings.sourceWindow)
         scalars.duration("source-lock", times, into: &settings.sourceLock)
-        // A delay that is longer than clients and proxies wait for an answer is an outage.
+        // Clients and proxies do not wait longer than this for an answer.
         let delays = Duration.zero...Duration.seconds(60)
         scalars.duration("delay", delays, into: &settings.delay)
         scalars.duration("longest-delay", delays, into: &settings.longestDelay)
         scalars.integer("accounts", 1000...10_000_000, into: &settings.accounts)
         scalars.integer("sources", 1000...10_000_000, into: &settings.sources)
-        if let exempt = block.once("exempt") {
+        if let exempt = block.first("exempt") {
             settings.exempt = builder.words(exempt).compactMap { builder.addressBlock($0, of: "exempt") }
         }
         if let word = block.word("longest-delay"), settings.longestDelay < settings.delay {
-            builder.error(at: word.range, "longest-delay is shorter than delay", hint: "delay 0s turns delays off")
+            builder.error(
+                at: word.range,
+                "longest-delay must not be shorter than delay",
+                hint: "delay 0s turns delays off"
+            )
         }
         return settings
     }

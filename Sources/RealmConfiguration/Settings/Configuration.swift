@@ -4,50 +4,52 @@
 public import LoginConf
 public import RealmKit
 
-/// The configuration of a realms.conf and the files it names: checked as a whole, linked, immutable.
+/// The configuration of a realms.conf and its login.conf files.
 ///
-/// If any part has an error, there is no configuration.
+/// It is completely checked and linked: if any part has an error, there is no configuration. It is immutable.
 public struct Configuration: Sendable {
-    /// One entry of login.conf, linked or not.
+    /// A login context; a realm may use it or not.
     public struct Context: Sendable, Hashable {
-        /// The entry's name.
+        /// The name of the context.
         public let name: String
-        /// The place of the entry, as in `login.conf:3:1`.
+        /// The place of the name, such as `login.conf:3:1`.
         public let place: String
-        /// Module and control of each place, in order.
+        /// The modules of the stack, in order.
         public let modules: [Module]
-        /// The realms whose users it checks.
+        /// The names of the realms that use the context.
         public let realms: [String]
 
-        /// One place in a stack.
+        /// A module in a login context.
         public struct Module: Sendable, Hashable {
-            /// The module's name, as the file spells it.
+            /// The name of the module as it is written in the file.
             public let name: String
             /// The control flag.
             public let flag: ControlFlag
         }
     }
 
-    /// The file it was read from.
+    /// The path of the realms.conf.
     public let file: String
-    /// The realm that is used where none is named.
+    /// The name of the realm for rules and logins without a realm; nil if it is not set.
     public let defaultRealm: String?
     /// The realms, in the order of the file.
     public let realms: [BoundRealm]
-    /// All entries of login.conf, in the order of the files.
+    /// All login contexts, in the order of the files.
     public let contexts: [Context]
     /// The settings of the server.
     public let server: ServerSettings
     /// The settings for hashing and checking passwords.
     public let passwords: PasswordSettings
-    /// The services that realms are provided with.
+    /// The services for realms.
     public let services: RealmServices
     /// The roles, in the order of the file.
     public let roles: [Role]
     /// The `protect` rules, in the order of the file.
     public let rules: [ProtectRule]
-    /// The warnings.
+    /// The warnings about the files.
     public let warnings: [Diagnostic]
-    /// The authenticator, without a throttle; a server uses `authenticator.throttled(by:)`.
+    /// The authenticator of the realms.
+    ///
+    /// It has no throttle; servers add one with `authenticator.throttled(by:)`.
     public let authenticator: Authenticator
 }

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// The form in which host names are compared: in lower case and without a dot at the end.
+/// The canonical form of host names, in which they are compared: in lower case and without a final dot.
 ///
 /// Source: RFC 1034 section 3.1, RFC 1123 section 2.1; CVE-2026-77560, CVE-2026-48794.
 package enum HostName {
-    /// The longest name, in bytes: RFC 1035 section 2.3.4 less the byte that ends it.
+    /// The maximum length of a name in bytes.
+    ///
+    /// RFC 1035 section 2.3.4 allows 255 bytes, with the first length byte and the final zero.
     package static let maximumBytes = 253
 
-    /// Returns a name or an IPv4 address in the form in which it is compared; nil if it is neither.
+    /// Returns the canonical form of a host name or an IPv4 address; nil for other texts.
     ///
-    /// Letters and digits of ASCII, `-` and `_` within labels of 1 to 63 bytes that do not begin or end with `-`.
+    /// A name has labels of 1 to 63 bytes: ASCII letters, digits, `-` and `_`. A label does not begin or end with `-`.
     package static func canonical(_ text: Substring) -> String? {
         let text = text.utf8.last == UInt8(ascii: ".") ? text.dropLast() : text
         guard !text.isEmpty, text.utf8.count <= maximumBytes else { return nil }

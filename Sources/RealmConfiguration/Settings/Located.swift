@@ -3,7 +3,7 @@
 
 public import LoginConf
 
-/// A value of a configuration with its place in the file, so that a later error can be shown there.
+/// A value of a configuration and its place in the file, at which later errors are shown.
 @dynamicMemberLookup
 public struct Located<Value: Sendable>: Sendable {
     /// The value.
@@ -11,19 +11,19 @@ public struct Located<Value: Sendable>: Sendable {
     private let text: SourceText
     let range: SourceRange
 
-    /// A value and its place.
+    /// Creates a value with its place.
     ///
     /// - Parameters:
     ///   - value: The value.
     ///   - text: The file.
-    ///   - range: The place in the file; none for a default.
+    ///   - range: The place in the file; `.none` for a default value.
     public init(_ value: Value, in text: SourceText, at range: SourceRange = .none) {
         self.value = value
         self.text = text
         self.range = range
     }
 
-    /// A property of the value.
+    /// Returns a property of the value.
     public subscript<Member>(dynamicMember path: KeyPath<Value, Member>) -> Member { value[keyPath: path] }
 
     /// Returns an error at the value's place.
@@ -31,7 +31,7 @@ public struct Located<Value: Sendable>: Sendable {
     /// - Parameters:
     ///   - message: The message.
     ///   - hint: A hint for the administrator.
-    /// - Returns: One error.
+    /// - Returns: The error.
     public func errors(_ message: String, hint: String? = nil) -> ConfigurationErrors {
         ConfigurationErrors(message, at: range, in: text, hint: hint)
     }

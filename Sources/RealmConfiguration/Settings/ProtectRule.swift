@@ -3,18 +3,18 @@
 
 public import RealmKit
 
-/// A `protect` block: a place, the realms that authenticate, and the users who have access.
+/// A `protect` block: a host and path, the realms that authenticate users, and the users who have access.
 public struct ProtectRule: Sendable, Hashable {
     /// The hosts of a rule.
     public enum Host: Sendable, Hashable, CustomStringConvertible {
-        /// All.
+        /// All hosts.
         case any
-        /// One, in lower case and without a dot at its end or a port.
+        /// One host, in lower case, without a final dot and without a port.
         case name(String)
-        /// All hosts below a domain, as in `*.example.com`; the domain in lower case, without the `*.`.
+        /// All hosts below a domain, as in `*.example.com`; the value is the domain in lower case, without the `*.`.
         case below(String)
 
-        /// As realms.conf spells it; empty for all.
+        /// The host as realms.conf spells it; empty for all hosts.
         public var description: String {
             switch self {
             case .any: ""
@@ -24,11 +24,11 @@ public struct ProtectRule: Sendable, Hashable {
         }
     }
 
-    /// A way for a client to present credentials.
+    /// An authentication scheme.
     public enum Scheme: String, Sendable, Hashable, CaseIterable {
         /// HTTP Basic, RFC 7617.
         case basic
-        /// A page to sign in on, and a session.
+        /// A sign-in page, which creates a session.
         case form
     }
 
@@ -43,7 +43,7 @@ public struct ProtectRule: Sendable, Hashable {
         /// The users with one of these roles.
         case roles([Role])
 
-        /// As realms.conf spells it.
+        /// The requirement as realms.conf spells it.
         public var description: String {
             switch self {
             case .any: "any"
@@ -56,42 +56,42 @@ public struct ProtectRule: Sendable, Hashable {
 
     /// The access that a rule allows.
     public enum Access: Sendable, Hashable {
-        /// Allows every request, signed in or not.
+        /// Allows every request, also without a sign-in.
         case open
         /// Denies every request.
         case nobody
-        /// Allows users whom one of the realms accepts and who meet a requirement.
+        /// Allows users of the realms who meet a requirement.
         case users
     }
 
-    /// The hosts.
+    /// The hosts of the rule.
     public var host = Host.any
-    /// The path, without a `/` at its end unless it is `/`.
+    /// The path; it has no final `/`, except for the path `/`.
     public var path: String
     /// True if the rule is for this path only, without the paths below it.
     public var isExact = false
-    /// The methods of the rule, as in `GET`; empty for all.
+    /// The methods of the rule, such as `GET`; empty for all methods.
     public var methods: [String] = []
-    /// The networks from which access is allowed; empty for all.
+    /// The networks from which access is allowed; empty for all networks.
     public var networks: [CIDRBlock] = []
     /// The access that the rule gives.
     public var access = Access.users
-    /// The names of the realms that authenticate, in order; empty if there is no sign-in.
+    /// The names of the realms that authenticate users, in order; empty if the rule needs no sign-in.
     public var realms: [String]
-    /// The authentication schemes offered, in order; empty if there is no sign-in.
+    /// The authentication schemes of the rule, in order; empty if the rule needs no sign-in.
     public var schemes: [Scheme]
-    /// The requirements, one of which a user has to meet.
+    /// The requirements; a user has to meet one of them.
     public var requirements: [Requirement]
-    /// The place of the rule in the file, as in `realms.conf:3:9`; empty if it was not read from a file.
+    /// The place of the rule in the file, such as `realms.conf:3:9`; empty if it was not read from a file.
     public var place = ""
 
-    /// A rule for all hosts, methods and networks.
+    /// Creates a rule for all hosts, methods and networks.
     ///
     /// - Parameters:
     ///   - path: The path.
-    ///   - realms: The names of the realms that authenticate, in order.
-    ///   - schemes: The schemes offered, in order.
-    ///   - requirements: The requirements, one of which a user has to meet; at least one.
+    ///   - realms: The names of the realms that authenticate users, in order.
+    ///   - schemes: The authentication schemes, in order.
+    ///   - requirements: One or more requirements; a user has to meet one of them.
     public init(path: String, realms: [String], schemes: [Scheme], requirements: [Requirement]) {
         self.path = path
         self.realms = realms
@@ -99,7 +99,7 @@ public struct ProtectRule: Sendable, Hashable {
         self.requirements = requirements
     }
 
-    /// The place that the rule is for, as realms.conf spells it: `/a`, `= /a`, `app.example.com/a`.
+    /// The host and path as realms.conf spells them, such as `/a`, `= /a` or `app.example.com/a`.
     public var target: String { (isExact ? "= " : "") + host.description + path }
 }
 
@@ -109,18 +109,18 @@ public struct ProtectRule: Sendable, Hashable {
 public struct Role: Sendable, Hashable {
     /// The role's name.
     public let name: String
-    /// The realms whose users and groups have the role; empty for all.
+    /// The realms whose users and groups have the role; empty for all realms.
     public let realms: [String]
     /// The groups whose members have the role.
     public let groups: [String]
     /// The users with the role.
     public let users: [String]
 
-    /// A role.
+    /// Creates a role.
     ///
     /// - Parameters:
     ///   - name: The role's name.
-    ///   - realms: The realms whose users and groups have the role; empty for all.
+    ///   - realms: The realms whose users and groups have the role; empty for all realms.
     ///   - groups: The groups whose members have the role.
     ///   - users: The users who have the role.
     public init(name: String, realms: [String] = [], groups: [String] = [], users: [String] = []) {

@@ -10,12 +10,12 @@ public import Throttle
 public struct ServerSettings: Sendable {
     /// An address to listen on.
     public struct Address: Sendable, Hashable, CustomStringConvertible {
-        /// A host name or an address; `0.0.0.0` or `::` for all.
+        /// A host name or an address; `0.0.0.0` or `::` for all addresses of the machine.
         public let host: String
-        /// A port from 0 to 65535; 0 lets the system choose.
+        /// A port from 0 to 65535; with 0 the system chooses a port.
         public let port: Int
 
-        /// An address.
+        /// Creates an address.
         ///
         /// - Parameters:
         ///   - host: A host name or an address.
@@ -25,7 +25,7 @@ public struct ServerSettings: Sendable {
             self.port = port
         }
 
-        /// As realms.conf spells it: `127.0.0.1:8443`, `[::1]:8443`.
+        /// The address as realms.conf spells it, such as `127.0.0.1:8443` or `[::1]:8443`.
         public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
     }
 
@@ -35,36 +35,38 @@ public struct ServerSettings: Sendable {
     public var listen: [Located<Address>]
     /// The folder for the server's state.
     ///
-    /// The default is `var` beside realms.conf.
+    /// The default is `var` in the folder of realms.conf.
     public var stateFolder: Located<String>
     /// The settings of the `tls` block.
     public var tls = TLSSettings()
-    /// The number of event loops; nil for one per processor.
+    /// The number of event loops; nil for one event loop per processor.
     public var threads: Int?
-    /// True if each request is logged.
+    /// True if all requests are logged.
     public var hasAccessLog = true
     /// True if HTTP/2 is offered.
     public var hasHTTP2 = true
-    /// The time for which accepted credentials are cached; zero to check them with every request.
+    /// The time for which accepted credentials are cached; with zero they are checked with every request.
     ///
     /// The default is 30 seconds.
     public var credentialCache = Duration.seconds(30)
-    /// The limits for clients: the size of requests, the time they may take, and the number of connections.
+    /// The limits for clients: the size and the duration of requests, and the number of connections.
     public var limits = HTTPLimits()
-    /// The limits of failed logins, and their consequences.
+    /// The settings of the throttle, which limits failed logins.
     public var throttle = ThrottleSettings()
-    /// The life time of sessions, and how many there may be.
+    /// The limits of sessions: their lifetime and their number.
     public var sessions = SessionSettings()
     /// The settings of the sign-in pages.
     public var signIn = SignInSettings()
-    /// The proxies whose forwarded headers are trusted; none by default.
-    public var trustedProxies: [CIDRBlock] = []
-    /// True if X-Forwarded-Host of a trusted proxy sets the host of a request.
+    /// The proxies whose forwarded headers are trusted.
     ///
-    /// The default is false: a proxy that does not set the field passes on what the client has written.
+    /// By default no proxy is trusted.
+    public var trustedProxies: [CIDRBlock] = []
+    /// True if the host of a request is read from the X-Forwarded-Host of a trusted proxy.
+    ///
+    /// The default is false. Some proxies do not set this field, and forward the field that the client has written.
     public var trustsForwardedHost = false
 
-    /// The defaults.
+    /// Creates the default settings.
     ///
     /// - Parameters:
     ///   - listen: The addresses to listen on.

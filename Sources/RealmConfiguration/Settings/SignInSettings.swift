@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// The settings of the `sign-in` block in the `server` block: the pages of the sign-in.
+/// The settings of the sign-in pages: the `sign-in` block of the `server` block.
 public struct SignInSettings: Sendable, Hashable {
-    /// An origin to which a browser may return after a sign-in or sign-out: scheme `https`, host, port.
+    /// An origin with the scheme `https`, to which a browser may return after a sign-in or sign-out.
     public struct Origin: Sendable, Hashable, CustomStringConvertible {
-        /// The host, in lower case and without a dot at its end.
+        /// The host, in lower case and without a final dot.
         public let host: String
-        /// The port; 443 where none is named.
+        /// The port; the default is 443.
         public let port: Int
 
-        /// An origin.
+        /// Creates an origin.
         ///
         /// - Parameters:
         ///   - host: The host, in lower case.
@@ -20,11 +20,13 @@ public struct SignInSettings: Sendable, Hashable {
             self.port = port
         }
 
-        /// As in `https://app.example.com` or `https://app.example.com:8443`.
+        /// The origin as text, such as `https://app.example.com` or `https://app.example.com:8443`.
         public var description: String { port == 443 ? "https://\(host)" : "https://\(host):\(port)" }
     }
 
-    /// The first segments, after the prefix, of the paths of the pages and the session API; rules do not apply to them.
+    /// The first path segment after the prefix, for the pages and the session API.
+    ///
+    /// Rules do not apply to these paths.
     package enum Segment: String, Sendable, CaseIterable {
         case signIn = "sign-in"
         case signOut = "sign-out"
@@ -35,21 +37,21 @@ public struct SignInSettings: Sendable, Hashable {
         case script = "session.js"
     }
 
-    /// The prefix of the paths of all pages: empty, or as in `/gatehouse`.
+    /// The prefix of the paths of all pages, such as `/gatehouse`; empty by default.
     public var prefix = ""
-    /// The realms of a sign-in for a page without a rule; empty for the default realm.
+    /// The realms for a sign-in that no rule requires; empty for the default realm.
     public var realms: [String] = []
-    /// The time that a user has for a page.
+    /// The time after which a sign-in page expires.
     ///
     /// The default is 10 minutes.
     public var time = Duration.seconds(600)
-    /// The most sign-ins that may wait for a second step; one more ends the oldest.
+    /// The maximum number of pending sign-ins, which wait for a second step; one more sign-in ends the oldest.
     ///
     /// The default is 1,000.
     public var waiting = 1000
-    /// The other origins to which a browser may return.
+    /// The other origins to which a browser may return after a sign-in or sign-out.
     public var returnTo: [Origin] = []
 
-    /// The defaults.
+    /// Creates the default settings.
     public init() {}
 }

@@ -3,7 +3,7 @@
 
 /// The settings of the `tls` block of realms.conf.
 ///
-/// Files are named and not read here. Names of cipher suites, groups and hosts are checked when the server starts.
+/// The files are not read here. The names of cipher suites, groups and hosts are checked when the server starts.
 public struct TLSSettings: Sendable {
     /// The oldest version of TLS that is accepted.
     public enum Version: String, Sendable, Hashable, CaseIterable {
@@ -15,24 +15,24 @@ public struct TLSSettings: Sendable {
 
     /// The use of client certificates.
     public enum ClientCertificates: String, Sendable, Hashable, CaseIterable {
-        /// No certificate is requested from clients.
+        /// The server does not request client certificates.
         case none
-        /// Clients may present a certificate.
+        /// The server requests a certificate, and accepts clients without one.
         case optional
-        /// Clients have to present a certificate.
+        /// The server rejects clients without a certificate.
         case required
     }
 
     /// The files of a certificate.
     public struct CertificateFiles: Sendable {
-        /// The certificate chain in PEM, the leaf first.
+        /// The file with the certificate chain in PEM; the leaf certificate is first.
         public var certificate: Located<String>
-        /// The private key in PEM.
+        /// The file with the private key in PEM.
         public var key: Located<String>
-        /// The OCSP response in DER; nil for none.
+        /// The file with the OCSP response in DER; nil if the server sends no response.
         public var ocspResponse: Located<String>?
 
-        /// The files of a certificate.
+        /// Creates the files of a certificate.
         public init(certificate: Located<String>, key: Located<String>, ocspResponse: Located<String>? = nil) {
             self.certificate = certificate
             self.key = key
@@ -40,21 +40,21 @@ public struct TLSSettings: Sendable {
         }
     }
 
-    /// A certificate of its own for certain host names.
+    /// The certificate for certain host names.
     public struct Host: Sendable {
-        /// Host names, `*.` in front allowed; one or more.
+        /// One or more host names, which may begin with `*.`.
         public var names: [Located<String>]
         /// The certificate for these names.
         public var files: CertificateFiles
 
-        /// A host.
+        /// Creates the certificate for host names.
         public init(names: [Located<String>], files: CertificateFiles) {
             self.names = names
             self.files = files
         }
     }
 
-    /// The certificate of the server; nil for a development certificate of its own.
+    /// The default certificate; nil for a development certificate, which the server creates.
     public var files: CertificateFiles?
     /// The certificates for certain host names.
     public var hosts: [Host] = []
@@ -62,31 +62,35 @@ public struct TLSSettings: Sendable {
     ///
     /// The default is 1.2.
     public var minimumVersion = Version.tls12
-    /// Cipher suites of TLS 1.2 by OpenSSL's names; nil for the default.
+    /// The names of cipher suites for TLS 1.2, as in OpenSSL; nil for the default.
     public var ciphers: [Located<String>]?
-    /// Cipher suites of TLS 1.3 by OpenSSL's names; nil for the default.
+    /// The names of cipher suites for TLS 1.3, as in OpenSSL; nil for the default.
     public var ciphersuites: [Located<String>]?
-    /// Groups of the key exchange by OpenSSL's names; nil for the default.
+    /// The names of key exchange groups, as in OpenSSL; nil for the default.
     public var groups: [Located<String>]?
     /// True if TLS sessions can be resumed with tickets.
     ///
     /// The default is true.
     public var sessionTickets = true
-    /// The files with ticket keys that several machines share, the one for new tickets first; empty for random keys.
+    /// The files with ticket keys that several machines share; empty for random keys.
+    ///
+    /// New tickets are encrypted with the first key.
     public var ticketKeyFiles: [Located<String>] = []
     /// The use of client certificates.
     ///
     /// The default is none.
     public var clientCertificates = ClientCertificates.none
-    /// The file with the authorities of client certificates in PEM; nil if no certificate is requested.
+    /// The file with the certificates of the authorities for client certificates, in PEM.
+    ///
+    /// It is nil if client certificates are not requested.
     public var clientAuthorityFile: Located<String>?
-    /// Files with revocation lists in PEM.
+    /// The files with certificate revocation lists for client certificates, in PEM.
     public var clientRevocationFiles: [Located<String>] = []
-    /// The most intermediates between a client's certificate and its authority's.
+    /// The maximum number of intermediate certificates between a client's certificate and an authority.
     ///
     /// The default is 1.
     public var clientDepth = 1
 
-    /// The defaults.
+    /// Creates the default settings.
     public init() {}
 }

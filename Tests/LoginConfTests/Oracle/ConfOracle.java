@@ -16,12 +16,16 @@ import javax.security.auth.login.AppConfigurationEntry;
 import javax.security.auth.login.Configuration;
 
 /**
- * Answers what the JDK reads from login.conf texts.
+ * Reads login.conf texts with the JDK, and writes the contexts that it finds.
  *
- * Standard input: texts, each a 32-bit big-endian length and that many bytes of UTF-8. Standard output: for each an
- * answer of the same form, "refused" or one line for each context asked for, texts in hexadecimal UTF-16:
- * NAME, then for each module CLASS FLAG {KEY=VALUE}. Which contexts to ask for is the rest of the input: after each
- * text a 32-bit count of names, and the names in the same form as texts. Arguments are properties, KEY=VALUE.
+ * A string in the input or output is a 32-bit big-endian length and that many bytes of UTF-8.
+ *
+ * Standard input: for each text, the text as a string, a 32-bit number of context names, and the names as strings.
+ *
+ * Standard output: for each text, one string. It is "rejected", or "accepted" and one line for each name: NAME, and for
+ * each module [CLASS FLAG {KEY=VALUE}]. Names, classes, keys and values are in hexadecimal UTF-16.
+ *
+ * Arguments: system properties, KEY=VALUE.
  */
 public class ConfOracle {
     public static void main(String[] arguments) throws Exception {
@@ -64,8 +68,8 @@ public class ConfOracle {
         Configuration configuration;
         try {
             configuration = Configuration.getInstance("JavaLoginConfig", new URIParameter(uri));
-        } catch (Exception refused) {
-            return "refused";
+        } catch (Exception rejected) {
+            return "rejected";
         }
         StringBuilder answer = new StringBuilder("accepted\n");
         for (String name : names) {

@@ -4,9 +4,9 @@
 import LoginConf
 import RealmKit
 
-/// A login context reduced to what the JDK reports about it, with texts as UTF-16 units.
+/// The parts of a login context that the JDK reports, with texts as UTF-16 code units.
 struct CanonicalEntry: Equatable {
-    /// Nil for a context that the JDK keeps under no name.
+    /// The name; nil if the JDK accepts a context without a name.
     let name: [UInt16]?
     let modules: [CanonicalModule]
 
@@ -23,7 +23,7 @@ struct CanonicalEntry: Equatable {
 
 struct CanonicalModule: Equatable {
     let className: [UInt16]
-    /// In upper case, ASCII.
+    /// The control flag in upper case.
     let flag: String
     let options: [[UInt16]: [UInt16]]
 
@@ -42,7 +42,7 @@ struct CanonicalModule: Equatable {
 }
 
 extension [CanonicalEntry] {
-    /// In the order of the recorded answers.
+    /// The entries in the order of the recorded answers: by name.
     var byName: [CanonicalEntry] {
         sorted { ($0.name ?? []).lexicographicallyPrecedes($1.name ?? []) }
     }

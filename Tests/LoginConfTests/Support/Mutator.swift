@@ -3,7 +3,7 @@
 
 import SeededRandom
 
-/// Texts made from other texts by small damage.
+/// Makes damaged texts by small random changes of valid texts.
 struct Mutator {
     let corpus: [[UInt8]]
     let pieces: [[UInt8]]
@@ -40,7 +40,7 @@ struct Mutator {
         }
     }
 
-    /// A place where a token may begin or end, at which damage is most often harmless.
+    /// Returns an offset where a token may begin or end; damage there often gives a valid text.
     private mutating func boundary(in text: [UInt8]) -> Int {
         let isSeparator = { (byte: UInt8) in byte <= 0x20 || "{};=\"".utf8.contains(byte) }
         let places = text.indices.filter { isSeparator(text[$0]) }

@@ -4,14 +4,16 @@
 import Foundation
 import LoginConf
 
-/// The recorded answers of the JDK for login.conf texts; a file of theirs that is missing fails the test that reads it.
+/// The login.conf texts of the conformance tests, with the recorded answers of the JDK.
+///
+/// If a file is missing, the test that reads it fails.
 enum RecordedCases {
     struct Case: Decodable, Sendable {
         let id: String
         let text: String
         let props: [String: String]?
 
-        /// The properties the JDK had, `user.home` among them.
+        /// The properties of the JDK during the recording, with `user.home`.
         var properties: [String: String] { (props ?? [:]).merging(["user.home": "/root"]) { own, _ in own } }
 
         var expansion: Expansion {

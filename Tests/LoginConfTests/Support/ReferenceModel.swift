@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// A simple model of the JDK's reader of login.conf: one UTF-16 unit after the other, no recovery, no positions.
+/// A simple model of the JDK's parser of login.conf, without error recovery and positions.
 ///
-/// It follows the observed grammar of `StreamTokenizer`, `ConfigFile` and `PropertyExpander`, and is itself checked
-/// against every recorded answer of the JDK. Beside the answer it lists the hazards of a text: those parts that the JDK
-/// accepts and the parser under test rejects on purpose.
+/// It follows the observed behaviour of `StreamTokenizer`, `ConfigFile` and `PropertyExpander`. A test compares it with
+/// all recorded answers of the JDK. It also lists the hazards of a text: the parts that the JDK accepts and the parser
+/// rejects.
 struct ReferenceModel {
+    /// A part of a text that the JDK accepts and the parser rejects.
     enum Hazard: String, Hashable {
-        case loneSlash, openString, openComment, byteOrderMark, oddName, nonASCIIFlag, emptyContext, notUTF8
+        case loneSlash, unterminatedString, unterminatedComment, byteOrderMark, invalidName, nonASCIIFlag, emptyContext,
+            notUTF8
     }
 
-    struct Refusal: Error {}
+    /// The error of a text that the JDK rejects.
+    struct Rejection: Error {}
 
     private enum Token: Equatable {
         case word([UInt16])
@@ -27,7 +30,7 @@ struct ReferenceModel {
     private var token = Token.endOfFile
     private(set) var hazards: Set<Hazard> = []
 
-    /// The answer for a text: its contexts in order; nil if the JDK rejects it.
+    /// Returns the contexts of a text in order, or nil if the JDK rejects the text; and the hazards of the text.
     static func read(
         _ bytes: [UInt8],
         property: (String) -> String?
@@ -138,7 +141,7 @@ struct ReferenceModel {
             position += 1
             text.append(escape(escaped))
         }
-        hazards.insert(.openString)
+        hazards.insert(.unterminatedString)
         return .string(text, quote: quote)
     }
 
@@ -176,10 +179,10 @@ struct ReferenceModel {
                 }
                 position += 1
             }
-            hazards.insert(.openComment)
+            hazards.insert(.unterminatedComment)
         } else {
             if unit(1) != 0x2F { hazards.insert(.loneSlash) }
-            // The character after a lone `/` is skipped unread: if it ends the line, the next line is lost too.
+            // The JDK skips the character after a lone `/`. If that is a line end, it skips the next line too.
             position = min(position + 2, units.count)
             while let unit = unit(), !Self.isLineEnd(unit) { position += 1 }
         }
@@ -194,7 +197,7 @@ struct ReferenceModel {
         advance()
         while token != .endOfFile {
             let entry = try entry()
-            if entries.contains(where: { $0.name == entry.name }) { throw Refusal() }
+            if entries.contains(where: { $0.name == entry.name }) { throw Rejection() }
             entries.append(entry)
         }
         return entries
@@ -206,10 +209,10 @@ struct ReferenceModel {
         case .word(let text): name = text
         case .string(let text, let quote):
             name = text
-            if quote != 0x22 { hazards.insert(.oddName) }
+            if quote != 0x22 { hazards.insert(.invalidName) }
         case .number, .character, .endOfFile:
             name = nil
-            hazards.insert(.oddName)
+            hazards.insert(.invalidName)
         }
         advance()
         try match("{")
@@ -224,7 +227,7 @@ struct ReferenceModel {
     private mutating func module() throws -> CanonicalModule {
         let className = try text()
         let flag = String(decoding: try text(), as: UTF16.self)
-        guard ["REQUIRED", "REQUISITE", "SUFFICIENT", "OPTIONAL"].contains(flag.uppercased()) else { throw Refusal() }
+        guard ["REQUIRED", "REQUISITE", "SUFFICIENT", "OPTIONAL"].contains(flag.uppercased()) else { throw Rejection() }
         if !flag.utf8.allSatisfy({ $0 < 0x80 }) { hazards.insert(.nonASCIIFlag) }
         var options: [[UInt16]: [UInt16]] = [:]
         while token != .character(0x3B) {
@@ -233,7 +236,7 @@ struct ReferenceModel {
             options[key] = try expanded(try text())
         }
         advance()
-        if className.isEmpty { throw Refusal() }
+        if className.isEmpty { throw Rejection() }
         return CanonicalModule(className: className, flag: flag.uppercased(), options: options)
     }
 
@@ -242,12 +245,12 @@ struct ReferenceModel {
         case .word(let text), .string(let text, quote: 0x22):
             advance()
             return text
-        case .string, .number, .character, .endOfFile: throw Refusal()
+        case .string, .number, .character, .endOfFile: throw Rejection()
         }
     }
 
     private mutating func match(_ character: Unicode.Scalar) throws {
-        guard token == .character(UInt16(character.value)) else { throw Refusal() }
+        guard token == .character(UInt16(character.value)) else { throw Rejection() }
         advance()
     }
 
@@ -283,10 +286,10 @@ struct ReferenceModel {
             } else if let replacement = name.isEmpty ? nil : property(name) {
                 result += replacement
             } else {
-                throw Refusal()
+                throw Rejection()
             }
         }
-        if result.isEmpty, !value.isEmpty { throw Refusal() }
+        if result.isEmpty, !value.isEmpty { throw Rejection() }
         return result
     }
 }

@@ -4,19 +4,19 @@
 internal import Glibc
 public import RealmKit
 
-/// The system's clock, for executables.
+/// The monotonic clock of the system.
 public struct SystemClock: LoginClock {
-    /// A clock; all instances show the same time.
+    /// Creates a clock; all instances return the same time.
     public init() {}
 
-    /// Nanoseconds of the system's monotonic clock.
+    /// The time in nanoseconds.
     public var now: UInt64 {
         var time = timespec()
         unsafe clock_gettime(CLOCK_MONOTONIC, &time)
         return UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec)
     }
 
-    /// Waits until ``now`` has reached a moment.
+    /// Waits until ``now`` has reached a time.
     public func sleep(until deadline: UInt64) async throws(CancellationError) {
         let begin = now
         guard deadline > begin else { return }
@@ -29,6 +29,6 @@ public struct SystemClock: LoginClock {
 }
 
 extension WallClock {
-    /// The system's clock, for executables; it may be set.
+    /// The wall clock of the system, in seconds since 1970; the administrator may set it.
     public static let system = WallClock { Int(time(nil)) }
 }

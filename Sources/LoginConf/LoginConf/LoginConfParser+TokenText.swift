@@ -4,26 +4,27 @@
 internal import RealmKit
 
 extension LoginConfParser {
-    /// Returns the text of a word or string, with escapes resolved.
+    /// Returns the text of a word or string, with its escapes replaced.
     @inline(__always)
     func string(of token: LoginConfToken) -> String {
         if token.content.rawValue >= LoginConfToken.Content.escapes.rawValue { return decoded(token) }
         let quotes = token.kind == .string ? 1 : 0
         let range = Int(token.start) + quotes..<max(Int(token.end) - quotes, Int(token.start) + quotes)
-        // The text was checked to be UTF-8 before parsing began, and a token of the scanner begins and ends at whole
-        // characters: with a quote, or next to a byte that is not a further byte.
+        // The text was checked to be UTF-8 before it was parsed. A token of the scanner begins and ends between two
+        // characters, so its bytes are UTF-8 too.
         return unsafe String(copying: UTF8Span(unchecked: scanner.bytes.span.extracting(range)))
     }
 
-    /// Returns the value of an option, expanded in a file.
+    /// Returns the value of an option; in login.conf its references are expanded.
     @inline(__always)
     mutating func value(of token: LoginConfToken) -> String {
         let value = string(of: token)
         return token.content == .plain ? value : expanded(value, at: token)
     }
 
-    /// Returns the control flag that a token spells in any case of ASCII letters; the JDK also accepts some other
-    /// letters.
+    /// Returns the control flag in a token; nil if it is not a flag.
+    ///
+    /// The letters may be in upper or lower case. The JDK also accepts some letters that are not ASCII.
     @inline(__always)
     func controlFlag(of token: LoginConfToken) -> ControlFlag? {
         guard token.isText else { return nil }
@@ -39,7 +40,7 @@ extension LoginConfParser {
     @inline(__always)
     private static func controlFlag(in bytes: Span<UInt8>, at start: Int, count: Int) -> ControlFlag? {
         guard 8...10 ~= count else { return nil }
-        // Setting 0x20 makes a letter lower case, and makes no letter of any other byte.
+        // Setting the bit 0x20 makes a letter lower case. It does not turn another byte into a letter.
         var letters: UInt64 = 0
         for index in start..<start + 8 { letters = letters << 8 | UInt64(bytes[index] | 0x20) }
         let ninth = count > 8 ? bytes[start + 8] | 0x20 : 0
@@ -61,11 +62,13 @@ extension LoginConfParser {
 
     @inline(never)
     private mutating func expanded(_ value: String, at token: LoginConfToken) -> String {
-        guard case .file(let expansion) = dialect, token.content != .mended, !diagnoses.isFull else { return value }
+        guard case .file(let expansion) = dialect, token.content != .replacement, !diagnostics.isFull else {
+            return value
+        }
         do throws(Expander.Fault) {
             return try Expander(syntax: .jdk, expansion: expansion).string(of: value)
         } catch {
-            diagnoses.add(text.diagnostic(of: error, in: token.range), at: token.range)
+            diagnostics.add(text.diagnostic(of: error, in: token.range), at: token.range)
             return value
         }
     }
@@ -75,6 +78,6 @@ extension LoginConfParser {
         var content = scanner.bytes[Int(token.start)..<min(Int(token.end), scanner.bytes.count)]
         if token.kind == .string, let quote = content.popFirst(), content.last == quote { content.removeLast() }
         guard token.content == .escapes else { return String(decoding: content, as: UTF8.self) }
-        return LoginConfEscapes.resolved(in: content)
+        return LoginConfEscapes.unescaped(content)
     }
 }

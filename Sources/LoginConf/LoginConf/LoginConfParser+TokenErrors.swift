@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-// Errors in a single token, and the ways to continue after them.
+// Errors in a single token, and how the parser continues after an error.
 
 extension LoginConfParser {
-    /// The part of the grammar that an unquoted text stands for, for messages.
-    enum Role: String {
+    /// The role of a text in the grammar, as messages name it.
+    enum TextRole: String {
         case name = "context name"
         case className = "class name"
         case flag = "control flag"
@@ -13,13 +13,13 @@ extension LoginConfParser {
         case value = "option value"
     }
 
-    /// True if the current token follows a word or string without white space.
-    var isGlued: Bool { previous.isText && previous.end == token.start }
+    /// True if there is no white space between the current token and a word or string before it.
+    var touchesPrevious: Bool { previous.isText && previous.end == token.start }
 
-    /// The place right after the previous token, where something is missing.
-    var gap: SourceRange { SourceRange(previous.end, previous.end) }
+    /// The empty range after the previous token, at which a missing token is reported.
+    var rangeAfterPrevious: SourceRange { SourceRange(previous.end, previous.end) }
 
-    func shown(_ token: LoginConfToken) -> String { Displayed.word(string(of: token)) }
+    func shown(_ token: LoginConfToken) -> String { PrintableText.word(string(of: token)) }
 
     func peek() -> LoginConfToken {
         var ahead = scanner
@@ -28,59 +28,60 @@ extension LoginConfParser {
 
     // MARK: Tokens that the JDK misreads
 
-    /// Reports a token that the scanner marked as faulty, and replaces it by an ordinary one.
+    /// Reports a token that the scanner has marked as faulty, and replaces it by a valid token.
     @inline(never)
-    mutating func mendToken() {
+    mutating func replaceFaultyToken() {
         switch token.kind {
-        case .markedWord:
+        case .wordWithByteOrderMark:
             var start = Int(token.start)
             while start < token.end, !text.hasByteOrderMark(at: start) { start += 1 }
             reportByteOrderMark(at: SourceRange(UInt32(start), UInt32(start + 3)))
             token.kind = .word
-        case .openComment:
+        case .unterminatedComment:
             let hint = "close it with `*/`"
-            diagnoses.error("this comment is not closed", at: SourceRange(token.start, token.start + 2), hint: hint)
-            // The rest of the file is in the comment, so it is not missing.
-            diagnoses.isMuted = true
+            diagnostics.error("this comment is not closed", at: SourceRange(token.start, token.start + 2), hint: hint)
+            // The comment contains the rest of the file, so later errors would be about missing tokens only.
+            diagnostics.isMuted = true
             token.kind = .endOfFile
-        case .openString:
-            mendOpenString()
-        case .word, .string, .openBrace, .closeBrace, .semicolon, .equals, .endOfFile, .other:
+        case .unterminatedString:
+            replaceUnterminatedString()
+        case .word, .string, .openBrace, .closeBrace, .semicolon, .equals, .endOfFile, .invalidCharacter:
             break
         }
     }
 
     mutating func reportByteOrderMark(at range: SourceRange) {
         let hint = "save the file as UTF-8 without a byte order mark"
-        diagnoses.error("a byte order mark (U+FEFF)", at: range, hint: hint)
+        diagnostics.error("a byte order mark (U+FEFF)", at: range, hint: hint)
     }
 
-    private mutating func mendOpenString() {
+    private mutating func replaceUnterminatedString() {
         let end = Int(token.end)
         token.kind = .string
-        token.content = .mended
+        token.content = .replacement
         if let close = closingQuoteOnNextLine(after: end) {
             let hint = "a string must end on its line; write \\n for a line break"
-            diagnoses.error("this string is not closed on its line", at: token.range, hint: hint)
+            diagnostics.error("this string is not closed on its line", at: token.range, hint: hint)
             token.end = UInt32(close + 1)
             scanner.position = close + 1
             return
         }
-        diagnoses.error("this string is not closed", at: token.range, hint: "close it with `\"`")
-        // A `;` or `};` at the end of the line was probably not meant to be in the string.
+        diagnostics.error("this string is not closed", at: token.range, hint: "close it with `\"`")
+        // A `;` or `};` at the end of the line is probably not a part of the string.
         var tail = end
         while tail > Int(token.start) + 1, Self.endsStatement(text.bytes[tail - 1]) { tail -= 1 }
         token.end = UInt32(tail)
         scanner.position = Int(token.end)
-        if end == text.bytes.count, tail == end { diagnoses.isMuted = true }
+        if end == text.bytes.count, tail == end { diagnostics.isMuted = true }
     }
 
     private static func endsStatement(_ byte: UInt8) -> Bool {
         byte == .semicolon || byte == .closeBrace || ByteClass.of(byte) & ByteClass.space != 0
     }
 
-    /// Returns the quote on the line after an unclosed string if it is the only one there: the string probably
-    /// continues.
+    /// Returns the offset of the quote on the line after an unclosed string; nil unless there is exactly one.
+    ///
+    /// With one quote there, the string probably continues on that line.
     private func closingQuoteOnNextLine(after end: Int) -> Int? {
         let bytes = text.bytes
         var index = end
@@ -99,11 +100,11 @@ extension LoginConfParser {
 
     // MARK: Characters that need quotes
 
-    /// Reports the current token, of the kind `.other` or unexpected, as part of an unquoted text.
+    /// Reports a text that begins with the current token and needs quotes.
     ///
-    /// - Returns: True if a word has replaced it; false if it was skipped.
+    /// - Returns: True if a word or a string has replaced the text; false if the text was a comment and was skipped.
     @inline(never)
-    mutating func mendOther(as role: Role) -> Bool {
+    mutating func replaceInvalidText(as role: TextRole) -> Bool {
         let byte = text.bytes[min(Int(token.start), text.bytes.count - 1)]
         let isAlone = nextByte.map { ByteClass.of($0) & ByteClass.space != 0 } ?? true
         switch byte {
@@ -114,12 +115,12 @@ extension LoginConfParser {
                 case .inlineBlock: "in a login block"
                 }
             let hint = "comments are `// ...` and `/* ... */`, as in login.conf"
-            diagnoses.error("`#` does not begin a comment \(place)", at: token.range, hint: hint)
+            diagnostics.error("`#` does not begin a comment \(place)", at: token.range, hint: hint)
             skipLine()
             return false
         case .slash where role != .value || isAlone:
             let hint = "write `//` for a comment; a text with `/` in it needs double quotes"
-            diagnoses.error("a lone `/`", at: token.range, hint: hint)
+            diagnostics.error("a lone `/`", at: token.range, hint: hint)
             skipLine()
             return false
         case .apostrophe:
@@ -127,39 +128,41 @@ extension LoginConfParser {
             let range = SourceRange(token.start, UInt32(close + 1))
             let content = text.string(in: SourceRange(token.start + 1, UInt32(close)))
             let hint = "write \(quoted(content))"
-            diagnoses.error("single quotes around the \(role.rawValue)", at: range, hint: hint)
-            standIn(range, kind: .string)
+            diagnostics.error("single quotes around the \(role.rawValue)", at: range, hint: hint)
+            replaceToken(with: range, kind: .string)
             return true
         default: break
         }
-        let range = SourceRange(token.start, UInt32(runEnd(role)))
+        let range = SourceRange(token.start, UInt32(endOfUnquotedText(role)))
         let run = text.string(in: range)
         if role == .flag {
-            diagnoses.error("\(Displayed.word(run)) is not a control flag", at: range, hint: Self.flagsHint)
+            diagnostics.error("\(PrintableText.word(run)) is not a control flag", at: range, hint: Self.flagsHint)
         } else {
             let message = "an unquoted \(role.rawValue) cannot begin with \(shownCharacter)"
-            diagnoses.error(message, at: range, hint: "write \(quoted(run))")
+            diagnostics.error(message, at: range, hint: "write \(quoted(run))")
         }
-        standIn(range, kind: .word)
+        replaceToken(with: range, kind: .word)
         return true
     }
 
-    /// Reports the current token as part of the unquoted text before it, and skips it.
+    /// Reports the current token as an invalid part of the word before it, and skips it.
     @inline(never)
-    mutating func mendGlued(_ role: Role) {
-        let end = UInt32(runEnd(role))
+    mutating func skipInvalidSuffix(of role: TextRole) {
+        let end = UInt32(endOfUnquotedText(role))
         let whole = string(of: previous) + text.string(in: SourceRange(token.start, end))
         let range = SourceRange(previous.start, end)
         let message = "\(shownCharacter) is not allowed in an unquoted \(role.rawValue)"
-        diagnoses.error(message, at: range, hint: "write \(quoted(whole))")
-        standIn(range, kind: .word)
-        let wasMuted = diagnoses.isMuted
-        diagnoses.isMuted = true
-        repeat { advance() } while isGlued && (token.isText || token.kind == .other || token.kind == .equals)
-        diagnoses.isMuted = wasMuted
+        diagnostics.error(message, at: range, hint: "write \(quoted(whole))")
+        replaceToken(with: range, kind: .word)
+        let wasMuted = diagnostics.isMuted
+        diagnostics.isMuted = true
+        repeat {
+            advance()
+        } while touchesPrevious && (token.isText || token.kind == .invalidCharacter || token.kind == .equals)
+        diagnostics.isMuted = wasMuted
     }
 
-    private var shownCharacter: String { Displayed.word(text.string(in: token.range)) }
+    private var shownCharacter: String { PrintableText.word(text.string(in: token.range)) }
 
     private var nextByte: UInt8? { Int(token.end) < text.bytes.count ? text.bytes[Int(token.end)] : nil }
 
@@ -168,8 +171,8 @@ extension LoginConfParser {
     }
 
     /// Replaces the current token by a word or string.
-    private mutating func standIn(_ range: SourceRange, kind: LoginConfToken.Kind) {
-        token = LoginConfToken(kind: kind, content: .mended, start: range.start, end: range.end)
+    private mutating func replaceToken(with range: SourceRange, kind: LoginConfToken.Kind) {
+        token = LoginConfToken(kind: kind, content: .replacement, start: range.start, end: range.end)
         scanner.position = Int(range.end)
     }
 
@@ -182,8 +185,8 @@ extension LoginConfParser {
         return nil
     }
 
-    /// Returns the end of a text that needs quotes.
-    private func runEnd(_ role: Role) -> Int {
+    /// Returns the end of an unquoted text that begins with the current token.
+    private func endOfUnquotedText(_ role: TextRole) -> Int {
         let bytes = text.bytes
         var index = Int(token.start)
         scan: while index < bytes.count {
@@ -219,23 +222,23 @@ extension LoginConfParser {
     private mutating func skipLine() {
         var index = Int(token.start)
         while index < text.bytes.count, !text.bytes[index].isLineEnd { index += 1 }
-        // The token before the comment is still the previous one.
+        // The previous token stays the token before the comment.
         let before = previous
         scanner.position = index
         advance()
         previous = before
     }
 
-    /// Skips tokens without diagnostics, up to a wanted one.
+    /// Skips tokens without diagnostics, up to a token for which `isWanted` is true.
     mutating func skip(until isWanted: (LoginConfToken.Kind) -> Bool) {
-        let wasMuted = diagnoses.isMuted
-        diagnoses.isMuted = true
+        let wasMuted = diagnostics.isMuted
+        diagnostics.isMuted = true
         while token.kind != .endOfFile, !isWanted(token.kind) { advance() }
-        diagnoses.isMuted = wasMuted
+        diagnostics.isMuted = wasMuted
     }
 
     /// Skips the rest of a module.
-    mutating func skipModule() -> Step {
+    mutating func skipModule() -> Position {
         skip { $0 == .semicolon || $0 == .openBrace || $0 == .closeBrace }
         switch token.kind {
         case .semicolon:
@@ -253,7 +256,7 @@ extension LoginConfParser {
         }
     }
 
-    /// Skips a block from its `{`, with the blocks in it and a `;` after it.
+    /// Skips a block from its `{` to its `}`, with inner blocks and the `;` after it.
     mutating func skipBlock() {
         var depth = 0
         repeat {
@@ -265,9 +268,9 @@ extension LoginConfParser {
     }
 
     private mutating func skipToken() {
-        let wasMuted = diagnoses.isMuted
-        diagnoses.isMuted = true
+        let wasMuted = diagnostics.isMuted
+        diagnostics.isMuted = true
         advance()
-        diagnoses.isMuted = wasMuted
+        diagnostics.isMuted = wasMuted
     }
 }

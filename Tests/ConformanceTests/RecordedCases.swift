@@ -5,11 +5,13 @@ import Foundation
 
 @testable import conformance
 
-/// The recorded cases and answers; a missing file fails the test that reads it.
-enum Recorded {
+/// The recorded cases and answers.
+///
+/// If a file is missing, the test that reads it fails.
+enum RecordedCases {
     static let cases = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Cases")
 
-    /// One answer of the JDK to one case.
+    /// The answer of the JDK to a case.
     struct Answer: Decodable {
         struct Call: Decodable {
             let call: String
@@ -29,21 +31,21 @@ enum Recorded {
         try lines(file).map { try JSONDecoder().decode(type, from: Data($0.utf8)) }
     }
 
-    /// The lines of a file that are neither empty nor a comment.
+    /// Returns the lines of a file without empty lines and comments.
     static func lines(_ file: String) throws -> [Substring] {
         let text = try String(contentsOf: cases.appending(path: file), encoding: .utf8)
         return text.split(separator: "\n").filter { !$0.hasPrefix("#") }
     }
 }
 
-/// The part of a recorded call that must be the same.
+/// The parts of a call that are compared.
 struct CallSummary: Equatable {
     var call: String
     var exception: String?
     var module: Int?
     var phase: String?
     var subject: [String]?
-    /// The call as `0.login`, without its outcome.
+    /// The calls of modules without their outcomes, such as `0.login`.
     var calls: [String]
 
     init(_ call: StackReplay.Call) {
@@ -55,8 +57,8 @@ struct CallSummary: Equatable {
         calls = call.trace.map(Self.name)
     }
 
-    /// Calls of modules whose login was not reached in this attempt are left out.
-    init(_ call: Recorded.Answer.Call, reached: Set<Int>) {
+    /// Creates the summary of a recorded call, without calls of modules whose login was not called.
+    init(_ call: RecordedCases.Answer.Call, reached: Set<Int>) {
         self.call = call.call
         exception = call.exception
         module = call.module
@@ -76,7 +78,7 @@ struct CallSummary: Equatable {
     private static func name(_ line: String) -> String { String(line.prefix { $0 != "=" && $0 != "!" }) }
 }
 
-extension Recorded.Answer {
+extension RecordedCases.Answer {
     var summaries: [CallSummary] {
         var reached: Set<Int> = []
         return calls.map { call in

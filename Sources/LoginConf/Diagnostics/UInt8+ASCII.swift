@@ -19,7 +19,7 @@ extension UInt8 {
     static let openBrace = UInt8(ascii: "{")
     static let closeBrace = UInt8(ascii: "}")
 
-    /// True if the byte is a further byte of a multi-byte UTF-8 sequence.
+    /// True for a continuation byte of UTF-8: any byte of a multi-byte character but the first.
     var isContinuation: Bool { self & 0xC0 == 0x80 }
     /// True if the byte ends a line.
     var isLineEnd: Bool { self == .lineFeed || self == .carriageReturn }

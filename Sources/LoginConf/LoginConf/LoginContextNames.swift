@@ -3,10 +3,10 @@
 
 /// The names of all login contexts of a configuration, in all its files.
 ///
-/// As in the JDK a name must be unique in all files. Pass one value to every ``LoginConf/parse(_:expansion:names:)`` of
-/// a configuration, and add the names of inline blocks to it.
-public struct LoginNames: Sendable {
-    private struct Known {
+/// A name must be unique in all files of a configuration, as in the JDK. Pass the same value to each call of
+/// ``LoginConf/parse(_:expansion:names:)``, and add the names of `login` blocks to it.
+public struct LoginContextNames: Sendable {
+    private struct KnownName {
         let name: String
         let hash: UInt32
         let text: Int
@@ -14,9 +14,9 @@ public struct LoginNames: Sendable {
     }
 
     private var texts: [SourceText] = []
-    private var known: [Known] = []
-    // An open hash table of indices into `known`, counted from 1; 0 is free. Its size is a power of two, at least twice
-    // the number of names.
+    private var known: [KnownName] = []
+    // A hash table with open addressing. Its values are indices of `known` plus 1; 0 is a free slot. Its size is a
+    // power of two, and at least twice the number of names.
     private var slots: [UInt32] = []
 
     /// Creates an empty set of names.
@@ -26,26 +26,26 @@ public struct LoginNames: Sendable {
     ///
     /// - Parameters:
     ///   - name: The name of a login context.
-    ///   - range: Its place.
-    ///   - text: The text that contains it.
-    /// - Returns: An error if the name is taken; its hint gives the place of the first one.
+    ///   - range: The place of the name.
+    ///   - text: The text that contains the name.
+    /// - Returns: An error if the name has been added before; its hint shows the first place.
     public mutating func add(_ name: String, at range: SourceRange, in text: SourceText) -> Diagnostic? {
         if 2 * known.count >= slots.count { grow() }
         let hash = Self.hash(name)
         var slot = Int(hash) & (slots.count - 1)
         while slots[slot] != 0 {
             let other = known[Int(slots[slot]) - 1]
-            if other.hash == hash, ExactText(other.name) == ExactText(name) {
+            if other.hash == hash, ByteComparedText(other.name) == ByteComparedText(name) {
                 return duplicate(of: other, named: name, at: range, in: text)
             }
             slot = (slot + 1) & (slots.count - 1)
         }
-        known.append(Known(name: name, hash: hash, text: index(of: text), range: range))
+        known.append(KnownName(name: name, hash: hash, text: index(of: text), range: range))
         slots[slot] = UInt32(known.count)
         return nil
     }
 
-    // FNV-1a. The names come from the administrator, so no attacker can make them collide.
+    // FNV-1a. Only the administrator chooses the names, so attackers cannot cause collisions.
     private static func hash(_ name: String) -> UInt32 {
         name.utf8.reduce(2_166_136_261) { ($0 ^ UInt32($1)) &* 16_777_619 }
     }
@@ -66,12 +66,12 @@ public struct LoginNames: Sendable {
 
     @inline(never)
     private func duplicate(
-        of other: Known,
+        of other: KnownName,
         named name: String,
         at range: SourceRange,
         in text: SourceText
     ) -> Diagnostic {
         let hint = "the first one is at \(texts[other.text].place(of: other.range))"
-        return text.error(at: range, "a second login context \(Displayed.word(name))", hint: hint)
+        return text.error(at: range, "a second login context \(PrintableText.word(name))", hint: hint)
     }
 }

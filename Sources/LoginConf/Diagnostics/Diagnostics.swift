@@ -1,25 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// The diagnostics collected while a text is read.
-struct Diagnoses {
-    /// The number of errors of one text after which further ones are dropped.
+/// The diagnostics that are collected while a text is read.
+struct Diagnostics {
+    /// The maximum number of errors for one text; further errors are dropped.
     static let limit = 100
 
     let text: SourceText
     private var list: [(start: UInt32, diagnostic: Diagnostic)] = []
     private(set) var errorCount = 0
-    /// While true, diagnostics are dropped: after an error the parser is skipping to a place where it can continue.
+    /// True while diagnostics are dropped.
+    ///
+    /// The parser sets it after an error, while it skips to a place where it can continue.
     var isMuted = false
 
     init(_ text: SourceText) { self.text = text }
 
-    /// True if the limit of errors is reached.
+    /// True if the maximum number of errors is reached.
     var isFull: Bool { errorCount >= Self.limit }
 
-    /// True if an error would be dropped now; there has been one before.
+    /// True if an error would be dropped now.
     ///
-    /// It saves counting the lines for it.
+    /// Callers check it first to save the work of making the error.
     var dropsErrors: Bool { isMuted || isFull }
 
     /// True if a warning would be dropped now.
@@ -44,7 +46,7 @@ struct Diagnoses {
         add(text.warning(at: range, message, hint: hint), at: range)
     }
 
-    /// Adds a diagnostic about a place of this text that was made elsewhere.
+    /// Adds a diagnostic that another type has made about this text.
     mutating func add(_ diagnostic: Diagnostic, at range: SourceRange) {
         guard !dropsErrors else { return }
         list.append((range.start, diagnostic))
@@ -54,9 +56,10 @@ struct Diagnoses {
         list.append((.max, text.error(at: range, "too many errors; the rest is not shown")))
     }
 
-    /// Adds the diagnostics of a parser that read a part of this text; if it dropped diagnostics at its end, so does
-    /// this one.
-    mutating func take(_ other: Diagnoses) {
+    /// Adds the diagnostics of a parser that has read a part of this text.
+    ///
+    /// If that parser was muted at its end, these diagnostics are muted too.
+    mutating func merge(_ other: Diagnostics) {
         if !isMuted {
             list += other.list
             errorCount += other.errorCount

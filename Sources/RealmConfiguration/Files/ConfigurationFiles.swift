@@ -4,39 +4,39 @@
 internal import Glibc
 public import LoginConf
 
-/// The source of a configuration's files and environment variables.
+/// Reads the files and environment variables for a configuration.
 public struct ConfigurationFiles: Sendable {
     /// The contents of a file, and whether all users can change it.
     public struct Contents: Sendable {
         /// The bytes of the whole file.
         public let bytes: [UInt8]
-        /// True if all users of the machine can write to it.
+        /// True if all users of the machine can write to the file.
         public let isWritableByAll: Bool
 
-        /// A file's contents.
+        /// Creates the contents of a file.
         ///
         /// - Parameters:
         ///   - bytes: The bytes of the whole file.
-        ///   - isWritableByAll: True if all users of the machine can write to it.
+        ///   - isWritableByAll: True if all users of the machine can write to the file.
         public init(bytes: [UInt8], isWritableByAll: Bool = false) {
             self.bytes = bytes
             self.isWritableByAll = isWritableByAll
         }
     }
 
-    /// The most bytes of a file that are read: 16 MiB.
+    /// The maximum size of a file: 16 MiB.
     public static let maximumSize = 16 << 20
 
     /// Reads a whole file.
     public let read: @Sendable (_ path: String) -> Result<Contents, Expansion.UnreadableFile>
-    /// Looks up an environment variable.
+    /// Returns the value of an environment variable; nil if it is not set.
     public let environment: @Sendable (_ name: String) -> String?
 
-    /// A source of files and variables.
+    /// Creates a source of files and environment variables.
     ///
     /// - Parameters:
     ///   - read: Reads a whole file.
-    ///   - environment: Looks up an environment variable.
+    ///   - environment: Returns the value of an environment variable; nil if it is not set.
     public init(
         read: @escaping @Sendable (_ path: String) -> Result<Contents, Expansion.UnreadableFile>,
         environment: @escaping @Sendable (_ name: String) -> String?
@@ -45,7 +45,7 @@ public struct ConfigurationFiles: Sendable {
         self.environment = environment
     }
 
-    /// The files and variables of the system.
+    /// The files and environment variables of the system.
     public static let system = ConfigurationFiles(
         read: { path in
             do throws(Expansion.UnreadableFile) {
@@ -63,10 +63,10 @@ private enum SystemFile {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
         guard descriptor >= 0 else { throw fault() }
         defer { close(descriptor) }
-        // It is checked on the open descriptor, so that the file cannot be replaced in between.
+        // The open descriptor is checked, not the path, so that the file cannot be replaced between check and read.
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0 else { throw fault() }
-        // Only a regular file is read: a part of the data of a pipe could be taken for all of it.
+        // Only a regular file is read: from a pipe, the start of the data could be taken for the whole file.
         guard status.st_mode & S_IFMT == S_IFREG else {
             let isFolder = status.st_mode & S_IFMT == S_IFDIR
             throw Expansion.UnreadableFile(isFolder ? "it is a directory" : "it is not a regular file")

@@ -6,11 +6,14 @@ import RealmKit
 import RealmTesting
 import Testing
 
-struct ValueTests {
+struct PropertyValueTests {
     private static let login = "login vault { VaultLoginModule required; }\n"
 
-    private func vault(_ properties: String, _ change: (inout Folder) -> Void = { _ in }) throws -> RealmProperties {
-        var folder = Folder(Self.login + "realm v { class VaultRealm; \(properties) }")
+    private func vault(
+        _ properties: String,
+        _ change: (inout MemoryFolder) -> Void = { _ in }
+    ) throws -> RealmProperties {
+        var folder = MemoryFolder(Self.login + "realm v { class VaultRealm; \(properties) }")
         change(&folder)
         return try #require(try folder.load().realms.first?.realm as? VaultRealm).properties
     }
@@ -32,7 +35,7 @@ struct ValueTests {
         #expect(set.realmName == "v")
     }
 
-    @Test func `a property that is not set has its default, or no value`() throws {
+    @Test func `a property that is not set has its default; without a default it has no value`() throws {
         let unset = try vault("key k;")
         #expect(try unset.integer("tries") == 3)
         #expect(try !unset.boolean("strict"))
@@ -42,7 +45,7 @@ struct ValueTests {
         #expect(try unset.string("colour") == "red")
     }
 
-    @Test func `references in braces are replaced`() throws {
+    @Test func `references to properties, variables and files are replaced`() throws {
         let properties = try vault(
             "key \"${env:KEY}\"; note \"${config.dir}-${name}\"; file \"${env:DIR}/x\"; friends \"${file:friend}\";"
         ) { folder in
@@ -60,7 +63,7 @@ struct ValueTests {
         ("lilac", "lilac"), ("lilac\n", "lilac"), ("lilac\r\n", "lilac"), ("lilac\n\n", "lilac\n"),
         (" lilac ", " lilac "),
     ])
-    func `a secret from a file loses one line end, and nothing else`(content: String, secret: String) throws {
+    func `only one line end is removed from the secret of a file`(content: String, secret: String) throws {
         let properties = try vault("key \"${file:/run/key}\";") { $0.files["/run/key"] = Array(content.utf8) }
         #expect(try text(properties.secret("key")) == secret)
     }
@@ -71,12 +74,12 @@ struct ValueTests {
         #expect("\(try properties.secret("key"))" == "<secret>")
     }
 
-    @Test func `options of realms conf and of login conf have their values`() async throws {
+    @Test func `module options are read from realms.conf and from login.conf`() async throws {
         let options = #"depth="4" token="${name}" list="a,b c" path="x/y""#
-        var inline = Folder(
+        var inline = MemoryFolder(
             "login vault { VaultLoginModule required \(options); }\nrealm v { class VaultRealm; key k; }"
         )
-        var apart = Folder(
+        var apart = MemoryFolder(
             "login-config sub/login.conf;\nrealm v { class VaultRealm; key k; }",
             ["etc/sub/login.conf": "vault { com.example.Vault required \(options); };"]
         )
@@ -89,8 +92,8 @@ struct ValueTests {
         }
     }
 
-    @Test func `login conf expands no files and no environment variables`() {
-        var folder = Folder(
+    @Test func `references to files and environment variables are errors in login.conf`() {
+        var folder = MemoryFolder(
             "login-config login.conf;\nrealm v { class VaultRealm; key k; }",
             ["etc/login.conf": "vault { VaultLoginModule required token=\"${env:KEY}\"; };"]
         )

@@ -3,9 +3,9 @@
 
 internal import Glibc
 
-/// The place of realms.conf where no other is named.
+/// The default path of realms.conf.
 public enum ConfigurationPath {
-    /// `realms.conf` in the current folder if it is there, else `/etc/gatehouse/realms.conf`.
+    /// `realms.conf` if the current folder has this file, otherwise `/etc/gatehouse/realms.conf`.
     public static var standard: String {
         unsafe access("realms.conf", F_OK) == 0 ? "realms.conf" : "/etc/gatehouse/realms.conf"
     }

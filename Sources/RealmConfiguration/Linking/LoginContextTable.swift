@@ -4,9 +4,9 @@
 internal import LoginConf
 internal import RealmKit
 
-/// All entries of login.conf, from whichever file, by name.
-struct ContextTable {
-    /// One entry and the text that contains it.
+/// All login contexts of a configuration: the entries of its login.conf files and its `login` blocks.
+struct LoginContextTable {
+    /// A login context and the text that contains it.
     struct Entry {
         let name: String
         let nameRange: SourceRange
@@ -19,7 +19,7 @@ struct ContextTable {
 
     private let builder: ConfigurationBuilder
     private(set) var entries: [Entry] = []
-    private var names = LoginNames()
+    private var names = LoginContextNames()
     private(set) var files: [String] = []
     /// True if every file could be read and parsed.
     private(set) var isComplete = true
@@ -32,9 +32,9 @@ struct ContextTable {
         for statement in inline { addInline(statement) }
     }
 
-    private mutating func addFile(_ word: Word) {
+    private mutating func addFile(_ word: RealmsConfWord) {
         guard let name = builder.expanded(word) else { return }
-        let path = FilePath.resolve(name, beside: builder.text.name)
+        let path = RelativePath.resolve(name, beside: builder.text.name)
         switch builder.loader.files.read(path) {
         case .failure(let fault):
             builder.error(at: word.range, "\(path) cannot be read: \(fault.reason)")
@@ -58,7 +58,7 @@ struct ContextTable {
 
     private mutating func addInline(_ statement: Statement) {
         if case .block = statement.body {
-            // It was not read as modules, because the `;` before it is missing, which has been reported.
+            // The `;` before this block is missing, so it was not parsed as modules. The error has been reported.
             isComplete = false
             return
         }
@@ -75,22 +75,24 @@ struct ContextTable {
         )
     }
 
-    /// Returns the entry of that name, else the entry `other`, as in JAAS.
+    /// Returns the entry of a name; if there is no such entry, returns the entry `other`, as in JAAS.
     func entry(_ name: String) -> Entry? {
-        // Byte by byte, as names are compared when they are read.
+        // Names are compared byte by byte here too.
         entries.first { $0.name.utf8.elementsEqual(name.utf8) } ?? entries.first { $0.name == "other" }
     }
 
-    /// Returns a hint for a name without an entry.
+    /// Returns a hint for a name that has no entry.
     func hint(_ name: String) -> String {
-        let read = files.isEmpty ? "no login-config file is named" : "read: \(files.joined(separator: ", "))"
+        let read = files.isEmpty ? "no login-config file is set" : "read: \(files.joined(separator: ", "))"
         guard !entries.isEmpty else { return "there are no login contexts; \(read)" }
         return [ConfigurationBuilder.hint(name, among: entries.map(\.name)), read].compactMap(\.self).joined(
             separator: "; "
         )
     }
 
-    /// Warns about unknown modules in unused entries: a file may contain entries for other programs.
+    /// Warns about unknown modules in entries that no realm uses.
+    ///
+    /// They are not errors, because a file may contain entries for other programs.
     func warnAboutUnknownModules(known kinds: [RealmKind], unlessUsedBy realms: [BoundRealm]) {
         let known = Set(kinds.flatMap(\.modules).flatMap(\.names))
         for entry in entries where !realms.contains(where: { $0.stack.name == entry.name }) {

@@ -2,8 +2,8 @@
 // Gatehouse
 
 /// Text of a configuration, made safe for a terminal or a log.
-enum Displayed {
-    /// Returns a line of a file: tabs are kept; other characters that are invisible or move the cursor are replaced.
+enum PrintableText {
+    /// Returns a line of a file with its invisible characters replaced; tabs are kept.
     static func line(_ bytes: ArraySlice<UInt8>) -> String {
         var shown = String.UnicodeScalarView()
         for scalar in String(decoding: bytes, as: UTF8.self).unicodeScalars {
@@ -12,14 +12,14 @@ enum Displayed {
         return String(shown)
     }
 
-    /// Returns a message or a name.
+    /// Returns a message or a name with its invisible characters replaced.
     static func text(_ text: String) -> String {
         var shown = String.UnicodeScalarView()
         for scalar in text.unicodeScalars { shown.append(replacement(of: scalar)) }
         return String(shown)
     }
 
-    /// Returns a word of the file for a message: in back quotes, and cut if it is long.
+    /// Returns a word of the file for a message, in back quotes and cut to 60 characters.
     static func word(_ text: String) -> String {
         let limit = 60
         let isLong = text.unicodeScalars.count > limit
@@ -29,7 +29,7 @@ enum Displayed {
     private static func replacement(of scalar: Unicode.Scalar) -> Unicode.Scalar {
         switch scalar.value {
         case 0x20...0x7E: return scalar
-        // The symbols for control characters are in the same order as these.
+        // The symbols for control characters (U+2400 to U+241F) have the same order as the control characters.
         case 0..<0x20: return Unicode.Scalar(0x2400 + scalar.value) ?? "?"
         case 0x7F: return "\u{2421}"
         default: break

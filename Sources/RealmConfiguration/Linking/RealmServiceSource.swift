@@ -3,27 +3,27 @@
 
 public import RealmKit
 
-/// A source of the services that realms are provided with.
+/// A source of services for realms, such as the store and the threads for password hashes.
 ///
-/// A program has one for as long as it runs: a reloaded configuration gets the same threads and the same store as
-/// before, as far as their settings are the same.
+/// A program has one source for its whole life. If the settings of a service stay the same, a reloaded configuration
+/// gets the same threads and the same store.
 public protocol RealmServiceSource: Sendable {
     /// Returns the services for a configuration.
     ///
     /// - Parameters:
     ///   - passwords: The settings for hashing and checking passwords.
     ///   - stateFolder: The folder for the program's state.
-    /// - Returns: The services, which take resources of the system when they are first used.
-    /// - Throws: ``RealmServiceFault`` when the settings cannot be met.
+    /// - Returns: The services; they allocate resources when they are first used.
+    /// - Throws: ``RealmServiceFault`` if the services cannot be provided with these settings.
     func services(
         for passwords: PasswordSettings,
         stateFolder: String
     ) throws(RealmServiceFault) -> RealmServices
 }
 
-/// Provides no services: a realm that needs one cannot be loaded.
+/// A source without services: a realm that needs a service cannot be loaded.
 public struct NoRealmServices: RealmServiceSource {
-    /// A source without services.
+    /// Creates the source.
     public init() {}
 
     /// Returns no services.
@@ -35,9 +35,9 @@ public struct NoRealmServices: RealmServiceSource {
     }
 }
 
-/// An error of a service that realms need.
+/// The error of a service that cannot be provided.
 public struct RealmServiceFault: Error, Sendable, Hashable {
-    /// The part of realms.conf that it is about.
+    /// The part of realms.conf that causes an error.
     public enum Cause: Sendable, Hashable {
         /// The `passwords` block.
         case passwords
@@ -45,15 +45,15 @@ public struct RealmServiceFault: Error, Sendable, Hashable {
         case state
     }
 
-    /// The part of realms.conf that it is about.
+    /// The part of realms.conf that causes the error.
     public let cause: Cause
     /// The message for the administrator.
     public let message: String
 
-    /// An error.
+    /// Creates an error.
     ///
     /// - Parameters:
-    ///   - cause: The part of realms.conf that it is about.
+    ///   - cause: The part of realms.conf that causes the error.
     ///   - message: The message for the administrator.
     public init(_ cause: Cause, _ message: String) {
         self.cause = cause

@@ -2,8 +2,8 @@
 // Gatehouse
 
 /// A word of realms.conf and its place.
-public struct Word: Sendable, Hashable {
-    /// The text without quotes, with `\"` and `\\` resolved and `${...}` as written.
+public struct RealmsConfWord: Sendable, Hashable {
+    /// The text without quotes and escapes; references `${...}` are not expanded.
     public let text: String
     /// The place of the word, with its quotes.
     public let range: SourceRange
@@ -11,7 +11,7 @@ public struct Word: Sendable, Hashable {
     public let isQuoted: Bool
     /// True if the word is the first of its line.
     ///
-    /// If it is an argument, the `;` before it is probably missing.
+    /// If such a word is an argument, the `;` before it is probably missing.
     public let beginsLine: Bool
 
     /// Creates a word.
@@ -28,16 +28,17 @@ public struct Word: Sendable, Hashable {
         self.beginsLine = beginsLine
     }
 
-    /// Returns the text with `${name}`, `${/}`, `${env:NAME}` and `${file:PATH}` replaced, once.
+    /// Returns the text with `${name}`, `${/}`, `${env:NAME}` and `${file:PATH}` replaced.
     ///
-    /// `${{...}}` is left as it is. Unlike in login.conf an unclosed `${` is an error.
+    /// References in a replacement are not expanded. `${{...}}` is not changed. An unclosed `${` is an error; in
+    /// login.conf it is not.
     ///
     /// - Parameters:
     ///   - expansion: The values of the references.
     ///   - source: The text that the word was read from.
     /// - Returns: The expanded text.
-    /// - Throws: An error at a reference that is undefined or unreadable, or at the word if it expands to nothing or to
-    ///   bytes that are not UTF-8.
+    /// - Throws: An error if a reference is undefined, if a file cannot be read, or if the word expands to nothing or
+    ///   to bytes that are not UTF-8.
     public func expanded(by expansion: Expansion, in source: SourceText) throws(Diagnostic) -> String {
         do throws(Expander.Fault) {
             return try Expander(syntax: .strict, expansion: expansion).string(of: text)
@@ -46,13 +47,15 @@ public struct Word: Sendable, Hashable {
         }
     }
 
-    /// Returns the same as ``expanded(by:in:)`` as bytes, so that a secret need not become a `String`.
+    /// Returns the expanded text as bytes; see ``expanded(by:in:)``.
+    ///
+    /// Use it for secrets: the content of a file is not converted to a `String`.
     ///
     /// - Parameters:
     ///   - expansion: The values of the references.
     ///   - source: The text that the word was read from.
-    /// - Returns: The bytes; those of a file need not be UTF-8.
-    /// - Throws: An error at a reference that is undefined or unreadable, or at the word if it expands to nothing.
+    /// - Returns: The bytes; the content of a file may be any bytes.
+    /// - Throws: An error if a reference is undefined, if a file cannot be read, or if the word expands to nothing.
     public func expandedBytes(by expansion: Expansion, in source: SourceText) throws(Diagnostic) -> [UInt8] {
         do throws(Expander.Fault) {
             return try Expander(syntax: .strict, expansion: expansion).bytes(of: text)

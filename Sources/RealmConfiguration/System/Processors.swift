@@ -3,15 +3,15 @@
 
 internal import Glibc
 
-/// The processors this process may run on.
+/// The processors on which this process may run.
 package enum Processors {
-    /// Their number, as the kernel lists them in `/proc/self/status`; 1 if it does not.
+    /// The number of these processors, from `/proc/self/status`; 1 if it cannot be read.
     ///
-    /// A container or `taskset` may allow fewer processors than the machine has, and more event loops than processors are
-    /// slower.
+    /// A container or `taskset` may allow only some processors of the machine. With more event loops than allowed
+    /// processors, the server is slower.
     package static var count: Int { max(1, count(inStatus: status())) }
 
-    /// Counts the bits of the line `Cpus_allowed:`, hexadecimal with commas.
+    /// Returns the number of bits in the line `Cpus_allowed:`, which is hexadecimal with commas.
     package static func count(inStatus status: String) -> Int {
         guard let line = status.split(separator: "\n").first(where: { $0.hasPrefix("Cpus_allowed:") }) else { return 0 }
         return line.dropFirst("Cpus_allowed:".count).reduce(0) { $0 + ($1.hexDigitValue?.nonzeroBitCount ?? 0) }

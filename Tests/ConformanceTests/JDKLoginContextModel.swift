@@ -3,19 +3,20 @@
 
 @testable import conformance
 
-/// A model of the JDK's login context, written from its description, independent of this project, with two switches for
-/// the intended differences.
+/// A model of the JDK's `LoginContext`, with options for the intended deviations of this project.
 ///
-/// With both off it gives the JDK's recorded answers, with both on this project's. So the switches explain every
-/// difference.
-struct ContextModel {
-    /// The intended differences.
+/// It is written from the documentation of the JDK and shares no code with the engine. Without deviations it gives the
+/// recorded answers of the JDK. With both deviations it gives the answers of the engine. So the two deviations explain
+/// all differences.
+struct JDKLoginContextModel {
+    /// The intended deviations from the JDK.
     struct Deviations: OptionSet {
         let rawValue: Int
 
-        /// Modules whose login was not reached get no commit, abort or logout, and a refused login leaves no principal.
+        /// The engine calls commit, abort and logout only for modules whose login was called, and a rejected login leaves
+        /// no principal in the subject.
         static let onlyReached = Deviations(rawValue: 1)
-        /// A module that cannot be created, or throws an `Error`, fails like any other, whenever it is reached.
+        /// A module that cannot be created or that throws an `Error` is a failed module, and its control flag applies.
         static let faultsAreFailures = Deviations(rawValue: 2)
     }
 
@@ -80,7 +81,7 @@ struct ContextModel {
     }
 
     private mutating func logout() throws(Thrown) {
-        // Without a login no module was reached, whether a subject was given or not.
+        // Without a login no module has been called, also if a subject was given.
         guard hasSubject, hasLoggedIn || !deviations.contains(.onlyReached) else {
             throw Thrown(exception: "LoginException")
         }
@@ -144,7 +145,7 @@ struct ContextModel {
             throw Thrown(exception: "LoginException", module: index, phase: phase)
         }
         guard fault.hasPrefix("throw:") else { throw Thrown(exception: "LoginException") }
-        // The instance is kept and never initialized again.
+        // The JDK keeps the instance and does not initialize it again.
         guard initialized.insert(index).inserted else { return }
         throw thrown(String(fault.dropFirst(6)), index, "initialize")
     }
@@ -152,7 +153,7 @@ struct ContextModel {
     private func thrown(_ name: String, _ index: Int, _ phase: String) -> Thrown {
         let isLogin =
             name.hasSuffix("Exception") && !["RuntimeException", "SecurityException", "IOException"].contains(name)
-        // The JDK does not report the origin of a SecurityException.
+        // The JDK does not report which module threw a SecurityException.
         let isHidden = name == "SecurityException"
         return Thrown(
             exception: isLogin ? name : "LoginException",

@@ -3,9 +3,9 @@
 
 internal import Glibc
 
-/// The predefined values of `${name}` in login.conf, under the names that Java has for them.
+/// The predefined properties for `${name}`, with the names of Java's system properties.
 public enum SystemProperties {
-    /// `user.name`, `user.home`, `user.dir`; unknown ones are left out.
+    /// `user.name`, `user.home` and `user.dir`, as far as they are known.
     public static var all: [String: String] {
         var properties: [String: String] = [:]
         if let entry = unsafe getpwuid(geteuid()) {

@@ -2,10 +2,10 @@
 // Gatehouse
 
 extension SourceText {
-    /// Returns the diagnostic of a text that cannot be read at all: one that is too large, or not UTF-8.
+    /// Returns an error if the text is too large or is not UTF-8; nil if it can be parsed.
     ///
-    /// The JDK replaces malformed bytes by U+FFFD, which is valid in words, and continues.
-    func unreadable() -> Diagnostic? {
+    /// The JDK replaces malformed bytes by U+FFFD, which is valid in words, and reports no error.
+    func validationError() -> Diagnostic? {
         guard bytes.count <= Self.maximumSize else {
             return error(at: .none, "the text has more than \(Self.maximumSize >> 20) MiB")
         }
@@ -14,7 +14,7 @@ extension SourceText {
             return nil
         } catch {
             let range = SourceRange(UInt32(error.byteOffsets.lowerBound), UInt32(error.byteOffsets.upperBound))
-            return self.error(at: range, "this is not UTF-8", hint: "save the file as UTF-8")
+            return self.error(at: range, "the text is not UTF-8", hint: "save the file as UTF-8")
         }
     }
 

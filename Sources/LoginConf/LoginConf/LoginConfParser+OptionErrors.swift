@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+// Errors in the options of a module.
+
+extension LoginConfParser {
+    /// Handles a token that is neither an option key nor `;`.
+    @inline(never)
+    mutating func recoverOption(isFirst: Bool, of block: Block) -> Position {
+        let isAfterValue = touchesPrevious && !isFirst
+        switch token.kind {
+        case .endOfFile:
+            return reportUnclosedBlock(block, at: rangeAfterPrevious)
+        case .closeBrace:
+            diagnostics.error(
+                "missing `;` after the module",
+                at: rangeAfterPrevious,
+                hint: "every module ends with `;`"
+            )
+            return .endOfModule
+        case .openBrace where isAfterValue, .equals where isAfterValue:
+            skipInvalidSuffix(of: .value)
+        case .openBrace:
+            diagnostics.error("unexpected `{`", at: token.range, hint: "write the text in double quotes")
+            skipBlock()
+            return .endOfModule
+        case .equals:
+            diagnostics.error("unexpected `=`", at: token.range, hint: "an option is KEY=VALUE")
+            return skipModule()
+        case .invalidCharacter where isSeparatingComma:
+            diagnostics.error("unexpected `,`", at: token.range, hint: "options are separated by white space")
+            advance()
+        case .invalidCharacter where touchesPrevious:
+            skipInvalidSuffix(of: isFirst ? .flag : .value)
+        case .invalidCharacter:
+            return replaceInvalidText(as: .key) ? skipOptionWithInvalidKey() : .inModule
+        case .word, .string, .semicolon, .wordWithByteOrderMark, .unterminatedString, .unterminatedComment:
+            break
+        }
+        return .inModule
+    }
+
+    private var isSeparatingComma: Bool {
+        let next = Int(token.end)
+        guard text.bytes[Int(token.start)] == .comma else { return false }
+        return !touchesPrevious || next >= text.bytes.count || ByteClass.of(text.bytes[next]) & ByteClass.space != 0
+    }
+
+    /// Skips an option whose key is the current token; the error of the key has been reported.
+    private mutating func skipOptionWithInvalidKey() -> Position {
+        advance()
+        guard token.kind == .equals else { return skipModule() }
+        advance()
+        return takeText() == nil ? skipModule() : .inModule
+    }
+
+    /// Handles a token other than `=` after a key.
+    @inline(never)
+    mutating func recoverEquals(after key: LoginConfToken, isFirst: Bool, of block: Block) -> Position {
+        while token.kind == .invalidCharacter {
+            guard touchesPrevious || beginsComment else { break }
+            if touchesPrevious {
+                skipInvalidSuffix(of: .key)
+                // The error of the key has been reported; only the value is skipped.
+                guard token.kind == .equals else { return skipModule() }
+            } else {
+                _ = replaceInvalidText(as: .key)
+            }
+        }
+        if token.kind == .equals {
+            advance()
+            return takeText() == nil ? skipModule() : .inModule
+        }
+        if let message = touchingValueError(key, isFirst: isFirst) {
+            diagnostics.error(message.text, at: message.range, hint: message.hint)
+            return token.isText || token.kind == .invalidCharacter ? skipModule() : .inModule
+        }
+        switch token.kind {
+        case .endOfFile:
+            return reportUnclosedBlock(block, at: rangeAfterPrevious)
+        case .semicolon, .closeBrace:
+            let hint = "write \(PrintableText.text(string(of: key)))=\"true\", for example"
+            diagnostics.error("the option \(shown(key)) has no value", at: key.range, hint: hint)
+            return token.kind == .closeBrace ? .endOfModule : .inModule
+        case .openBrace:
+            return leaveUnclosedBlock(block, before: key)
+        case .word where controlFlag(of: token) != nil, .string where controlFlag(of: token) != nil:
+            let end = endOfToken(before: key)
+            let hint = "every module ends with `;`, and \(shown(key)) begins the next module"
+            diagnostics.error("missing `;` after the module", at: SourceRange(end, end), hint: hint)
+            pendingClass = key
+            return .endOfModule
+        case .word, .string, .equals, .invalidCharacter, .wordWithByteOrderMark, .unterminatedString,
+            .unterminatedComment:
+            diagnostics.error(
+                "missing `=` after the option key \(shown(key))",
+                at: rangeAfterPrevious,
+                hint: "an option is KEY=VALUE"
+            )
+            return skipModule()
+        }
+    }
+
+    /// Returns the error for a text that directly follows a value, such as `"c"` in `a=b"c"`; nil for other texts.
+    private func touchingValueError(
+        _ key: LoginConfToken,
+        isFirst: Bool
+    ) -> (text: String, range: SourceRange, hint: String?)? {
+        guard !isFirst, Int(key.start) > 0, endOfToken(before: key) == key.start else { return nil }
+        return (
+            "two option values in a row", key.range,
+            "a value is one word or one string: put all of it in double quotes"
+        )
+    }
+
+    /// Returns the end of the text before a token, without the white space between them.
+    private func endOfToken(before token: LoginConfToken) -> UInt32 {
+        var end = Int(token.start)
+        while end > 0, ByteClass.of(text.bytes[end - 1]) & ByteClass.space != 0 { end -= 1 }
+        return UInt32(end)
+    }
+
+    /// Handles a token after `=` that is not a value.
+    @inline(never)
+    mutating func recoverValue(of key: LoginConfToken, in block: Block?) -> Position {
+        while true {
+            switch token.kind {
+            case .word, .string:
+                advance()
+                return .inModule
+            case .invalidCharacter, .equals:
+                _ = replaceInvalidText(as: .value)
+            case .openBrace:
+                let before = token.start
+                _ = replaceInvalidText(as: .value)
+                if token.start == before, token.length == 1 { return skipModule() }
+            case .semicolon, .closeBrace:
+                let hint = "write \(PrintableText.text(string(of: key)))=\"\" if an empty value is meant"
+                diagnostics.error("the option \(shown(key)) has no value", at: rangeAfterPrevious, hint: hint)
+                return token.kind == .closeBrace ? .endOfModule : .inModule
+            case .endOfFile, .wordWithByteOrderMark, .unterminatedString, .unterminatedComment:
+                guard let block else { return .endOfBlock }
+                return reportUnclosedBlock(block, at: rangeAfterPrevious)
+            }
+        }
+    }
+
+    @inline(never)
+    mutating func warnOfDuplicate(_ option: ModuleOption, earlier: ModuleOption) {
+        if diagnostics.dropsWarnings { return }
+        let hint = "the last value is used; the earlier one is at \(text.place(of: earlier.keyRange))"
+        let message = "the option \(PrintableText.word(option.key)) is set twice in this module"
+        diagnostics.warning(message, at: option.keyRange, hint: hint)
+    }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import LoginConf
+internal import RealmKit
+
+// Checks of the words and the block of a statement.
+
+extension ConfigurationBuilder {
+    /// Returns the word of a statement that takes one word and no block.
+    func singleWord(_ statement: Statement) -> RealmsConfWord? {
+        guard hasNoBlock(statement) else { return nil }
+        guard let word = statement.arguments.first, statement.arguments.count == 1 else {
+            reportCount(of: statement, expected: "one word")
+            return nil
+        }
+        return word
+    }
+
+    /// Returns the words of a statement that takes one or more words and no block.
+    func words(_ statement: Statement) -> [RealmsConfWord] {
+        guard hasNoBlock(statement) else { return [] }
+        if statement.arguments.isEmpty { reportCount(of: statement, expected: "at least one word") }
+        return statement.arguments
+    }
+
+    /// Reports the words or the block of a statement that takes only its keyword.
+    func checkHasNoWords(_ statement: Statement) {
+        guard hasNoBlock(statement), let word = statement.arguments.first else { return }
+        if word.beginsLine {
+            error(
+                at: word.range,
+                "a ; is missing before \(word.text)",
+                hint: "\(statement.keyword.text) takes no words"
+            )
+        } else {
+            error(at: word.range, "\(statement.keyword.text) takes no words", hint: "end it with ;")
+        }
+    }
+
+    /// Returns the address or the block of addresses in a word.
+    func addressBlock(_ word: RealmsConfWord, of keyword: String) -> CIDRBlock? {
+        guard let text = expanded(word) else { return nil }
+        do throws(BadValue) {
+            return try CIDRBlock(text)
+        } catch {
+            self.error(at: word.range, "\(keyword) \(error)")
+            return nil
+        }
+    }
+
+    /// Returns the word and the block of a statement that takes one word and a block.
+    func wordAndBlock(_ statement: Statement) -> (word: RealmsConfWord, block: [Statement])? {
+        guard case .block(let block) = statement.body else {
+            error(at: statement.keyword.range, "\(statement.keyword.text) needs a block in { }")
+            return nil
+        }
+        guard let word = statement.arguments.first, statement.arguments.count == 1 else {
+            reportCount(of: statement, expected: "one word before its block")
+            return nil
+        }
+        return (word, block)
+    }
+
+    /// Returns the block of a statement that takes a block and no words.
+    func block(_ statement: Statement, hint: String? = nil) -> [Statement]? {
+        guard case .block(let statements) = statement.body, statement.arguments.isEmpty else {
+            error(at: statement.keyword.range, "\(statement.keyword.text) takes a block and no words", hint: hint)
+            return nil
+        }
+        return statements
+    }
+
+    private func hasNoBlock(_ statement: Statement) -> Bool {
+        if case .none = statement.body { return true }
+        error(at: statement.keyword.range, "\(statement.keyword.text) takes no block", hint: "end it with ;")
+        return false
+    }
+
+    private func reportCount(of statement: Statement, expected: String) {
+        let keyword = statement.keyword
+        // A word at the beginning of a line is probably the next statement.
+        if let next = statement.arguments.dropFirst().first(where: \.beginsLine) {
+            error(at: next.range, "a ; is missing before \(next.text)", hint: "\(keyword.text) takes \(expected)")
+        } else {
+            let place = statement.arguments.dropFirst().first?.range ?? keyword.range
+            error(at: place, "\(keyword.text) takes \(expected)", hint: "quote a value that holds blanks")
+        }
+    }
+}
