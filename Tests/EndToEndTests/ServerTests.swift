@@ -26,7 +26,7 @@ struct ServerTests {
         realm ignoring { class StackRealm; jaas-context ignoring; }
         realm forging  { class StackRealm; jaas-context forging; }
         realm down     { class StackRealm; jaas-context down; }
-        server { listen 127.0.0.1:0; }
+        server { listen 127.0.0.1:0; throttle { delay 0s; } }
         protect /welcome   { require group User; }
         protect /ann       { realm staff; require user ann; }
         protect /staff     { realm staff; require group Nobody; require group Staff; }
