@@ -72,7 +72,8 @@ struct HTTP2Tests {
     ]
 
     @Test func `HTTP/2 answers as HTTP/1.1 does`() async throws {
-        let server = try await RunningServer(ServerTests.configuration)
+        let configuration = ServerTests.configuration.replacing("delay=\"1s\"", with: "delay=\"100ms\"")
+        let server = try await RunningServer(configuration)
         for (path, more) in Self.requests {
             let old = try await request(server, "--http1.1", path, more)
             let new = try await request(server, "--http2", path, more)

@@ -38,11 +38,11 @@ final class UnreadPipe {
         var lines: [Substring] { String(decoding: bytes, as: UTF8.self).split(separator: "\n") }
         while true {
             var state = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-            guard unsafe poll(&state, 1, 30_000) == 1 else { break }
+            guard unsafe poll(&state, 1, 60_000) == 1 else { break }
             let count = unsafe read(descriptor, &chunk, chunk.count)
             guard count > 0 else { break }
             bytes += chunk[..<count]
-            let tail = String(decoding: bytes.suffix(4096), as: UTF8.self)
+            let tail = String(decoding: bytes.suffix(chunk.count), as: UTF8.self)
             if tail.split(separator: "\n").contains(where: mark), isComplete(lines) { break }
         }
         return lines
@@ -73,7 +73,7 @@ private func freePort() throws -> Int {
 
 @Suite(.enabled(if: Program.hasCurl, "curl is not installed"))
 struct UnreadOutputTests {
-    private static let requests = 3000
+    private static let requests = 400
 
     private static func configuration(port: Int) -> String {
         """
@@ -88,15 +88,26 @@ struct UnreadOutputTests {
 
     /// Starts a server with the given streams, and sends it requests one after the other.
     ///
+    /// - Parameters:
+    ///   - folder: The folder of its configuration.
+    ///   - output: Its standard output.
+    ///   - errors: Its standard error.
+    ///   - pathLength: The length of the requests' paths.
     /// - Returns: The server, and the number of requests that were answered.
-    private func serve(in folder: TemporaryFolder, output: URL, errors: URL) async throws -> (Child, answers: Int) {
+    /// - Throws: If a program cannot be started.
+    private func serve(
+        in folder: TemporaryFolder,
+        output: URL,
+        errors: URL,
+        pathLength: Int = 10
+    ) async throws -> (Child, answers: Int) {
         let port = try freePort()
         try folder.write(Self.configuration(port: port), to: "realms.conf")
         let child = try Child.serving(folder, output: output, errors: errors)
         let curl = try #require(Program.system("curl"))
         let certificate = folder.url.appendingPathComponent("var/development-certificate.pem").path
         // Long enough that the log lines of all requests exceed the pipe and the queue of lines.
-        let path = "/nowhere/\(String(repeating: "x", count: 1000))/[1-\(Self.requests)]"
+        let path = "/nowhere/\(String(repeating: "x", count: pathLength))/[1-\(Self.requests)]"
         let common = RunningServer.curlOptions + ["--cacert", certificate, "-o", "/dev/null"]
         let url = "https://localhost:\(port)"
         let isListening = try await Program.wait {
@@ -117,7 +128,8 @@ struct UnreadOutputTests {
         let folder = try TemporaryFolder()
         let pipe = try UnreadPipe(in: folder)
         let output = try folder.write("", to: "output")
-        let (child, answers) = try await serve(in: folder, output: output, errors: pipe.url)
+        // So long that the lines of all requests are more than the pipe and the queue of lines hold together: 1.6 MB.
+        let (child, answers) = try await serve(in: folder, output: output, errors: pipe.url, pathLength: 4000)
         #expect(answers == Self.requests)
         let isCount = { (line: Substring) in line.hasSuffix("lines were lost: this stream was not read") }
         func lost(_ lines: [Substring]) -> Int {
