@@ -239,7 +239,8 @@ final class LoginRecord: OngoingLogin {
         }
         guard isRefused else { return }
         // Read outside the lock, because a conversation may have its own lock.
-        if deliveredSecret || conversation?.presentsSecret == true { hasPresentedSecret.store(true, ordering: .relaxed) }
+        guard deliveredSecret || conversation?.presentsSecret == true else { return }
+        hasPresentedSecret.store(true, ordering: .relaxed)
     }
 
     /// The reason for the refusal; nil if the login was not refused.
