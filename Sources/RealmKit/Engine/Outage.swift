@@ -31,7 +31,7 @@ extension Outage {
             self.init(mayBeShown: failure == .unavailable, excludesSuccess: true)
             return
         }
-        guard path.givenUpAt != nil || (0..<path.reachedCount).contains(where: { path[$0].outcome.isOutage }) else {
+        guard trace.cancelledAt != nil || (0..<trace.reachedCount).contains(where: { trace[$0].outcome.isOutage }) else {
             return nil
         }
         var down: [Int: Outcome] = [:]
