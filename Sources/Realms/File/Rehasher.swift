@@ -31,7 +31,7 @@ final class Rehasher: Sendable {
 
     /// Returns whether a hash is weaker than the policy, and the file can be replaced.
     func shouldReplace(_ hash: any PasswordHash) -> Bool {
-        passwords.policy.wantsRehash(of: hash) && files.state.withLock { $0.version.isReplaceable }
+        passwords.policy.needsRehash(of: hash) && files.state.withLock { $0.version.isReplaceable }
     }
 
     /// Starts to replace a hash, unless it is busy.

@@ -40,7 +40,7 @@ public struct StoreLoginModule: PasswordLoginModule {
         guard user.record.isEnabled else { return .failed(.disabled) }
         if let expiry = user.record.expiry, expiry <= realm.clock.seconds { return .failed(.accountExpired) }
         guard !user.record.mustChangePassword else { return .failed(.credentialExpired) }
-        if realm.rehashes, !realm.store.isReadOnly, realm.passwords.policy.wantsRehash(of: stored.hash) {
+        if realm.rehashes, !realm.store.isReadOnly, realm.passwords.policy.needsRehash(of: stored.hash) {
             attempt.updateShared { shared in
                 shared[oldHash] = .text(stored.text)
                 shared[rightPassword] = .secret(password)

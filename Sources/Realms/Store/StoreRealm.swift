@@ -168,7 +168,7 @@ public final class StoreRealm: ManagedRealm, RefreshingRealm {
         } catch {
             throw .invalidOperation(error.description)
         }
-        guard passwords.affords(cost) else {
+        guard passwords.isWithinMemoryLimit(cost) else {
             throw .invalidOperation("a check of \(cost) takes more memory than the limit for all checks")
         }
         return cost.description

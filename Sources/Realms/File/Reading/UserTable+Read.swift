@@ -140,7 +140,7 @@ private struct TableReader {
         if let known = previous?[name]?.password, known.text.utf8.elementsEqual(stored.utf8) { return known }
         do throws(BadHash) {
             let password = try StoredPassword(stored, options: options)
-            if let passwords = rules.passwords, !passwords.affords(password.hash.cost) {
+            if let passwords = rules.passwords, !passwords.isWithinMemoryLimit(password.hash.cost) {
                 throw BadHash("a check of \(password.hash.cost) takes more memory than the limit for all checks")
             }
             return password

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// A stored text that begins with the name of its scheme in braces, as in `{SSHA}...`.
+/// A stored text that begins with the name of its scheme in braces, such as `{SSHA}...`.
 struct SchemeText {
-    /// The name as written.
+    /// The name as it is written in the text.
     let name: Substring
-    /// The text behind the braces.
+    /// The text after the braces.
     let rest: Substring
 
-    /// The name in capitals: LDAP takes it in any case, RFC 3112 section 2.
-    var folded: String { name.uppercased() }
+    /// The name in upper case.
+    ///
+    /// In LDAP the case of the name does not matter (RFC 3112 section 2).
+    var uppercaseName: String { name.uppercased() }
 
-    /// Splits a text; nil if it does not begin with a name of up to 40 letters, digits and `-_@.` in braces.
+    /// Splits a text; nil if it does not begin with a name in braces.
+    ///
+    /// A name has at most 40 letters, digits and characters of `-_@.`.
     init?(_ stored: String) {
         guard stored.utf8.first == UInt8(ascii: "{"), let end = stored.utf8.prefix(42).firstIndex(of: UInt8(ascii: "}"))
         else { return nil }

@@ -3,20 +3,20 @@
 
 internal import Bytes
 
-/// The fields of a stored text, with the name of its format for error messages.
+/// The fields of a stored text, and the name of its format for error messages.
 struct HashFields {
     /// The format's name.
     let format: String
-    /// The fields in order, empty ones included.
+    /// The fields in order, including empty fields.
     let fields: [Substring]
 
     /// Splits a text at its dollar signs.
     ///
     /// - Parameters:
-    ///   - text: The text behind the format's prefix.
+    ///   - text: The text after the format's prefix.
     ///   - format: The format's name.
     ///   - counts: The allowed numbers of fields.
-    /// - Throws: ``BadHash`` if there are more or fewer.
+    /// - Throws: ``BadHash`` if the number of fields is not allowed.
     init(_ text: some StringProtocol, of format: String, counts: ClosedRange<Int>) throws(BadHash) {
         self.format = format
         fields = text.split(separator: "$", maxSplits: counts.upperBound, omittingEmptySubsequences: false)
@@ -24,7 +24,7 @@ struct HashFields {
         guard counts.contains(fields.count) else { throw BadHash("\(format): the number of $ is wrong") }
     }
 
-    /// A field.
+    /// The field with an index.
     subscript(index: Int) -> Substring { fields[index] }
 
     /// Creates an error for a text of this format.
@@ -32,7 +32,7 @@ struct HashFields {
 
     /// Reads a whole number without leading zeros.
     ///
-    /// - Throws: ``BadHash`` if it is not one, or is out of bounds.
+    /// - Throws: ``BadHash`` if the text is not such a number, or the number is out of bounds.
     func number(_ text: some StringProtocol, named what: String, in bounds: ClosedRange<Int>) throws(BadHash) -> Int {
         guard let number = Decimal.read(text) else { throw fault("\(what) is not a whole number") }
         guard bounds.contains(number) else {
@@ -41,9 +41,11 @@ struct HashFields {
         return number
     }
 
-    /// Reads a field of the form `name=number,name=number`, with exactly these names in this order.
+    /// Reads the numbers of a field such as `m=256,t=2`.
     ///
-    /// - Throws: ``BadHash`` if it is of another form, or a number is out of bounds.
+    /// The names must be exactly the given names in their order.
+    ///
+    /// - Throws: ``BadHash`` if the field has other names, or a number is out of bounds.
     func numbers(_ field: Substring, named names: [(name: String, bounds: ClosedRange<Int>)]) throws(BadHash) -> [Int] {
         let parts = field.split(separator: ",", omittingEmptySubsequences: false)
         let expected = names.map { "\($0.name)=" }.joined(separator: ",")
@@ -56,9 +58,9 @@ struct HashFields {
         return numbers
     }
 
-    /// Reads a field of Base64.
+    /// Decodes a field in Base64.
     ///
-    /// - Throws: ``BadHash`` if it is not Base64, or the number of bytes is out of bounds.
+    /// - Throws: ``BadHash`` if the field is not valid Base64, or the number of bytes is out of bounds.
     func bytes(
         _ text: some StringProtocol,
         named what: String,
@@ -69,9 +71,9 @@ struct HashFields {
         return try checked(bytes, named: what, in: bounds)
     }
 
-    /// Checks a number of bytes.
+    /// Returns the bytes if their number is within bounds.
     ///
-    /// - Throws: ``BadHash`` if it is out of bounds.
+    /// - Throws: ``BadHash`` if their number is out of bounds.
     func checked(_ bytes: [UInt8], named what: String, in bounds: ClosedRange<Int>) throws(BadHash) -> [UInt8] {
         guard bounds.contains(bytes.count) else {
             throw fault(
@@ -84,9 +86,9 @@ struct HashFields {
     }
 }
 
-/// Whole numbers as they are written in stored texts.
+/// Whole numbers in stored texts.
 enum Decimal {
-    /// Reads a number of at most 10 digits without sign or leading zeros; nil for anything else.
+    /// Reads a number of at most 10 digits, without a sign or leading zeros; returns nil for any other text.
     static func read(_ text: some StringProtocol) -> Int? {
         let digits = Array(text.utf8)
         guard (1...10).contains(digits.count), digits.count == 1 || digits[0] != UInt8(ascii: "0"),

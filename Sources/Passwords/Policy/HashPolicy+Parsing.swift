@@ -4,14 +4,14 @@
 public import RealmKit
 
 extension HashPolicy {
-    /// Reads a policy from the words of a configuration, as in `argon2id memory=19MiB passes=2 lanes=1`.
+    /// Reads a policy from the words of a setting, such as `argon2id memory=19MiB passes=2 lanes=1`.
     ///
-    /// A parameter that is left out has the scheme's default: argon2id `memory=19MiB passes=2 lanes=1`, yescrypt
-    /// `cost=5`, bcrypt `cost=12`, sha512crypt `rounds=500000`, scrypt `ln=17 r=8 p=1`, pbkdf2-sha256
-    /// `iterations=600000`, pbkdf2-sha512 `iterations=210000`.
+    /// A parameter that is left out has the scheme's default. The defaults are: argon2id `memory=19MiB passes=2
+    /// lanes=1`, yescrypt `cost=5`, bcrypt `cost=12`, sha512crypt `rounds=500000`, scrypt `ln=17 r=8 p=1`,
+    /// pbkdf2-sha256 `iterations=600000`, pbkdf2-sha512 `iterations=210000`.
     ///
-    /// - Parameter words: The scheme's name and its parameters, in any order.
-    /// - Throws: ``BadValue`` for another scheme, another parameter, one given twice or out of bounds.
+    /// - Parameter words: The scheme's name, then its parameters in any order.
+    /// - Throws: ``BadValue`` if the scheme or a parameter is unknown, or a parameter is given twice or out of bounds.
     public init(words: [String]) throws(BadValue) {
         guard let name = words.first else { throw BadValue("needs a value, such as argon2id memory=19MiB passes=2") }
         guard var scheme = Self.standards.first(where: { $0.name == name }) else {
@@ -27,7 +27,7 @@ extension HashPolicy {
             guard seen.insert(parts[0]).inserted else { throw BadValue("has \(parts[0])= twice") }
             scheme.set(parts[0], to: try Self.value(parts[1], of: parts[0]))
         }
-        if let fault = scheme.fault { throw BadValue("\(fault) (\(name))") }
+        if let fault = scheme.boundsFault { throw BadValue("\(fault) (\(name))") }
         self.init(scheme)
     }
 
@@ -80,7 +80,7 @@ extension HashScheme {
 }
 
 extension HashPolicy: CustomStringConvertible {
-    /// The words of the policy, as in `argon2id memory=19MiB passes=2 lanes=1`.
+    /// The words of the policy, such as `argon2id memory=19MiB passes=2 lanes=1`.
     public var description: String {
         switch scheme {
         case .argon2id(let memory, let passes, let lanes):

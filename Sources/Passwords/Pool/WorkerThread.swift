@@ -3,8 +3,8 @@
 
 internal import Glibc
 
-/// A thread of the system, for work that would block a task's thread for too long.
-enum Worker {
+/// A thread of the operating system, for work that would block the thread of a task for too long.
+enum WorkerThread {
     private final class Box {
         let niceness: Int
         let work: @Sendable () -> Void
@@ -19,10 +19,10 @@ enum Worker {
     ///
     /// - Parameters:
     ///   - niceness: The niceness of the thread, 0 to 19, as in nice(1).
-    ///   - work: The work; the thread ends when it returns.
-    /// - Returns: True if it was started; false if the system has no more threads.
+    ///   - work: The work. The thread ends when it returns.
+    /// - Returns: True if the thread was started; false if the system has no more threads.
     static func start(niceness: Int, work: @escaping @Sendable () -> Void) -> Bool {
-        // The thread blocks all signals: other threads wait for them.
+        // The thread blocks all signals, because other threads handle them.
         let masks = UnsafeMutablePointer<sigset_t>.allocate(capacity: 2)
         unsafe sigfillset(masks)
         unsafe pthread_sigmask(SIG_SETMASK, masks, masks + 1)
@@ -38,7 +38,7 @@ enum Worker {
             { raw in
                 guard let raw = unsafe raw else { return nil }
                 let box = unsafe Unmanaged<Box>.fromOpaque(raw).takeRetainedValue()
-                // On Linux a thread has a niceness of its own. If it cannot be set, fairness suffers, not correctness.
+                // On Linux every thread has its own niceness. If it cannot be set, only the order of the work changes.
                 _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Int32(box.niceness))
                 box.work()
                 return nil

@@ -5,7 +5,7 @@ import Passwords
 import RealmKit
 import Testing
 
-@Suite struct PolicyWordsTests {
+@Suite struct HashPolicyParsingTests {
     @Test(arguments: [
         ("argon2id", "argon2id memory=19MiB passes=2 lanes=1"),
         ("argon2id memory=64MiB passes=3 lanes=4", "argon2id memory=64MiB passes=3 lanes=4"),
@@ -16,7 +16,7 @@ import Testing
         ("scrypt ln=16 p=2", "scrypt ln=16 r=8 p=2"), ("pbkdf2-sha256", "pbkdf2-sha256 iterations=600000"),
         ("pbkdf2-sha512 iterations=1000", "pbkdf2-sha512 iterations=1000"),
     ])
-    func `a policy is read from words, and described by the same words`(text: String, expected: String) throws {
+    func `the description of a policy can be read as the same policy`(text: String, expected: String) throws {
         let policy = try HashPolicy(words: text.split(separator: " ").map(String.init))
         #expect("\(policy)" == expected)
         #expect(try HashPolicy(words: expected.split(separator: " ").map(String.init)) == policy)
@@ -45,12 +45,12 @@ import Testing
         ("argon2id memory=9999999999GiB", "takes 64KiB to 2GiB of memory, not 9999999999GiB (argon2id)"),
         ("argon2id passes=9999999999", "takes 1 to 64 passes and 16GiB over all passes, not 9999999999 (argon2id)"),
     ])
-    func `invalid words are refused with a message`(text: String, message: String) {
+    func `invalid words are rejected with a message`(text: String, message: String) {
         #expect(throws: BadValue(message)) { try HashPolicy(words: text.split(separator: " ").map(String.init)) }
     }
 
     @Test(arguments: ["ln=3", "ln=25", "r=0", "p=0", "r=9999999999", "p=9999999999", "ln=9999999999", "ln=24 r=256"])
-    func `scrypt's parameters are bounded without overflow`(text: String) {
+    func `scrypt's parameters that are out of bounds are rejected without an overflow`(text: String) {
         #expect(throws: BadValue.self) {
             try HashPolicy(words: ["scrypt"] + text.split(separator: " ").map(String.init))
         }
@@ -61,7 +61,7 @@ import Testing
         .bcrypt(cost: -1), .yescrypt(cost: .max), .sha512crypt(rounds: .max), .scrypt(logN: .max, r: .max, p: .max),
         .scrypt(logN: -1, r: 8, p: 1), .pbkdf2SHA256(iterations: .min), .pbkdf2SHA512(iterations: .max),
     ])
-    func `a policy with numbers out of bounds fails without a crash`(scheme: HashScheme) {
+    func `a policy with parameters out of bounds throws`(scheme: HashScheme) {
         #expect(throws: HashFault(.failed, "")) { try HashPolicy(scheme).hash(Secret(utf8: "secret")) }
         #expect(throws: HashFault(.failed, "")) { try HashPolicy(scheme).decoy() }
     }
