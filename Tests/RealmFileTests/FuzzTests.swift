@@ -42,32 +42,32 @@ struct FuzzTests {
             ].map { Array($0.utf8) } + [[0xFF], [0xC3], [0x01], [0x7F]]
         var text = text
         for _ in 0...random.below(4) {
-            let place = random.below(text.count + 1)
-            let end = min(text.count, place + random.below(10))
+            let index = random.below(text.count + 1)
+            let end = min(text.count, index + random.below(10))
             switch random.below(6) {
-            case 0: if place < text.count { text[place] ^= 1 << UInt8(random.below(8)) }
-            case 1, 2: text.insert(contentsOf: random.pick(pieces), at: place)
-            case 3: text.removeSubrange(place..<end)
-            case 4: text.insert(contentsOf: Array(text[place..<end]), at: random.below(text.count + 1))
-            default: text.replaceSubrange(place..<end, with: random.pick(pieces))
+            case 0: if index < text.count { text[index] ^= 1 << UInt8(random.below(8)) }
+            case 1, 2: text.insert(contentsOf: random.pick(pieces), at: index)
+            case 3: text.removeSubrange(index..<end)
+            case 4: text.insert(contentsOf: Array(text[index..<end]), at: random.below(text.count + 1))
+            default: text.replaceSubrange(index..<end, with: random.pick(pieces))
             }
         }
         return text
     }
 
     /// The users of a file, or nil if the whole file is refused.
-    private func table(_ bytes: [UInt8], _ form: KeyFileForm, _ groups: [UInt8]?) -> UserTable? {
+    private func table(_ bytes: [UInt8], _ format: KeyFileFormat, _ groups: [UInt8]?) -> UserTable? {
         do throws(FileFault) {
             try TextLine.checkText(bytes, path: "f")
             let lines = TextLine.lines(of: bytes)
-            _ = try? KeyFileForm.detect(bytes, lines: lines, path: "f")
+            _ = try? KeyFileFormat.detect(bytes, lines: lines, path: "f")
             return UserTable(
                 bytes,
                 lines: lines,
-                form: form,
-                groups: form == .htpasswd ? groups.map { GroupFile($0).groupsByUser() } ?? [:] : nil,
+                format: format,
+                groups: format == .htpasswd ? groups.map { GroupFile($0).groupsByUser() } ?? [:] : nil,
                 path: "f",
-                rules: ReadingRules()
+                readOptions: ReadOptions()
             )
         } catch {
             return nil
@@ -135,17 +135,17 @@ struct FuzzTests {
         let lines = Self.keyFile.split(separator: "\n").map { Array($0.utf8) }
         for round in 0..<Self.rounds {
             var damaged = lines
-            let place = random.below(lines.count)
-            damaged[place] = mutate(damaged[place], &random).filter { $0 != 0x0A && $0 != 0 }
-            guard place > 0 || !damaged[0].starts(with: [0xEF]) else { continue }
+            let index = random.below(lines.count)
+            damaged[index] = mutate(damaged[index], &random).filter { $0 != 0x0A && $0 != 0 }
+            guard index > 0 || !damaged[0].starts(with: [0xEF]) else { continue }
             let whole = table(Array(damaged.joined(separator: [0x0A])), .glassfish, nil)
-            for (name, line) in [("ann", 1), ("bob", 2), ("carl", 3)] where line != place {
+            for (name, line) in [("ann", 1), ("bob", 2), ("carl", 3)] where line != index {
                 guard let user = whole?.users.first(where: { $0.name.text == name }), !user.isAmbiguous else {
                     // The damage may have made a second line of the same name.
-                    #expect(String(decoding: damaged[place], as: UTF8.self).contains(name), "round \(round): \(name)")
+                    #expect(String(decoding: damaged[index], as: UTF8.self).contains(name), "round \(round): \(name)")
                     continue
                 }
-                #expect(user.line == line + 1 || String(decoding: damaged[place], as: UTF8.self).contains(name))
+                #expect(user.line == line + 1 || String(decoding: damaged[index], as: UTF8.self).contains(name))
             }
         }
     }

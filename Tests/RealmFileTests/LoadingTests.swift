@@ -70,8 +70,8 @@ struct LoadingTests {
         try folder.write("ann;\(Known.ssha);a\n# x:y\nbob:\(Known.ssha)\n")
         #expect(
             fault() == """
-                file: users:3: this line is in the form of an htpasswd file (user:hash), line 1 in the form of a GlassFish key file \
-                (user;hash;groups); set format to glassfish or htpasswd to ignore lines of the other form
+                file: users:3: this line is in the format of an htpasswd file (user:hash), line 1 in the format of a GlassFish key file \
+                (user;hash;groups); set format to glassfish or htpasswd to ignore lines of the other format
                 """
         )
         #expect(try FileRealm.make(folder, ["format": .string("glassfish")]).listing == ["ann: a"])

@@ -162,16 +162,16 @@ struct LoginTests {
     @Test func `a weak hash is replaced after a login, and the user is not reported as changed`() async throws {
         let realm = try realm("# top\nann;\(Known.ssha);a\n")
         #expect(try await login(realm, "ann", "wrong").identity == nil)
-        await realm.rehasher?.rest()
+        await realm.rehasher?.waitUntilIdle()
         #expect(try folder.text() == "# top\nann;\(Known.ssha);a\n")
         #expect(try await login(realm, "ann", "secret").identity != nil)
-        await realm.rehasher?.rest()
+        await realm.rehasher?.waitUntilIdle()
         let text = try folder.text()
         #expect(text.hasPrefix("# top\nann;$argon2id$v=19$m=64,t=1,p=1$"))
         #expect(text.hasSuffix(";a\n"))
         #expect(await realm.refresh() == .none)
         #expect(try await login(realm, "ann", "secret").identity?.groups == ["a"])
-        await realm.rehasher?.rest()
+        await realm.rehasher?.waitUntilIdle()
         #expect(try folder.text() == text)
         #expect(log.entries == [])
     }
@@ -182,8 +182,8 @@ struct LoginTests {
         changes.hash = Known.glassfish
         try await realm.change(try Username("ann"), changes)
         // A rehash whose login came before the change.
-        realm.rehasher?.begin(try Username("ann"), password: Secret(utf8: "secret"), replacing: Known.ssha)
-        await realm.rehasher?.rest()
+        realm.rehasher?.start(try Username("ann"), password: Secret(utf8: "secret"), replacing: Known.ssha)
+        await realm.rehasher?.waitUntilIdle()
         #expect(try folder.text() == "ann;\(Known.glassfish);a\n")
     }
 
@@ -206,7 +206,7 @@ struct LoginTests {
             LoginRequest(realm: "files", username: try Username("ann")),
             asking: conversation
         )
-        await realm.rehasher?.rest()
+        await realm.rehasher?.waitUntilIdle()
         #expect(report.identity == nil)
         #expect(try folder.text() == text)
     }
@@ -219,7 +219,7 @@ struct LoginTests {
         )
         for _ in 0..<2 {
             #expect(try await login(realm, "ann", "secret").identity != nil)
-            await realm.rehasher?.rest()
+            await realm.rehasher?.waitUntilIdle()
         }
         #expect(log.entries.count == 1)
         #expect(

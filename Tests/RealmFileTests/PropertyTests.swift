@@ -59,9 +59,9 @@ struct PropertyTests {
     private func step(_ realm: FileRealm, _ model: inout [Line], _ random: inout Random) async throws {
         let name = "u\(random.below(10))"
         let user = try Username(name)
-        let place = model.firstIndex { $0.name == name }
+        let index = model.firstIndex { $0.name == name }
         let groups = random.pick([[], ["a"], ["b", "c"], ["x y", "\u{E9}"]])
-        guard let place else {
+        guard let index else {
             try await realm.add(UserRecord(user, groups: groups), hash: Known.ssha)
             let first = model.first { $0.end != "" }?.end ?? "\n"
             if let last = model.indices.last, model[last].end.isEmpty { model[last].end = first }
@@ -72,20 +72,20 @@ struct PropertyTests {
         switch random.below(4) {
         case 0:
             try await realm.remove(user)
-            model.remove(at: place)
+            model.remove(at: index)
             return
         case 1:
             changes.groups = groups
-            let start = model[place].text.prefix { $0 != ";" }.utf8.count + 1
-            let hash = model[place].text.utf8.dropFirst(start).prefix { $0 != UInt8(ascii: ";") }
-            model[place].text = "\(name);\(String(hash) ?? "");\(groups.joined(separator: ","))"
-            model[place].groups = groups
+            let start = model[index].text.prefix { $0 != ";" }.utf8.count + 1
+            let hash = model[index].text.utf8.dropFirst(start).prefix { $0 != UInt8(ascii: ";") }
+            model[index].text = "\(name);\(String(hash) ?? "");\(groups.joined(separator: ","))"
+            model[index].groups = groups
         case 2:
             changes.isEnabled = false
-            if !model[place].text.contains(";!") { model[place].text.insert("!", at: after(name, in: model[place])) }
+            if !model[index].text.contains(";!") { model[index].text.insert("!", at: after(name, in: model[index])) }
         default:
             changes.isEnabled = true
-            if model[place].text.contains(";!") { model[place].text.remove(at: after(name, in: model[place])) }
+            if model[index].text.contains(";!") { model[index].text.remove(at: after(name, in: model[index])) }
         }
         try await realm.change(user, changes)
     }

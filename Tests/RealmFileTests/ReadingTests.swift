@@ -77,7 +77,7 @@ struct ReadingTests {
 
     /// A malformed line of a key file and its warning; no user may come from it.
     @Test(arguments: [
-        ("u;;g", "users:2: the line is ignored: there is no hash; GlassFish would take the groups for it"),
+        ("u;;g", "users:2: the line is ignored: there is no hash; GlassFish would read the groups as the hash"),
         (";u;h;g", "users:2: the line is ignored: there are more than three fields: name;hash;groups"),
         (";u;h", "users:2: the line is ignored: there is no name before the ;"),
         ("u;h;;g", "users:2: the line is ignored: there are more than three fields: name;hash;groups"),
@@ -138,8 +138,8 @@ struct ReadingTests {
         #expect(realm.listing == ["!ann: ", "bob: b"])
         #expect(
             realm.warnings(in: folder) == [
-                "users:3: ann is on line 1 already; neither entry can sign in",
-                "users:4: ann is on line 1 already; neither entry can sign in",
+                "users:3: duplicate user ann (also on line 1): the user cannot sign in",
+                "users:4: duplicate user ann (also on line 1): the user cannot sign in",
             ]
         )
         #expect(try await realm.groupNames(of: Username("ann")) == [])

@@ -72,8 +72,8 @@ struct WatchingTests {
     /// The damage that makes the file unusable, and the beginning of the message.
     @Test(arguments: [
         ("missing", "users: No such file"), ("writable", "users: every user of this machine may write"),
-        ("nul", "users:2: it is not a text file"), ("form", "users: it is an htpasswd file (user:hash) now"),
-        ("mixed", "users:2: this line is in the form of"), ("folder", "users: it is not a regular file"),
+        ("nul", "users:2: it is not a text file"), ("format", "users: it is an htpasswd file (user:hash) now"),
+        ("mixed", "users:2: this line is in the format of"), ("folder", "users: it is not a regular file"),
         ("long", "users: it is longer than 64 MiB"),
     ])
     func `while the file is unusable the users read before remain, and one error is logged`(
@@ -105,7 +105,7 @@ struct WatchingTests {
         case "missing": try FileManager.default.removeItem(atPath: folder.file("users"))
         case "writable": try folder.write("ann;\(Known.ssha);admins\n", mode: 0o666)
         case "nul": try folder.write("ann;\(Known.ssha);b\n\0\n")
-        case "form": try folder.write("ann:\(Known.ssha)\n")
+        case "format": try folder.write("ann:\(Known.ssha)\n")
         case "mixed": try folder.write("ann;\(Known.ssha);b\nbob:\(Known.ssha)\n")
         case "folder":
             try FileManager.default.removeItem(atPath: folder.file("users"))
@@ -171,10 +171,10 @@ struct WatchingTests {
     @Test func `a change that leaves the file's stamp the same is read while the file is recent`() async throws {
         let realm = try start("ann;\(Known.ssha);a\n")
         // As if the file had been read, and then written again within the same tick of the clock.
-        let stamps = realm.files.paths.stamps()
+        let stamps = realm.files.settings.stamps()
         let written = try #require(stamps.first??.changed)
         try folder.write("ann;\(Known.ssha);b\n")
-        let now = realm.files.paths.stamps()
+        let now = realm.files.settings.stamps()
         realm.files.state.withLock { state in
             state.checkedStamps = now
             state.checkedAt = written
@@ -189,9 +189,9 @@ struct WatchingTests {
         clock.set(FileStamp.systemNow())
         var changes = UserChanges()
         (changes.hash, changes.replacing) = (Known.lilac, Known.ssha)
-        try await realm.files.make(.change(try Username("ann"), changes), isRehash: true)
+        try await realm.files.apply(.change(try Username("ann"), changes), isRehash: true)
         #expect(await realm.refresh() == .none)
-        try await realm.files.make(.change(try Username("bob"), changes))
+        try await realm.files.apply(.change(try Username("bob"), changes))
         #expect(names(await realm.refresh()) == ["bob"])
         changes.replacing = nil
         changes.hash = Known.glassfish

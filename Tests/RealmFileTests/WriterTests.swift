@@ -66,9 +66,9 @@ struct WriterTests {
         try folder.write("# here\n")
         let realms = try (0..<3).map { _ in try FileRealm.make(folder) }
         try await withThrowingTaskGroup(of: Void.self) { tasks in
-            for (place, realm) in realms.enumerated() {
+            for (index, realm) in realms.enumerated() {
                 tasks.addTask {
-                    for number in 0..<15 { try await realm.add(UserRecord(Username("r\(place)n\(number)")), hash: nil) }
+                    for number in 0..<15 { try await realm.add(UserRecord(Username("r\(index)n\(number)")), hash: nil) }
                 }
             }
             try await tasks.waitForAll()

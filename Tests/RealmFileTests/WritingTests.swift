@@ -181,7 +181,7 @@ struct WritingTests {
         #expect(realm.listing == ["ann: staff", "bob: staff"])
     }
 
-    @Test func `a symbolic link stays a link, and the file keeps its owner and mode`() async throws {
+    @Test func `a symbolic link is kept, and the file keeps its owner and mode`() async throws {
         try folder.write("ann;\(Known.ssha);a\n", to: "real", mode: 0o640)
         let isRoot = geteuid() == 0
         if isRoot { unsafe chown(folder.file("real"), 1234, 2345) }

@@ -3,11 +3,11 @@
 
 internal import Glibc
 
-/// The owner and the permissions of a file.
-struct FileOwner: Sendable, Hashable {
+/// The owner, the group and the mode of a file.
+struct FilePermissions: Sendable, Hashable {
     let user: uid_t
     let group: gid_t
-    /// The permission bits.
+    /// The permission bits of the mode.
     let mode: mode_t
 
     init(_ status: stat) {
@@ -16,14 +16,14 @@ struct FileOwner: Sendable, Hashable {
         mode = status.st_mode & 0o7777
     }
 
-    /// Returns the path of a file with links resolved, and its owner.
-    static func locate(_ name: String) throws(FileFault) -> (path: String, owner: FileOwner) {
+    /// Returns the path of a file with links resolved, and the file's permissions.
+    static func locate(_ name: String) throws(FileFault) -> (path: String, permissions: FilePermissions) {
         var status = stat()
         guard let path = FileSnapshot.resolve(name), unsafe stat(path, &status) == 0 else { throw .system(name) }
-        return (path, FileOwner(status))
+        return (path, FilePermissions(status))
     }
 
-    /// Returns whether this process may replace the file, by owner and permissions.
+    /// Returns whether this process may replace the file.
     func isReplaceable(in folder: String) -> Bool {
         guard geteuid() == 0 || geteuid() == user else { return false }
         return unsafe faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) == 0
@@ -43,9 +43,9 @@ struct FileOwner: Sendable, Hashable {
     }
 
     /// Returns warnings about the mode of a file of hashes or groups.
-    func warnings(of path: String, holdsHashes: Bool) -> [String] {
+    func warnings(of path: String, containsHashes: Bool) -> [String] {
         var warnings: [String] = []
-        if holdsHashes, mode & S_IROTH != 0 {
+        if containsHashes, mode & S_IROTH != 0 {
             warnings.append("\(path): every user of this machine may read the password hashes; chmod o-r \(path)")
         }
         if mode & S_IWGRP != 0 {
