@@ -163,7 +163,7 @@ import Testing
     @Test func `an end that the database refuses is noted beside it, for this process and the next`() async throws {
         let store = try GatehouseStore.open(folder: folder)
         for number in 1...3 { try await store.saveSession(try record(number)) }
-        let file = "\(folder)/\(EndedSessions.fileName)"
+        let file = "\(folder)/\(EndedSessionFile.fileName)"
         let attributes = try FileManager.default.attributesOfItem(atPath: file)
         #expect(attributes[.posixPermissions] as? Int == 0o600)
         let size = try #require(attributes[.size] as? Int)
@@ -190,19 +190,19 @@ import Testing
 
     @Test func `notes are bounded, and a damaged file is replaced`() async throws {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        let path = "\(folder)/\(EndedSessions.fileName)"
+        let path = "\(folder)/\(EndedSessionFile.fileName)"
         try Data("nonsense\n\(try id(7))\n".utf8).write(to: URL(filePath: path))
-        let file = EndedSessions(path)
+        let file = EndedSessionFile(path)
         try await file.prepare()
-        try await file.add(try (100..<100 + EndedSessions.room).map { try id($0) })
+        try await file.add(try (100..<100 + EndedSessionFile.capacity).map { try id($0) })
         await #expect(throws: StoreFault(.unavailable, "")) { try await file.add([try id(1)]) }
         try await file.remove([try id(100)])
         try await file.add([try id(1)])
-        #expect(try await EndedSessions(path).read().contains(try id(1)))
-        #expect(try await EndedSessions(path).read().count == EndedSessions.room)
-        #expect(try await EndedSessions(path + ".none").read().isEmpty)
+        #expect(try await EndedSessionFile(path).read().contains(try id(1)))
+        #expect(try await EndedSessionFile(path).read().count == EndedSessionFile.capacity)
+        #expect(try await EndedSessionFile(path + ".none").read().isEmpty)
         #expect(!FileManager.default.fileExists(atPath: path + ".none"))
-        await #expect(throws: StoreFault.self) { try await EndedSessions("/proc/none/x").prepare() }
+        await #expect(throws: StoreFault.self) { try await EndedSessionFile("/proc/none/x").prepare() }
     }
 
     @Test func `a cancelled call does not mark the store as broken`() async throws {

@@ -44,9 +44,9 @@ public struct FileLoginModule: PasswordLoginModule {
         await realm.files.reload()
         let table = realm.files.table
         let user = table[attempt.username]
-        let isRight: Bool
+        let isCorrect: Bool
         do throws(LoginFault) {
-            isRight = try await passwords.check(
+            isCorrect = try await passwords.check(
                 password,
                 against: user?.usablePassword,
                 costs: table.costs,
@@ -60,7 +60,7 @@ public struct FileLoginModule: PasswordLoginModule {
         }
         guard let user else { return .failed(.unknownUser) }
         guard let stored = user.usablePassword else { return .failed(.disabled) }
-        guard isRight, !password.isEmpty else { return .failed(.wrongCredentials) }
+        guard isCorrect, !password.isEmpty else { return .failed(.wrongCredentials) }
         if let rehasher = realm.rehasher, rehasher.shouldReplace(stored.hash) {
             attempt.updateShared { shared in
                 shared[rehashPassword] = .secret(password)

@@ -7,7 +7,7 @@ internal import OpenSSLKit
 internal import RealmKit
 internal import Sessions
 
-/// Conversions between sessions and rows.
+/// The conversions between sessions and rows of the database.
 extension GatehouseStore {
     static func insert(_ session: SessionRecord, into database: Database) throws {
         let id = session.id.description

@@ -4,9 +4,11 @@
 internal import RealmKit
 internal import Synchronization
 
-/// The results of successive calls of a module function; the last one repeats.
-final class Script: Sendable {
-    enum Answer: Sendable {
+/// The results that a function of a module returns, one for each call.
+///
+/// The last result repeats.
+final class ScriptedResults: Sendable {
+    enum Step: Sendable {
         case auto
         case success
         case ignored
@@ -30,29 +32,29 @@ final class Script: Sendable {
         }
     }
 
-    private let answers: [Answer]
+    private let steps: [Step]
     private let calls = Mutex(0)
 
     init(_ options: ModuleOptions, setting name: String) throws(BadModule) {
-        var answers: [Answer] = []
+        var steps: [Step] = []
         for word in try options.string(name).split(separator: ",") {
-            guard let answer = Answer(word) else {
+            guard let step = Step(word) else {
                 let known = LoginFailure.allCases.map(\.code).joined(separator: ", ")
                 throw BadModule(
                     "has no result \(word); the results are auto, success, ignored, forged, never and, alone or after throw:, \(known)",
                     setting: name
                 )
             }
-            answers.append(answer)
+            steps.append(step)
         }
-        self.answers = answers
+        self.steps = steps
     }
 
-    func next() -> Answer {
+    func next() -> Step {
         let call = calls.withLock { calls in
             defer { calls += 1 }
             return calls
         }
-        return call < answers.count ? answers[call] : answers.last ?? .auto
+        return call < steps.count ? steps[call] : steps.last ?? .auto
     }
 }

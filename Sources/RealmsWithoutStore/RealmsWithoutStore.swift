@@ -6,9 +6,9 @@ public import RealmKit
 internal import RealmStack
 internal import RealmStartWith
 
-/// The built-in realms that need no store, for programs that link no database library.
+/// The built-in realms that do not need the store, for programs without a database library.
 ///
-/// A new realm of this kind is a target and a line here.
+/// To add such a realm, add a target and a line here.
 public let realmsWithoutStore: [RealmKind] = [
     RealmKind(FileRealm.self, modules: FileLoginModule.self),
     RealmKind(StackRealm.self, modules: PermitLoginModule.self, DenyLoginModule.self, ScriptedLoginModule.self),

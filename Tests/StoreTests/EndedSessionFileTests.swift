@@ -10,10 +10,10 @@ import Testing
 @testable import Store
 
 /// The file in which ends are noted, on disks that fail.
-@Suite struct EndedSessionsTests {
+@Suite struct EndedSessionFileTests {
     private let folder = FileManager.default.temporaryDirectory.appending(path: "gatehouse-ended-\(UUID())").path
     private let disk = Disk()
-    private var path: String { "\(folder)/\(EndedSessions.fileName)" }
+    private var path: String { "\(folder)/\(EndedSessionFile.fileName)" }
 
     init() throws { try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true) }
 
@@ -23,10 +23,10 @@ import Testing
     }
 
     /// The sessions that another process reads from the file.
-    private func found() async throws -> Set<SessionID> { try await EndedSessions(path).read() }
+    private func found() async throws -> Set<SessionID> { try await EndedSessionFile(path).read() }
 
     @Test func `failed writes lose no line, and can be repeated`() async throws {
-        let file = EndedSessions(path, calls: disk.calls)
+        let file = EndedSessionFile(path, calls: disk.calls)
         try await file.prepare()
         disk.setFailing(writes: true)
         for _ in 0..<3000 {
@@ -34,8 +34,8 @@ import Testing
         }
         disk.setFailing()
         try await file.add([try id(1)])
-        try await file.add(try (2...EndedSessions.room).map { try id($0) })
-        #expect(try await found() == Set(try (1...EndedSessions.room).map { try id($0) }))
+        try await file.add(try (2...EndedSessionFile.capacity).map { try id($0) })
+        #expect(try await found() == Set(try (1...EndedSessionFile.capacity).map { try id($0) }))
         // A removal that cannot be written loses no line either.
         disk.setFailing(writes: true)
         await #expect(throws: StoreFault(.unavailable, "")) { try await file.remove([try id(1), try id(2)]) }
@@ -46,15 +46,15 @@ import Testing
 
     @Test func `a pipe or a folder in place of the file is refused without blocking`() async throws {
         #expect(unsafe mkfifo(path, 0o600) == 0)
-        await #expect(throws: StoreFault(.unavailable, "")) { _ = try await EndedSessions(path).read() }
-        await #expect(throws: StoreFault(.unavailable, "")) { try await EndedSessions(path).prepare() }
+        await #expect(throws: StoreFault(.unavailable, "")) { _ = try await EndedSessionFile(path).read() }
+        await #expect(throws: StoreFault(.unavailable, "")) { try await EndedSessionFile(path).prepare() }
         #expect(unsafe unlink(path) == 0)
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
-        await #expect(throws: StoreFault(.unavailable, "")) { try await EndedSessions(path).prepare() }
+        await #expect(throws: StoreFault(.unavailable, "")) { try await EndedSessionFile(path).prepare() }
     }
 
     @Test func `notes that could not be synced are written again`() async throws {
-        let file = EndedSessions(path, calls: disk.calls)
+        let file = EndedSessionFile(path, calls: disk.calls)
         try await file.prepare()
         // As on Linux: the error is reported once, and the unwritten data is dropped.
         disk.loseAtNextSync(path)
@@ -69,17 +69,17 @@ import Testing
     }
 
     @Test func `space that could not be synced is reserved again`() async throws {
-        let file = EndedSessions(path, calls: disk.calls)
+        let file = EndedSessionFile(path, calls: disk.calls)
         disk.loseAtNextSync(path)
         await #expect(throws: StoreFault(.unavailable, "")) { try await file.prepare() }
         let writes = disk.writes
         try await file.prepare()
-        #expect(disk.writes == writes + EndedSessions.room)
+        #expect(disk.writes == writes + EndedSessionFile.capacity)
     }
 
     @Test(arguments: ["removed", "replaced", "emptied"])
     func `notes are not written to a file that was replaced`(damage: String) async throws {
-        let file = EndedSessions(path, calls: disk.calls)
+        let file = EndedSessionFile(path, calls: disk.calls)
         try await file.add([try id(1)])
         switch damage {
         case "removed": try FileManager.default.removeItem(atPath: path)
@@ -97,11 +97,11 @@ import Testing
         try await file.remove([try id(1), try id(2)])
         #expect(try await found() == Set(damage == "replaced" ? [try id(7)] : []))
         let size = try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int
-        #expect(size == 23 * EndedSessions.room)
+        #expect(size == 23 * EndedSessionFile.capacity)
     }
 
     @Test func `a note is refused if the file is no longer a regular file`() async throws {
-        let file = EndedSessions(path, calls: disk.calls)
+        let file = EndedSessionFile(path, calls: disk.calls)
         try await file.add([try id(1)])
         try FileManager.default.moveItem(atPath: path, toPath: path + ".old")
         try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: path + ".old")
@@ -112,7 +112,7 @@ import Testing
     }
 
     @Test func `the folder is synced once after the file is made, and a failure to sync is an error`() async throws {
-        let file = EndedSessions(path, calls: disk.calls)
+        let file = EndedSessionFile(path, calls: disk.calls)
         disk.setFailing(folders: true)
         await #expect(throws: StoreFault(.unavailable, "")) { try await file.prepare() }
         #expect(disk.folders == 1)
@@ -151,9 +151,9 @@ private final class Disk: Sendable {
     /// Makes the next sync of a file fail, and the file lose its contents.
     func loseAtNextSync(_ path: String) { state.withLock { $0.losing = path } }
 
-    var calls: EndedSessions.Calls {
-        let real = EndedSessions.Calls()
-        var calls = EndedSessions.Calls()
+    var calls: EndedSessionFile.SystemCalls {
+        let real = EndedSessionFile.SystemCalls()
+        var calls = EndedSessionFile.SystemCalls()
         calls.write = { [self] descriptor, bytes, offset in
             let fails = state.withLock { state in
                 state.writes += 1
@@ -172,7 +172,7 @@ private final class Disk: Sendable {
             }
             guard fails else { return real.sync(descriptor, isFolder) }
             if lost != nil {
-                let dots = [UInt8](repeating: UInt8(ascii: "."), count: 23 * EndedSessions.room)
+                let dots = [UInt8](repeating: UInt8(ascii: "."), count: 23 * EndedSessionFile.capacity)
                 _ = real.write(descriptor, dots, 0)
             }
             errno = EIO

@@ -6,24 +6,26 @@ internal import Glibc
 internal import Sessions
 internal import Synchronization
 
-/// A file for the IDs of sessions that have ended while the database could not be written.
+/// A file for the IDs of sessions that end while the database cannot be written.
 ///
-/// The file is written in its full length before the first session is stored: on most file systems existing bytes can
-/// be overwritten even if the disk is full, or another program has locked the database. It is a text file with lines of
-/// 22 characters, dots for free lines. Its calls block, and run on a separate queue.
-final class EndedSessions: Sendable {
+/// The file gets its full length before the first session is stored. On most file systems its bytes can then be
+/// overwritten even if the disk is full, or another program has locked the database. It is a text file with lines of 22
+/// characters. A free line consists of dots. The calls block, so they run on a separate queue.
+final class EndedSessionFile: Sendable {
     /// The file's name in the state folder.
     static let fileName = "gatehouse.ended"
     /// The number of IDs that fit into the file.
-    static let room = 2000
+    static let capacity = 2000
 
-    /// The system calls that fail if a disk is full or broken; tests replace them.
-    struct Calls: Sendable {
-        /// Writes at an offset of a descriptor, and returns how many bytes, or -1.
+    /// The system calls that fail if a disk is full or broken.
+    ///
+    /// Tests replace them.
+    struct SystemCalls: Sendable {
+        /// Writes at an offset, and returns the number of written bytes, or -1.
         var write: @Sendable (_ descriptor: Int32, _ bytes: [UInt8], _ offset: Int) -> Int = { file, bytes, offset in
             unsafe bytes.withUnsafeBytes { unsafe pwrite(file, $0.baseAddress, $0.count, off_t(offset)) }
         }
-        /// Syncs a file or a folder, and returns 0 or -1.
+        /// Syncs a file or a folder, and returns 0, or -1 after an error.
         var sync: @Sendable (_ descriptor: Int32, _ isFolder: Bool) -> Int32 = { descriptor, isFolder in
             isFolder ? fsync(descriptor) : fdatasync(descriptor)
         }
@@ -35,25 +37,25 @@ final class EndedSessions: Sendable {
     private struct State {
         var descriptor: Int32?
         var lines: [SessionID: Int] = [:]
-        /// The IDs of ``lines`` that may not be on the disk.
+        /// The IDs of ``lines`` that may not be on the disk yet.
         var unsynced: Set<SessionID> = []
         var free: [Int] = []
-        /// True if the file could not be synced when it was opened, so that its contents may not be on the disk.
-        var isDoubtful = false
+        /// True if a sync failed when the file was opened, so that its contents may not be on the disk.
+        var mayBeUnsynced = false
     }
 
     private let path: String
-    private let calls: Calls
-    // Locked on the queue only, where a call may take long.
+    private let calls: SystemCalls
+    // Calls may hold this lock for a long time, so it is only locked on the queue.
     private let state = Mutex(State())
     private let isReady = Atomic(false)
     private let count = Atomic(0)
     private let queue = DispatchQueue(label: "gatehouse.ended-sessions")
 
     /// - Parameters:
-    ///   - path: The file, which is not opened yet.
+    ///   - path: The path of the file. The file is opened later.
     ///   - calls: The system calls.
-    init(_ path: String, calls: Calls = Calls()) {
+    init(_ path: String, calls: SystemCalls = SystemCalls()) {
         self.path = path
         self.calls = calls
     }
@@ -62,13 +64,13 @@ final class EndedSessions: Sendable {
         if let descriptor = state.withLock({ $0.descriptor }) { close(descriptor) }
     }
 
-    /// Creates the file in its full length, once.
+    /// Creates the file in its full length; does nothing if that was done before.
     func prepare() async throws(StoreFault) {
         if isReady.load(ordering: .acquiring) { return }
         try await onQueue { _ throws(StoreFault) in }
     }
 
-    /// Reads the IDs, without creating the file.
+    /// Reads the IDs; does not create the file.
     func read() async throws(StoreFault) -> Set<SessionID> {
         let path = path
         return try await Self.run(on: queue) { () throws(StoreFault) in
@@ -76,33 +78,36 @@ final class EndedSessions: Sendable {
             if descriptor < 0, errno == ENOENT { return [] }
             guard descriptor >= 0 else { throw Self.fault("cannot be read", path: path) }
             defer { close(descriptor) }
-            try Self.checkIsFile(descriptor, path: path)
+            try Self.checkIsRegularFile(descriptor, path: path)
             return Set(try Self.read(descriptor, path: path).state.lines.keys)
         }
     }
 
-    /// Adds IDs; they are on the disk when this returns.
+    /// Adds IDs.
+    ///
+    /// They are on the disk when this returns.
     func add(_ ids: [SessionID]) async throws(StoreFault) {
         try await onQueue { [self] state throws(StoreFault) in
             if !isInPlace(state) { try open(&state) }
-            var hasRoom = true
+            var hasCapacity = true
             for id in ids where state.lines[id] == nil {
                 guard let line = state.free.popLast() else {
-                    hasRoom = false
+                    hasCapacity = false
                     break
                 }
-                // A line that cannot be written stays reserved for its ID: the next attempt overwrites it.
+                // If a line cannot be written, it stays reserved for its ID. The next attempt writes it again.
                 state.lines[id] = line
                 state.unsynced.insert(id)
             }
             try writeOut(&state)
-            guard hasRoom else { throw StoreFault(.unavailable, "\(path) is full") }
+            guard hasCapacity else { throw StoreFault(.unavailable, "\(path) is full") }
         }
     }
 
-    /// Removes IDs of sessions that the database no longer has.
+    /// Removes the IDs of sessions that have been removed from the database.
     ///
-    /// An ID that remains does no harm, as its session has ended. Its line can be overwritten in any case.
+    /// If an ID cannot be removed from the file, it does no harm, because its session has ended. Its line is used
+    /// again.
     func remove(_ ids: [SessionID]) async throws(StoreFault) {
         guard count.load(ordering: .acquiring) > 0 else { return }
         try await onQueue { [self] state throws(StoreFault) in
@@ -149,31 +154,31 @@ final class EndedSessions: Sendable {
         return try result.get()
     }
 
-    /// Returns whether the open file is still the one of that name, in its full length.
+    /// Returns whether the open file still has its name and its full length.
     ///
-    /// A clean-up or a restored backup may have removed or replaced it: IDs in the open file would not be found after a
-    /// restart.
+    /// A clean-up or a restored backup may have removed or replaced the file. A restart would then not find the IDs in
+    /// the open file.
     private func isInPlace(_ state: State) -> Bool {
         guard let descriptor = state.descriptor else { return false }
         var (open, named) = (stat(), stat())
         guard unsafe fstat(descriptor, &open) == 0, unsafe lstat(path, &named) == 0 else { return false }
         return open.st_dev == named.st_dev && open.st_ino == named.st_ino
-            && Int(open.st_size) >= Self.room * Self.lineLength
+            && Int(open.st_size) >= Self.capacity * Self.lineLength
     }
 
-    /// Opens the file, extends it to its full length, and writes the IDs of a file that was open before.
+    /// Opens the file, extends it to its full length, and writes the IDs of the file that was open before.
     private func open(_ state: inout State) throws(StoreFault) {
         let descriptor = unsafe Glibc.open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw Self.fault("cannot be opened", path: path) }
         do throws(StoreFault) {
-            try Self.checkIsFile(descriptor, path: path)
+            try Self.checkIsRegularFile(descriptor, path: path)
             var (fresh, count) = try Self.read(descriptor, path: path)
             fresh.descriptor = descriptor
-            if state.isDoubtful {
+            if state.mayBeUnsynced {
                 for line in fresh.free { try write(Self.freeLine, line: line, descriptor: descriptor) }
                 fresh.unsynced = Set(fresh.lines.keys)
             }
-            while count < Self.room {
+            while count < Self.capacity {
                 try write(Self.freeLine, line: count, descriptor: descriptor)
                 fresh.free.append(count)
                 count += 1
@@ -193,15 +198,15 @@ final class EndedSessions: Sendable {
             state = fresh
         } catch {
             close(descriptor)
-            state.isDoubtful = true
+            state.mayBeUnsynced = true
             throw error
         }
     }
 
-    /// Writes the IDs that may not be on the disk, and syncs the file.
+    /// Writes the IDs that may not be on the disk yet, and syncs the file.
     ///
-    /// After an error all of them are written again: Linux reports only once that a page could not be written, and then
-    /// treats it as written.
+    /// After an error the next call writes all of them again. Linux reports a page that could not be written only once,
+    /// and then treats it as written.
     private func writeOut(_ state: inout State, isNew: Bool = false) throws(StoreFault) {
         guard let descriptor = state.descriptor, isNew || !state.unsynced.isEmpty else { return }
         for id in state.unsynced {
@@ -212,7 +217,7 @@ final class EndedSessions: Sendable {
         state.unsynced = []
     }
 
-    /// Syncs the folder, so that the file has its name after a power cut.
+    /// Syncs the folder, so that the file keeps its name after a power cut.
     private func syncFolder() throws(StoreFault) {
         let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
         let descriptor = unsafe Glibc.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -221,17 +226,21 @@ final class EndedSessions: Sendable {
         guard calls.sync(descriptor, true) == 0 else { throw Self.fault("cannot be written", path: folder) }
     }
 
-    /// Checks that it is a regular file: a pipe would block its reader for ever.
-    private static func checkIsFile(_ descriptor: Int32, path: String) throws(StoreFault) {
+    /// Throws if the file is not a regular file.
+    ///
+    /// Reading a pipe would block forever.
+    private static func checkIsRegularFile(_ descriptor: Int32, path: String) throws(StoreFault) {
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             throw StoreFault(.unavailable, "\(path) is not a regular file")
         }
     }
 
-    /// Reads the file; every line that is not an ID is free.
+    /// Reads the file.
+    ///
+    /// Every line that is not an ID is free.
     private static func read(_ descriptor: Int32, path: String) throws(StoreFault) -> (state: State, count: Int) {
-        var bytes = [UInt8](repeating: 0, count: lineLength * room)
+        var bytes = [UInt8](repeating: 0, count: lineLength * capacity)
         var length = 0
         while length < bytes.count {
             let count = unsafe bytes.withUnsafeMutableBytes { buffer in

@@ -5,11 +5,12 @@ public import RealmKit
 
 /// Accepts every user.
 ///
-/// For tests of stacks, and for the end of a stack that accepts all users that no module before has rejected.
+/// It is for tests of stacks. It can also be the last module of a stack that accepts every user whom no other module
+/// rejects.
 ///
-/// Options: `groups`, the groups to commit. Source: pam_permit(8).
+/// Option: `groups`, the groups to commit. The model is pam_permit(8).
 public struct PermitLoginModule: ImmediateLoginModule {
-    /// `groups`.
+    /// The option `groups`.
     public static let options: PropertySchema = [Property("groups", .list, default: "")]
 
     private let groups: [String]
@@ -18,31 +19,33 @@ public struct PermitLoginModule: ImmediateLoginModule {
     ///
     /// - Parameters:
     ///   - realm: Any realm.
-    ///   - options: `groups`.
-    /// - Throws: Nothing: the schema has checked the options.
+    ///   - options: The option `groups`.
+    /// - Throws: Nothing, because the schema has checked the options.
     public init(realm: any Realm, options: ModuleOptions) throws(BadModule) {
         groups = try options.list("groups")
     }
 
-    /// Succeeds.
+    /// Succeeds and commits the groups.
     public func authenticateUser(_ attempt: LoginAttempt) throws(LoginFault) -> Verdict {
         attempt.commit(groups: groups)
     }
 }
 
-/// Rejects every user: for the end of a stack that accepts only users whom a sufficient module has accepted.
+/// Rejects every user.
 ///
-/// Source: pam_deny(8).
+/// It can be the last module of a stack, so that the stack accepts only users whom a sufficient module accepts.
+///
+/// The model is pam_deny(8).
 public struct DenyLoginModule: ImmediateLoginModule {
     /// Creates the module.
     ///
     /// - Parameters:
     ///   - realm: Any realm.
-    ///   - options: None.
+    ///   - options: The module has no options.
     /// - Throws: Nothing.
     public init(realm: any Realm, options: ModuleOptions) throws(BadModule) {}
 
-    /// Fails with permission denied.
+    /// Fails with `permissionDenied`.
     public func authenticateUser(_ attempt: LoginAttempt) throws(LoginFault) -> Verdict {
         .failed(.permissionDenied)
     }

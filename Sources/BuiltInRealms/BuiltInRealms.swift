@@ -5,9 +5,9 @@ public import RealmKit
 internal import RealmStore
 internal import RealmsWithoutStore
 
-/// The realms that `gatehouse` and `authcheck` are linked with.
+/// The realms that are linked into `gatehouse` and `authcheck`.
 ///
-/// A new one is a target and a line, here or in `realmsWithoutStore`.
+/// To add a realm, add a target, and a line here or in `realmsWithoutStore`.
 public let builtInRealms: [RealmKind] =
     realmsWithoutStore + [
         RealmKind(StoreRealm.self, modules: StoreLoginModule.self)
