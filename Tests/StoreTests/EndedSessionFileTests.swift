@@ -9,10 +9,10 @@ import Testing
 
 @testable import Store
 
-/// The file in which ends are noted, on disks that fail.
+/// Tests of the file for ended sessions on disks that fail.
 @Suite struct EndedSessionFileTests {
     private let folder = FileManager.default.temporaryDirectory.appending(path: "gatehouse-ended-\(UUID())").path
-    private let disk = Disk()
+    private let disk = FaultyDisk()
     private var path: String { "\(folder)/\(EndedSessionFile.fileName)" }
 
     init() throws { try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true) }
@@ -22,10 +22,10 @@ import Testing
         return try #require(SessionID(String(repeating: "A", count: 21 - digits.count) + digits + "A"))
     }
 
-    /// The sessions that another process reads from the file.
-    private func found() async throws -> Set<SessionID> { try await EndedSessionFile(path).read() }
+    /// Returns the IDs that another process would read from the file.
+    private func storedIDs() async throws -> Set<SessionID> { try await EndedSessionFile(path).read() }
 
-    @Test func `failed writes lose no line, and can be repeated`() async throws {
+    @Test func `a failed write can be repeated, and does not use up a line`() async throws {
         let file = EndedSessionFile(path, calls: disk.calls)
         try await file.prepare()
         disk.setFailing(writes: true)
@@ -35,16 +35,16 @@ import Testing
         disk.setFailing()
         try await file.add([try id(1)])
         try await file.add(try (2...EndedSessionFile.capacity).map { try id($0) })
-        #expect(try await found() == Set(try (1...EndedSessionFile.capacity).map { try id($0) }))
-        // A removal that cannot be written loses no line either.
+        #expect(try await storedIDs() == Set(try (1...EndedSessionFile.capacity).map { try id($0) }))
+        // A removal that cannot be written does not use up a line.
         disk.setFailing(writes: true)
         await #expect(throws: StoreFault(.unavailable, "")) { try await file.remove([try id(1), try id(2)]) }
         disk.setFailing()
         try await file.add([try id(5001), try id(5002)])
-        #expect(try await found().isSuperset(of: [try id(5001), try id(5002)]))
+        #expect(try await storedIDs().isSuperset(of: [try id(5001), try id(5002)]))
     }
 
-    @Test func `a pipe or a folder in place of the file is refused without blocking`() async throws {
+    @Test func `a pipe or a folder instead of the file is rejected without blocking`() async throws {
         #expect(unsafe mkfifo(path, 0o600) == 0)
         await #expect(throws: StoreFault(.unavailable, "")) { _ = try await EndedSessionFile(path).read() }
         await #expect(throws: StoreFault(.unavailable, "")) { try await EndedSessionFile(path).prepare() }
@@ -53,22 +53,22 @@ import Testing
         await #expect(throws: StoreFault(.unavailable, "")) { try await EndedSessionFile(path).prepare() }
     }
 
-    @Test func `notes that could not be synced are written again`() async throws {
+    @Test func `IDs that could not be synced are written again`() async throws {
         let file = EndedSessionFile(path, calls: disk.calls)
         try await file.prepare()
-        // As on Linux: the error is reported once, and the unwritten data is dropped.
+        // As on Linux, the error is reported once, and the data that was not written is lost.
         disk.loseAtNextSync(path)
         await #expect(throws: StoreFault(.unavailable, "")) { try await file.add([try id(1), try id(2)]) }
-        #expect(try await found().isEmpty)
+        #expect(try await storedIDs().isEmpty)
         try await file.add([try id(1)])
-        #expect(try await found() == [try id(1), try id(2)])
-        // Notes that are on the disk are not written again.
+        #expect(try await storedIDs() == [try id(1), try id(2)])
+        // IDs that are on the disk are not written again.
         let writes = disk.writes
         try await file.add([try id(1), try id(2)])
         #expect(disk.writes == writes)
     }
 
-    @Test func `space that could not be synced is reserved again`() async throws {
+    @Test func `free lines that could not be synced are written again`() async throws {
         let file = EndedSessionFile(path, calls: disk.calls)
         disk.loseAtNextSync(path)
         await #expect(throws: StoreFault(.unavailable, "")) { try await file.prepare() }
@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test(arguments: ["removed", "replaced", "emptied"])
-    func `notes are not written to a file that was replaced`(damage: String) async throws {
+    func `IDs are not written to a file that was replaced`(damage: String) async throws {
         let file = EndedSessionFile(path, calls: disk.calls)
         try await file.add([try id(1)])
         switch damage {
@@ -92,15 +92,17 @@ import Testing
             #expect(truncated == 0)
         }
         try await file.add([try id(2)])
-        // The earlier notes are there, too.
-        #expect(try await found() == Set(try [1, 2].map { try id($0) } + (damage == "replaced" ? [try id(7)] : [])))
+        // The new file also contains the earlier IDs.
+        #expect(
+            try await storedIDs() == Set(try [1, 2].map { try id($0) } + (damage == "replaced" ? [try id(7)] : []))
+        )
         try await file.remove([try id(1), try id(2)])
-        #expect(try await found() == Set(damage == "replaced" ? [try id(7)] : []))
+        #expect(try await storedIDs() == Set(damage == "replaced" ? [try id(7)] : []))
         let size = try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int
         #expect(size == 23 * EndedSessionFile.capacity)
     }
 
-    @Test func `a note is refused if the file is no longer a regular file`() async throws {
+    @Test func `an ID is rejected if the file is no longer a regular file`() async throws {
         let file = EndedSessionFile(path, calls: disk.calls)
         try await file.add([try id(1)])
         try FileManager.default.moveItem(atPath: path, toPath: path + ".old")
@@ -108,10 +110,10 @@ import Testing
         await #expect(throws: StoreFault(.unavailable, "")) { try await file.add([try id(2)]) }
         try FileManager.default.removeItem(atPath: path)
         try await file.add([try id(2)])
-        #expect(try await found() == [try id(1), try id(2)])
+        #expect(try await storedIDs() == [try id(1), try id(2)])
     }
 
-    @Test func `the folder is synced once after the file is made, and a failure to sync is an error`() async throws {
+    @Test func `the folder is synced after the file is created, and a failed sync is an error`() async throws {
         let file = EndedSessionFile(path, calls: disk.calls)
         disk.setFailing(folders: true)
         await #expect(throws: StoreFault(.unavailable, "")) { try await file.prepare() }
@@ -124,8 +126,8 @@ import Testing
     }
 }
 
-/// A disk that fails on demand.
-private final class Disk: Sendable {
+/// A disk on which a test can make writes and syncs fail.
+private final class FaultyDisk: Sendable {
     private struct State {
         var failsWrites = false
         var failsFolders = false
@@ -148,7 +150,9 @@ private final class Disk: Sendable {
         }
     }
 
-    /// Makes the next sync of a file fail, and the file lose its contents.
+    /// Makes the next sync of a file fail.
+    ///
+    /// The file then loses its contents.
     func loseAtNextSync(_ path: String) { state.withLock { $0.losing = path } }
 
     var calls: EndedSessionFile.SystemCalls {
@@ -161,7 +165,7 @@ private final class Disk: Sendable {
             }
             guard fails else { return real.write(descriptor, bytes, offset) }
             errno = ENOSPC
-            // Some of it may have been written.
+            // A part of the bytes is written before the error.
             return real.write(descriptor, Array(bytes.prefix(7)), offset)
         }
         calls.sync = { [self] descriptor, isFolder in

@@ -6,8 +6,10 @@ import RealmKit
 import SeededRandom
 import Testing
 
-/// Random changes of random files, compared with a model of lines that shares no code with the realm.
-struct PropertyTests {
+/// Random changes of random files.
+///
+/// The result is compared with a model of lines that shares no code with the realm.
+struct RandomChangesTests {
     private struct Line: Equatable {
         var text: String
         var end: String
@@ -17,7 +19,7 @@ struct PropertyTests {
 
     private static let rounds = 60
 
-    private func line(_ name: String, _ groups: [String], _ end: String, hash: String = Known.ssha) -> Line {
+    private func line(_ name: String, _ groups: [String], _ end: String, hash: String = KnownHashes.ssha) -> Line {
         Line(text: "\(name);\(hash);\(groups.joined(separator: ","))", end: end, name: name, groups: groups)
     }
 
@@ -25,7 +27,7 @@ struct PropertyTests {
     func `random changes keep all other lines byte for byte`(seed: UInt64) async throws {
         var random = Random(seed: seed)
         for round in 0..<Self.rounds {
-            let folder = try Folder()
+            let folder = try TemporaryFolder()
             var model = start(&random)
             try folder.write(model.map { $0.text + $0.end }.joined())
             let realm = try FileRealm.make(folder, ["format": .string("glassfish")])
@@ -62,7 +64,7 @@ struct PropertyTests {
         let index = model.firstIndex { $0.name == name }
         let groups = random.pick([[], ["a"], ["b", "c"], ["x y", "\u{E9}"]])
         guard let index else {
-            try await realm.add(UserRecord(user, groups: groups), hash: Known.ssha)
+            try await realm.add(UserRecord(user, groups: groups), hash: KnownHashes.ssha)
             let first = model.first { $0.end != "" }?.end ?? "\n"
             if let last = model.indices.last, model[last].end.isEmpty { model[last].end = first }
             model.append(line(name, groups, first))

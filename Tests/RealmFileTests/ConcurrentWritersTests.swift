@@ -7,16 +7,16 @@ import Testing
 
 @testable import RealmFile
 
-/// Concurrent writers, in one process and in several, and changes that fail.
-struct WriterTests {
-    private let folder: Folder
+/// Tests of concurrent writers in one or several processes, and of changes that fail.
+struct ConcurrentWritersTests {
+    private let folder: TemporaryFolder
 
-    init() throws { folder = try Folder() }
+    init() throws { folder = try TemporaryFolder() }
 
     private static let program = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
         .appendingPathComponent("filewriter").path
 
-    /// Starts the helper program from a shell, which may set limits first.
+    /// Starts the helper program in a shell that first runs the command `limits`.
     private func spawn(_ words: [String], limits: String = ":") throws -> pid_t {
         let all = ["/bin/sh", "-c", "\(limits); exec \"$0\" \"$@\"", Self.program] + words
         var actions = unsafe posix_spawn_file_actions_t()
@@ -44,8 +44,8 @@ struct WriterTests {
     }
 
     @Test(arguments: ["-", "groups"])
-    func `processes that change the same file at the same time lose no change`(groups: String) async throws {
-        try folder.write(groups == "-" ? "# here\n" : "# here\nann:\(Known.ssha)\n")
+    func `no change is lost if several processes change the same file at the same time`(groups: String) async throws {
+        try folder.write(groups == "-" ? "# here\n" : "# here\nann:\(KnownHashes.ssha)\n")
         try folder.write("", to: "groups")
         let groupFile = groups == "-" ? "-" : folder.file("groups")
         let processes = try (0..<4).map { try spawn([folder.file("users"), groupFile, "many", "p\($0)x", "25"]) }
@@ -62,7 +62,8 @@ struct WriterTests {
         #expect(try folder.names.filter { $0.contains(".new-") } == [])
     }
 
-    @Test func `realms of one process that change the same file at the same time lose no change`() async throws {
+    @Test func `no change is lost if several realms of one process change the same file at the same time`() async throws
+    {
         try folder.write("# here\n")
         let realms = try (0..<3).map { _ in try FileRealm.make(folder) }
         try await withThrowingTaskGroup(of: Void.self) { tasks in
@@ -76,8 +77,8 @@ struct WriterTests {
         for realm in realms { #expect(try await realm.users().count == 45) }
     }
 
-    @Test func `a wait for the lock that times out names the process that holds it`() throws {
-        try folder.write("ann;\(Known.ssha);a\n")
+    @Test func `the error of a timeout names the process that holds the lock`() throws {
+        try folder.write("ann;\(KnownHashes.ssha);a\n")
         let file = try FileSnapshot(reading: folder.file("users"))
         let lock = try FileLock(of: file.path, timeLimit: 0)
         withExtendedLifetime(lock) {
@@ -88,7 +89,7 @@ struct WriterTests {
     }
 
     @Test func `after the lock file is removed the next writer locks a new one`() throws {
-        try folder.write("ann;\(Known.ssha);a\n")
+        try folder.write("ann;\(KnownHashes.ssha);a\n")
         let file = try FileSnapshot(reading: folder.file("users"))
         let first = try FileLock(of: file.path, timeLimit: 0)
         try FileManager.default.removeItem(atPath: folder.file(".users.lock"))
@@ -99,11 +100,11 @@ struct WriterTests {
         }
     }
 
-    @Test func `a full disk changes nothing, and the message names the write that failed`() async throws {
+    @Test func `a change on a full disk fails, and the file stays as it was`() async throws {
         var text = "# here\n"
-        for number in 0..<40 { text += "user\(number);\(Known.ssha);users\n" }
+        for number in 0..<40 { text += "user\(number);\(KnownHashes.ssha);users\n" }
         try folder.write(text)
-        // No file may become longer than 2 blocks of 512 bytes.
+        // The limit of 2 blocks stops every file at 1024 bytes.
         let process = try spawn([folder.file("users"), "-", "add", "ann", "a"], limits: "trap '' XFSZ; ulimit -f 2")
         #expect(status(process) == 1)
         #expect(try folder.text() == text)
@@ -111,41 +112,45 @@ struct WriterTests {
         #expect(try folder.names == [".users.lock", "errors", "users"])
     }
 
-    @Test(.enabled(if: geteuid() == 0, "needs root, to run as another user"))
-    func `without write permission on the folder, or ownership of the file, nothing is changed`() async throws {
-        try folder.write("ann;\(Known.ssha);a\n", mode: 0o644)
+    @Test(.enabled(if: geteuid() == 0, "needs root to run a process as another user"))
+    func `a process that may not write to the folder, or does not own the file, changes nothing`() async throws {
+        try folder.write("ann;\(KnownHashes.ssha);a\n", mode: 0o644)
         unsafe chmod(folder.path, 0o755)
         unsafe chown(folder.path, 65534, 65534)
         let words = [folder.file("users"), "-", "add", "bob", "a"]
         try folder.write("", to: "errors", mode: 0o666)
-        // The writer owns the folder but not the file: a replacement would change the file's owner.
+        // The writer owns the folder but not the file, so a replacement would change the owner of the file.
         let other = "setpriv --reuid=65534 --regid=65534 --clear-groups"
         let process = try spawn(words, limits: "set -- \(other) \"$0\" \"$@\"; exec \"$@\"")
         #expect(status(process) == 1)
         #expect(try folder.text("errors").contains("cannot give"))
-        #expect(try folder.text() == "ann;\(Known.ssha);a\n")
+        #expect(try folder.text() == "ann;\(KnownHashes.ssha);a\n")
         unsafe chown(folder.path, 0, 0)
         try FileManager.default.removeItem(atPath: folder.file(".users.lock"))
         let second = try spawn(words, limits: "set -- \(other) \"$0\" \"$@\"; exec \"$@\"")
         #expect(status(second) == 1)
         #expect(try folder.text("errors").contains("cannot open the lock file"))
-        #expect(try folder.text() == "ann;\(Known.ssha);a\n")
+        #expect(try folder.text() == "ann;\(KnownHashes.ssha);a\n")
     }
 
-    /// A change writes two files; between the two writes a user may have only groups of both states.
-    @Test func `a change that fails half-way leaves only memberships that are in both states`() async throws {
-        try folder.write("ann:\(Known.ssha)\n")
+    /// A change writes two files.
+    ///
+    /// Between the two writes, a user may only be in groups that the user is in before and after the change.
+    @Test func `after a change that fails halfway, the user is only in groups of both the old and the new state`()
+        async throws
+    {
+        try folder.write("ann:\(KnownHashes.ssha)\n")
         try folder.write("old: ann\nstays: ann\nnew:\n", to: "groups")
         let realm = try FileRealm.make(folder, groups: "groups")
-        // A folder in the place where the user file's new contents would be written stops the change in the middle.
+        // A folder with the name of the temporary file stops the change after the first file.
         try FileManager.default.createDirectory(
             atPath: folder.file(".users.new-\(getpid())"),
             withIntermediateDirectories: true
         )
         var changes = UserChanges()
-        (changes.groups, changes.hash) = (["stays", "new"], Known.lilac)
+        (changes.groups, changes.hash) = (["stays", "new"], KnownHashes.lilac)
         await #expect(throws: RealmError.unavailable("")) { try await realm.change(try Username("ann"), changes) }
-        #expect(try folder.text() == "ann:\(Known.ssha)\n")
+        #expect(try folder.text() == "ann:\(KnownHashes.ssha)\n")
         #expect(try folder.text("groups") == "old:\nstays: ann\nnew:\n")
         #expect(try await realm.groupNames(of: Username("ann")) == ["stays"])
         await #expect(throws: RealmError.unavailable("")) { try await realm.remove(try Username("ann")) }

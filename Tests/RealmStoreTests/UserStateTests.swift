@@ -9,8 +9,8 @@ import RealmStore
 import Store
 import Testing
 
-/// The state of users, by which their sessions continue or end.
-@Suite struct StateTests {
+/// Tests of the state of users, which determines whether their sessions end.
+@Suite struct UserStateTests {
     private let realm: StoreRealm
     private let folder = FileManager.default.temporaryDirectory.appending(path: "gatehouse-state-\(UUID())").path
 
@@ -41,7 +41,9 @@ import Testing
         return await realm.state(of: ann)
     }
 
-    @Test func `a stamp depends on hash, groups and expiry, and users who cannot sign in are gone`() async throws {
+    @Test func `a stamp depends on hash, groups and expiry, and a user who cannot sign in has the state gone`()
+        async throws
+    {
         let ann = try Username("ann")
         #expect(await realm.state(of: ann) == .gone)
         try await realm.add(UserRecord(ann, groups: ["a", "b"]), hash: nil)
@@ -67,7 +69,7 @@ import Testing
         #expect(await realm.state(of: ann) == .gone)
     }
 
-    @Test func `with a removed store the state of a user is unknown`() async throws {
+    @Test func `the state of a user is unknown after the store was removed`() async throws {
         let ann = try Username("ann")
         try await realm.add(UserRecord(ann), hash: Self.hashes[0])
         let path = "\(folder)/\(GatehouseStore.fileName)"

@@ -9,7 +9,7 @@ import Throttle
 
 @testable import Store
 
-@Suite struct StoreTests {
+@Suite struct GatehouseStoreTests {
     private let folder = FileManager.default.temporaryDirectory.appending(path: "gatehouse-store-\(UUID())").path
 
     private func name(_ text: String) throws -> Username { try Username(text) }
@@ -19,7 +19,7 @@ import Throttle
         UserRow(UserRecord(try name(text), groups: groups), hash: hash, cost: cost)
     }
 
-    @Test func `a stored user is read back unchanged, groups in their order`() async throws {
+    @Test func `a stored user is read back unchanged, with the groups in their order`() async throws {
         let store = try GatehouseStore.inMemory()
         var record = UserRecord(try name("ann"), groups: ["Staff", "Admin", "staff"])
         record.isEnabled = false
@@ -34,7 +34,7 @@ import Throttle
         #expect(try await store.user(try name("Ann"), in: "r") == nil)
     }
 
-    @Test func `names that differ in a byte are different users`() async throws {
+    @Test func `names that differ in one byte belong to different users`() async throws {
         let store = try GatehouseStore.inMemory()
         try await store.add([try row("e\u{301}", hash: "1"), try row("\u{e9}", hash: "2")], to: "r")
         #expect(try await store.user(try name("\u{e9}"), in: "r")?.hash == "2")
@@ -42,7 +42,7 @@ import Throttle
         #expect(try await store.users(of: "r").count == 2)
     }
 
-    @Test func `if one of several users exists already none is added`() async throws {
+    @Test func `if one of several users already exists, no user is added`() async throws {
         let store = try GatehouseStore.inMemory()
         try await store.add([try row("ann")], to: "r")
         await #expect(throws: StoreFault.self) { try await store.add([try row("bob"), try row("ann")], to: "r") }
@@ -91,7 +91,7 @@ import Throttle
         #expect(try await store.user(try name("ann"), in: "r")?.record.format == "d")
     }
 
-    @Test func `a changed user is reported once and for one realm, and a rehash is not reported`() async throws {
+    @Test func `a changed user is reported once, only in its realm, and a rehash is not reported`() async throws {
         let store = try GatehouseStore.inMemory()
         try await store.add([try row("ann", hash: "h"), try row("bob")], to: "r")
         let (begin, initial) = try await store.changes(in: "r", after: nil)
@@ -109,7 +109,7 @@ import Throttle
         #expect(try await store.changes(in: "r", after: next).users == .none)
         try await store.remove(try name("bob"), from: "r")
         #expect(try await store.changes(in: "r", after: next).users == .some([try name("bob")]))
-        // Another file, or more changes than are kept.
+        // An unknown number means another file, or that older changes were removed.
         #expect(try await store.changes(in: "r", after: next + 1000).users == .all)
     }
 
@@ -177,7 +177,7 @@ import Throttle
         await #expect(throws: (any Error).self) { try await store.clear(.all) }
     }
 
-    @Test func `a cost without a hash blocks no user`() async throws {
+    @Test func `a cost without a hash does not prevent logins`() async throws {
         let store = try GatehouseStore.open(folder: folder)
         try await store.add([try row("ann", hash: "h", cost: "c")], to: "r")
         let queue = try DatabaseQueue(path: "\(folder)/\(GatehouseStore.fileName)")

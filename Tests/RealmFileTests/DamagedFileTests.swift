@@ -7,23 +7,23 @@ import Testing
 
 @testable import RealmFile
 
-/// Damaged files: they cause no crash, a malformed line makes no user, and no user gains a group.
-struct FuzzTests {
+/// Tests with randomly damaged files: no crash, no user from a malformed line, and no additional groups.
+struct DamagedFileTests {
     private static let rounds = 1500
 
     private static let keyFile = """
         # a key file
-        ann;\(Known.ssha);users,admins
-        bob;\(Known.glassfish);users
-        carl;!\(Known.lilac);users,staff
+        ann;\(KnownHashes.ssha);users,admins
+        bob;\(KnownHashes.glassfish);users
+        carl;!\(KnownHashes.lilac);users,staff
         dora;RESET;
-        \u{E9}va o'x@y;\(Known.ssha);b b
+        \u{E9}va o'x@y;\(KnownHashes.ssha);b b
         """
     private static let htpasswd = """
         # users
-        ann:\(Known.ssha)
-        bob:\(Known.lilac):more
-          carl:!\(Known.lilac)
+        ann:\(KnownHashes.ssha)
+        bob:\(KnownHashes.lilac):more
+          carl:!\(KnownHashes.lilac)
         \u{E9}va:$apr1$lpFLuRBw$PbVX9bbUkk3MXjeYqX9Ht/
         """
     private static let groupFile = """
@@ -55,7 +55,7 @@ struct FuzzTests {
         return text
     }
 
-    /// The users of a file, or nil if the whole file is refused.
+    /// Returns the users of a file; nil if the file is rejected.
     private func table(_ bytes: [UInt8], _ format: KeyFileFormat, _ groups: [UInt8]?) -> UserTable? {
         do throws(FileFault) {
             try TextLine.checkText(bytes, path: "f")
@@ -100,7 +100,7 @@ struct FuzzTests {
                 #expect(isThere, "seed \(seed), round \(round): \(user.name) \(groups)")
                 let twins = lines.filter { $0.unicodeScalars.starts(with: "\(user.name);".unicodeScalars) }.count
                 if twins > 1, user.usablePassword != nil {
-                    // The other line was ignored for another reason, with a warning.
+                    // The other line was ignored with a warning, for another reason.
                     #expect(!table.warnings.isEmpty, "seed \(seed), round \(round): \(user.name) stands twice")
                 }
             }
@@ -108,7 +108,7 @@ struct FuzzTests {
     }
 
     @Test(arguments: [21, 22])
-    func `a damaged group file adds only members that are named on the group's line`(seed: UInt64) {
+    func `the members of a group in a damaged group file are named on the group's line`(seed: UInt64) {
         var random = Random(seed: seed)
         for round in 0..<Self.rounds {
             let groups = mutate(Array(Self.groupFile.utf8), &random)
@@ -129,8 +129,8 @@ struct FuzzTests {
         }
     }
 
-    /// Users of undamaged lines are kept.
-    @Test func `a damaged line affects no other line`() {
+    /// The users on undamaged lines are still read.
+    @Test func `a damaged line does not affect the users on other lines`() {
         var random = Random(seed: 31)
         let lines = Self.keyFile.split(separator: "\n").map { Array($0.utf8) }
         for round in 0..<Self.rounds {
@@ -141,7 +141,7 @@ struct FuzzTests {
             let whole = table(Array(damaged.joined(separator: [0x0A])), .glassfish, nil)
             for (name, line) in [("ann", 1), ("bob", 2), ("carl", 3)] where line != index {
                 guard let user = whole?.users.first(where: { $0.name.text == name }), !user.isAmbiguous else {
-                    // The damage may have made a second line of the same name.
+                    // The damage may have created a second line with the same name.
                     #expect(String(decoding: damaged[index], as: UTF8.self).contains(name), "round \(round): \(name)")
                     continue
                 }
