@@ -1,21 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # Gatehouse
-"""Kills programs that change a file of users, at random moments, and looks at what is left.
+"""Kills programs that change a file of users at random times, and checks the file.
 
-    durability.py --add 'PROGRAM ... {file} ... {name} ... {groups}' [--form glassfish|htpasswd] [--rounds 200]
+    kill_file_writers.py --add 'PROGRAM ... {file} ... {name} ... {groups}' [--form glassfish|htpasswd] [--rounds 200]
 
-The command adds one user and ends with status 0 once the user is there for good. In the command and in the template of
---conf these are replaced: {folder}, {file}, {group_file}, {conf}, {name}, {groups} (comma between them). Two are started
-at a time and killed with SIGKILL after a random part of the time they usually take; some are left alone. After each round,
-and read by this program's own reader, not by Gatehouse's:
+The command adds one user. Its status is 0 when the user is stored. These words are replaced in the command and in the template of
+--conf: {folder}, {file}, {group_file}, {conf}, {name}, {groups} (separated by commas). In each round two writers are started at the
+same time. Most of them are killed with SIGKILL after a random part of the usual time. After each round the files are read by a
+parser of this script, not by Gatehouse. It checks that
 
-  - the file is whole: every line that was there before is there byte for byte, every other line is a user as asked for;
-  - every change that was acknowledged (status 0) is there, once, with its groups;
-  - nobody is there who was not asked for, and nobody is in a group they were not asked for;
-  - at most one temporary file is left over, and none after a writer that was not killed.
+  - every line that was there at the start is there byte for byte, and every other line is a user that a writer added;
+  - every acknowledged user (status 0) is there exactly once, with all groups;
+  - no other user is there, and no user is in another group;
+  - at most two temporary files are left over, and none after a writer that was not killed.
 
-Status 0 if all of that held, else 1, with what did not.
+The status is 0 if all checks succeed; otherwise it is 1, and the failures are printed.
 """
 
 import argparse
@@ -32,7 +32,7 @@ HASH = "{SSHA}lHFzXul4wnzRItssVcTnvXWRjNgBAgMEBQYHCA=="
 
 
 class Files:
-    """The files under test, and what must be in them."""
+    """The files under test, with their contents at the start."""
 
     def __init__(self, folder, form, size):
         self.folder, self.form = folder, form
@@ -40,7 +40,7 @@ class Files:
         self.group_file = os.path.join(folder, "groups")
         self.conf = os.path.join(folder, "realms.conf")
         separator = ";" if form == "glassfish" else ":"
-        lines = ["# a comment", "", "a line that is none"]
+        lines = ["# a comment", "", "a malformed line"]
         lines += [f"old{n}{separator}{HASH}" + (";all" if form == "glassfish" else "") for n in range(size)]
         self.base = ("\r\n".join(lines[:3]) + "\r\n" + "".join(line + "\n" for line in lines[3:])).encode()
         self.group_base = b"# groups\nothers: old0 old1\n"
@@ -59,20 +59,20 @@ class Files:
         return text
 
     def added(self):
-        """The users who came, each with groups, and what is wrong with the file."""
+        """Returns the added users with their groups, and the faults of the files."""
         with open(self.file, "rb") as file:
             data = file.read()
-        faults = [] if data.startswith(self.base) else ["lines that were there before are not there any more"]
+        faults = [] if data.startswith(self.base) else ["a line from the start is missing or changed"]
         if data and not data.endswith(b"\n"):
-            faults.append("the last line has no end")
+            faults.append("the last line has no line end")
         users = {}
         for line in data[len(self.base):].decode("utf-8", "replace").splitlines():
             fields = line.split(";" if self.form == "glassfish" else ":")
             if len(fields) != (3 if self.form == "glassfish" else 2) or not fields[1]:
-                faults.append(f"a line is broken: {line!r}")
+                faults.append(f"a line is malformed: {line!r}")
                 continue
             if fields[0] in users:
-                faults.append(f"{fields[0]} is there twice")
+                faults.append(f"{fields[0]} is on two lines")
             users[fields[0]] = set(fields[2].split(",")) if self.form == "glassfish" else set()
         if self.form == "htpasswd":
             faults += self.add_groups(users)
@@ -81,13 +81,13 @@ class Files:
     def add_groups(self, users):
         with open(self.group_file, "rb") as file:
             data = file.read()
-        faults = [] if data.startswith(self.group_base) else ["the group file's lines are not what they were"]
+        faults = [] if data.startswith(self.group_base) else ["a line of the group file from the start is missing or changed"]
         for line in data[len(self.group_base):].decode("utf-8", "replace").splitlines():
             group, colon, members = line.partition(":")
             if not colon:
-                faults.append(f"a line of the group file is broken: {line!r}")
+                faults.append(f"a line of the group file is malformed: {line!r}")
             for member in members.split():
-                # A membership of somebody who is not there is what a killed writer may leave: it lets nobody in.
+                # A killed writer may leave a membership of a user who is not in the file. It gives access to no user.
                 if member in users:
                     users[member].add(group)
         return faults
@@ -96,7 +96,7 @@ class Files:
         return [name for name in os.listdir(self.folder) if ".new-" in name]
 
 
-def run(options, files, name, groups):
+def start_writer(options, files, name, groups):
     command = shlex.split(files.fill(options.add, name=name, groups=",".join(groups)))
     stdin = subprocess.PIPE if options.input else subprocess.DEVNULL
     process = subprocess.Popen(command, stdin=stdin, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
@@ -118,39 +118,39 @@ class Trial:
     def __init__(self, options, files):
         self.options, self.files = options, files
         self.random = random.Random(options.seed)
-        self.wanted, self.acknowledged, self.count = {}, set(), 0
-        self.killed = self.unacknowledged_but_there = self.most_leftovers = 0
+        self.expected, self.acknowledged, self.count = {}, set(), 0
+        self.killed = self.stored_without_acknowledgement = self.maximum_leftovers = 0
 
     def next_user(self):
         self.count += 1
         name = f"new{self.count}"
-        self.wanted[name] = {f"g{self.count % 3}", "all"}
-        return name, sorted(self.wanted[name])
+        self.expected[name] = {f"g{self.count % 3}", "all"}
+        return name, sorted(self.expected[name])
 
-    def usual(self):
-        """How long a writer takes that is left alone."""
+    def usual_time(self):
+        """Returns the usual time of a writer that is not killed."""
         times = []
         for _ in range(5):
             name, groups = self.next_user()
-            began = time.monotonic()
-            status, errors = finish(run(self.options, self.files, name, groups))
+            start = time.monotonic()
+            status, errors = finish(start_writer(self.options, self.files, name, groups))
             if status != 0:
-                sys.exit(f"the command fails when left alone: {errors}")
+                sys.exit(f"the command fails although it was not killed: {errors}")
             self.acknowledged.add(name)
-            times.append(time.monotonic() - began)
+            times.append(time.monotonic() - start)
         return sorted(times)[2]
 
-    def round(self, usual):
-        """Two writers at a time, each killed or left alone; what is wrong afterwards."""
+    def round(self, usual_time):
+        """Runs two writers at the same time, kills most of them, and returns the faults."""
         running = []
         for _ in range(2):
             name, groups = self.next_user()
-            moment = time.monotonic() + self.random.uniform(0, 2.2 * usual)
-            running.append((moment, name, run(self.options, self.files, name, groups)))
+            kill_time = time.monotonic() + self.random.uniform(0, 2.2 * usual_time)
+            running.append((kill_time, name, start_writer(self.options, self.files, name, groups)))
         faults = []
-        for moment, name, process in sorted(running, key=lambda entry: entry[0]):
+        for kill_time, name, process in sorted(running, key=lambda entry: entry[0]):
             if self.random.random() < 0.9:
-                time.sleep(max(0, moment - time.monotonic()))
+                time.sleep(max(0, kill_time - time.monotonic()))
                 process.send_signal(signal.SIGKILL)
             status, errors = finish(process)
             if status == 0:
@@ -159,35 +159,35 @@ class Trial:
                 self.killed += 1
             else:
                 faults.append(f"a writer failed with status {status}: {errors}")
-        return faults + self.look()
+        return faults + self.check()
 
-    def look(self):
+    def check(self):
         users, faults = self.files.added()
         for name in sorted(self.acknowledged - users.keys()):
-            faults.append(f"{name} was acknowledged and is lost")
+            faults.append(f"{name} was acknowledged but is missing")
         for name, groups in users.items():
-            if name not in self.wanted:
-                faults.append(f"{name} was never asked for")
-            elif not groups <= self.wanted[name] or (name in self.acknowledged and groups != self.wanted[name]):
-                faults.append(f"{name} is in {sorted(groups)}, not in {sorted(self.wanted[name])}")
-        self.unacknowledged_but_there = len(users.keys() - self.acknowledged)
+            if name not in self.expected:
+                faults.append(f"{name} was not added by any writer")
+            elif not groups <= self.expected[name] or (name in self.acknowledged and groups != self.expected[name]):
+                faults.append(f"{name} is in {sorted(groups)}, expected {sorted(self.expected[name])}")
+        self.stored_without_acknowledgement = len(users.keys() - self.acknowledged)
         leftovers = self.files.leftovers()
-        self.most_leftovers = max(self.most_leftovers, len(leftovers))
+        self.maximum_leftovers = max(self.maximum_leftovers, len(leftovers))
         if len(leftovers) > 2:
-            faults.append(f"temporary files pile up: {leftovers}")
+            faults.append(f"too many temporary files: {leftovers}")
         return faults
 
     def run(self):
-        usual = self.usual()
+        usual_time = self.usual_time()
         for number in range(self.options.rounds):
-            faults = self.round(usual)
+            faults = self.round(usual_time)
             if faults:
-                return usual, [f"round {number + 1}: {fault}" for fault in faults]
+                return usual_time, [f"round {number + 1}: {fault}" for fault in faults]
         name, groups = self.next_user()
-        status, errors = finish(run(self.options, self.files, name, groups))
-        faults = [] if status == 0 else [f"after all of it a writer fails: {errors}"]
-        faults += [f"{name} is left over" for name in self.files.leftovers()]
-        return usual, faults + self.look()
+        status, errors = finish(start_writer(self.options, self.files, name, groups))
+        faults = [] if status == 0 else [f"a writer after the last round fails: {errors}"]
+        faults += [f"temporary file left over: {name}" for name in self.files.leftovers()]
+        return usual_time, faults + self.check()
 
 
 def main():
@@ -195,9 +195,9 @@ def main():
     parser.add_argument("--add", required=True, help="the command that adds one user")
     parser.add_argument("--form", choices=["glassfish", "htpasswd"], default="glassfish")
     parser.add_argument("--rounds", type=int, default=200)
-    parser.add_argument("--size", type=int, default=200, help="how many users there are at first")
-    parser.add_argument("--conf", help="a template to be written to {conf} first")
-    parser.add_argument("--input", help="a line for the command's standard input")
+    parser.add_argument("--size", type=int, default=200, help="the number of users at the start")
+    parser.add_argument("--conf", help="a template that is written to {conf} before the first round")
+    parser.add_argument("--input", help="a line for the standard input of the command")
     parser.add_argument("--seed", type=int, default=int(time.time()))
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="durability-") as folder:
@@ -206,14 +206,14 @@ def main():
             with open(options.conf, encoding="utf-8") as template:
                 Files.write(files.conf, files.fill(template.read()).encode())
         trial = Trial(options, files)
-        usual, faults = trial.run()
+        usual_time, faults = trial.run()
     for fault in faults:
-        print(f"WRONG {fault}")
+        print(f"FAILED {fault}")
     print(
         f"{options.form}: {trial.killed} of {trial.count} writers killed (seed {options.seed}), each within "
-        f"{2.2 * usual * 1000:.0f} ms; {len(trial.acknowledged)} acknowledged, all there; "
-        f"{trial.unacknowledged_but_there} there without having been acknowledged; "
-        f"at most {trial.most_leftovers} temporary files at a time"
+        f"{2.2 * usual_time * 1000:.0f} ms; {len(trial.acknowledged)} users acknowledged, none missing; "
+        f"{trial.stored_without_acknowledgement} stored without acknowledgement; "
+        f"at most {trial.maximum_leftovers} temporary files at the same time"
         if not faults
         else f"{options.form}: failed with seed {options.seed}"
     )
