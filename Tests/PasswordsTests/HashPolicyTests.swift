@@ -110,7 +110,7 @@ import Testing
         (.pbkdf2SHA256(iterations: 600_000), true), (.pbkdf2SHA256(iterations: 599_999), false),
         (.pbkdf2SHA512(iterations: 210_000), true), (.sha512crypt(rounds: 5000), false),
     ])
-    func `a policy below OWASP's minimum gets a warning`(scheme: HashScheme, isEnough: Bool) {
+    func `a policy below OWASP's minimum has a warning`(scheme: HashScheme, isEnough: Bool) {
         #expect((HashPolicy(scheme).warning == nil) == isEnough)
     }
 }

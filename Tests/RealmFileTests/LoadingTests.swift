@@ -45,7 +45,7 @@ struct LoadingTests {
         )
     }
 
-    @Test func `UTF-16 files, files with NUL bytes and folders are refused`() throws {
+    @Test func `UTF-16 files, files with NUL bytes and folders are rejected`() throws {
         try folder.write([0xFF, 0xFE, 0x61, 0x00])
         #expect(fault() == "file: users: it is UTF-16; it must be UTF-8")
         try folder.write([0x61, 0x0A, 0x00])
@@ -55,18 +55,18 @@ struct LoadingTests {
         #expect(fault() == "file: users: it is not a regular file")
     }
 
-    @Test func `a named pipe is refused without waiting for a writer`() {
+    @Test func `a named pipe is rejected without waiting for a writer`() {
         unsafe mkfifo(folder.file("users"), 0o600)
         #expect(fault() == "file: users: it is not a regular file")
     }
 
-    @Test func `a file longer than 64 MiB is refused`() throws {
+    @Test func `a file longer than 64 MiB is rejected`() throws {
         try folder.write("")
         unsafe truncate(folder.file("users"), 65 << 20)
         #expect(fault() == "file: users: it is longer than 64 MiB")
     }
 
-    @Test func `a file that mixes both formats is refused unless format is set`() throws {
+    @Test func `a file that mixes both formats is rejected unless format is set`() throws {
         try folder.write("ann;\(KnownHashes.ssha);a\n# x:y\nbob:\(KnownHashes.ssha)\n")
         #expect(
             fault() == """
@@ -78,7 +78,7 @@ struct LoadingTests {
         #expect(try FileRealm.make(folder, ["format": .string("htpasswd")]).listing == ["bob: "])
     }
 
-    @Test func `a group file beside a key file is refused`() throws {
+    @Test func `a group file beside a key file is rejected`() throws {
         try folder.write("ann;\(KnownHashes.ssha);a\n")
         try folder.write("", to: "groups")
         #expect(fault(groups: "groups").hasPrefix("file: users: it is a GlassFish key file, which contains the groups"))
@@ -103,7 +103,7 @@ struct LoadingTests {
         #expect(try folder.text("groups") == "a: ann\n")
     }
 
-    @Test func `a world-writable user or group file is refused`() throws {
+    @Test func `a world-writable user or group file is rejected`() throws {
         try folder.write("ann;\(KnownHashes.ssha);a\n", mode: 0o602)
         #expect(fault() == "file: users: every user of this machine may write to it; chmod o-w users")
         try folder.write("ann:\(KnownHashes.ssha)\n")
@@ -111,7 +111,7 @@ struct LoadingTests {
         #expect(fault(groups: "groups").contains("groups: every user of this machine may write to it"))
     }
 
-    @Test func `a file in a world-writable folder is refused unless the folder is sticky`() throws {
+    @Test func `a file in a world-writable folder is rejected unless the folder is sticky`() throws {
         try folder.write("ann;\(KnownHashes.ssha);a\n")
         unsafe chmod(folder.path, 0o703)
         #expect(fault().hasPrefix("file: users: every user of this machine may replace it"))

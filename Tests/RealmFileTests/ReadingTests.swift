@@ -175,7 +175,7 @@ struct ReadingTests {
         ("admins: ann\u{1}", "it contains a control character"),
         ("a\u{85}: ann", "the group's name contains a control character"),
     ])
-    func `a malformed line of a group file adds no group, and gets a warning`(line: String, reason: String) throws {
+    func `a malformed line of a group file adds no group, and has a warning`(line: String, reason: String) throws {
         try folder.write("ann:\(KnownHashes.ssha)\n")
         try folder.write("staff: ann\n\(line)\n", to: "groups")
         let realm = try FileRealm.make(folder, groups: "groups")

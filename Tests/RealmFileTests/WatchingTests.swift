@@ -94,7 +94,7 @@ struct WatchingTests {
         let entries = log.entries.map { $0.replacingOccurrences(of: folder.path + "/", with: "") }
         #expect(entries.count == 1)
         #expect(entries.first?.hasPrefix("error: \(message)") == true)
-        #expect(entries.first?.hasSuffix("; the previous users stay") == true)
+        #expect(entries.first?.hasSuffix("; the previous users are kept") == true)
         try? FileManager.default.removeItem(atPath: folder.file("users"))
         try replace("ann;\(KnownHashes.ssha);b\n")
         #expect(names(await realm.refresh()) == ["ann"])

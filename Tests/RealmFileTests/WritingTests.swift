@@ -91,7 +91,7 @@ struct WritingTests {
         #expect(try folder.text() == "ann;\(KnownHashes.glassfish);a\n")
     }
 
-    @Test func `adding an existing user or changing an unknown one fails, and nothing is written`() async throws {
+    @Test func `adding an existing user or changing an unknown user fails, and nothing is written`() async throws {
         try folder.write("ann;\(KnownHashes.ssha);a\nbob;x;y\nbob;x;y\n")
         let realm = try FileRealm.make(folder)
         let before = try folder.text()
@@ -159,7 +159,7 @@ struct WritingTests {
         #expect(try folder.text("groups") == "g: ann\n")
     }
 
-    @Test func `expiry, a forced password change, and groups without a group file are refused`() async throws {
+    @Test func `expiry, a forced password change, and groups without a group file are rejected`() async throws {
         try folder.write("ann:\(KnownHashes.ssha)\n")
         let realm = try FileRealm.make(folder)
         await #expect(throws: RealmError.invalidOperation("")) { try await realm.add(try user("u", ["g"]), hash: nil) }

@@ -91,7 +91,7 @@ import Testing
         #expect(try await fixture.failure("bob", "correct horse") == .unknownUser)
     }
 
-    @Test func `CVE-2025-53942: disabled and expired users, and those with a forced change, cannot log in`()
+    @Test func `CVE-2025-53942: disabled users, expired users, and users who must change the password cannot log in`()
         async throws
     {
         let fixture = try StoreFixture()

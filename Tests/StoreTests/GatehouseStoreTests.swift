@@ -141,7 +141,7 @@ import Throttle
         #expect(throws: StoreFault(.tooNew, "")) { _ = try GatehouseStore.open(folder: folder) }
     }
 
-    @Test func `a file that is not a store is refused and stays as it is`() throws {
+    @Test func `a file that is not a store is rejected and stays as it is`() throws {
         try FileManager.default.createDirectory(
             atPath: folder,
             withIntermediateDirectories: true,
@@ -154,7 +154,7 @@ import Throttle
         #expect(try Data(contentsOf: URL(filePath: path)) == bytes)
     }
 
-    @Test func `a folder that other users may write to is refused`() throws {
+    @Test func `a folder that other users may write to is rejected`() throws {
         try FileManager.default.createDirectory(
             atPath: folder,
             withIntermediateDirectories: true,

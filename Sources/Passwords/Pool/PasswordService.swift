@@ -82,7 +82,7 @@ public final class PasswordService: Sendable {
         switch hashed.result {
         case .checked(let matches): return matches && !password.isEmpty
         case .failed(let fault): throw Self.fault(fault)
-        case .hashed: throw .internalError("a password check ended in a hash")
+        case .hashed: throw .internalError("the result of a password check is a hash")
         }
     }
 
@@ -103,7 +103,7 @@ public final class PasswordService: Sendable {
         switch hashed.result {
         case .hashed(let text): return text
         case .failed(let fault): throw Self.fault(fault)
-        case .checked: throw .internalError("a new hash ended in a check")
+        case .checked: throw .internalError("the result of a hash computation is a check")
         }
     }
 

@@ -53,7 +53,9 @@ package struct StateFolder {
     static func checkOnlyOwnerCanWrite(_ path: String) throws(Fault) -> uid_t {
         var status = stat()
         guard unsafe stat(path, &status) == 0 else { throw Fault("cannot access \(path)") }
-        guard status.st_mode & (S_IWGRP | S_IWOTH) == 0 else { throw Fault(reason: "\(path): others may write to it") }
+        guard status.st_mode & (S_IWGRP | S_IWOTH) == 0 else {
+            throw Fault(reason: "\(path): other users may write to it")
+        }
         return status.st_uid
     }
 

@@ -49,7 +49,7 @@ enum FileReplacement {
         if status.st_uid != permissions.user || status.st_gid != permissions.group {
             guard fchown(descriptor, permissions.user, permissions.group) == 0 else {
                 throw .system(
-                    "nothing is changed: cannot give \(path) to user \(permissions.user), group \(permissions.group)"
+                    "nothing is changed: cannot change the owner of \(path) to user \(permissions.user), group \(permissions.group)"
                 )
             }
         }

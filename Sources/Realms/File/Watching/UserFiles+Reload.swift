@@ -90,7 +90,7 @@ extension UserFiles {
             (state.checkedStamps, state.checkedAt, state.isSettled, state.fault) = (stamps, moment, false, fault)
             return (true, isNew)
         }
-        if isNew { log?("\(fault); the previous users stay", .error) }
+        if isNew { log?("\(fault); the previous users are kept", .error) }
         return isDone
     }
 
