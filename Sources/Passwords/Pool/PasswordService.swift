@@ -46,12 +46,12 @@ public final class PasswordService: Sendable {
         self.pool = pool
     }
 
-    /// Returns whether a check of a cost takes at most the memory that all checks together may take.
+    /// Returns whether the memory of a check is within the limit of the pool.
     ///
-    /// Other checks are never computed.
+    /// A check above the limit is never computed.
     ///
     /// - Parameter cost: The cost.
-    /// - Returns: False if the check takes more memory.
+    /// - Returns: True if the check can be computed.
     public func isWithinMemoryLimit(_ cost: HashCost) -> Bool { cost.memory <= pool.settings.memory }
 
     /// Checks a password.

@@ -45,8 +45,7 @@ extension UserFiles {
         let new = try check(file, edit: edit, old: old)
         let groups = try groupSteps(edit, old: before)
         var isWritten = false
-        // If an error stops the change halfway, the user has no group that was not there before or would not be there
-        // after it.
+        // If an error stops the change halfway, the user is only in groups of both the old and the new state.
         try Self.unavailable { () throws(FileFault) in
             for step in groups.before { isWritten = try setGroups(step, of: edit.user) || isWritten }
             if file != old.file.bytes {
@@ -86,8 +85,8 @@ extension UserFiles {
     ///
     /// The two files cannot be replaced at the same moment. The groups of a new user are written before the user, and
     /// the groups of a removed user are deleted after the user. A change first removes old groups, then changes the
-    /// password or the state, and then adds new groups. At no time can the old or the new password be used with groups
-    /// that do not belong to it.
+    /// password or the state, and then adds new groups. During the change, both passwords give access only to groups of
+    /// both the old and the new state.
     private func groupSteps(
         _ edit: UserEdit,
         old: [String]
