@@ -119,14 +119,14 @@ timing:
 	@[ -n "$(GATEHOUSE)" ] || swift build -c release --product gatehouse
 	Tests/Timing/timing.py "$(or $(GATEHOUSE),$$(swift build -c release --show-bin-path)/gatehouse)"
 
-# FILEWRITER names a program that is built already, called as in Tests/Durability/filewriter.
+# FILEWRITER is the path of a program with the arguments of Tests/Durability/filewriter.
 durability:
 	@[ -n "$(FILEWRITER)" ] || swift build --product filewriter
 	@[ -n "$(GATEHOUSE)" ] || swift build -c release --product gatehouse
 	for form in "glassfish -" "htpasswd {group_file}"; do set -- $$form; \
-		Tests/Durability/durability.py --form $$1 --rounds $(or $(ROUNDS),200) --add \
+		Tests/Durability/kill_file_writers.py --form $$1 --rounds $(or $(ROUNDS),200) --add \
 		"$(or $(FILEWRITER),$$(swift build --show-bin-path)/filewriter) {file} $$2 add {name} {groups}" || exit 1; done
-	Tests/Durability/users.py --kills $(or $(KILLS),200) \
+	Tests/Durability/kill_user_commands.py --kills $(or $(KILLS),200) \
 		"$(or $(GATEHOUSE),$$(swift build -c release --show-bin-path)/gatehouse)"
 
 deps:

@@ -6,12 +6,12 @@ package import RealmConfiguration
 package import RealmKit
 internal import Synchronization
 
-/// The services that a program provides to its realms: password checks, the time, a log, and those of its state folder.
+/// The services that a program provides to its realms: password checks, the time, a log, and the services of its state
+/// folder.
 ///
-/// A reloaded configuration gets the same hashing pool and the same store, as long as its settings for them are the
-/// same.
+/// After a reload of the configuration, the hashing pool and the store are used again if their settings are the same.
 package final class ProgramServices: RealmServiceSource {
-    private struct Kept {
+    private struct Current {
         var settings: PasswordSettings?
         var passwords: PasswordService?
         var folder: String?
@@ -21,11 +21,11 @@ package final class ProgramServices: RealmServiceSource {
     private let state: ProgramState
     private let access: StateAccess
     private let log: RealmLog
-    private let kept = Mutex(Kept())
+    private let current = Mutex(Current())
 
     /// - Parameters:
     ///   - state: The services of the state folder.
-    ///   - access: The use that this program makes of the state folder.
+    ///   - access: The program's access to the state folder.
     ///   - log: The log for messages of realms to the administrator.
     package init(_ state: ProgramState, access: StateAccess, log: RealmLog) {
         self.state = state
@@ -37,26 +37,28 @@ package final class ProgramServices: RealmServiceSource {
         for passwords: PasswordSettings,
         stateFolder: String
     ) throws(RealmServiceFault) -> RealmServices {
-        try kept.withLock { kept throws(RealmServiceFault) -> RealmServices in
-            if kept.folder != stateFolder {
-                kept.addState = state.provider(stateFolder, access)
-                kept.folder = stateFolder
+        try current.withLock { current throws(RealmServiceFault) -> RealmServices in
+            if current.folder != stateFolder {
+                current.addState = state.provider(stateFolder, access)
+                current.folder = stateFolder
             }
-            if kept.settings != passwords || kept.passwords == nil {
-                let pool = kept.settings?.slots == passwords.slots ? kept.passwords?.pool : nil
-                kept.passwords = try Self.passwordService(passwords, pool: pool)
-                kept.settings = passwords
+            if current.settings != passwords || current.passwords == nil {
+                let pool = current.settings?.slots == passwords.slots ? current.passwords?.pool : nil
+                current.passwords = try Self.passwordService(passwords, pool: pool)
+                current.settings = passwords
             }
             var services = RealmServices()
-            services[PasswordService.self] = kept.passwords
+            services[PasswordService.self] = current.passwords
             services[RealmLog.self] = log
             services[WallClock.self] = WallClock.system
-            kept.addState?(&services)
+            current.addState?(&services)
             return services
         }
     }
 
-    /// A service for the settings, with the hashing pool of the previous one if it has the same settings.
+    /// Creates a service for the settings.
+    ///
+    /// It uses the given hashing pool, or a new pool if that is nil.
     private static func passwordService(
         _ settings: PasswordSettings,
         pool: HashingPool?

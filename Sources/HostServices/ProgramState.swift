@@ -3,39 +3,47 @@
 
 package import RealmKit
 
-/// The part of a program that keeps data in the state folder, such as the store of users, locks and sessions.
+/// The services for data in the state folder, such as the store of users, locks and sessions.
 ///
-/// An executable passes it to its command. ``none`` keeps nothing; a program with it builds without a database library.
-/// The target StoreServices adds `.store`.
+/// An executable passes this value to its command. With ``none`` the program stores nothing, and needs no database
+/// library. The target StoreServices adds `.store`.
 public struct ProgramState: Sendable {
-    /// Adds the services of one state folder to those that realms get.
+    /// Adds the services of one state folder to the services of the realms.
     package typealias Provider = @Sendable (inout RealmServices) -> Void
 
-    /// Makes the provider for a state folder; it opens files only when one of its services is first used.
+    /// Returns the provider for a state folder.
+    ///
+    /// Files are opened when a service is first used.
     package let provider: @Sendable (_ folder: String, _ access: StateAccess) -> Provider
 
-    /// Keeps nothing: a configuration with a realm that needs a store cannot be loaded.
+    /// No services.
+    ///
+    /// A configuration with a realm that needs a store cannot be loaded.
     public static let none = ProgramState { _, _ in { _ in } }
 
-    /// - Parameter provider: Makes the provider for a state folder.
+    /// - Parameter provider: Returns the provider for a state folder.
     package init(_ provider: @escaping @Sendable (_ folder: String, _ access: StateAccess) -> Provider) {
         self.provider = provider
     }
 }
 
-/// The use that a program makes of its state folder.
+/// The access of a program to its state folder.
 package enum StateAccess: Sendable, Hashable {
-    /// Reads and writes; missing files are created.
+    /// The program reads and writes.
+    ///
+    /// Missing files are created.
     case createIfMissing
-    /// Reads only; a missing store is taken for an empty one.
+    /// The program only reads.
+    ///
+    /// A missing store is treated as an empty store.
     case existingOnly
 }
 
-/// The service of a state folder that reads the locks which a server has recorded there.
+/// The service that reads the locks that a server has stored in the state folder.
 package struct RecordedLockouts: Sendable {
-    /// Reads the locks that are in force at a time in seconds since 1970.
+    /// Reads the locks that are active at a time, in seconds since 1970.
     ///
-    /// The throttle that it returns rejects logins of locked accounts and counts nothing.
+    /// The returned throttle rejects logins of locked accounts. It does not count failures.
     package let throttle: @Sendable (_ now: Int) async throws -> any LoginThrottle
 
     package init(_ throttle: @escaping @Sendable (_ now: Int) async throws -> any LoginThrottle) {

@@ -5,7 +5,7 @@ package import RealmKit
 internal import Synchronization
 
 extension RealmLog {
-    /// A log for a command: a message that a realm writes repeatedly is written once.
+    /// Creates a log that writes each message only once, for commands.
     ///
     /// - Parameter write: Writes a message.
     /// - Returns: The log.

@@ -3,12 +3,16 @@
 
 public import RealmKit
 
-/// The hash of a stored password, against which a password can be checked.
+/// The hash of a stored password.
 ///
-/// It is immutable and may be used from any thread. A check takes as long as the hash costs, so it runs on a thread
-/// that may be busy for that long: see ``HashingPool``.
+/// Passwords are checked against it.
+///
+/// It is immutable and may be used from any thread. A check blocks its thread while the hash is computed, so
+/// ``HashingPool`` computes checks on its own threads.
 public protocol PasswordHash: Sendable {
-    /// The cost of a check, the same for every password.
+    /// The cost of a check.
+    ///
+    /// It is the same for every password.
     var cost: HashCost { get }
 
     /// Checks a password.
@@ -17,20 +21,24 @@ public protocol PasswordHash: Sendable {
     ///
     /// - Parameter password: The password.
     /// - Returns: True if it is the stored password.
-    /// - Throws: ``HashFault``: `unusable` for a password that the format cannot take as a whole (bcrypt beyond 72
-    ///   bytes, crypt(3) with a NUL); it is rejected, never cut. `failed` when the library cannot compute the hash, as
-    ///   without memory.
+    /// - Throws: ``HashFault``. The code is `unusable` if the format would ignore a part of the password. Such a
+    ///   password is rejected and never truncated: for bcrypt more than 72 bytes, for crypt(3) a NUL byte. The code is
+    ///   `failed` if the library cannot compute the hash, for example because there is no memory.
     func matches(_ password: Secret) throws(HashFault) -> Bool
 
-    /// A hash of equal cost that no password matches: it is checked where there is no stored password.
+    /// A hash of equal cost that no password matches.
+    ///
+    /// It is checked if there is no stored password.
     var decoy: any PasswordHash { get }
 }
 
-/// The cost of a check: two hashes of equal cost take the same time and the same memory.
+/// The cost of a check.
+///
+/// Checks of equal cost take the same time and the same memory.
 public struct HashCost: Sendable, Hashable, CustomStringConvertible {
-    /// The format's name, as in `argon2id`.
+    /// The format's name, such as `argon2id`.
     public let format: String
-    /// The parameters that decide the cost, as in `m=19456,t=2,p=1`; empty if there are none.
+    /// The parameters that determine the cost, such as `m=19456,t=2,p=1`; empty for a format without parameters.
     public let parameters: String
     /// The memory that a check takes, in bytes; 0 if it is negligible.
     public let memory: Int
@@ -39,7 +47,7 @@ public struct HashCost: Sendable, Hashable, CustomStringConvertible {
     ///
     /// - Parameters:
     ///   - format: The format's name.
-    ///   - parameters: The parameters that decide the cost.
+    ///   - parameters: The parameters that determine the cost.
     ///   - memory: The memory that a check takes, in bytes.
     public init(format: String, parameters: String = "", memory: Int = 0) {
         self.format = format
@@ -47,13 +55,16 @@ public struct HashCost: Sendable, Hashable, CustomStringConvertible {
         self.memory = memory
     }
 
-    /// Format and parameters, as in `argon2id m=19456,t=2,p=1`.
+    /// The format and the parameters, such as `argon2id m=19456,t=2,p=1`.
     public var description: String { parameters.isEmpty ? format : "\(format) \(parameters)" }
 }
 
-/// The reason why a stored text cannot be used as a password hash: unknown format, malformed, or too costly.
+/// The error for a stored text that is not a usable password hash: its format is unknown, it is malformed, or a check
+/// would be too costly.
 public struct BadHash: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The text for the administrator; it quotes no more of the stored text than the name of its format.
+    /// The text for the administrator.
+    ///
+    /// Of the stored text it quotes only the name of the format.
     public let description: String
 
     /// Creates an error.
@@ -64,11 +75,11 @@ public struct BadHash: Error, Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// A password could not be hashed or checked.
+/// The error for a password that could not be hashed or checked.
 public struct HashFault: Error, Sendable, CustomStringConvertible {
     /// The kind of error.
     public enum Code: Sendable, Hashable {
-        /// The format cannot take this password as a whole.
+        /// The format would ignore a part of the password.
         case unusable
         /// The library could not compute the hash.
         case failed

@@ -4,20 +4,20 @@
 internal import GRDB
 internal import Glibc
 
-/// The store in the state folder of a program, one SQLite file with users, lock-outs and sessions.
+/// The store in the state folder of a program: an SQLite file with users, locks and sessions.
 ///
-/// Several programs may have it open at the same time. A change is on the disk when its call returns, and is complete
-/// or absent if a program is killed. Only its owner may use it.
+/// Several programs may open it at the same time. A change is on the disk when its call returns. If a program is
+/// killed, its change is there completely or not at all. Only the owner of the file may use it.
 public final class GatehouseStore: Sendable {
     /// The file's name in the state folder.
     public static let fileName = "gatehouse.sqlite"
 
-    /// The file; nil for a store in memory.
+    /// The path of the file; nil for a store in memory.
     public let path: String?
-    /// True if it is read-only.
+    /// True if the store is read-only.
     public let isReadOnly: Bool
-    /// The file for ends of sessions that could not be written to the database; nil for a store in memory.
-    let endedSessions: EndedSessions?
+    /// The file for the ended sessions that could not be removed from the database; nil for a store in memory.
+    let endedSessions: EndedSessionFile?
     private let file: FileIdentity?
     private let database: any DatabaseWriter
 
@@ -26,7 +26,9 @@ public final class GatehouseStore: Sendable {
         self.path = path
         self.isReadOnly = isReadOnly
         file = path.flatMap(FileIdentity.init)
-        endedSessions = path.map { EndedSessions("\($0.dropLast(Self.fileName.utf8.count))\(EndedSessions.fileName)") }
+        endedSessions = path.map {
+            EndedSessionFile("\($0.dropLast(Self.fileName.utf8.count))\(EndedSessionFile.fileName)")
+        }
     }
 
     /// The identity of a file, independent of its name.
@@ -41,11 +43,11 @@ public final class GatehouseStore: Sendable {
         }
     }
 
-    /// Throws if another file has replaced the one that was opened.
+    /// Throws if the opened file was removed or replaced.
     ///
-    /// SQLite continues with a file that was removed or replaced: changes of other programs in the new file would not
-    /// be seen, and changes here would be lost.
-    private func checkFile() throws(StoreFault) {
+    /// SQLite would continue to use the old file. It would not read changes that other programs make in the new file,
+    /// and its own changes would be lost.
+    private func checkFileIsNotReplaced() throws(StoreFault) {
         guard let path, FileIdentity(path) != file else { return }
         throw StoreFault(
             .unavailable,
@@ -53,11 +55,12 @@ public final class GatehouseStore: Sendable {
         )
     }
 
-    /// Opens the store of a state folder; creates folder and file if they are missing.
+    /// Opens the store of a state folder; creates the folder and the file if they are missing.
     ///
     /// - Parameter folder: The state folder.
-    /// - Returns: The store, in this version's layout.
-    /// - Throws: ``StoreFault``: `unavailable` if the folder or the file cannot be used, `tooNew`.
+    /// - Returns: The store, migrated to the layout of this version.
+    /// - Throws: ``StoreFault``: `unavailable` if the folder or the file cannot be used; `tooNew` if a newer version
+    ///   has written the file.
     public static func open(folder: String) throws(StoreFault) -> GatehouseStore {
         let state: StateFolder
         do throws(StateFolder.Fault) {
@@ -68,10 +71,10 @@ public final class GatehouseStore: Sendable {
         let path = state.path(fileName)
         let lock: StateFolder.Lock
         do throws(StateFolder.Fault) {
-            // Without a lock two programs could both migrate an empty or old store.
+            // Without a lock two programs could migrate an empty or old store at the same time.
             lock = try StateFolder.Lock(state)
             // SQLite creates its other files with the mode of the database file.
-            try state.makeFile(fileName, mode: 0o600)
+            try state.createFile(fileName, mode: 0o600)
         } catch {
             throw StoreFault(.unavailable, "the store cannot be opened: \(error.reason)")
         }
@@ -82,7 +85,7 @@ public final class GatehouseStore: Sendable {
             configuration.foreignKeysEnabled = true
             configuration.label = "gatehouse.store"
             configuration.prepareDatabase { database in
-                // A change that was confirmed survives a power cut.
+                // A committed change must survive a power cut.
                 try database.execute(sql: "PRAGMA synchronous = FULL")
             }
             return try GatehouseStore(migrated: try DatabasePool(path: path, configuration: configuration), path: path)
@@ -91,26 +94,26 @@ public final class GatehouseStore: Sendable {
         }
     }
 
-    /// Opens an existing store for reading; if there is none, creates an empty store in memory.
+    /// Opens an existing store for reading; creates an empty store in memory if the file does not exist.
     ///
-    /// For programs that only read: it creates no files.
+    /// It is for programs that only read, and creates no files.
     ///
     /// - Parameter folder: The state folder.
     /// - Returns: The store.
-    /// - Throws: ``StoreFault``: `unavailable`, `tooNew`.
+    /// - Throws: ``StoreFault``: `unavailable` or `tooNew`, as in ``open(folder:)``.
     public static func openExisting(folder: String) throws(StoreFault) -> GatehouseStore {
         let path = "\(folder)/\(fileName)"
         var status = stat()
         if unsafe stat(folder, &status) == 0 {
             do throws(StateFolder.Fault) {
                 try StateFolder.checkIsFolder(folder)
-                try StateFolder.checkClosed(folder)
+                try StateFolder.checkOnlyOwnerCanWrite(folder)
             } catch {
                 throw StoreFault(.unavailable, "the state folder cannot be used: \(error.reason)")
             }
         }
         guard unsafe lstat(path, &status) == 0 else {
-            // An inaccessible file must not be treated as a missing one.
+            // A file that is not accessible must not be treated as a missing file.
             if errno == ENOENT { return try inMemory() }
             throw StoreFault(
                 .unavailable,
@@ -137,17 +140,20 @@ public final class GatehouseStore: Sendable {
             }
             return try GatehouseStore(queue, path: path, isReadOnly: true)
         } catch let error as DatabaseError where [.SQLITE_READONLY, .SQLITE_CANTOPEN].contains(error.resultCode) {
-            // SQLite writes files in the same folder even for reading, unless a program has the store open.
+            // Even for reading, SQLite has to create files in the same folder, unless another program has the store
+            // open.
             throw StoreFault(.unavailable, "the store \(path) can be read by its owner only; run this as its owner")
         } catch {
             throw StoreFault(error, path: path)
         }
     }
 
-    /// Creates a store in memory, which ends with this object.
+    /// Creates an empty store in memory.
+    ///
+    /// It ends with this object.
     ///
     /// - Returns: An empty store.
-    /// - Throws: ``StoreFault`` if SQLite cannot create one.
+    /// - Throws: ``StoreFault`` if SQLite cannot create the store.
     public static func inMemory() throws(StoreFault) -> GatehouseStore {
         do {
             return try GatehouseStore(migrated: try DatabaseQueue(), path: nil)
@@ -162,18 +168,18 @@ public final class GatehouseStore: Sendable {
         try self.init(database, path: path)
     }
 
-    /// Checks that the layout is not newer than this version.
+    /// Throws if a newer version of this program has written the store.
     private static func check(_ database: any DatabaseReader, path: String?) throws {
         guard try database.read(Migrations.all.hasBeenSuperseded) else { return }
         throw StoreFault(.tooNew, "\(path ?? "the store") was written by a newer version of this program")
     }
 
-    // MARK: For the tables
+    // MARK: Transactions
 
     func read<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(StoreFault) -> Value {
-        try checkFile()
+        try checkFileIsNotReplaced()
         do {
             return try await database.read(body)
         } catch {
@@ -184,7 +190,7 @@ public final class GatehouseStore: Sendable {
     func write<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(StoreFault) -> Value {
-        try checkFile()
+        try checkFileIsNotReplaced()
         do {
             return try await database.write(body)
         } catch {

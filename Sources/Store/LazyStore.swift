@@ -3,9 +3,11 @@
 
 internal import Synchronization
 
-/// The store of a state folder, opened at its first use.
+/// The store of a state folder.
 ///
-/// Programs provide it to realms as a service. A configuration that does not use the store then creates no file.
+/// It is opened when it is first used.
+///
+/// Programs provide it to their realms as a service. If a configuration does not use the store, no file is created.
 public final class LazyStore: Sendable {
     /// The treatment of a missing store.
     public enum Mode: Sendable, Hashable {
@@ -30,10 +32,10 @@ public final class LazyStore: Sendable {
         self.mode = mode
     }
 
-    /// Returns the store, the same at each call.
+    /// Opens the store at the first call, and returns the same store at later calls.
     ///
     /// - Returns: The store.
-    /// - Throws: ``StoreFault`` if it cannot be opened; the next call tries again.
+    /// - Throws: ``StoreFault`` if the store cannot be opened. The next call tries again.
     public func store() throws(StoreFault) -> GatehouseStore {
         try opened.withLock { opened throws(StoreFault) -> GatehouseStore in
             if let opened { return opened }

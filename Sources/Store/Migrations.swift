@@ -3,14 +3,14 @@
 
 internal import GRDB
 
-/// The migrations from every earlier layout to this version's.
+/// The migrations from earlier layouts of the database to the current layout.
 ///
-/// A released step is never changed: existing stores have run it.
+/// A released migration is never changed, because existing stores have run it.
 enum Migrations {
     static var all: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("users") { database in
-            // Names are compared byte by byte, as they are in a Username.
+            // Names are compared byte by byte, as in Username.
             try database.execute(
                 sql: """
                     CREATE TABLE users (
@@ -41,8 +41,8 @@ enum Migrations {
             )
         }
         migrator.registerMigration("throttle") { database in
-            // throttle_records has the counts and locks; throttle_clearances has the resets that other programs have
-            // stored for a running server (LockoutReset).
+            // throttle_records contains the counts and locks. throttle_clearances contains the resets that other
+            // programs store for a running server (LockoutReset).
             try database.execute(
                 sql: """
                     CREATE TABLE throttle_records (
@@ -67,8 +67,8 @@ enum Migrations {
             )
         }
         migrator.registerMigration("sessions") { database in
-            // Only digests are stored: of a token, and with a salt of a user's stamp. session_orders has the commands that
-            // other programs have stored for a running server (SessionCommand).
+            // Only the digest of a token and the salted digest of a user's stamp are stored. session_orders contains
+            // the commands that other programs store for a running server (SessionCommand).
             try database.execute(
                 sql: """
                     CREATE TABLE sessions (
@@ -104,8 +104,8 @@ enum Migrations {
             )
         }
         migrator.registerMigration("session hosts") { database in
-            // Earlier sessions end, as the host of their cookies is not known. A row that an older program still writes
-            // has an empty host, which is not valid, so its session is not loaded.
+            // The earlier sessions end, because the host of their cookies is not known. An older program that is still
+            // running writes rows with an empty host. Such a host is not valid, so these sessions are not loaded.
             try database.execute(
                 sql: """
                     DELETE FROM session_groups;

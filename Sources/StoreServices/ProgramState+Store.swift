@@ -7,7 +7,9 @@ internal import Store
 internal import Throttle
 
 extension ProgramState {
-    /// The store of users, locks and sessions: an SQLite file in the state folder, opened when it is first used.
+    /// The store of users, locks and sessions: an SQLite file in the state folder.
+    ///
+    /// It is opened when it is first used.
     public static let store = ProgramState { folder, access in
         let store =
             switch access {

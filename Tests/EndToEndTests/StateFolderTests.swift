@@ -44,7 +44,7 @@ import Testing
         Case(
             name: "open to others",
             server: "server { listen 127.0.0.1:0; state here; }",
-            error: "realms.conf:5:36: error: the state folder cannot be used: here: others may write to it\n"
+            error: "realms.conf:5:36: error: the state folder cannot be used: here: other users may write to it\n"
         ) { url in
             let here = url.appending(path: "here")
             try FileManager.default.createDirectory(at: here, withIntermediateDirectories: false)

@@ -81,7 +81,7 @@ import Testing
         #expect(try await people.add("ann").status == 0)
         let folder = people.store.deletingLastPathComponent().path
         try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: folder)
-        try await expectRefusal(people, "var", "others may write to it")
+        try await expectRefusal(people, "var", "other users may write to it")
     }
 
     @Test(.enabled(if: geteuid() == 0 && Program.system("setpriv") != nil, "not root, or setpriv is not installed"))

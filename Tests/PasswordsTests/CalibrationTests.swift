@@ -8,7 +8,9 @@ import Testing
 @testable import Passwords
 
 @Suite struct CalibrationTests {
-    /// A machine on which a pass of Argon2id takes `perMiB`, and bcrypt of cost 10 takes sixty times as long.
+    /// A calibration on a simulated machine.
+    ///
+    /// A pass of Argon2id over one MiB takes `perMiB`. bcrypt with cost 10 takes sixty times as long.
     private func calibration(_ target: Duration, perMiB: Duration) -> Calibration {
         let clock = Clock()
         return Calibration(target: target, now: { clock.now }) { policy in
@@ -37,13 +39,13 @@ import Testing
         #expect("\(result.policy)" == "argon2id memory=32MiB passes=6 lanes=1")
     }
 
-    @Test func `a slow machine gets OWASP's minimum`() throws {
+    @Test func `on a slow machine the policy is OWASP's minimum`() throws {
         let result = try calibration(.milliseconds(10), perMiB: .milliseconds(5)).argon2id(memory: 1 << 30)
         #expect(result.policy == .standard)
         #expect(result.time == .milliseconds(190))
     }
 
-    @Test func `a small memory budget is never exceeded, whatever the time`() throws {
+    @Test func `a small memory budget is never exceeded, even if the target time is not reached`() throws {
         let result = try calibration(.milliseconds(100), perMiB: .milliseconds(1)).argon2id(memory: 8 << 20)
         #expect("\(result.policy)" == "argon2id memory=8MiB passes=12 lanes=1")
         let none = try calibration(.seconds(100_000), perMiB: .nanoseconds(1)).argon2id(memory: 0)
@@ -65,7 +67,7 @@ import Testing
         )
         #expect(result.time > .zero)
         #expect(
-            !result.policy.wantsRehash(of: try PasswordFormats.read(try result.policy.hash(Secret(utf8: "secret"))))
+            !result.policy.needsRehash(of: try PasswordFormats.read(try result.policy.hash(Secret(utf8: "secret"))))
         )
     }
 }

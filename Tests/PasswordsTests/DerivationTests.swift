@@ -9,7 +9,7 @@ import Testing
         bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
-    /// RFC 6070 for SHA-1, RFC 7914 section 11 for SHA-256.
+    /// The vectors of RFC 6070 (SHA-1) and of RFC 7914 section 11 (SHA-256).
     @Test(arguments: [
         (HashFunction.sha1, "password", "salt", 1, "0c60c80f961f0e71f3a9b524af6012062fe037a6"),
         (.sha1, "password", "salt", 2, "ea6c014dc72d6f8ccd1ed92ace1d41f0d8de8957"),
@@ -30,7 +30,7 @@ import Testing
                 + "a1d425a1225833549adb841b51c9b3176a272bdebba1d078478f62b397f33c8d"
         ),
     ])
-    func `PBKDF2 gives the keys of the RFCs`(
+    func `PBKDF2 derives the keys of the RFCs`(
         function: HashFunction,
         password: String,
         salt: String,
@@ -50,7 +50,7 @@ import Testing
         #expect(hex(key) == expected)
     }
 
-    /// RFC 7914 section 12.
+    /// The vectors of RFC 7914 section 12.
     @Test(arguments: [
         (
             "", "", UInt64(16), UInt64(1), UInt64(1),
@@ -68,7 +68,7 @@ import Testing
                 + "d5432955613f0fcf62d49705242a9af9e61e85dc0d651e40dfcf017b45575887"
         ),
     ])
-    func `scrypt gives the keys of the RFC`(
+    func `scrypt derives the keys of the RFC`(
         password: String,
         salt: String,
         n: UInt64,
@@ -91,7 +91,7 @@ import Testing
         #expect(hex(key) == expected)
     }
 
-    @Test func `scrypt refuses more memory than its limit, and invalid parameters`() {
+    @Test func `scrypt throws for more memory than its limit and for invalid parameters`() {
         let bytes = Array("password".utf8)
         for (n, r, p) in [(1 << 14, 8, 1), (15, 8, 1), (0, 8, 1), (16, 0, 1)] as [(UInt64, UInt64, UInt64)] {
             var key = [UInt8](repeating: 0, count: 64)
@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    /// RFC 1321 A.5 and FIPS 180-4, "abc" in pieces.
+    /// The vectors of "abc" in RFC 1321 A.5 and FIPS 180-4, hashed in pieces.
     @Test(arguments: [
         (HashFunction.md5, "900150983cd24fb0d6963f7d28e17f72"),
         (.sha1, "a9993e364706816aba3e25717850c26c9cd0d89d"),
@@ -126,7 +126,7 @@ import Testing
                 + "2192992a274fc1a836ba3c23a3feebbd454d4423643ce80e2a9ac94fa54ca49f"
         ),
     ])
-    func `digests match the standards, also when an object is used again`(
+    func `digests match the standards, also if a Hashing is used a second time`(
         function: HashFunction,
         expected: String
     ) throws {

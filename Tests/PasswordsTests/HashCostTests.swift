@@ -8,7 +8,7 @@ import Testing
 @Suite struct HashCostTests {
     private static let hash43 = String(repeating: ".", count: 43)
 
-    /// The memory is what the resident set of a process grew by, measured with libxcrypt 4.4.33.
+    /// The memory is the measured growth of the resident set of a process, with libxcrypt 4.4.33.
     @Test(arguments: [
         ("$y$j75$PKXc3hCOSyMqdaEQArI62/$", 1 << 20, "yescrypt ln=10,r=8"),
         ("$y$j7T$PKXc3hCOSyMqdaEQArI62/$", 4 << 20, "yescrypt ln=10,r=32"),
@@ -19,7 +19,7 @@ import Testing
         ("$gy$j9T$PKXc3hCOSyMqdaEQArI62/$", 16 << 20, "gost-yescrypt ln=12,r=32"),
         ("$7$CU..../....SodiumChloride$", 64 << 20, "scrypt7 ln=14,r=32,p=1"),
     ])
-    func `the memory of a memory-hard method follows from its parameters`(
+    func `the memory of a memory-hard method is computed from its parameters`(
         setting: String,
         memory: Int,
         text: String

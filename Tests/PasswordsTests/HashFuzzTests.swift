@@ -35,7 +35,7 @@ import Testing
         let cost = ProcessorTime.measureThread {
             for text in texts { _ = try? PasswordFormats.read(text, options: vector.options) }
         }
-        // It takes a few milliseconds, and less than computing a single costly hash.
+        // Reading takes a few milliseconds, less than the computation of one costly hash.
         #expect(cost < 10e9)
     }
 
@@ -55,7 +55,9 @@ import Testing
         }
     }
 
-    /// Whether two texts mean the same: names of schemes in any case, and bcrypt's three correct prefixes.
+    /// Returns whether two texts have the same meaning.
+    ///
+    /// The case of a scheme's name does not matter, and bcrypt's prefixes 2a, 2b and 2y are equal.
     private static func isSame(_ text: String, _ other: String) -> Bool {
         func plain(_ text: String) -> String {
             var text = text

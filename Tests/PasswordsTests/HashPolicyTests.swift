@@ -17,25 +17,25 @@ import Testing
         let policy = HashPolicy(scheme)
         let password = Secret(utf8: "correct horse \u{e9}")
         let stored = try policy.hash(password)
-        #expect(try policy.hash(password) != stored, "the salt is new every time")
+        #expect(try policy.hash(password) != stored, "every hash has a new salt")
         let hash = try PasswordFormats.read(stored)
         #expect(try hash.matches(password))
         #expect(try !hash.matches(Secret(utf8: "correct horse")))
-        #expect(!policy.wantsRehash(of: hash))
+        #expect(!policy.needsRehash(of: hash))
         let decoy = try policy.decoy()
         #expect(decoy.cost == hash.cost)
         #expect(try !decoy.matches(password))
-        #expect(!policy.wantsRehash(of: decoy))
+        #expect(!policy.needsRehash(of: decoy))
     }
 
     @Test(arguments: cheap)
-    func `a policy hashes no password that is empty or longer than 1024 bytes`(scheme: HashScheme) {
+    func `an empty password and a password longer than 1024 bytes are not hashed`(scheme: HashScheme) {
         let unusable = HashFault(.unusable, "")
         #expect(throws: unusable) { try HashPolicy(scheme).hash(Secret([])) }
         #expect(throws: unusable) { try HashPolicy(scheme).hash(Secret([UInt8](repeating: 0x61, count: 1025))) }
     }
 
-    @Test func `a policy hashes no password that the scheme would truncate`() {
+    @Test func `a password that the scheme would truncate is not hashed`() {
         let unusable = HashFault(.unusable, "")
         let long = Secret([UInt8](repeating: 0x61, count: 73))
         let nul = Secret([0x61, 0])
@@ -45,7 +45,7 @@ import Testing
         #expect(throws: unusable) { try HashPolicy(.scrypt(logN: 4, r: 8, p: 1)).hash(nul) }
     }
 
-    @Test func `the longest password of 1024 bytes is hashed whole`() throws {
+    @Test func `all bytes of a password of 1024 bytes are hashed`() throws {
         var bytes = [UInt8](repeating: 0x61, count: 1024)
         let hash = try PasswordFormats.read(HashPolicy(.argon2id(memory: 64, passes: 1, lanes: 1)).hash(Secret(bytes)))
         #expect(try hash.matches(Secret(bytes)))
@@ -73,12 +73,12 @@ import Testing
         ("$2b$12$CCCCCCCCCCCCCCCCCCCCC.3WPQy/x8EhyouO1Eia.f.CS216k/lTq", true),
         ("{SSHA}lHFzXul4wnzRItssVcTnvXWRjNgBAgMEBQYHCA==", true), ("CCX.K.MFy4Ois", true),
     ])
-    func `a weaker hash or one of another scheme is replaced, a stronger one is kept`(
+    func `a weaker hash and a hash of another scheme are replaced, a stronger hash is kept`(
         stored: String,
         wanted: Bool
     ) throws {
         let policy = HashPolicy(.argon2id(memory: 64, passes: 2, lanes: 1))
-        #expect(try policy.wantsRehash(of: PasswordFormats.read(stored)) == wanted)
+        #expect(try policy.needsRehash(of: PasswordFormats.read(stored)) == wanted)
     }
 
     @Test(arguments: [
@@ -97,7 +97,7 @@ import Testing
         (.bcrypt(cost: 5), "$bcrypt-sha256$v=2,t=2b,r=5$5Hg1DKFqPE8C2aflZ5vVoe$wOK1VFFtS8IGTrGa7.h5fs0u84qyPbS", true),
     ])
     func `each scheme compares its own parameters`(scheme: HashScheme, stored: String, wanted: Bool) throws {
-        #expect(try HashPolicy(scheme).wantsRehash(of: PasswordFormats.read(stored)) == wanted)
+        #expect(try HashPolicy(scheme).needsRehash(of: PasswordFormats.read(stored)) == wanted)
     }
 
     @Test(arguments: [
@@ -110,7 +110,7 @@ import Testing
         (.pbkdf2SHA256(iterations: 600_000), true), (.pbkdf2SHA256(iterations: 599_999), false),
         (.pbkdf2SHA512(iterations: 210_000), true), (.sha512crypt(rounds: 5000), false),
     ])
-    func `a policy below OWASP's minimum gets a warning`(scheme: HashScheme, isEnough: Bool) {
+    func `a policy below OWASP's minimum has a warning`(scheme: HashScheme, isEnough: Bool) {
         #expect((HashPolicy(scheme).warning == nil) == isEnough)
     }
 }

@@ -8,8 +8,8 @@ import Testing
 
 private let folder = ProcessInfo.processInfo.environment["GATEHOUSE_INTEROP"]
 
-/// The part of Tests/Interop/passwords.sh that is ours: `make interop` runs it.
-@Suite(.enabled(if: folder != nil, "GATEHOUSE_INTEROP names no folder; run make interop"))
+/// The Swift part of Tests/Interop/passwords.sh, which `make interop` runs.
+@Suite(.enabled(if: folder != nil, "GATEHOUSE_INTEROP is not set; run make interop"))
 struct InteropTests {
     private func lines(_ name: String) throws -> [[String]] {
         try String(contentsOfFile: #require(folder) + "/" + name, encoding: .utf8)
@@ -23,7 +23,7 @@ struct InteropTests {
         }
     }
 
-    @Test func `hashes of other programs match their password and no other`() throws {
+    @Test func `hashes of other programs match only their own password`() throws {
         var counts: [String: Int] = [:]
         for line in try lines("theirs.tsv") {
             let (program, password, stored) = (line[0], try bytes(line[1]), line[2])
@@ -36,7 +36,7 @@ struct InteropTests {
         #expect(!counts.isEmpty)
     }
 
-    @Test func `own hashes are written for other programs to match`() throws {
+    @Test func `hashes of Gatehouse are written to a file for other programs to check`() throws {
         let policies = [
             "argon2id memory=1MiB passes=2", "argon2id memory=2MiB passes=1 lanes=4", "yescrypt cost=1",
             "bcrypt cost=5",
@@ -51,7 +51,7 @@ struct InteropTests {
                 do {
                     text += "\(policy.scheme.name)\t\(line[0])\t\(try policy.hash(password))\n"
                 } catch {
-                    // Of these schemes only bcrypt has passwords that it cannot hash.
+                    // Of these schemes only bcrypt rejects some of the passwords.
                     #expect(error.code == .unusable && policy.scheme.name == "bcrypt")
                 }
             }

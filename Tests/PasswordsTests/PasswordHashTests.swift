@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct PasswordHashTests {
     @Test(arguments: HashVector.all)
-    func `a published hash matches its password, and no similar one`(vector: HashVector) throws {
+    func `a published hash matches its password, and does not match similar passwords`(vector: HashVector) throws {
         let hash = try vector.read()
         #expect(try hash.matches(vector.secret))
         var wrong: [[UInt8]] = [[], vector.password + [0], Array(vector.password.dropLast())]
@@ -33,7 +33,7 @@ import Testing
         #expect(try !hash.decoy.matches(vector.secret))
     }
 
-    @Test func `a text of no known format is refused`() {
+    @Test func `a text of an unknown format is rejected`() {
         for text in [
             "hello", "", " ", "secret", "helloworld123", "{NOBODY}abc", "$9$abc$def", "*", "!", "x", "{", "{}x", "$",
         ] {
@@ -41,14 +41,14 @@ import Testing
         }
     }
 
-    @Test func `an unknown scheme is named and nothing more is quoted`() {
+    @Test func `the error for an unknown scheme quotes only the name of the scheme`() {
         #expect { try PasswordFormats.read("{NOBODY}verysecret") } throws: { error in
             "\(error)" == "the scheme {NOBODY} is not supported"
         }
     }
 
     @Test(arguments: ["{CLEAR}", "{CLEARTEXT}", "{PLAIN}", "{noop}", "{Plain}"])
-    func `clear text is read if it is allowed, and only with its mark`(mark: String) throws {
+    func `clear text is read only if it is allowed and has a prefix`(mark: String) throws {
         #expect(throws: BadHash.self) { try PasswordFormats.read(mark + "secret") }
         var options = FormatOptions()
         options.allowsClearText = true
@@ -61,12 +61,12 @@ import Testing
         #expect(throws: BadHash.self) { try PasswordFormats.read("secret", options: options) }
     }
 
-    @Test func `every format's names are listed once`() {
+    @Test func `the names of all formats are listed without repetitions`() {
         #expect(Set(PasswordFormats.names).count == PasswordFormats.names.count)
         #expect(PasswordFormats.names.contains("argon2id"))
     }
 
-    @Test func `GlassFish's SSHA256 is converted when it leaves a key file, and back when it returns`() throws {
+    @Test func `GlassFish's SSHA256 is converted to a portable scheme and back`() throws {
         let stored = "{SSHA256}80e0NeB6XBWXsIPa7pT54D9JZ5DR5hGQV1kN1OAsgJePNXY6Pl0EIw=="
         let password = Secret(utf8: "glassfish")
         #expect(try !PasswordFormats.read(stored).matches(password))

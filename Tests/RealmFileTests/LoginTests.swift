@@ -10,10 +10,10 @@ import Testing
 @testable import RealmFile
 
 struct LoginTests {
-    private let folder: Folder
-    private let log = LogJournal()
+    private let folder: TemporaryFolder
+    private let log = RecordedLog()
 
-    init() throws { folder = try Folder() }
+    init() throws { folder = try TemporaryFolder() }
 
     private static let cheap = HashPolicy(.argon2id(memory: 64, passes: 1, lanes: 1))
 
@@ -52,19 +52,19 @@ struct LoginTests {
 
     private static let keyFile = """
         alice;{SSHA}lHFzXul4wnzRItssVcTnvXWRjNgBAgMEBQYHCA==;users,admins
-        bob;\(Known.glassfish);users
+        bob;\(KnownHashes.glassfish);users
         admin;{SSHA256}80e0NeB6XBWXsIPa7pT54D9JZ5DR5hGQV1kN1OAsgJePNXY6Pl0EIw==;asadmin
         anonymous;{SSHA}w9WBMj/jphXlgDWPgozFSSzUgy5Fd/ONd7nPtw==;asadmin
-        off;!\(Known.ssha);users
+        off;!\(KnownHashes.ssha);users
         reset;RESET;users
         broken;secret;users
-        twice;\(Known.ssha);users
-        twice;\(Known.ssha);admins
+        twice;\(KnownHashes.ssha);users
+        twice;\(KnownHashes.ssha);admins
         ldap;{SSHA256}A7N1lAy5bBb4T6qH9e85zAvHBmzNPhRFbZ105DjjWDIBAgMEBQYHCA==;users
 
         """
 
-    @Test func `the module passes the conformance kit`() async throws {
+    @Test func `the module passes the conformance tests`() async throws {
         let realm = try realm(Self.keyFile, ["rehash": .boolean(false)])
         let conformance = LoginModuleConformance(
             try module(realm),
@@ -78,7 +78,7 @@ struct LoginTests {
                 .init("reset", password: "RESET"), .init("reset", password: ""), .init("broken", password: "secret"),
                 .init("twice", password: "secret"), .init("nobody", password: "secret"),
                 .init("users", password: "secret"),
-                // One round, as OpenLDAP computes it: in a key file the name means GlassFish's 100.
+                // This hash has one round, as in OpenLDAP. In a key file {SSHA256} means GlassFish's 100 rounds.
                 .init("ldap", password: "secret"),
             ],
             timeLimit: .seconds(60)
@@ -94,7 +94,7 @@ struct LoginTests {
         ("off", "secret", .disabled), ("reset", "RESET", .disabled), ("broken", "secret", .disabled),
         ("twice", "secret", .disabled), ("anonymous", "", .wrongCredentials),
     ])
-    func `each rejected login reports its reason for the log`(
+    func `the report of a rejected login contains the reason`(
         name: String,
         password: String,
         failure: LoginFailure
@@ -113,7 +113,7 @@ struct LoginTests {
     @Test func `an htpasswd file accepts the passwords that Apache accepts`() async throws {
         let text = """
             ann:$2y$05$dJ6jUgoWXue3CjPTYjypHONVnZfT.OjQHLLeZ2QXz5ls1HB4GhDae
-            bob:\(Known.lilac)
+            bob:\(KnownHashes.lilac)
 
             """
         let realm = try realm(text, ["rehash": .boolean(false)], groups: "staff: ann\n")
@@ -140,7 +140,7 @@ struct LoginTests {
         #expect(realm.files.table.costs.count == 2)
     }
 
-    @Test func `in a realm without users a login computes a hash of the policy`() async throws {
+    @Test func `a login in a realm without users computes a hash of the policy`() async throws {
         let realm = try realm("")
         let report = try await login(realm, "ann", "lilac")
         #expect(report.refusal?.failure == .unknownUser)
@@ -148,47 +148,47 @@ struct LoginTests {
     }
 
     @Test func `a new password and new groups apply to the next login`() async throws {
-        let realm = try realm("ann;\(Known.ssha);a\n", ["rehash": .boolean(false)])
+        let realm = try realm("ann;\(KnownHashes.ssha);a\n", ["rehash": .boolean(false)])
         #expect(try await login(realm, "ann", "secret").identity?.groups == ["a"])
         var changes = UserChanges()
-        (changes.hash, changes.groups) = (Known.lilac, ["b"])
+        (changes.hash, changes.groups) = (KnownHashes.lilac, ["b"])
         try await realm.change(try Username("ann"), changes)
         #expect(try await login(realm, "ann", "secret").identity == nil)
         #expect(try await login(realm, "ann", "lilac").identity?.groups == ["b"])
     }
 
-    // MARK: Hashing anew
+    // MARK: Rehashing
 
     @Test func `a weak hash is replaced after a login, and the user is not reported as changed`() async throws {
-        let realm = try realm("# top\nann;\(Known.ssha);a\n")
+        let realm = try realm("# top\nann;\(KnownHashes.ssha);a\n")
         #expect(try await login(realm, "ann", "wrong").identity == nil)
-        await realm.rehasher?.rest()
-        #expect(try folder.text() == "# top\nann;\(Known.ssha);a\n")
+        await realm.rehasher?.waitUntilIdle()
+        #expect(try folder.text() == "# top\nann;\(KnownHashes.ssha);a\n")
         #expect(try await login(realm, "ann", "secret").identity != nil)
-        await realm.rehasher?.rest()
+        await realm.rehasher?.waitUntilIdle()
         let text = try folder.text()
         #expect(text.hasPrefix("# top\nann;$argon2id$v=19$m=64,t=1,p=1$"))
         #expect(text.hasSuffix(";a\n"))
         #expect(await realm.refresh() == .none)
         #expect(try await login(realm, "ann", "secret").identity?.groups == ["a"])
-        await realm.rehasher?.rest()
+        await realm.rehasher?.waitUntilIdle()
         #expect(try folder.text() == text)
         #expect(log.entries == [])
     }
 
     @Test func `rehashing does not undo a change of the password`() async throws {
-        let realm = try realm("ann;\(Known.ssha);a\n")
+        let realm = try realm("ann;\(KnownHashes.ssha);a\n")
         var changes = UserChanges()
-        changes.hash = Known.glassfish
+        changes.hash = KnownHashes.glassfish
         try await realm.change(try Username("ann"), changes)
-        // A rehash whose login came before the change.
-        realm.rehasher?.begin(try Username("ann"), password: Secret(utf8: "secret"), replacing: Known.ssha)
-        await realm.rehasher?.rest()
-        #expect(try folder.text() == "ann;\(Known.glassfish);a\n")
+        // This rehash belongs to a login before the change.
+        realm.rehasher?.start(try Username("ann"), password: Secret(utf8: "secret"), replacing: KnownHashes.ssha)
+        await realm.rehasher?.waitUntilIdle()
+        #expect(try folder.text() == "ann;\(KnownHashes.glassfish);a\n")
     }
 
     @Test func `no hash is replaced if rehash is off or the stack rejects the login`() async throws {
-        let text = "ann;\(Known.ssha);a\n"
+        let text = "ann;\(KnownHashes.ssha);a\n"
         let switchedOff = try realm(text, [:])
         #expect(try await login(switchedOff, "ann", "secret").identity != nil)
         #expect(switchedOff.rehasher == nil)
@@ -206,20 +206,20 @@ struct LoginTests {
             LoginRequest(realm: "files", username: try Username("ann")),
             asking: conversation
         )
-        await realm.rehasher?.rest()
+        await realm.rehasher?.waitUntilIdle()
         #expect(report.identity == nil)
         #expect(try folder.text() == text)
     }
 
     @Test func `a failed rehash does not fail the login, and is logged once`() async throws {
-        let realm = try realm("ann;\(Known.ssha);a\n")
+        let realm = try realm("ann;\(KnownHashes.ssha);a\n")
         try FileManager.default.createDirectory(
             atPath: folder.file(".users.new-\(getpid())"),
             withIntermediateDirectories: true
         )
         for _ in 0..<2 {
             #expect(try await login(realm, "ann", "secret").identity != nil)
-            await realm.rehasher?.rest()
+            await realm.rehasher?.waitUntilIdle()
         }
         #expect(log.entries.count == 1)
         #expect(
@@ -228,17 +228,17 @@ struct LoginTests {
         )
     }
 
-    @Test func `a hash that needs too much memory blocks only its user, with a warning`() async throws {
+    @Test func `a user whose hash needs too much memory cannot log in, and other users can`() async throws {
         let big = "$argon2id$v=19$m=1048576,t=1,p=1$c2FsdHNhbHRzYWx0$" + String(repeating: "A", count: 43)
-        let realm = try realm("ann;\(Known.ssha);a\nbob;\(big);b\n", ["rehash": .boolean(false)])
+        let realm = try realm("ann;\(KnownHashes.ssha);a\nbob;\(big);b\n", ["rehash": .boolean(false)])
         #expect(realm.listing == ["ann: a", "!bob: b"])
         #expect(realm.warnings.first?.contains("users:2: bob cannot sign in: a check of argon2id") == true)
         #expect(try await login(realm, "ann", "secret").identity != nil)
         #expect(try await login(realm, "bob", "secret").refusal?.failure == .disabled)
     }
 
-    @Test func `without a password service the module cannot be created`() throws {
-        try folder.write("ann;\(Known.ssha);a\n")
+    @Test func `the module cannot be created without a password service`() throws {
+        try folder.write("ann;\(KnownHashes.ssha);a\n")
         let realm = try FileRealm.make(folder)
         #expect(throws: BadModule("this program has no service that checks passwords")) { try module(realm) }
     }

@@ -7,16 +7,16 @@ import RealmKit
 import Testing
 
 struct ReadingTests {
-    private let folder: Folder
+    private let folder: TemporaryFolder
 
-    init() throws { folder = try Folder() }
+    init() throws { folder = try TemporaryFolder() }
 
     @Test func `a key file written by GlassFish is read without warnings`() throws {
         try folder.write(
             """
             # List of users
             alice;{SSHA}lHFzXul4wnzRItssVcTnvXWRjNgBAgMEBQYHCA==;users,admins
-            bob;\(Known.glassfish);users,admins
+            bob;\(KnownHashes.glassfish);users,admins
 
             admin;{SSHA256}80e0NeB6XBWXsIPa7pT54D9JZ5DR5hGQV1kN1OAsgJePNXY6Pl0EIw==;asadmin
             anonymous;{SSHA}w9WBMj/jphXlgDWPgozFSSzUgy5Fd/ONd7nPtw==;asadmin
@@ -41,7 +41,7 @@ struct ReadingTests {
         try folder.write(
             """
             # made by hand
-              ann:\(Known.lilac):Ann of the lilacs:more
+              ann:\(KnownHashes.lilac):Ann of the lilacs:more
             bob:$2y$05$dJ6jUgoWXue3CjPTYjypHONVnZfT.OjQHLLeZ2QXz5ls1HB4GhDae
             carl:$apr1$lpFLuRBw$PbVX9bbUkk3MXjeYqX9Ht/
             dora:*
@@ -58,15 +58,17 @@ struct ReadingTests {
     }
 
     @Test(arguments: ["\n", "\r\n"])
-    func `LF, CRLF, a byte order mark and a missing last line end are accepted`(end: String) throws {
-        try folder.write("\u{FEFF}ann;\(Known.ssha);a\(end)\(end)# x\(end)bob;\(Known.ssha);b")
+    func `LF, CRLF, a byte order mark and a last line without a line end are accepted`(end: String) throws {
+        try folder.write("\u{FEFF}ann;\(KnownHashes.ssha);a\(end)\(end)# x\(end)bob;\(KnownHashes.ssha);b")
         let realm = try FileRealm.make(folder)
         #expect(realm.listing == ["ann: a", "bob: b"])
         #expect(realm.warnings == [])
     }
 
-    @Test func `names that differ in a byte are two names`() async throws {
-        try folder.write("\u{E9};\(Known.ssha);one\ne\u{301};\(Known.ssha);two\nE;\(Known.ssha);three\n")
+    @Test func `names that differ in one byte belong to different users`() async throws {
+        try folder.write(
+            "\u{E9};\(KnownHashes.ssha);one\ne\u{301};\(KnownHashes.ssha);two\nE;\(KnownHashes.ssha);three\n"
+        )
         let realm = try FileRealm.make(folder)
         #expect(try await realm.groupNames(of: Username("\u{E9}")) == ["one"])
         #expect(try await realm.groupNames(of: Username("e\u{301}")) == ["two"])
@@ -75,9 +77,9 @@ struct ReadingTests {
         }
     }
 
-    /// A malformed line of a key file and its warning; no user may come from it.
+    /// The arguments are a malformed line of a key file and its warning.
     @Test(arguments: [
-        ("u;;g", "users:2: the line is ignored: there is no hash; GlassFish would take the groups for it"),
+        ("u;;g", "users:2: the line is ignored: there is no hash; GlassFish would read the groups as the hash"),
         (";u;h;g", "users:2: the line is ignored: there are more than three fields: name;hash;groups"),
         (";u;h", "users:2: the line is ignored: there is no name before the ;"),
         ("u;h;;g", "users:2: the line is ignored: there are more than three fields: name;hash;groups"),
@@ -95,7 +97,7 @@ struct ReadingTests {
         line: String,
         warning: String
     ) throws {
-        try folder.write("ann;\(Known.ssha);a\n\(line)\nbob;\(Known.ssha);b\n")
+        try folder.write("ann;\(KnownHashes.ssha);a\n\(line)\nbob;\(KnownHashes.ssha);b\n")
         let realm = try FileRealm.make(folder)
         #expect(realm.listing == ["ann: a", "bob: b"])
         #expect(realm.warnings(in: folder) == [warning])
@@ -112,20 +114,24 @@ struct ReadingTests {
         line: String,
         warning: String
     ) throws {
-        try folder.write("ann:\(Known.ssha)\n\(line)\nbob:\(Known.ssha)\n")
+        try folder.write("ann:\(KnownHashes.ssha)\n\(line)\nbob:\(KnownHashes.ssha)\n")
         let realm = try FileRealm.make(folder)
         #expect(realm.listing == ["ann: ", "bob: "])
         #expect(realm.warnings(in: folder) == [warning])
     }
 
     @Test func `a line that ends in a backslash is ignored, and so is the next line`() throws {
-        try folder.write("# comment \\\nu:\(Known.ssha)\nv:\(Known.ssha)\\\nw:\(Known.ssha)\nann:\(Known.ssha)\n")
+        try folder.write(
+            "# comment \\\nu:\(KnownHashes.ssha)\nv:\(KnownHashes.ssha)\\\nw:\(KnownHashes.ssha)\nann:\(KnownHashes.ssha)\n"
+        )
         #expect(try FileRealm.make(folder).listing == ["ann: "])
     }
 
-    @Test func `a name that is not UTF-8 affects no other user`() throws {
+    @Test func `a line with a name that is not UTF-8 is ignored, and other users are not affected`() throws {
         try folder.write(
-            Array("ann:\(Known.ssha)\nm".utf8) + [0xFC] + Array("ller:\(Known.ssha)\n# ".utf8) + [0xFC, 0x0A]
+            Array("ann:\(KnownHashes.ssha)\nm".utf8) + [0xFC] + Array("ller:\(KnownHashes.ssha)\n# ".utf8) + [
+                0xFC, 0x0A,
+            ]
         )
         let realm = try FileRealm.make(folder)
         #expect(realm.listing == ["ann: "])
@@ -133,51 +139,53 @@ struct ReadingTests {
     }
 
     @Test func `a repeated name cannot sign in, and has no groups`() async throws {
-        try folder.write("ann;\(Known.ssha);a\nbob;\(Known.ssha);b\nann;\(Known.lilac);admins\nann;x;y\n")
+        try folder.write(
+            "ann;\(KnownHashes.ssha);a\nbob;\(KnownHashes.ssha);b\nann;\(KnownHashes.lilac);admins\nann;x;y\n"
+        )
         let realm = try FileRealm.make(folder)
         #expect(realm.listing == ["!ann: ", "bob: b"])
         #expect(
             realm.warnings(in: folder) == [
-                "users:3: ann is on line 1 already; neither entry can sign in",
-                "users:4: ann is on line 1 already; neither entry can sign in",
+                "users:3: duplicate user ann (also on line 1): the user cannot sign in",
+                "users:4: duplicate user ann (also on line 1): the user cannot sign in",
             ]
         )
         #expect(try await realm.groupNames(of: Username("ann")) == [])
     }
 
-    @Test func `an unreadable hash blocks only its user, and no warning quotes it`() throws {
-        try folder.write("ann;\(Known.ssha);a\nbob;hunter2;b\ncarl;{NOPE}abc;c\ndora;{SSHA256}AAAA;d\n")
+    @Test func `a user with an unreadable hash cannot sign in, and the warning does not quote the hash`() throws {
+        try folder.write("ann;\(KnownHashes.ssha);a\nbob;hunter2;b\ncarl;{NOPE}abc;c\ndora;{SSHA256}AAAA;d\n")
         let realm = try FileRealm.make(folder)
         #expect(realm.listing == ["ann: a", "!bob: b", "!carl: c", "!dora: d"])
         #expect(realm.warnings(in: folder).map { $0.prefix(30) }.allSatisfy { $0.contains(" cannot sign in: ") })
         #expect(!realm.warnings.joined().contains("hunter2"))
     }
 
-    @Test func `clear-text passwords are read if allowed, except the marks of missing passwords`() throws {
+    @Test func `clear-text passwords are read if allowed, and RESET is not read as a password`() throws {
         try folder.write("ann;{CLEAR}lilac;a\nbob;RESET;b\ncarl;!{CLEAR}basil;c\n")
         #expect(try FileRealm.make(folder).listing == ["!ann: a", "!bob: b", "!carl: c"])
         let realm = try FileRealm.make(folder, ["clear-text": .boolean(true)])
         #expect(realm.listing == ["ann: a", "!bob: b", "!carl: c"])
     }
 
-    /// Malformed lines of a group file, and the reason in the warning.
+    /// The arguments are a malformed line of a group file and the reason in its warning.
     @Test(arguments: [
         ("admins ann", "there is no :"), (": ann", "there is no group before the :"),
         ("admins: \"ann", "a quote is not closed"), ("admins: 'ann'x", "a quote ends within a word"),
         ("admins: ann\u{1}", "it contains a control character"),
         ("a\u{85}: ann", "the group's name contains a control character"),
     ])
-    func `a malformed line of a group file adds no group, and gets a warning`(line: String, reason: String) throws {
-        try folder.write("ann:\(Known.ssha)\n")
+    func `a malformed line of a group file adds no group, and has a warning`(line: String, reason: String) throws {
+        try folder.write("ann:\(KnownHashes.ssha)\n")
         try folder.write("staff: ann\n\(line)\n", to: "groups")
         let realm = try FileRealm.make(folder, groups: "groups")
         #expect(realm.listing == ["ann: staff"])
         #expect(realm.warnings(in: folder) == ["groups:2: the line is ignored: \(reason)"])
     }
 
-    @Test func `twenty warnings are logged, then the number of the others`() throws {
-        try folder.write("ann;\(Known.ssha);a\n" + String(repeating: "nonsense\n", count: 30))
-        let log = LogJournal()
+    @Test func `at most twenty warnings are logged, and then the number of further warnings`() throws {
+        try folder.write("ann;\(KnownHashes.ssha);a\n" + String(repeating: "nonsense\n", count: 30))
+        let log = RecordedLog()
         _ = try FileRealm.make(folder, log: log)
         #expect(log.entries.count == 21)
         #expect(log.entries.last?.hasSuffix("users: 10 more warnings of this kind") == true)

@@ -8,18 +8,20 @@ import Synchronization
 
 @testable import RealmFile
 
-/// Hashes of `secret`, as different programs write them, cheap to check.
-enum Known {
-    /// SHA-1, salted with the bytes 1 to 8.
+/// Hashes in the formats of several programs.
+///
+/// Checks of them are fast.
+enum KnownHashes {
+    /// The SHA-1 of `secret`, salted with the bytes 1 to 8.
     static let ssha = "{SSHA}lHFzXul4wnzRItssVcTnvXWRjNgBAgMEBQYHCA=="
-    /// SHA-256 of 100 rounds, as GlassFish computes it.
+    /// The SHA-256 of `secret` in 100 rounds, as GlassFish computes it.
     static let glassfish = "{SSHA256}x6t5hlGtPj4OPvXhOxWodhYyyTyg6LoBbrurY375hSUBAgMEBQYHCA=="
-    /// SHA-1 of `lilac`.
+    /// The SHA-1 of `lilac`.
     static let lilac = "{SHA}rLfHliJBkMFMcs6yZScXcKfFRCQ="
 }
 
 /// A temporary folder for one test.
-final class Folder: Sendable {
+final class TemporaryFolder: Sendable {
     let path: String
 
     init() throws {
@@ -63,7 +65,7 @@ extension String {
 }
 
 /// The log entries of a realm.
-final class LogJournal: Sendable {
+final class RecordedLog: Sendable {
     private let lines = Mutex<[String]>([])
 
     var log: RealmLog { RealmLog { [self] level, text in lines.withLock { $0.append("\(level): \(text)") } } }
@@ -74,7 +76,7 @@ final class LogJournal: Sendable {
 final class ManualWallClock: Sendable {
     private let time: Mutex<Int>
 
-    /// One hour from now: files written in a test count as complete by then.
+    /// Creates a clock; the default time is in one hour, when files written by a test are no longer recent.
     init(_ time: Int = FileStamp.systemNow() + 3600 * 1_000_000_000) { self.time = Mutex(time) }
 
     var now: @Sendable () -> Int { { [self] in time.withLock { $0 } } }
@@ -83,14 +85,16 @@ final class ManualWallClock: Sendable {
 }
 
 extension FileRealm {
-    /// A realm of files in a folder, by whose clock the files count as complete.
+    /// Creates a realm of files in a folder.
+    ///
+    /// By its default clock the files are complete.
     static func make(
-        _ folder: Folder,
+        _ folder: TemporaryFolder,
         _ properties: [String: PropertyValue] = [:],
         file name: String = "users",
         groups: String? = nil,
         services: RealmServices = .none,
-        log: LogJournal? = nil,
+        log: RecordedLog? = nil,
         clock: ManualWallClock = ManualWallClock()
     ) throws -> FileRealm {
         var values = properties
@@ -102,15 +106,17 @@ extension FileRealm {
         return try FileRealm(read, now: clock.now)
     }
 
-    /// The users with their groups, and `!` before users who cannot sign in.
+    /// The users with their groups.
+    ///
+    /// A `!` stands before users who cannot sign in.
     var listing: [String] {
         files.table.users.map { user in
             "\(user.usablePassword == nil ? "!" : "")\(user.name): \(user.groups.joined(separator: ","))"
         }
     }
 
-    /// The warnings without the file's path.
-    func warnings(in folder: Folder) -> [String] {
+    /// Returns the warnings without the path of the folder.
+    func warnings(in folder: TemporaryFolder) -> [String] {
         warnings.map { $0.replacingOccurrences(of: folder.path + "/", with: "") }
     }
 }

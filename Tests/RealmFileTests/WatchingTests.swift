@@ -9,11 +9,11 @@ import Testing
 @testable import RealmFile
 
 struct WatchingTests {
-    private let folder: Folder
+    private let folder: TemporaryFolder
     private let clock = ManualWallClock()
-    private let log = LogJournal()
+    private let log = RecordedLog()
 
-    init() throws { folder = try Folder() }
+    init() throws { folder = try TemporaryFolder() }
 
     private func start(_ text: String, groups: String? = nil) throws -> FileRealm {
         try folder.write(text)
@@ -27,7 +27,9 @@ struct WatchingTests {
         #expect(unsafe rename(folder.file("fresh"), folder.file(name)) == 0)
     }
 
-    /// Sets the clock to the time of the last write of a file, which may be some time ago on a busy machine.
+    /// Sets the clock to the time of the last write of a file.
+    ///
+    /// On a busy machine some time may have passed since then.
     private func setClockToWriting(_ name: String = "users") throws {
         clock.set(try #require(FileStamp(of: folder.file(name))).changed)
     }
@@ -37,18 +39,18 @@ struct WatchingTests {
         return users.map(\.text).sorted()
     }
 
-    @Test func `without a change a refresh reports no user`() async throws {
-        let realm = try start("ann;\(Known.ssha);a\n")
+    @Test func `a refresh reports no users if the file has not changed`() async throws {
+        let realm = try start("ann;\(KnownHashes.ssha);a\n")
         #expect(await realm.refresh() == .none)
         #expect(await realm.refresh() == .none)
     }
 
-    @Test func `removed and changed users are reported once each`() async throws {
+    @Test func `every removed or changed user is reported once`() async throws {
         let realm = try start(
-            "gone;\(Known.ssha);a\nhash;\(Known.ssha);a\ngroups;\(Known.ssha);a\noff;\(Known.ssha);a\nsame;\(Known.ssha);a\n"
+            "gone;\(KnownHashes.ssha);a\nhash;\(KnownHashes.ssha);a\ngroups;\(KnownHashes.ssha);a\noff;\(KnownHashes.ssha);a\nsame;\(KnownHashes.ssha);a\n"
         )
         try replace(
-            "new;\(Known.ssha);a\nsame;\(Known.ssha);a\nhash;\(Known.lilac);a\ngroups;\(Known.ssha);b\noff;!\(Known.ssha);a\n"
+            "new;\(KnownHashes.ssha);a\nsame;\(KnownHashes.ssha);a\nhash;\(KnownHashes.lilac);a\ngroups;\(KnownHashes.ssha);b\noff;!\(KnownHashes.ssha);a\n"
         )
         #expect(names(await realm.refresh()) == ["gone", "groups", "hash", "off"])
         #expect(await realm.refresh() == .none)
@@ -56,31 +58,31 @@ struct WatchingTests {
     }
 
     @Test func `a change that a lookup has already read is still reported by the next refresh`() async throws {
-        let realm = try start("ann;\(Known.ssha);a\n")
-        try replace("bob;\(Known.ssha);a\n")
+        let realm = try start("ann;\(KnownHashes.ssha);a\n")
+        try replace("bob;\(KnownHashes.ssha);a\n")
         #expect(try await realm.groupNames(of: Username("bob")) == ["a"])
         #expect(names(await realm.refresh()) == ["ann"])
     }
 
     @Test func `a change of the group file is read, and its users are reported as changed`() async throws {
-        let realm = try start("ann:\(Known.ssha)\nbob:\(Known.ssha)\n", groups: "a: ann bob\n")
+        let realm = try start("ann:\(KnownHashes.ssha)\nbob:\(KnownHashes.ssha)\n", groups: "a: ann bob\n")
         try replace("a: bob\n", "groups")
         #expect(names(await realm.refresh()) == ["ann"])
         #expect(realm.listing == ["ann: ", "bob: a"])
     }
 
-    /// The damage that makes the file unusable, and the beginning of the message.
+    /// The arguments are the kind of damage and the beginning of the message.
     @Test(arguments: [
         ("missing", "users: No such file"), ("writable", "users: every user of this machine may write"),
-        ("nul", "users:2: it is not a text file"), ("form", "users: it is an htpasswd file (user:hash) now"),
-        ("mixed", "users:2: this line is in the form of"), ("folder", "users: it is not a regular file"),
+        ("nul", "users:2: it is not a text file"), ("format", "users: it is an htpasswd file (user:hash) now"),
+        ("mixed", "users:2: this line is in the format of"), ("folder", "users: it is not a regular file"),
         ("long", "users: it is longer than 64 MiB"),
     ])
-    func `while the file is unusable the users read before remain, and one error is logged`(
+    func `while the file is unusable, the realm keeps the previous users and logs one error`(
         damage: String,
         message: String
     ) async throws {
-        let realm = try start("ann;\(Known.ssha);a\n")
+        let realm = try start("ann;\(KnownHashes.ssha);a\n")
         try damageFile(damage)
         for _ in 0..<3 {
             #expect(try await realm.groupNames(of: Username("ann")) == ["a"])
@@ -92,9 +94,9 @@ struct WatchingTests {
         let entries = log.entries.map { $0.replacingOccurrences(of: folder.path + "/", with: "") }
         #expect(entries.count == 1)
         #expect(entries.first?.hasPrefix("error: \(message)") == true)
-        #expect(entries.first?.hasSuffix("; the previous users stay") == true)
+        #expect(entries.first?.hasSuffix("; the previous users are kept") == true)
         try? FileManager.default.removeItem(atPath: folder.file("users"))
-        try replace("ann;\(Known.ssha);b\n")
+        try replace("ann;\(KnownHashes.ssha);b\n")
         #expect(names(await realm.refresh()) == ["ann"])
         #expect(log.entries.last == "notice: \(folder.file("users")): it can be read again")
         #expect(log.entries.count == 2)
@@ -103,10 +105,10 @@ struct WatchingTests {
     private func damageFile(_ damage: String) throws {
         switch damage {
         case "missing": try FileManager.default.removeItem(atPath: folder.file("users"))
-        case "writable": try folder.write("ann;\(Known.ssha);admins\n", mode: 0o666)
-        case "nul": try folder.write("ann;\(Known.ssha);b\n\0\n")
-        case "form": try folder.write("ann:\(Known.ssha)\n")
-        case "mixed": try folder.write("ann;\(Known.ssha);b\nbob:\(Known.ssha)\n")
+        case "writable": try folder.write("ann;\(KnownHashes.ssha);admins\n", mode: 0o666)
+        case "nul": try folder.write("ann;\(KnownHashes.ssha);b\n\0\n")
+        case "format": try folder.write("ann:\(KnownHashes.ssha)\n")
+        case "mixed": try folder.write("ann;\(KnownHashes.ssha);b\nbob:\(KnownHashes.ssha)\n")
         case "folder":
             try FileManager.default.removeItem(atPath: folder.file("users"))
             try FileManager.default.createDirectory(atPath: folder.file("users"), withIntermediateDirectories: true)
@@ -115,9 +117,9 @@ struct WatchingTests {
     }
 
     @Test func `a file in an unsafe folder is not read until the folder is safe again`() async throws {
-        let realm = try start("ann;\(Known.ssha);a\n")
+        let realm = try start("ann;\(KnownHashes.ssha);a\n")
         unsafe chmod(folder.path, 0o777)
-        try replace("ann;\(Known.ssha);admins\n")
+        try replace("ann;\(KnownHashes.ssha);admins\n")
         #expect(try await realm.groupNames(of: Username("ann")) == ["a"])
         // The repair does not change the file itself.
         unsafe chmod(folder.path, 0o700)
@@ -125,19 +127,19 @@ struct WatchingTests {
         #expect(try await realm.groupNames(of: Username("ann")) == ["admins"])
     }
 
-    @Test func `a file that is empty for a moment, as htpasswd leaves it, changes no user`() async throws {
+    @Test func `a file that is empty for a moment while htpasswd writes it changes no user`() async throws {
         clock.set(FileStamp.systemNow())
-        let realm = try start("ann:\(Known.ssha)\nbob:\(Known.ssha)\n")
+        let realm = try start("ann:\(KnownHashes.ssha)\nbob:\(KnownHashes.ssha)\n")
         try folder.write("")
         try setClockToWriting()
         #expect(await realm.refresh() == .none)
         #expect(realm.listing == ["ann: ", "bob: "])
-        try folder.write("ann:\(Known.ssha)\nbob:{SS")
+        try folder.write("ann:\(KnownHashes.ssha)\nbob:{SS")
         try setClockToWriting()
         clock.advance(seconds: 0.3)
         #expect(await realm.refresh() == .none)
         #expect(realm.listing == ["ann: ", "bob: "])
-        try folder.write("ann:\(Known.ssha)\nbob:\(Known.lilac)\n")
+        try folder.write("ann:\(KnownHashes.ssha)\nbob:\(KnownHashes.lilac)\n")
         try setClockToWriting()
         clock.advance(seconds: 0.6)
         #expect(await realm.refresh() == .none)
@@ -147,19 +149,19 @@ struct WatchingTests {
 
     @Test func `a change waits until another program has finished writing the file in place`() async throws {
         clock.set(FileStamp.systemNow())
-        let realm = try start("ann:\(Known.ssha)\n")
+        let realm = try start("ann:\(KnownHashes.ssha)\n")
         try folder.write("")
         try setClockToWriting()
         async let added: Void = realm.add(UserRecord(try Username("new")), hash: nil)
         // The clock does not advance, so the change has to wait for the complete file.
-        try folder.write("ann:\(Known.ssha)\nbob:*\n")
+        try folder.write("ann:\(KnownHashes.ssha)\nbob:*\n")
         try await added
-        #expect(try folder.text() == "ann:\(Known.ssha)\nbob:*\nnew:*\n")
+        #expect(try folder.text() == "ann:\(KnownHashes.ssha)\nbob:*\nnew:*\n")
     }
 
     @Test func `a file that stays empty is read as empty after a second`() async throws {
         clock.set(FileStamp.systemNow())
-        let realm = try start("ann:\(Known.ssha)\n")
+        let realm = try start("ann:\(KnownHashes.ssha)\n")
         try folder.write("")
         try setClockToWriting()
         #expect(await realm.refresh() == .none)
@@ -169,12 +171,12 @@ struct WatchingTests {
     }
 
     @Test func `a change that leaves the file's stamp the same is read while the file is recent`() async throws {
-        let realm = try start("ann;\(Known.ssha);a\n")
-        // As if the file had been read, and then written again within the same tick of the clock.
-        let stamps = realm.files.paths.stamps()
+        let realm = try start("ann;\(KnownHashes.ssha);a\n")
+        // The state is set as if the file had been read and then written again within the same tick of the clock.
+        let stamps = realm.files.settings.stamps()
         let written = try #require(stamps.first??.changed)
-        try folder.write("ann;\(Known.ssha);b\n")
-        let now = realm.files.paths.stamps()
+        try folder.write("ann;\(KnownHashes.ssha);b\n")
+        let now = realm.files.settings.stamps()
         realm.files.state.withLock { state in
             state.checkedStamps = now
             state.checkedAt = written
@@ -184,24 +186,24 @@ struct WatchingTests {
         #expect(try await realm.groupNames(of: Username("ann")) == ["b"])
     }
 
-    @Test func `changes made through the realm are reported by the next refresh, rehashes are not`() async throws {
-        let realm = try start("ann;\(Known.ssha);a\nbob;\(Known.ssha);a\n")
+    @Test func `changes made through the realm are reported by the next refresh, but rehashes are not`() async throws {
+        let realm = try start("ann;\(KnownHashes.ssha);a\nbob;\(KnownHashes.ssha);a\n")
         clock.set(FileStamp.systemNow())
         var changes = UserChanges()
-        (changes.hash, changes.replacing) = (Known.lilac, Known.ssha)
-        try await realm.files.make(.change(try Username("ann"), changes), isRehash: true)
+        (changes.hash, changes.replacing) = (KnownHashes.lilac, KnownHashes.ssha)
+        try await realm.files.apply(.change(try Username("ann"), changes), isRehash: true)
         #expect(await realm.refresh() == .none)
-        try await realm.files.make(.change(try Username("bob"), changes))
+        try await realm.files.apply(.change(try Username("bob"), changes))
         #expect(names(await realm.refresh()) == ["bob"])
         changes.replacing = nil
-        changes.hash = Known.glassfish
+        changes.hash = KnownHashes.glassfish
         try await realm.change(try Username("ann"), changes)
         #expect(names(await realm.refresh()) == ["ann"])
     }
 
-    @Test func `concurrent reads see either the old or the new users, never a mix`() async throws {
+    @Test func `concurrent reads return either the old or the new users, never a mixture`() async throws {
         let states = ["a", "b"].map { group in
-            (0..<300).map { "u\($0);\(Known.ssha);\(group)\n" }.joined()
+            (0..<300).map { "u\($0);\(KnownHashes.ssha);\(group)\n" }.joined()
         }
         let realm = try start(states[0])
         let users = try (0..<300).map { try Username("u\($0)") }

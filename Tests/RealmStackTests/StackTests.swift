@@ -36,7 +36,7 @@ struct StackTests {
         return await stack.login(request, asking: PreparedConversation.silent)
     }
 
-    @Test func `the realm passes the conformance kit`() async {
+    @Test func `the realm passes the conformance tests`() async {
         let conformance = RealmConformance(
             StackRealm.self,
             properties: ["jaas-context": ["lane"]],
@@ -46,14 +46,14 @@ struct StackTests {
         #expect(StackRealm.properties["jaas-context"]?.isRequired == true)
     }
 
-    @Test func `permit accepts every user with its groups, deny none`() async throws {
+    @Test func `PermitLoginModule accepts every user, and DenyLoginModule rejects every user`() async throws {
         let deny = try DenyLoginModule(realm: try realm(), options: ModuleOptions(schema: [], realmName: "s"))
         #expect(try await login(.init(try permit(["a", "b"]), .required)).identity?.groups == ["a", "b"])
         let report = try await login(.init(try permit(), .required), .init(deny, .required))
         #expect(report.refusal == .module(index: 1, phase: .login, failure: .permissionDenied))
     }
 
-    @Test(arguments: LoginFailure.allCases) func `a script fails and throws as configured`(
+    @Test(arguments: LoginFailure.allCases) func `a scripted module returns and throws the configured failure`(
         failure: LoginFailure
     ) async throws {
         for word in [failure.code, "throw:\(failure.code)"] {
@@ -63,20 +63,20 @@ struct StackTests {
         }
     }
 
-    @Test func `a script succeeds and adds its groups and its principal`() async throws {
+    @Test func `a scripted module that succeeds adds its groups and its principal`() async throws {
         let module = try scripted(["groups": "a b", "principal": "m0"])
         let report = try await login(.init(module, .required))
         #expect(report.identity?.subject.principals == [.user("ann"), .group("a"), .group("b"), .user("m0")])
     }
 
-    @Test func `successive calls get successive answers, of which the last repeats`() async throws {
+    @Test func `each call returns the next configured result, and the last result repeats`() async throws {
         let module = try scripted(["login": "wrong-credentials,ignored,success"])
         var outcomes: [String] = []
         for _ in 0..<4 { outcomes.append("\(try await login(.init(module, .required)).steps[0].outcome)") }
         #expect(outcomes == ["wrong-credentials", "ignored", "success", "success"])
     }
 
-    @Test func `commit, abort and logout have their own scripts`() async throws {
+    @Test func `commit, abort and logout have their own results`() async throws {
         let late = try scripted(["commit": "throw:unavailable", "abort": "ignored"])
         let report = try await login(.init(late, .required))
         #expect(report.refusal == .module(index: 0, phase: .commit, failure: .unavailable))
@@ -93,13 +93,13 @@ struct StackTests {
     }
 
     @Test(arguments: ["yes", "throw:", "throw:nothing", "success,nope", "Success"])
-    func `an unknown word in a script is refused when the module is created`(word: String) throws {
+    func `an unknown result is rejected when the module is created`(word: String) throws {
         let error = #expect(throws: BadModule.self) { try scripted(["login": word]) }
         #expect(error?.setting == "login")
         #expect(error?.message.hasPrefix("has no result ") == true)
     }
 
-    @Test func `the modules have their names in login conf`() {
+    @Test func `each module is registered under the name of its type`() {
         #expect(PermitLoginModule.moduleNames == ["PermitLoginModule"])
         #expect(DenyLoginModule.moduleNames == ["DenyLoginModule"])
         #expect(ScriptedLoginModule.moduleNames == ["ScriptedLoginModule"])

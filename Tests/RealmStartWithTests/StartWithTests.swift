@@ -17,7 +17,7 @@ struct StartWithTests {
         return try StartWithLoginModule(realm: try realm(start), options: options)
     }
 
-    @Test func `the realm passes the conformance kit`() async {
+    @Test func `the realm passes the conformance tests`() async {
         let conformance = RealmConformance(
             StartWithRealm.self,
             properties: ["startWith": ["z"]],
@@ -27,7 +27,7 @@ struct StartWithTests {
         #expect(await conformance.violations() == [])
     }
 
-    @Test func `the module passes the conformance kit`() async throws {
+    @Test func `the module passes the conformance tests`() async throws {
         let conformance = LoginModuleConformance(
             try module(),
             accepts: ["zed", "zorro", "z", "z\u{E9}"].map { .init($0) },
@@ -37,7 +37,7 @@ struct StartWithTests {
         #expect(await conformance.violations() == [])
     }
 
-    @Test func `the defaults and names of the realm are those of the first example`() throws {
+    @Test func `the realm has the defaults and names of the Java example`() throws {
         let realm = try StartWithRealm(RealmProperties(schema: StartWithRealm.properties, realmName: "xtech"))
         #expect([realm.jaasContext, realm.startWith, realm.authType] == ["xtechMyRealm", "z", "X-TECH MyRealm"])
         #expect(StartWithRealm.classNames == ["StartWithRealm"])
@@ -46,16 +46,16 @@ struct StartWithTests {
         #expect(RealmKind(StartWithRealm.self, modules: StartWithLoginModule.self).modules.map(\.names) == [names])
     }
 
-    @Test func `an empty startWith is refused`() {
+    @Test func `an empty startWith is rejected`() {
         #expect(throws: BadRealm("is empty, so every name would match", setting: "startWith")) { try realm("") }
     }
 
-    /// Names are compared by bytes, as in the model.
+    /// Names are compared by bytes, as in the Java module.
     @Test(arguments: [
         ("z", "zed", true), ("z", "Zed", false), ("zed", "ze", false), ("\u{E9}", "\u{E9}a", true),
         ("e", "e\u{301}a", true), ("\u{E9}", "e\u{301}a", false), ("z", "\u{17E}ed", false), ("z", "z\u{301}", true),
     ])
-    func `a name is accepted only if its first bytes are those of startWith`(
+    func `a name is accepted only if it begins with the bytes of startWith`(
         start: String,
         name: String,
         isAccepted: Bool

@@ -21,7 +21,9 @@ import Testing
         let stack: LoginStack
         let passwords: PasswordService
 
-        /// Hashes that cost next to nothing.
+        /// Creates a realm in a new store.
+        ///
+        /// By default its hashes are computed very quickly.
         init(_ policy: HashPolicy = HashPolicy(.argon2id(memory: 64, passes: 1, lanes: 1))) throws {
             let pool = HashingPool(HashingSettings(workers: 2)) { DispatchTime.now().uptimeNanoseconds }
             passwords = try PasswordService(policy: policy, pool: pool)
@@ -44,7 +46,7 @@ import Testing
         }
 
         final class Box: @unchecked Sendable {
-            // Written once, before the first login.
+            // The fixture is set once, before the first login.
             weak var fixture: StoreFixture?
         }
 
@@ -77,7 +79,9 @@ import Testing
         #expect(fixture.logged.withLock { $0 }.isEmpty)
     }
 
-    @Test func `the right password is accepted with the user's groups, any other is refused`() async throws {
+    @Test func `the correct password is accepted with the user's groups, and other passwords are rejected`()
+        async throws
+    {
         let fixture = try StoreFixture()
         try await fixture.add("ann", "correct horse")
         #expect(try await fixture.login("ann", "correct horse").identity?.groups == ["User"])
@@ -87,7 +91,7 @@ import Testing
         #expect(try await fixture.failure("bob", "correct horse") == .unknownUser)
     }
 
-    @Test func `CVE-2025-53942: disabled and expired users, and those with a forced change, cannot log in`()
+    @Test func `CVE-2025-53942: disabled users, expired users, and users who must change the password cannot log in`()
         async throws
     {
         let fixture = try StoreFixture()
@@ -110,7 +114,7 @@ import Testing
     @Test func `CVE-2026-32595, CVE-2026-41263: every login checks one hash of every cost`() async throws {
         let fixture = try StoreFixture()
         try await fixture.add("ann", "correct horse")
-        // {SSHA} of "secret", salt 01..08, from GlassFish's realm.
+        // The hash is the {SSHA} of "secret" with the salt 01..08, from GlassFish's realm.
         try await fixture.realm.add(
             UserRecord(try Username("old")),
             hash: "{SSHA}lHFzXul4wnzRItssVcTnvXWRjNgBAgMEBQYHCA=="
@@ -126,7 +130,7 @@ import Testing
         #expect(empty.hasPrefix(costs[0]))
     }
 
-    @Test func `a password in a weaker format is rehashed at sign-in, and stays valid`()
+    @Test func `a weak hash is replaced at sign-in, and the password stays valid`()
         async throws
     {
         let fixture = try StoreFixture()
@@ -150,7 +154,7 @@ import Testing
         await #expect(throws: RealmError(.invalidOperation, "")) {
             try await fixture.realm.add(UserRecord(try Username("ann")), hash: "hello")
         }
-        // 1 GiB for one check is more than all may take.
+        // A check of this hash takes 1 GiB, which is more than the limit for all checks.
         let greedy =
             "$argon2id$v=19$m=1048576,t=1,p=1$c29tZXNhbHRzb21lc2FsdA$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc"
         await #expect(throws: RealmError(.invalidOperation, "")) {
@@ -159,7 +163,7 @@ import Testing
         #expect(try await fixture.realm.users().isEmpty)
     }
 
-    @Test func `a damaged hash blocks only its user`() async throws {
+    @Test func `a user with a damaged hash cannot log in, and other users can`() async throws {
         let fixture = try StoreFixture()
         try await fixture.add("ann", "correct horse")
         try await fixture.add("bob", "correct horse")
@@ -173,11 +177,11 @@ import Testing
         #expect(fixture.logged.withLock { $0.contains { $0.contains("ann") && $0.contains("cannot be read") } })
     }
 
-    @Test func `changes by another program are reported by user name`() async throws {
+    @Test func `the names of users whom another program has changed are reported`() async throws {
         let fixture = try StoreFixture()
         try await fixture.add("ann", "correct horse")
         try await fixture.add("bob", "correct horse")
-        // The changes since the realm was created are unknown: a user may have signed in, and have been removed since.
+        // Changes before the first refresh are unknown. A user may have signed in and been removed before it.
         #expect(await fixture.realm.refresh() == .all)
         #expect(await fixture.realm.refresh() == .none)
         let other = try GatehouseStore.open(folder: fixture.folder)
@@ -221,7 +225,7 @@ import Testing
         #expect(await conformance.violations() == [])
     }
 
-    @Test func `the realm returns the groups of known users, and needs the services of a store`() async throws {
+    @Test func `the realm returns the groups of known users, and cannot be created without a store`() async throws {
         let fixture = try StoreFixture()
         try await fixture.add("ann", "correct horse")
         #expect(try await fixture.realm.groupNames(of: try Username("ann")) == ["User"])

@@ -41,11 +41,11 @@ import Testing
         )
     }
 
-    private func numbers(_ store: GatehouseStore) async throws -> Set<SessionID> {
+    private func sessionIDs(_ store: GatehouseStore) async throws -> Set<SessionID> {
         Set(try await store.loadSessions().sessions.map(\.id))
     }
 
-    @Test func `a stored session is read back unchanged, groups in their order`() async throws {
+    @Test func `a stored session is read back unchanged, with its groups in their order`() async throws {
         let stamp = SaltedStamp(salt: [0, 1, 2], digest: try Digest.sha256([7]))
         let records = [
             try record(1, groups: ["Staff", "Admin", "staff"], stamp: stamp),
@@ -71,7 +71,7 @@ import Testing
         let loaded = try await store.loadSessions().sessions
         #expect(loaded.map(\.id) == [try id(1)])
         #expect(loaded.map(\.user.groups) == [["Staff"]])
-        // Groups go with their session.
+        // The groups were removed with their session.
         try await store.removeSessions([try id(1)])
         try await store.saveSession(try record(1))
         #expect(try await store.loadSessions().sessions.map(\.user.groups) == [[]])
@@ -91,7 +91,7 @@ import Testing
             (.end(.user(realm: "city", name: bob)), 0), (.end(.realm("city")), 1), (.end(.all), 2),
         ]
         for command in commands { #expect(try await store.commandSessions(command.action) == command.count) }
-        #expect(try await numbers(store).isEmpty)
+        #expect(try await sessionIDs(store).isEmpty)
         let commandsRead = try await store.sessionCommands(after: 0)
         #expect(commandsRead.map(\.action) == commands.map(\.action))
         #expect(commandsRead.map(\.number) == Array(1...8))
@@ -160,10 +160,12 @@ import Testing
         #expect(try await store.loadSessions().sessions.map(\.host.name) == ["house.example"])
     }
 
-    @Test func `an end that the database refuses is noted beside it, for this process and the next`() async throws {
+    @Test func `a session whose removal the database rejects stays ended, in this process and in the next`()
+        async throws
+    {
         let store = try GatehouseStore.open(folder: folder)
         for number in 1...3 { try await store.saveSession(try record(number)) }
-        let file = "\(folder)/\(EndedSessions.fileName)"
+        let file = "\(folder)/\(EndedSessionFile.fileName)"
         let attributes = try FileManager.default.attributesOfItem(atPath: file)
         #expect(attributes[.posixPermissions] as? Int == 0o600)
         let size = try #require(attributes[.size] as? Int)
@@ -176,7 +178,7 @@ import Testing
             #expect(loaded.sessions.map(\.id) == [try id(3)])
             #expect(Set(loaded.ended) == [try id(1), try id(2)])
         }
-        // The space was reserved beforehand.
+        // The file had its full length before the IDs were written.
         #expect(try FileManager.default.attributesOfItem(atPath: file)[.size] as? Int == size)
         let next = try GatehouseStore.open(folder: folder)
         _ = try await next.loadSessions()
@@ -185,24 +187,24 @@ import Testing
         let loaded = try await next.loadSessions()
         #expect(loaded.ended.isEmpty)
         #expect(Set(loaded.sessions.map(\.id)) == [try id(3), try id(4)])
-        #expect(try await numbers(try GatehouseStore.open(folder: folder)) == [try id(3), try id(4)])
+        #expect(try await sessionIDs(try GatehouseStore.open(folder: folder)) == [try id(3), try id(4)])
     }
 
-    @Test func `notes are bounded, and a damaged file is replaced`() async throws {
+    @Test func `the number of IDs is limited, and damaged lines are overwritten`() async throws {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        let path = "\(folder)/\(EndedSessions.fileName)"
+        let path = "\(folder)/\(EndedSessionFile.fileName)"
         try Data("nonsense\n\(try id(7))\n".utf8).write(to: URL(filePath: path))
-        let file = EndedSessions(path)
+        let file = EndedSessionFile(path)
         try await file.prepare()
-        try await file.add(try (100..<100 + EndedSessions.room).map { try id($0) })
+        try await file.add(try (100..<100 + EndedSessionFile.capacity).map { try id($0) })
         await #expect(throws: StoreFault(.unavailable, "")) { try await file.add([try id(1)]) }
         try await file.remove([try id(100)])
         try await file.add([try id(1)])
-        #expect(try await EndedSessions(path).read().contains(try id(1)))
-        #expect(try await EndedSessions(path).read().count == EndedSessions.room)
-        #expect(try await EndedSessions(path + ".none").read().isEmpty)
+        #expect(try await EndedSessionFile(path).read().contains(try id(1)))
+        #expect(try await EndedSessionFile(path).read().count == EndedSessionFile.capacity)
+        #expect(try await EndedSessionFile(path + ".none").read().isEmpty)
         #expect(!FileManager.default.fileExists(atPath: path + ".none"))
-        await #expect(throws: StoreFault.self) { try await EndedSessions("/proc/none/x").prepare() }
+        await #expect(throws: StoreFault.self) { try await EndedSessionFile("/proc/none/x").prepare() }
     }
 
     @Test func `a cancelled call does not mark the store as broken`() async throws {
@@ -216,7 +218,7 @@ import Testing
         #expect(fault?.description.contains("CancellationError") == false)
     }
 
-    @Test func `a store that is replaced under a server is an error`() async throws {
+    @Test func `a store that was removed while it was open throws at every use`() async throws {
         let store = try GatehouseStore.open(folder: folder)
         let path = "\(folder)/\(GatehouseStore.fileName)"
         try FileManager.default.moveItem(atPath: path, toPath: path + ".old")
@@ -227,7 +229,7 @@ import Testing
         await #expect(throws: SessionStoreError.self) { _ = try await store.commandSessions(.end(.all)) }
     }
 
-    /// A session table with this store.
+    /// Creates a session table with a store.
     private func table(_ store: GatehouseStore) -> SessionTable {
         SessionTable(
             SessionSettings(),
@@ -239,7 +241,7 @@ import Testing
     }
 
     private func begin(_ table: SessionTable, stamp: SecurityStamp) async throws -> (Session, OpaqueToken) {
-        let stack = LoginStack(name: "s", [.init(Friendly(), .required)], clock: ManualClock())
+        let stack = LoginStack(name: "s", [.init(AcceptingModule(), .required)], clock: ManualClock())
         let request = LoginRequest(realm: "town", username: try Username("ann"))
         let report = await stack.login(request, asking: PreparedConversation(password: Secret(utf8: "x")))
         let client = SessionClient(address: nil, userAgent: "browser")
@@ -249,7 +251,7 @@ import Testing
         return try await table.begin(identity, at: host, from: client, stamp: stamp, since: epoch, replacing: nil)
     }
 
-    @Test func `neither token nor stamp is in the files, and the next server restores the session`()
+    @Test func `the files contain neither the token nor the stamp, and the next server restores the session`()
         async throws
     {
         let stamp = SecurityStamp(try Digest.sha256(Array("a stored hash".utf8)).bytes)
@@ -264,7 +266,7 @@ import Testing
         #expect(try Digest.sha256(Array(raw)) == token.digest())
         #expect(bytes.range(of: raw) == nil)
         #expect(bytes.range(of: Data(stamp.bytes)) == nil)
-        // The search finds what is in the files.
+        // The search does find bytes that the files contain.
         #expect(bytes.range(of: Data(try token.digest().bytes)) != nil)
         #expect(bytes.range(of: Data(session.id.description.utf8)) != nil)
 
@@ -286,7 +288,7 @@ import Testing
 }
 
 /// Accepts every user.
-private struct Friendly: LoginModule {
+private struct AcceptingModule: LoginModule {
     init() {}
 
     init(realm: any Realm, options: ModuleOptions) throws(BadModule) {}

@@ -3,12 +3,14 @@
 
 internal import OpenSSLKit
 
-/// Apache's variant of md5-crypt, `$apr1$`, which crypt(3) does not know.
+/// Apache's variant of md5-crypt, `$apr1$`.
 ///
-/// It has 1000 rounds of MD5, and is weak.
-struct ApacheMD5: PasswordDerivative {
+/// crypt(3) does not compute it.
+///
+/// It is weak: 1000 rounds of MD5.
+struct ApacheMD5: KeyDerivation {
     let salt: [UInt8]
-    let expected: [UInt8]
+    let storedHash: [UInt8]
 
     private static let magic = Array("$apr1$".utf8)
     private static let rounds = 1000
@@ -38,7 +40,7 @@ struct ApacheMD5: PasswordDerivative {
             try hashing.append(bytes.span.extracting(first: left))
             left -= bytes.count
         }
-        // One byte for every bit of the length: a NUL, or the password's first.
+        // For every bit of the length one byte is hashed: NUL for a 1, the first byte of the password for a 0.
         let nul: [UInt8] = [0]
         var bits = password.count
         while bits > 0 {

@@ -3,8 +3,8 @@
 
 internal import CArgon2
 
-/// Argon2, RFC 9106, by libargon2.
-struct Argon2: PasswordDerivative {
+/// Argon2 (RFC 9106), computed by libargon2.
+struct Argon2: KeyDerivation {
     /// The variant of Argon2.
     enum Kind: String, Sendable, CaseIterable {
         case argon2d, argon2i, argon2id
@@ -20,37 +20,39 @@ struct Argon2: PasswordDerivative {
 
     /// The parameters that decide the cost.
     struct Parameters: Sendable, Hashable {
-        /// In KiB.
+        /// The memory, in KiB.
         let memory: Int
         let passes: Int
         let lanes: Int
 
         /// The memory of the first recommendation of RFC 9106 section 4, in KiB.
-        static let mostMemory = 2 << 20
-        static let mostPasses = 64
-        static let mostLanes = 64
-        /// KiB times passes: about ten seconds.
-        static let mostWork = 16 << 20
+        static let maximumMemory = 2 << 20
+        static let maximumPasses = 64
+        static let maximumLanes = 64
+        /// The maximum of memory in KiB times passes.
+        ///
+        /// Such a hash takes about ten seconds.
+        static let maximumWork = 16 << 20
     }
 
-    /// 0x10, the version of the first draft, or 0x13.
+    /// The version: 0x13, or 0x10 for hashes of the first draft.
     let version: UInt32
     let kind: Kind
     let parameters: Parameters
     let salt: [UInt8]
-    let expected: [UInt8]
+    let storedHash: [UInt8]
 
     static let versions = [0x10, 0x13]
 
     var cost: HashCost {
         let (m, t, p) = (parameters.memory, parameters.passes, parameters.lanes)
-        // Version 0x10 overwrites where 0x13 adds: it is a little faster.
+        // Version 0x10 has a cost of its own because it is a little faster than 0x13.
         let version = version == 0x13 ? "" : "v=\(version),"
         return HashCost(format: kind.rawValue, parameters: "\(version)m=\(m),t=\(t),p=\(p)", memory: m << 10)
     }
 
     var scheme: HashScheme? {
-        guard kind == .argon2id, version == 0x13, salt.count >= 16, expected.count >= 32 else { return nil }
+        guard kind == .argon2id, version == 0x13, salt.count >= 16, storedHash.count >= 32 else { return nil }
         return .argon2id(memory: parameters.memory, passes: parameters.passes, lanes: parameters.lanes)
     }
 
@@ -61,7 +63,8 @@ struct Argon2: PasswordDerivative {
                     var context = unsafe argon2_context()
                     unsafe context.out = bytes.baseAddress
                     unsafe context.outlen = UInt32(clamping: bytes.count)
-                    // libargon2 writes to neither: the flags that make it wipe them are not set.
+                    // libargon2 does not write to the password and the salt, because the flags for wiping them are not
+                    // set.
                     unsafe context.pwd = UnsafeMutablePointer(mutating: password.baseAddress)
                     unsafe context.pwdlen = UInt32(clamping: password.count)
                     unsafe context.salt = UnsafeMutablePointer(mutating: salt.baseAddress)
@@ -69,7 +72,7 @@ struct Argon2: PasswordDerivative {
                     unsafe context.t_cost = UInt32(clamping: parameters.passes)
                     unsafe context.m_cost = UInt32(clamping: parameters.memory)
                     unsafe context.lanes = UInt32(clamping: parameters.lanes)
-                    // One thread for any number of lanes: the result is the same.
+                    // One thread computes all lanes. The number of threads does not change the result.
                     unsafe context.threads = 1
                     unsafe context.version = version
                     return unsafe argon2_ctx(&context, kind.type)

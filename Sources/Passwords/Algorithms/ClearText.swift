@@ -5,15 +5,15 @@ internal import OpenSSLKit
 
 /// A password stored in clear text.
 ///
-/// Only its SHA-256 is kept in memory, so that the comparison does not depend on its length.
-struct ClearText: PasswordDerivative {
-    let expected: [UInt8]
+/// Only its SHA-256 is kept in memory, so that the time of a comparison does not depend on the length of the password.
+struct ClearText: KeyDerivation {
+    let storedHash: [UInt8]
 
     var cost: HashCost { HashCost(format: "cleartext") }
 
     init(_ text: some StringProtocol) throws(BadHash) {
         do {
-            expected = try Digest.sha256(Array(text.utf8)).bytes
+            storedHash = try Digest.sha256(Array(text.utf8)).bytes
         } catch {
             throw BadHash(error.description)
         }

@@ -5,23 +5,27 @@ internal import OpenSSLKit
 
 /// A hash of crypt(3).
 ///
-/// A check computes it again with the stored text as the setting and compares the whole text.
+/// A check hashes the password with the stored text as the setting. It then compares the result with the stored text.
 struct Crypt: PasswordAlgorithm {
     /// A method of crypt(3).
     enum Method: String, Sendable {
         case bcrypt, bsdicrypt, descrypt, md5crypt, nt, sha1crypt, sha256crypt, sha512crypt, sunmd5, yescrypt
         case gostYescrypt = "gost-yescrypt"
-        /// `$7$`; another library than that of ``Scrypt`` computes it, so its cost differs.
+        /// scrypt in the format `$7$`.
+        ///
+        /// libxcrypt computes it, not OpenSSL, so its cost differs from that of ``Scrypt``.
         case scrypt7
 
-        /// The longest password that the method takes as a whole; crypt(3) truncates longer ones silently.
-        var mostBytes: Int {
+        /// The maximum length of a password, in bytes.
+        ///
+        /// crypt(3) truncates a longer password silently.
+        var maximumLength: Int {
             switch self {
             case .bcrypt: 72
             case .descrypt: 8
             case .bsdicrypt, .md5crypt, .nt, .sha1crypt, .sha256crypt, .sha512crypt, .sunmd5, .yescrypt, .gostYescrypt,
                 .scrypt7:
-                CryptLibrary.mostBytes
+                CryptLibrary.maximumLength
             }
         }
 
@@ -32,7 +36,7 @@ struct Crypt: PasswordAlgorithm {
     let method: Method
     /// The stored text, checked by ``CryptFormat``.
     let stored: String
-    /// The parameters that decide the cost, as in `cost=12`.
+    /// The parameters that determine the cost, such as `cost=12`.
     var parameters = ""
     /// The memory that a check takes, in bytes.
     var memory = 0
@@ -46,14 +50,14 @@ struct Crypt: PasswordAlgorithm {
         return try CryptLibrary.hash(password, setting: self.stored) { constantTimeEqual($0, stored.span) }
     }
 
-    /// Rejects a password of which the method would use only a part.
+    /// Rejects a password if the method would ignore a part of it.
     ///
     /// - Throws: ``HashFault`` with code `unusable`.
     static func check(_ password: Span<UInt8>, for method: Method) throws(HashFault) {
-        guard password.count <= method.mostBytes else {
+        guard password.count <= method.maximumLength else {
             throw HashFault(
                 .unusable,
-                "the password has \(password.count) bytes; \(method.rawValue) takes at most \(method.mostBytes)"
+                "the password has \(password.count) bytes; \(method.rawValue) takes at most \(method.maximumLength)"
             )
         }
         for index in password.indices {

@@ -4,19 +4,21 @@
 internal import CCrypt
 internal import OpenSSLKit
 
-/// crypt(3) of libxcrypt, with separate memory for every call.
+/// The function crypt(3) of libxcrypt.
+///
+/// Every call has its own memory.
 enum CryptLibrary {
-    /// The longest password that it takes, in bytes.
-    static let mostBytes = Int(gatehouse_crypt_max_passphrase)
+    /// The maximum length of a password, in bytes.
+    static let maximumLength = Int(gatehouse_crypt_max_passphrase)
 
     /// Hashes a password with a setting.
     ///
     /// - Parameters:
-    ///   - password: Without a NUL, of ``mostBytes`` at most.
-    ///   - setting: Method, cost and salt: a stored hash, or the result of ``setting(_:cost:)``.
-    ///   - body: Reads the hash, which is wiped afterwards.
+    ///   - password: The password, without a NUL byte, with at most ``maximumLength`` bytes.
+    ///   - setting: The method, cost and salt: a stored hash, or the result of ``setting(_:cost:)``.
+    ///   - body: Reads the hash. The hash is wiped afterwards.
     /// - Returns: The result of `body`.
-    /// - Throws: ``HashFault`` with code `failed`: the setting is not valid, or there is no memory.
+    /// - Throws: ``HashFault`` with code `failed` if the setting is not valid, or there is no memory.
     static func hash<R>(
         _ password: Span<UInt8>,
         setting: String,
@@ -29,7 +31,7 @@ enum CryptLibrary {
                 unsafe setting.withCString { setting in
                     guard let phrase = unsafe phrase?.assumingMemoryBound(to: CChar.self),
                         let output = unsafe crypt_rn(phrase, setting, data, gatehouse_crypt_data_size),
-                        // Its results for failures begin with an asterisk.
+                        // After a failure the result begins with an asterisk.
                         unsafe output.pointee != CChar(bitPattern: UInt8(ascii: "*"))
                     else { return nil }
                     var count = 0
@@ -47,13 +49,13 @@ enum CryptLibrary {
         return result
     }
 
-    /// Makes a setting with a new salt.
+    /// Creates a setting with a new salt.
     ///
     /// - Parameters:
-    ///   - prefix: The method, as in `$2b$`.
+    ///   - prefix: The prefix of the method, such as `$2b$`.
     ///   - cost: The method's cost.
     /// - Returns: The setting.
-    /// - Throws: ``HashFault`` with code `failed`: the cost is out of bounds, or no random bytes can be generated.
+    /// - Throws: ``HashFault`` with code `failed` if the cost is out of bounds, or no random bytes can be generated.
     static func setting(_ prefix: String, cost: Int) throws(HashFault) -> String {
         let random: [UInt8]
         do {

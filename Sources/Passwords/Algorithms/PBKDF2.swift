@@ -3,25 +3,27 @@
 
 internal import OpenSSLKit
 
-/// PBKDF2 with HMAC, RFC 8018 section 5.2.
-struct PBKDF2: PasswordDerivative {
+/// PBKDF2 with HMAC (RFC 8018 section 5.2).
+struct PBKDF2: KeyDerivation {
     let function: HashFunction
     let iterations: Int
     let salt: [UInt8]
-    let expected: [UInt8]
+    let storedHash: [UInt8]
 
-    /// The most iterations: three seconds with SHA-256, thirteen with SHA-512.
-    static let mostIterations = 10_000_000
+    /// The maximum number of iterations.
+    ///
+    /// It takes three seconds with SHA-256, and thirteen seconds with SHA-512.
+    static let maximumIterations = 10_000_000
 
     var cost: HashCost {
-        // Every block of the key costs the iterations once more.
-        let blocks = (expected.count + function.byteCount - 1) / function.byteCount
+        // The iterations are computed once for every block of the key.
+        let blocks = (storedHash.count + function.byteCount - 1) / function.byteCount
         let parameters = "i=\(iterations)" + (blocks > 1 ? ",blocks=\(blocks)" : "")
         return HashCost(format: "pbkdf2-\(function.name)", parameters: parameters)
     }
 
     var scheme: HashScheme? {
-        guard salt.count >= 16, expected.count >= 32 else { return nil }
+        guard salt.count >= 16, storedHash.count >= 32 else { return nil }
         return switch function {
         case .sha256: .pbkdf2SHA256(iterations: iterations)
         case .sha512: .pbkdf2SHA512(iterations: iterations)
@@ -30,7 +32,7 @@ struct PBKDF2: PasswordDerivative {
     }
 
     func derive(_ password: Span<UInt8>, into bytes: inout MutableSpan<UInt8>) throws(HashFault) {
-        try HashFault.checkEnd(of: password, format: "PBKDF2")
+        try HashFault.rejectTrailingNUL(in: password, format: "PBKDF2")
         do {
             try PasswordDerivation.pbkdf2(
                 password,
@@ -46,6 +48,6 @@ struct PBKDF2: PasswordDerivative {
 }
 
 extension HashFunction {
-    /// The function's name in names of formats, as in `sha256`.
+    /// The function's name as formats write it, such as `sha256`.
     var name: String { rawValue.lowercased() }
 }

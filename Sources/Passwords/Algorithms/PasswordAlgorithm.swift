@@ -4,20 +4,24 @@
 internal import OpenSSLKit
 internal import RealmKit
 
-/// An algorithm with the salt, parameters and hash of one stored password, as a format reads them from a text.
+/// A hash algorithm with the salt, the parameters and the hash of one stored password.
 ///
-/// Texts of different formats, as `{CRYPT}$6$...` and `$6$...`, may be read as the same algorithm.
+/// A ``PasswordFormat`` reads it from the stored text. Texts of different formats, such as `{CRYPT}$6$...` and
+/// `$6$...`, can have the same algorithm.
 protocol PasswordAlgorithm: Sendable {
     /// The cost of one check.
     var cost: HashCost { get }
 
-    /// The scheme and parameters of the policy that makes such hashes; nil if no policy does, or if salt or key are
-    /// shorter than a policy makes them.
+    /// The scheme of the policy that creates such hashes.
+    ///
+    /// It is nil if no policy creates such hashes, or if the salt or the key is shorter than in a new hash.
     var scheme: HashScheme? { get }
 
-    /// Checks a password: the hash is computed in full and compared in constant time.
+    /// Returns whether the password is the stored one.
     ///
-    /// - Parameter password: 1 to ``PasswordBounds/most`` bytes.
+    /// The hash is computed completely and compared in constant time.
+    ///
+    /// - Parameter password: The password, with 1 to ``PasswordBounds/maximumLength`` bytes.
     /// - Returns: True if it is the stored password.
     /// - Throws: ``HashFault``.
     func isDerived(from password: Span<UInt8>) throws(HashFault) -> Bool
@@ -27,54 +31,60 @@ extension PasswordAlgorithm {
     var scheme: HashScheme? { nil }
 }
 
-/// An algorithm that derives bytes from a password and compares them with stored ones.
-protocol PasswordDerivative: PasswordAlgorithm {
-    /// The stored bytes.
-    var expected: [UInt8] { get }
+/// An algorithm that derives a hash from a password and compares it with the stored hash.
+protocol KeyDerivation: PasswordAlgorithm {
+    /// The stored hash.
+    var storedHash: [UInt8] { get }
 
-    /// Derives the bytes from a password.
+    /// Derives a hash from a password.
     ///
     /// - Parameters:
     ///   - password: The password.
-    ///   - bytes: Is overwritten; as many bytes as ``expected``.
+    ///   - bytes: Receives the hash. It has as many bytes as ``storedHash``.
     /// - Throws: ``HashFault``.
     func derive(_ password: Span<UInt8>, into bytes: inout MutableSpan<UInt8>) throws(HashFault)
 }
 
-extension PasswordDerivative {
+extension KeyDerivation {
     func isDerived(from password: Span<UInt8>) throws(HashFault) -> Bool {
-        var scratch = WipedBytes(count: expected.count)
+        var scratch = WipedBytes(count: storedHash.count)
         try scratch.withMutableBytes { bytes throws(HashFault) in try derive(password, into: &bytes) }
-        return scratch.withBytes { constantTimeEqual($0, expected.span) }
+        return scratch.withBytes { constantTimeEqual($0, storedHash.span) }
     }
 }
 
-/// A derivative whose text a policy can store.
-protocol WritableDerivative: PasswordDerivative {
-    /// Returns the text to store, with this salt and cost and another key.
+/// A key derivation that can write its text for new hashes.
+protocol StorableKeyDerivation: KeyDerivation {
+    /// Returns the text to store, with the salt and cost of this value and the given key.
     ///
     /// - Parameter key: The bytes derived from the password.
     /// - Returns: The text.
     func text(_ key: [UInt8]) -> String
 }
 
-/// The bounds of passwords, the same for all formats.
+/// The bounds of the length of passwords, the same for all formats.
 enum PasswordBounds {
-    /// The most bytes: longer than any real password, short enough to hash at once.
-    static let most = 1024
+    /// The maximum length, in bytes.
+    ///
+    /// It is longer than real passwords, and short enough to be hashed quickly.
+    static let maximumLength = 1024
 
     /// Rejects a password that is too long.
     static func check(_ password: Secret) throws(HashFault) {
-        if password.count > most {
-            throw HashFault(.unusable, "the password has \(password.count) bytes; at most \(most) are allowed")
+        if password.count > maximumLength {
+            throw HashFault(.unusable, "the password has \(password.count) bytes; at most \(maximumLength) are allowed")
         }
     }
 }
 
-/// The only ``PasswordHash``: an algorithm behind the rules that all formats share.
+/// A hash read from a stored text.
+///
+/// It applies the rules that all formats share.
 struct StoredHash: PasswordHash {
     let algorithm: any PasswordAlgorithm
-    /// True if it is a decoy: it costs as much as the hash that it was made from, and no password matches.
+    /// True if this is a decoy.
+    ///
+    /// A decoy has the cost of the hash from which it was made. No password matches it.
     var isDecoy = false
 
     var cost: HashCost { algorithm.cost }
@@ -83,7 +93,7 @@ struct StoredHash: PasswordHash {
 
     func matches(_ password: Secret) throws(HashFault) -> Bool {
         try PasswordBounds.check(password)
-        // An empty password never matches: many directories take one for an anonymous login.
+        // An empty password never matches, because many directories treat it as an anonymous login.
         if password.isEmpty { return false }
         let isRight = try password.withBytes { bytes throws(HashFault) in try algorithm.isDerived(from: bytes) }
         return isRight && !isDecoy
@@ -93,9 +103,9 @@ struct StoredHash: PasswordHash {
 extension HashFault {
     /// Rejects a password that ends in NUL.
     ///
-    /// HMAC pads its key with NULs (RFC 2104 section 2) and the password is the key in PBKDF2 and scrypt, so it would
-    /// match a shorter password.
-    static func checkEnd(of password: Span<UInt8>, format: String) throws(HashFault) {
+    /// PBKDF2 and scrypt use the password as the key of HMAC, and HMAC pads its key with NULs (RFC 2104 section 2). The
+    /// password would therefore match a hash of the same password without the NUL.
+    static func rejectTrailingNUL(in password: Span<UInt8>, format: String) throws(HashFault) {
         if !password.isEmpty, password[password.count - 1] == 0 {
             throw HashFault(.unusable, "the password ends in a NUL byte, which \(format) ignores")
         }

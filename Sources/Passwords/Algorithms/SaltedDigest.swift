@@ -3,15 +3,17 @@
 
 internal import OpenSSLKit
 
-/// A hash function over password and salt, applied once or a few times: a weak hash.
-struct SaltedDigest: PasswordDerivative {
+/// A digest of password and salt.
+///
+/// It is a weak hash because it is computed only once or a few times.
+struct SaltedDigest: KeyDerivation {
     let function: HashFunction
-    /// The number of times the function is applied: first to password and salt, then to its own result.
+    /// How often the function is applied: first to password and salt, then to its own result.
     var rounds = 1
-    /// True if the salt stands before the password.
+    /// True if the salt is hashed before the password.
     var saltFirst = false
     let salt: [UInt8]
-    let expected: [UInt8]
+    let storedHash: [UInt8]
 
     var cost: HashCost { HashCost(format: function.name, parameters: rounds == 1 ? "" : "rounds=\(rounds)") }
 

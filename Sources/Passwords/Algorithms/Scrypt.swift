@@ -3,8 +3,8 @@
 
 internal import OpenSSLKit
 
-/// scrypt, RFC 7914.
-struct Scrypt: PasswordDerivative {
+/// scrypt (RFC 7914), computed by OpenSSL.
+struct Scrypt: KeyDerivation {
     /// The parameters that decide the cost.
     struct Parameters: Sendable, Hashable {
         /// The binary logarithm of N.
@@ -12,17 +12,21 @@ struct Scrypt: PasswordDerivative {
         let r: Int
         let p: Int
 
-        static let mostMemory = 2 << 30
-        /// The most memory times p, in bytes: about ten seconds.
-        static let mostWork = 8 << 30
+        static let maximumMemory = 2 << 30
+        /// The maximum of memory times p, in bytes.
+        ///
+        /// Such a hash takes about ten seconds.
+        static let maximumWork = 8 << 30
 
-        /// The bytes of V, which is most of the memory.
+        /// The size of the array V, in bytes.
+        ///
+        /// V takes most of the memory.
         var memory: Int { 128 * r << logN }
 
         /// Creates parameters; nil if they are out of bounds.
         init?(logN: Int, r: Int, p: Int) {
             guard (1...24).contains(logN), (1...256).contains(r), (1...256).contains(p),
-                128 * r << logN <= Self.mostMemory, 128 * r * p << logN <= Self.mostWork,
+                128 * r << logN <= Self.maximumMemory, 128 * r * p << logN <= Self.maximumWork,
                 // RFC 7914 section 6: N is less than 2^(128 r / 8).
                 logN < 16 * r
             else { return nil }
@@ -34,7 +38,7 @@ struct Scrypt: PasswordDerivative {
 
     let parameters: Parameters
     let salt: [UInt8]
-    let expected: [UInt8]
+    let storedHash: [UInt8]
 
     var cost: HashCost {
         HashCost(
@@ -45,12 +49,12 @@ struct Scrypt: PasswordDerivative {
     }
 
     var scheme: HashScheme? {
-        guard salt.count >= 16, expected.count >= 32 else { return nil }
+        guard salt.count >= 16, storedHash.count >= 32 else { return nil }
         return .scrypt(logN: parameters.logN, r: parameters.r, p: parameters.p)
     }
 
     func derive(_ password: Span<UInt8>, into bytes: inout MutableSpan<UInt8>) throws(HashFault) {
-        try HashFault.checkEnd(of: password, format: "scrypt")
+        try HashFault.rejectTrailingNUL(in: password, format: "scrypt")
         do {
             try PasswordDerivation.scrypt(
                 password,
@@ -58,7 +62,7 @@ struct Scrypt: PasswordDerivative {
                 n: 1 << UInt64(parameters.logN),
                 r: UInt64(parameters.r),
                 p: UInt64(parameters.p),
-                // OpenSSL counts V, the p blocks and one more.
+                // OpenSSL counts V, p blocks, and one more block.
                 maximumMemory: UInt64(parameters.memory + 128 * parameters.r * (parameters.p + 2) + 4096),
                 into: &bytes
             )

@@ -3,20 +3,22 @@
 
 internal import Glibc
 
-/// Working memory for data derived from a password: zero at first, never moved, wiped at the end of its scope.
+/// Memory for data derived from a password.
+///
+/// It is never moved, and is wiped at the end of its scope.
 @safe
 struct WipedBytes: ~Copyable {
     private let storage: UnsafeMutableBufferPointer<UInt8>
 
-    /// Allocates a number of zeros.
+    /// Allocates memory filled with zeros.
     ///
-    /// - Parameter count: 1 or more.
+    /// - Parameter count: The number of bytes, at least 1.
     init(count: Int) {
         unsafe storage = .allocate(capacity: count)
         unsafe storage.initialize(repeating: 0)
     }
 
-    /// Copies bytes and appends a NUL, as C strings have.
+    /// Copies bytes and appends a NUL, as in a C string.
     init(terminating bytes: Span<UInt8>) {
         self.init(count: bytes.count + 1)
         withMutableBytes { own in

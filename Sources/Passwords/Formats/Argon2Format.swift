@@ -3,9 +3,9 @@
 
 internal import Bytes
 
-/// Argon2's PHC strings, as in `$argon2id$v=19$m=19456,t=2,p=1$salt$hash`.
+/// The PHC strings of Argon2, such as `$argon2id$v=19$m=19456,t=2,p=1$salt$hash`.
 ///
-/// A string without `v=` is of version 0x10, as the reference implementation reads it.
+/// As in the reference implementation, a string without `v=` has version 0x10.
 enum Argon2Format: PasswordFormat {
     static let names = Argon2.Kind.allCases.map(\.rawValue)
 
@@ -26,26 +26,26 @@ enum Argon2Format: PasswordFormat {
         let numbers = try all.numbers(
             fields[first],
             named: [
-                ("m", 8...Argon2.Parameters.mostMemory), ("t", 1...Argon2.Parameters.mostPasses),
-                ("p", 1...Argon2.Parameters.mostLanes),
+                ("m", 8...Argon2.Parameters.maximumMemory), ("t", 1...Argon2.Parameters.maximumPasses),
+                ("p", 1...Argon2.Parameters.maximumLanes),
             ]
         )
         let parameters = Argon2.Parameters(memory: numbers[0], passes: numbers[1], lanes: numbers[2])
         guard parameters.memory >= 8 * parameters.lanes else { throw all.fault("m is less than 8 times p") }
-        guard parameters.memory * parameters.passes <= Argon2.Parameters.mostWork else {
-            throw all.fault("m times t is more than \(Argon2.Parameters.mostWork)")
+        guard parameters.memory * parameters.passes <= Argon2.Parameters.maximumWork else {
+            throw all.fault("m times t is more than \(Argon2.Parameters.maximumWork)")
         }
         return Argon2(
             version: UInt32(version),
             kind: kind,
             parameters: parameters,
             salt: try all.bytes(fields[first + 1], named: "salt", base64: .unpadded, in: 8...64),
-            expected: try all.bytes(fields[first + 2], named: "hash", base64: .unpadded, in: 12...64)
+            storedHash: try all.bytes(fields[first + 2], named: "hash", base64: .unpadded, in: 12...64)
         )
     }
 }
 
-extension Argon2: WritableDerivative {
+extension Argon2: StorableKeyDerivation {
     func text(_ key: [UInt8]) -> String {
         let (m, t, p) = (parameters.memory, parameters.passes, parameters.lanes)
         return "$\(kind.rawValue)$v=\(version)$m=\(m),t=\(t),p=\(p)"

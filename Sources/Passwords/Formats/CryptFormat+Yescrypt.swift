@@ -2,7 +2,7 @@
 // Gatehouse
 
 extension CryptFormat {
-    /// yescrypt's and gost-yescrypt's: `params$salt$hash`.
+    /// yescrypt and gost-yescrypt: `params$salt$hash`.
     static func yescrypt(_ stored: String, rest: Substring, method: Crypt.Method) throws(BadHash) -> Crypt {
         let fields = try HashFields(rest, of: method.rawValue, counts: 3...3)
         var reader = YescryptNumbers(fields[0])
@@ -11,7 +11,8 @@ extension CryptFormat {
         }
         var (p, t) = (1, 0)
         if !reader.isAtEnd {
-            // The bits mark which of p, t, g and the size of a ROM follow. A ROM is not supported, and g must be 0.
+            // Each bit of this number is set if a parameter follows: p, t, g, and the size of a ROM. Hashes with g or a
+            // ROM are rejected.
             guard let have = reader.next(from: 1), have & ~3 == 0 else {
                 throw fields.fault("g and NROM are not supported")
             }
@@ -25,16 +26,16 @@ extension CryptFormat {
             throw fields.fault("the flavour is not supported")
         }
         guard (1...24).contains(logN), (1...256).contains(r), (1...64).contains(p), (0...64).contains(t),
-            128 * r << logN <= Scrypt.Parameters.mostMemory,
-            (128 * r * p * max(1, t)) << logN <= Scrypt.Parameters.mostWork
+            128 * r << logN <= Scrypt.Parameters.maximumMemory,
+            (128 * r * p * max(1, t)) << logN <= Scrypt.Parameters.maximumWork
         else { throw fields.fault("the cost is out of bounds") }
         try checkSalt(fields, salt: fields[1])
-        // Groups of 3 bytes in 4 characters; in an incomplete group the unused bits are zero.
-        let (cut, last) = (fields[1].utf8.count % 4, fields[1].utf8.last.flatMap(CryptText.value) ?? 0)
+        // A group of 4 characters encodes 3 bytes. In an incomplete group the unused bits are zero.
+        let (cut, last) = (fields[1].utf8.count % 4, fields[1].utf8.last.flatMap(CryptAlphabet.value) ?? 0)
         guard cut == 0 || cut == 2 && last < 4 || cut == 3 && last < 16 else {
             throw fields.fault("the salt is truncated")
         }
-        guard CryptText.isCommon(fields[2], length: 43) else {
+        guard CryptAlphabet.isCommon(fields[2], length: 43) else {
             throw fields.fault("the hash does not have 43 characters")
         }
         let others =
@@ -49,14 +50,14 @@ extension CryptFormat {
         )
     }
 
-    /// The flavours that libxcrypt computes: scrypt's without t, scrypt's with t, and yescrypt's own, `j`, the usual
-    /// one.
+    /// The flavours that libxcrypt computes: scrypt without t, scrypt with t, and yescrypt (`j`), which is the usual
+    /// flavour.
     private static let flavors = [0, 1, 47]
 
-    /// `$7$`: N in one character, r and p in five each, the salt, the hash.
+    /// `$7$`, then N in one character, r and p in five characters each, the salt, and the hash.
     static func scrypt(_ stored: String, rest: Substring) throws(BadHash) -> Crypt {
         let fields = try HashFields(rest, of: "scrypt7", counts: 2...2)
-        let values = fields[0].utf8.prefix(11).compactMap(CryptText.value)
+        let values = fields[0].utf8.prefix(11).compactMap(CryptAlphabet.value)
         guard values.count == 11 else { throw fields.fault("the parameters cannot be read") }
         let r = values[1...5].reversed().reduce(0) { $0 << 6 | $1 }
         let p = values[6...10].reversed().reduce(0) { $0 << 6 | $1 }
@@ -64,7 +65,7 @@ extension CryptFormat {
             throw fields.fault("the cost is out of bounds")
         }
         try checkSalt(fields, salt: fields[0].dropFirst(11))
-        guard CryptText.isCommon(fields[1], length: 43) else {
+        guard CryptAlphabet.isCommon(fields[1], length: 43) else {
             throw fields.fault("the hash does not have 43 characters")
         }
         return Crypt(
@@ -76,13 +77,15 @@ extension CryptFormat {
     }
 
     private static func checkSalt(_ fields: HashFields, salt: Substring) throws(BadHash) {
-        guard (1...86).contains(salt.utf8.count), salt.utf8.allSatisfy(CryptText.common.contains) else {
+        guard (1...86).contains(salt.utf8.count), salt.utf8.allSatisfy(CryptAlphabet.common.contains) else {
             throw fields.fault("the salt does not have 1 to 86 characters of the alphabet")
         }
     }
 }
 
-/// The numbers of yescrypt's parameters: each takes one character if it is small and more if it is not.
+/// Reads the numbers of yescrypt's parameters.
+///
+/// A small number takes one character, a larger number several.
 struct YescryptNumbers {
     private var characters: ArraySlice<UInt8>
 
@@ -92,16 +95,16 @@ struct YescryptNumbers {
 
     var isAtEnd: Bool { characters.isEmpty }
 
-    /// Takes the next number.
+    /// Reads the next number.
     ///
-    /// The first character decides how many follow: values up to 47 are numbers of one character, the next 8 begin
-    /// numbers of two characters, the next 4 of three, and so on.
+    /// The first character determines how many characters follow. The values 0 to 47 are numbers of one character. The
+    /// next 8 values begin numbers of two characters, the next 4 values numbers of three characters, and so on.
     ///
-    /// - Parameter least: The number that the lowest encoding stands for.
-    /// - Returns: The number; nil if there is none, or one of more than 30 bits.
-    mutating func next(from least: Int) -> Int? {
-        guard let first = characters.popFirst().flatMap(CryptText.value) else { return nil }
-        var (number, start, end, bits) = (least, 0, 47, 0)
+    /// - Parameter minimum: The number that the lowest encoding represents.
+    /// - Returns: The number; nil if no valid number follows, or the number has more than 30 bits.
+    mutating func next(from minimum: Int) -> Int? {
+        guard let first = characters.popFirst().flatMap(CryptAlphabet.value) else { return nil }
+        var (number, start, end, bits) = (minimum, 0, 47, 0)
         while first > end {
             number += (end + 1 - start) << bits
             start = end + 1
@@ -111,7 +114,7 @@ struct YescryptNumbers {
         }
         number += (first - start) << bits
         while bits > 0 {
-            guard let value = characters.popFirst().flatMap(CryptText.value) else { return nil }
+            guard let value = characters.popFirst().flatMap(CryptAlphabet.value) else { return nil }
             bits -= 6
             number += value << bits
         }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// crypt(3)'s hashes, every part of them checked before libxcrypt sees them.
+/// The hashes of crypt(3).
+///
+/// Every part of a hash is checked before the hash is passed to libxcrypt.
 enum CryptFormat: PasswordFormat {
     static let names = [
         "yescrypt", "gost-yescrypt", "scrypt7", "bcrypt", "sha512crypt", "sha256crypt", "sha1crypt", "sunmd5",
@@ -12,13 +14,14 @@ enum CryptFormat: PasswordFormat {
         try crypt(stored)
     }
 
-    /// Reads a hash of crypt(3); nil if it is of another format.
+    /// Reads a hash of crypt(3); returns nil for another format.
     static func crypt(_ stored: String) throws(BadHash) -> Crypt? {
         for (prefix, read) in readers where stored.hasPrefix(prefix) {
             return try read(stored, stored.dropFirst(prefix.count))
         }
-        // Without a prefix: 13 characters of the alphabet, the last with 4 bits of the hash and two zeros.
-        guard CryptText.isCommon(stored, length: 13), isShort(stored) else { return nil }
+        // A DES hash has no prefix, but 13 characters of the alphabet. The last character has 4 bits of the hash and
+        // two zero bits.
+        guard CryptAlphabet.isCommon(stored, length: 13), endsInZeroBits(stored) else { return nil }
         return Crypt(method: .descrypt, stored: stored)
     }
 
@@ -48,11 +51,12 @@ enum CryptFormat: PasswordFormat {
         guard ["a", "b", "y"].contains(fields[0]) else { throw BadHash("bcrypt: the prefix is not $2a$, $2b$ or $2y$") }
         let digits = fields[1].utf8.count == 2 && fields[1].first == "0" ? fields[1].dropFirst() : fields[1]
         guard fields[1].utf8.count == 2 else { throw fields.fault("the cost does not have two digits") }
-        let cost = try fields.number(digits, named: "the cost", in: HashBounds.bcrypt)
+        let cost = try fields.number(digits, named: "the cost", in: CostBounds.bcrypt)
         let text = Array(fields[2].utf8)
-        let values = text.compactMap { CryptText.bcrypt.firstIndex(of: $0) }
+        let values = text.compactMap { CryptAlphabet.bcrypt.firstIndex(of: $0) }
         guard text.count == 53, values.count == 53 else { throw fields.fault("not 53 characters of salt and hash") }
-        // 16 bytes of salt in 22 characters, 23 of hash in 31: the unused bits are zero.
+        // 22 characters encode the 16 bytes of the salt, and 31 characters the 23 bytes of the hash. The unused bits
+        // are zero.
         guard values[21] % 16 == 0, values[52] % 4 == 0 else {
             throw fields.fault("the unused bits at the end of salt or hash are not zero")
         }
@@ -75,16 +79,17 @@ enum CryptFormat: PasswordFormat {
         var rounds = 5000
         if fields.fields.count == 3 {
             guard fields[0].hasPrefix("rounds=") else { throw fields.fault("the first of three fields is not rounds=") }
-            rounds = try fields.number(fields[0].dropFirst(7), named: "rounds", in: HashBounds.shaRounds)
+            rounds = try fields.number(fields[0].dropFirst(7), named: "rounds", in: CostBounds.shaRounds)
         }
         let salt = fields.fields.suffix(2).first ?? ""
-        guard CryptText.isSalt(salt, lengths: 1...16) else {
+        guard CryptAlphabet.isSalt(salt, lengths: 1...16) else {
             throw fields.fault("the salt does not have 1 to 16 characters")
         }
-        guard CryptText.isCommon(fields.fields.last ?? "", length: count) else {
+        guard CryptAlphabet.isCommon(fields.fields.last ?? "", length: count) else {
             throw fields.fault("the hash does not have \(count) characters")
         }
-        // The default number of rounds costs the same whether it is written out or left out.
+        // The parameters contain the number of rounds even if the text leaves out the default number. Both texts have
+        // the same cost.
         return Crypt(
             method: method,
             stored: stored,
@@ -93,9 +98,10 @@ enum CryptFormat: PasswordFormat {
         )
     }
 
-    /// Returns whether the last of 11 characters ends in the two zero bits that the 64 bits of a DES block leave
-    /// unused.
-    static func isShort(_ stored: String) -> Bool {
-        stored.utf8.last.flatMap(CryptText.value).map { $0 % 4 == 0 } ?? false
+    /// Returns whether the two unused bits of the last character are zero.
+    ///
+    /// A DES hash has 64 bits, and its 11 characters have 66.
+    static func endsInZeroBits(_ stored: String) -> Bool {
+        stored.utf8.last.flatMap(CryptAlphabet.value).map { $0 % 4 == 0 } ?? false
     }
 }

@@ -4,7 +4,9 @@
 internal import Bytes
 internal import OpenSSLKit
 
-/// Django's hashes: the algorithm's name, without a dollar sign before it.
+/// The hashes of Django.
+///
+/// They begin with the name of the algorithm, without a dollar sign before the name.
 enum DjangoFormat: PasswordFormat {
     static let names = ["pbkdf2_sha256", "pbkdf2_sha1", "argon2", "bcrypt_sha256", "bcrypt", "scrypt"].map {
         "django \($0)"
@@ -27,7 +29,7 @@ enum DjangoFormat: PasswordFormat {
                 throw BadHash("bcrypt: not a bcrypt hash")
             }
             return crypt
-        case "bcrypt_sha256": return try DigestedBcryptFormat.algorithm(String(rest), preparation: .hexadecimal)
+        case "bcrypt_sha256": return try PrehashedBcryptFormat.algorithm(String(rest), prehash: .hexadecimal)
         case _: return nil
         }
     }
@@ -36,10 +38,14 @@ enum DjangoFormat: PasswordFormat {
         let fields = try HashFields(rest, of: "pbkdf2_\(function.name)", counts: 3...3)
         return PBKDF2(
             function: function,
-            iterations: try fields.number(fields[0], named: "the number of iterations", in: 1...PBKDF2.mostIterations),
-            // The salt is the text itself.
+            iterations: try fields.number(
+                fields[0],
+                named: "the number of iterations",
+                in: 1...PBKDF2.maximumIterations
+            ),
+            // The salt is not encoded: its bytes are those of the text.
             salt: try fields.checked(Array(fields[1].utf8), named: "salt", in: 1...128),
-            expected: try fields.bytes(
+            storedHash: try fields.bytes(
                 fields[2],
                 named: "hash",
                 base64: .padded,
@@ -58,7 +64,7 @@ enum DjangoFormat: PasswordFormat {
                 p: fields.number(fields[3], named: "p", in: 1...256)
             ),
             salt: try fields.checked(Array(fields[1].utf8), named: "salt", in: 1...128),
-            expected: try fields.bytes(fields[4], named: "hash", base64: .padded, in: 64...64)
+            storedHash: try fields.bytes(fields[4], named: "hash", base64: .padded, in: 64...64)
         )
     }
 }

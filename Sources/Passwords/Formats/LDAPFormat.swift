@@ -4,23 +4,24 @@
 internal import Bytes
 internal import OpenSSLKit
 
-/// The formats of userPassword in directories (RFC 2307 section 5.3, OpenLDAP's modules): the scheme in braces, in
-/// upper or lower case.
+/// The formats of the attribute userPassword in LDAP directories (RFC 2307 section 5.3, OpenLDAP's modules).
+///
+/// A text begins with its scheme in braces, in upper or lower case.
 enum LDAPFormat: PasswordFormat {
     static let names =
         digests.keys.sorted().map { "{\($0)}" } + derivations.keys.sorted().map { "{\($0)}" } + ["{ARGON2}", "{CRYPT}"]
 
     static func read(_ stored: String, options: FormatOptions) throws(BadHash) -> (any PasswordAlgorithm)? {
         guard let text = SchemeText(stored) else { return nil }
-        if let (function, isSalted) = digests[text.folded] {
-            let fields = try HashFields(text.rest, of: "{\(text.folded)}", counts: 1...1)
+        if let (function, isSalted) = digests[text.uppercaseName] {
+            let fields = try HashFields(text.rest, of: "{\(text.uppercaseName)}", counts: 1...1)
             return try digest(fields, function: function, isSalted: isSalted)
         }
-        if let function = derivations[text.folded] {
-            let fields = try HashFields(text.rest, of: "{\(text.folded)}", counts: 3...3)
+        if let function = derivations[text.uppercaseName] {
+            let fields = try HashFields(text.rest, of: "{\(text.uppercaseName)}", counts: 3...3)
             return try PBKDF2Format.pbkdf2(fields, function: function, base64: .dotted)
         }
-        switch text.folded {
+        switch text.uppercaseName {
         case "CRYPT":
             guard let crypt = try CryptFormat.crypt(String(text.rest)) else {
                 throw BadHash("{CRYPT}: not a hash of a supported method of crypt(3)")
@@ -41,7 +42,7 @@ enum LDAPFormat: PasswordFormat {
         "SHA512": (.sha512, false), "SSHA512": (.sha512, true),
     ]
 
-    /// OpenLDAP's pw-pbkdf2: iterations, salt and hash, in passlib's Base64.
+    /// The schemes of OpenLDAP's pw-pbkdf2: iterations, salt and hash in passlib's variant of Base64.
     private static let derivations: [String: HashFunction] = [
         "PBKDF2": .sha1, "PBKDF2-SHA1": .sha1, "PBKDF2-SHA256": .sha256, "PBKDF2-SHA512": .sha512,
     ]
@@ -60,7 +61,7 @@ enum LDAPFormat: PasswordFormat {
             function: function,
             rounds: rounds,
             salt: try fields.checked(Array(bytes[count...]), named: "salt", in: isSalted ? 1...128 : 0...0),
-            expected: Array(bytes[..<count])
+            storedHash: Array(bytes[..<count])
         )
     }
 }

@@ -4,7 +4,9 @@
 internal import Bytes
 internal import OpenSSLKit
 
-/// passlib's PBKDF2, as in `$pbkdf2-sha256$29000$salt$hash`, its Base64 with a dot for the plus sign.
+/// passlib's format of PBKDF2, such as `$pbkdf2-sha256$29000$salt$hash`.
+///
+/// Its Base64 has a dot instead of the plus sign.
 enum PBKDF2Format: PasswordFormat {
     static let names = functions.map(\.name)
 
@@ -22,13 +24,19 @@ enum PBKDF2Format: PasswordFormat {
         )
     }
 
-    /// Reads iterations, salt and hash; the hash has the length of the function's.
+    /// Reads iterations, salt and hash.
+    ///
+    /// The hash must be as long as a digest of the hash function.
     static func pbkdf2(_ fields: HashFields, function: HashFunction, base64: Base64) throws(BadHash) -> PBKDF2 {
         PBKDF2(
             function: function,
-            iterations: try fields.number(fields[0], named: "the number of iterations", in: 1...PBKDF2.mostIterations),
+            iterations: try fields.number(
+                fields[0],
+                named: "the number of iterations",
+                in: 1...PBKDF2.maximumIterations
+            ),
             salt: try fields.bytes(fields[1], named: "salt", base64: base64, in: 1...128),
-            expected: try fields.bytes(
+            storedHash: try fields.bytes(
                 fields[2],
                 named: "hash",
                 base64: base64,
@@ -38,7 +46,7 @@ enum PBKDF2Format: PasswordFormat {
     }
 }
 
-extension PBKDF2: WritableDerivative {
+extension PBKDF2: StorableKeyDerivation {
     func text(_ key: [UInt8]) -> String {
         "$pbkdf2-\(function.name)$\(iterations)$\(Base64.dotted.encode(salt.span))$\(Base64.dotted.encode(key.span))"
     }

@@ -3,7 +3,7 @@
 
 internal import Bytes
 
-/// passlib's scrypt, as in `$scrypt$ln=17,r=8,p=1$salt$hash`, in Base64 without padding.
+/// passlib's format of scrypt, such as `$scrypt$ln=17,r=8,p=1$salt$hash`, with Base64 without padding.
 enum ScryptFormat: PasswordFormat {
     static let names = ["scrypt"]
 
@@ -14,14 +14,16 @@ enum ScryptFormat: PasswordFormat {
         return Scrypt(
             parameters: try parameters(fields, logN: numbers[0], r: numbers[1], p: numbers[2]),
             salt: try fields.bytes(fields[1], named: "salt", base64: .unpadded, in: 1...128),
-            expected: try key(fields, of: fields[2], base64: .unpadded)
+            storedHash: try key(fields, of: fields[2], base64: .unpadded)
         )
     }
 
-    /// Reads a key of exactly 32 or 64 bytes: a shorter key of scrypt is the beginning of a longer one, so a truncated
-    /// text would still match.
+    /// Reads a key of 32 or 64 bytes.
     ///
-    /// - Throws: ``BadHash`` if it is of another length.
+    /// Other lengths are rejected because a shorter key of scrypt is the beginning of a longer key. A truncated text
+    /// would match the password.
+    ///
+    /// - Throws: ``BadHash`` if the key has another length.
     static func key(_ fields: HashFields, of text: some StringProtocol, base64: Base64) throws(BadHash) -> [UInt8] {
         let key = try fields.bytes(text, named: "hash", base64: base64, in: 32...64)
         guard key.count == 32 || key.count == 64 else {
@@ -30,9 +32,9 @@ enum ScryptFormat: PasswordFormat {
         return key
     }
 
-    /// Returns parameters within bounds.
+    /// Creates the parameters of scrypt.
     ///
-    /// - Throws: ``BadHash`` if they are not.
+    /// - Throws: ``BadHash`` if they are out of bounds.
     static func parameters(_ fields: HashFields, logN: Int, r: Int, p: Int) throws(BadHash) -> Scrypt.Parameters {
         guard let parameters = Scrypt.Parameters(logN: logN, r: r, p: p) else {
             throw fields.fault("the cost is out of bounds")
@@ -50,7 +52,7 @@ enum ScryptFormat: PasswordFormat {
     }
 }
 
-extension Scrypt: WritableDerivative {
+extension Scrypt: StorableKeyDerivation {
     func text(_ key: [UInt8]) -> String {
         "$scrypt$ln=\(parameters.logN),r=\(parameters.r),p=\(parameters.p)"
             + "$\(Base64.unpadded.encode(salt.span))$\(Base64.unpadded.encode(key.span))"

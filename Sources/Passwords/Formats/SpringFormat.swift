@@ -4,10 +4,11 @@
 internal import Bytes
 internal import OpenSSLKit
 
-/// The formats of Spring Security's DelegatingPasswordEncoder: the encoder's name in braces, then its text.
+/// The formats of Spring Security's DelegatingPasswordEncoder: the name of an encoder in braces, then the encoder's
+/// text.
 ///
-/// The encoders are those of PasswordEncoderFactories. Where LDAP uses the same name, the text behind the name decides
-/// between the two.
+/// The encoders are those of PasswordEncoderFactories. LDAP uses some of the same names. The text after the name then
+/// shows which of the two formats it is.
 enum SpringFormat: PasswordFormat {
     static let names = [
         "{bcrypt}", "{argon2}", "{argon2@SpringSecurity_v5_8}", "{pbkdf2}", "{pbkdf2@SpringSecurity_v5_8}", "{scrypt}",
@@ -24,11 +25,11 @@ enum SpringFormat: PasswordFormat {
             return crypt
         case "argon2@SpringSecurity_v5_8": return try LDAPFormat.read("{ARGON2}" + text.rest, options: options)
         case "scrypt", "scrypt@SpringSecurity_v5_8": return try scrypt(text)
-        // OpenLDAP's text has dollar signs.
+        // OpenLDAP's format contains dollar signs.
         case "pbkdf2" where !text.rest.contains("$"):
             return try pbkdf2(text, function: .sha1, iterations: 185_000, salt: 8)
         case "pbkdf2@SpringSecurity_v5_8": return try pbkdf2(text, function: .sha256, iterations: 310_000, salt: 16)
-        // LDAP's text is Base64, where a digest has 44 characters.
+        // LDAP's format is Base64, in which a digest has 44 characters.
         case "sha256" where text.rest.utf8.count == 80: return try standard(text)
         case "MD5" where text.rest.hasPrefix("{") || text.rest.utf8.count == 32: return try digest(text, function: .md5)
         case "SHA-1": return try digest(text, function: .sha1)
@@ -43,9 +44,9 @@ enum SpringFormat: PasswordFormat {
         }
     }
 
-    /// Pbkdf2PasswordEncoder without a secret of the application: salt and hash in hexadecimal digits.
+    /// Pbkdf2PasswordEncoder without an application secret: salt and hash in hexadecimal digits.
     ///
-    /// The text does not contain the number of iterations; it is the default of the encoder's version.
+    /// The text does not contain the number of iterations. It is the default of the encoder's version.
     private static func pbkdf2(
         _ text: SchemeText,
         function: HashFunction,
@@ -61,7 +62,7 @@ enum SpringFormat: PasswordFormat {
             function: function,
             iterations: iterations,
             salt: Array(checked[..<salt]),
-            expected: Array(checked[salt...])
+            storedHash: Array(checked[salt...])
         )
     }
 
@@ -79,11 +80,12 @@ enum SpringFormat: PasswordFormat {
                 p: number & 255
             ),
             salt: try fields.bytes(fields[2], named: "salt", base64: .padded, in: 1...128),
-            expected: try ScryptFormat.key(fields, of: fields[3], base64: .padded)
+            storedHash: try ScryptFormat.key(fields, of: fields[3], base64: .padded)
         )
     }
 
-    /// StandardPasswordEncoder: 8 bytes of salt, then the SHA-256 of salt and password, hashed 1024 times in all.
+    /// StandardPasswordEncoder: 8 bytes of salt, then a hash of 1024 rounds of SHA-256, the first over salt and
+    /// password.
     private static func standard(_ text: SchemeText) throws(BadHash) -> SaltedDigest {
         guard let bytes = Hexadecimal.decodeLowercase(text.rest), bytes.count == 40 else {
             throw BadHash("{sha256}: not in hexadecimal digits")
@@ -93,11 +95,11 @@ enum SpringFormat: PasswordFormat {
             rounds: 1024,
             saltFirst: true,
             salt: Array(bytes[..<8]),
-            expected: Array(bytes[8...])
+            storedHash: Array(bytes[8...])
         )
     }
 
-    /// MessageDigestPasswordEncoder: the salt with its braces, then the digest of password and salt.
+    /// MessageDigestPasswordEncoder: the salt in braces, then the digest of the password and the salt with its braces.
     private static func digest(_ text: SchemeText, function: HashFunction) throws(BadHash) -> SaltedDigest {
         let fields = try HashFields(text.rest, of: "{\(text.name)}", counts: 1...1)
         var (salt, hash): (Substring, Substring) = ("", fields[0])
@@ -109,7 +111,7 @@ enum SpringFormat: PasswordFormat {
         return SaltedDigest(
             function: function,
             salt: try fields.checked(Array(salt.utf8), named: "salt", in: 0...128),
-            expected: try fields.checked(bytes, named: "digest", in: function.byteCount...function.byteCount)
+            storedHash: try fields.checked(bytes, named: "digest", in: function.byteCount...function.byteCount)
         )
     }
 }

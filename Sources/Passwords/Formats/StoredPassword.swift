@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// A stored password: its text and the hash read from it.
+/// A stored password: the stored text, and the hash read from the text.
 public struct StoredPassword: Sendable {
     /// The text as it is stored.
     public let text: String
@@ -12,7 +12,7 @@ public struct StoredPassword: Sendable {
     ///
     /// - Parameters:
     ///   - text: The stored text.
-    ///   - options: The rules of the place that stores it.
+    ///   - options: The options of the store.
     /// - Throws: ``BadHash`` if the format is unknown, the text is malformed, or a check would be too costly.
     public init(_ text: String, options: FormatOptions = .init()) throws(BadHash) {
         self.text = text

@@ -4,7 +4,7 @@
 internal import Bytes
 internal import OpenSSLKit
 
-/// Flask's hashes, made by werkzeug: `scrypt:32768:8:1$salt$hex` and `pbkdf2:sha256:600000$salt$hex`.
+/// The hashes of Werkzeug, which Flask uses: `scrypt:32768:8:1$salt$hex` and `pbkdf2:sha256:600000$salt$hex`.
 enum WerkzeugFormat: PasswordFormat {
     static let names = ["werkzeug scrypt", "werkzeug pbkdf2"]
 
@@ -12,7 +12,7 @@ enum WerkzeugFormat: PasswordFormat {
         guard stored.hasPrefix("scrypt:") || stored.hasPrefix("pbkdf2:") else { return nil }
         let fields = try HashFields(stored, of: String(stored.prefix { $0 != ":" }), counts: 3...3)
         let method = fields[0].split(separator: ":", omittingEmptySubsequences: false)
-        // The salt is the text itself.
+        // The salt is not encoded: its bytes are those of the text.
         let salt = try fields.checked(Array(fields[1].utf8), named: "salt", in: 1...128)
         guard let hash = Hexadecimal.decodeLowercase(fields[2]) else {
             throw fields.fault("the hash is not in hexadecimal digits")
@@ -27,7 +27,7 @@ enum WerkzeugFormat: PasswordFormat {
             return Scrypt(
                 parameters: parameters,
                 salt: salt,
-                expected: try fields.checked(hash, named: "hash", in: 64...64)
+                storedHash: try fields.checked(hash, named: "hash", in: 64...64)
             )
         }
         guard method[0] == "pbkdf2", method.count == 3,
@@ -35,9 +35,13 @@ enum WerkzeugFormat: PasswordFormat {
         else { throw fields.fault("the method cannot be read") }
         return PBKDF2(
             function: function,
-            iterations: try fields.number(method[2], named: "the number of iterations", in: 1...PBKDF2.mostIterations),
+            iterations: try fields.number(
+                method[2],
+                named: "the number of iterations",
+                in: 1...PBKDF2.maximumIterations
+            ),
             salt: salt,
-            expected: try fields.checked(hash, named: "hash", in: function.byteCount...function.byteCount)
+            storedHash: try fields.checked(hash, named: "hash", in: function.byteCount...function.byteCount)
         )
     }
 }

@@ -3,58 +3,64 @@
 
 internal import DequeModule
 
-/// The waiting jobs, in a line for each source; the sources take turns.
+/// The waiting jobs of each source.
+///
+/// The sources take turns.
 struct FairQueue: Sendable {
-    private var lines: [String: Deque<UInt64>] = [:]
-    private var turns: Deque<String> = []
+    private var jobsBySource: [String: Deque<UInt64>] = [:]
+    private var rotation: Deque<String> = []
     /// The number of waiting jobs.
     private(set) var count = 0
 
     /// Returns the number of waiting jobs of a source.
-    func count(of source: String) -> Int { lines[source]?.count ?? 0 }
+    func count(of source: String) -> Int { jobsBySource[source]?.count ?? 0 }
 
     /// The first job of each source.
-    var heads: [UInt64] { turns.compactMap { lines[$0]?.first } }
+    var firstJobs: [UInt64] { rotation.compactMap { jobsBySource[$0]?.first } }
 
-    /// The source with the most waiting jobs; nil if none waits.
+    /// The source with the most waiting jobs; nil if the queue is empty.
     var longest: (source: String, count: Int)? {
         var longest: (source: String, count: Int)?
-        for source in turns {
+        for source in rotation {
             let count = count(of: source)
             if count > longest?.count ?? 0 { longest = (source, count) }
         }
         return longest
     }
 
-    func oldest(of source: String) -> UInt64? { lines[source]?.first }
+    func oldest(of source: String) -> UInt64? { jobsBySource[source]?.first }
 
-    func newest(of source: String) -> UInt64? { lines[source]?.last }
+    func newest(of source: String) -> UInt64? { jobsBySource[source]?.last }
 
-    /// The job whose turn it is; it stays in its line.
-    var next: UInt64? { turns.first.flatMap { lines[$0]?.first } }
+    /// The job whose turn it is.
+    ///
+    /// It is not removed.
+    var next: UInt64? { rotation.first.flatMap { jobsBySource[$0]?.first } }
 
     mutating func append(_ number: UInt64, of source: String) {
-        if lines[source, default: []].isEmpty { turns.append(source) }
-        lines[source, default: []].append(number)
+        if jobsBySource[source, default: []].isEmpty { rotation.append(source) }
+        jobsBySource[source, default: []].append(number)
         count += 1
     }
 
-    /// Removes the job whose turn it is; its source goes to the end of the turns.
+    /// Removes the job whose turn it is.
+    ///
+    /// The next turn of its source comes after all other sources.
     mutating func takeNext() -> UInt64? {
-        guard let source = turns.popFirst(), let number = lines[source]?.popFirst() else { return nil }
+        guard let source = rotation.popFirst(), let number = jobsBySource[source]?.popFirst() else { return nil }
         count -= 1
-        if lines[source]?.isEmpty == true { lines[source] = nil } else { turns.append(source) }
+        if jobsBySource[source]?.isEmpty == true { jobsBySource[source] = nil } else { rotation.append(source) }
         return number
     }
 
-    /// Removes a job from its line; false if it is in none.
+    /// Removes a job; returns false if it is not in the queue.
     mutating func remove(_ number: UInt64, of source: String) -> Bool {
-        guard let place = lines[source]?.firstIndex(of: number) else { return false }
-        lines[source]?.remove(at: place)
+        guard let place = jobsBySource[source]?.firstIndex(of: number) else { return false }
+        jobsBySource[source]?.remove(at: place)
         count -= 1
-        if lines[source]?.isEmpty == true {
-            lines[source] = nil
-            turns.removeAll { $0 == source }
+        if jobsBySource[source]?.isEmpty == true {
+            jobsBySource[source] = nil
+            rotation.removeAll { $0 == source }
         }
         return true
     }

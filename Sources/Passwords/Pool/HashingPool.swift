@@ -3,22 +3,22 @@
 
 internal import OpenSSLKit
 
-/// A fixed number of threads that compute password hashes, and a bounded queue in front of them.
+/// Computes password hashes on a fixed number of threads, with a bounded queue of waiting requests.
 ///
-/// Memory and threads never exceed the configured limits. A request that has waited longer than the configured time is
-/// rejected when the next request arrives or ends; a request that finds the queue full is rejected at once. Sources
-/// (network addresses) take turns, so a source that floods the queue delays only itself. Identical checks at the same
-/// time are computed once.
+/// Memory and threads never exceed the configured limits. If the queue is full, a request is rejected immediately. A
+/// request that has waited longer than the configured time is rejected when the next request arrives or ends. The
+/// sources (client addresses) take turns, so a source that floods the queue delays only its own requests. Identical
+/// checks at the same time are computed once.
 public final class HashingPool: Sendable {
     let scheduler: HashingScheduler
 
     /// Creates a pool.
     ///
-    /// Its threads are started when they are first needed and end when the pool is released.
+    /// Its threads are started when they are needed. They end when the pool is released.
     ///
     /// - Parameters:
     ///   - settings: The limits.
-    ///   - now: Nanoseconds of a monotonic clock.
+    ///   - now: The time of a monotonic clock, in nanoseconds.
     public init(_ settings: HashingSettings, now: @escaping @Sendable () -> UInt64) {
         scheduler = HashingScheduler(settings, now: now)
     }
@@ -29,16 +29,16 @@ public final class HashingPool: Sendable {
     public var settings: HashingSettings { scheduler.settings }
 
     /// The counters.
-    public var numbers: HashingStatistics { scheduler.numbers }
+    public var statistics: HashingStatistics { scheduler.statistics }
 
-    /// Runs work on a thread of the pool, in its turn.
+    /// Queues work and runs it on a thread of the pool.
     ///
     /// - Parameters:
     ///   - memory: The memory that the work takes, in bytes.
-    ///   - source: The source of the request; sources take turns.
-    ///   - key: Identifies the work: of several requests with the same key at the same time, one is computed for all.
-    ///     Nil if the work is never shared.
-    ///   - work: The work; it may block its thread for as long as it takes.
+    ///   - source: The source of the request. Sources take turns.
+    ///   - key: The identity of the work. Requests with the same key at the same time share one computation. Nil if the
+    ///     work is never shared.
+    ///   - work: The work. It may block its thread.
     /// - Returns: The result of `work`, its time in the queue and its running time.
     /// - Throws: ``HashingRefusal`` if the work was not run.
     func run(
@@ -46,13 +46,13 @@ public final class HashingPool: Sendable {
         source: String,
         key: Digest?,
         work: @escaping @Sendable () -> HashingResult
-    ) async throws(HashingRefusal) -> Hashed {
-        guard memory <= settings.memory else { throw .tooBig }
+    ) async throws(HashingRefusal) -> TimedHashingResult {
+        guard memory <= settings.memory else { throw .exceedsMemoryLimit }
         let request = HashingScheduler.HashingRequest(memory: memory, source: source, key: key, work: work)
         let ticket = HashingScheduler.Ticket()
         let scheduler = scheduler
         let result = await withTaskCancellationHandler {
-            await withCheckedContinuation { scheduler.enter(ticket, continuation: $0, request: request) }
+            await withCheckedContinuation { scheduler.submit(ticket, continuation: $0, request: request) }
         } onCancel: {
             scheduler.cancel(ticket)
         }
@@ -61,12 +61,12 @@ public final class HashingPool: Sendable {
 }
 
 /// The result of work in a ``HashingPool``, with its times.
-struct Hashed: Sendable {
+struct TimedHashingResult: Sendable {
     let result: HashingResult
-    /// Nanoseconds between the request and the start of the work; 0 if the work was running already.
-    let waited: UInt64
-    /// Nanoseconds of the work.
-    let took: UInt64
+    /// The time between the request and the start of the work, in nanoseconds; 0 if the work was already running.
+    let waitTime: UInt64
+    /// The running time of the work, in nanoseconds.
+    let runTime: UInt64
 }
 
 /// The result of work in a ``HashingPool``.
@@ -75,11 +75,11 @@ enum HashingResult: Sendable {
     case checked(Bool)
     /// A new hash.
     case hashed(String)
-    /// The library could not compute it.
+    /// The library could not compute the hash.
     case failed(HashFault)
 }
 
-/// The reason why work was not run.
+/// The reason for which work was not run.
 enum HashingRefusal: Error, Sendable, Hashable, CustomStringConvertible {
     /// The queue is full.
     case full
@@ -88,7 +88,7 @@ enum HashingRefusal: Error, Sendable, Hashable, CustomStringConvertible {
     /// The caller has cancelled the request.
     case cancelled
     /// The work takes more memory than the limit for all work together.
-    case tooBig
+    case exceedsMemoryLimit
     /// No thread could be started.
     case noThread
 
@@ -97,7 +97,7 @@ enum HashingRefusal: Error, Sendable, Hashable, CustomStringConvertible {
         case .full: "too many password checks are waiting"
         case .timedOut: "the password check has waited too long for its turn"
         case .cancelled: "the password check was cancelled"
-        case .tooBig: "the password check takes more memory than the limit for all checks"
+        case .exceedsMemoryLimit: "the password check takes more memory than the limit for all checks"
         case .noThread: "no thread for password checks could be started"
         }
     }

@@ -5,20 +5,20 @@ internal import OpenSSLKit
 
 /// The queue and the threads behind ``HashingPool``.
 ///
-/// The threads retain this object and not the pool, so that they end when the pool is released.
+/// The threads retain this object and not the pool. They therefore end when the pool is released.
 final class HashingScheduler: Sendable {
-    typealias Answer = Result<Hashed, HashingRefusal>
+    typealias Answer = Result<TimedHashingResult, HashingRefusal>
     /// Requests that are complete, with their results.
     typealias Completions = [(ticket: Ticket, answer: Answer)]
 
-    /// One request for a computation.
+    /// A request that waits for the result of a job.
     ///
-    /// It is changed under the monitor's lock only.
+    /// It is only accessed under the monitor's lock.
     final class Ticket: @unchecked Sendable {
         fileprivate var continuation: CheckedContinuation<Answer, Never>?
         fileprivate var isCancelled = false
         fileprivate var job: UInt64?
-        fileprivate var since: UInt64 = 0
+        fileprivate var requestedAt: UInt64 = 0
     }
 
     /// The work of a request, with its cost and its source.
@@ -29,23 +29,23 @@ final class HashingScheduler: Sendable {
         let work: @Sendable () -> HashingResult
     }
 
-    /// Work that waits or runs, with the tickets of all requests that share it.
+    /// A waiting or running computation, with the tickets of all requests that share it.
     private struct Job: Sendable {
         let request: HashingRequest
-        let since: UInt64
+        let requestedAt: UInt64
         var tickets: [Ticket]
     }
 
     private struct State {
-        var numbers = HashingStatistics()
+        var statistics = HashingStatistics()
         var threads = 0
         var idle = 0
         var isClosed = false
         var lastJob: UInt64 = 0
         /// All waiting and running jobs.
         var jobs: [UInt64: Job] = [:]
-        /// Jobs that an identical request may share.
-        var byKey: [Digest: UInt64] = [:]
+        /// The jobs that later requests with the same key join.
+        var jobsByKey: [Digest: UInt64] = [:]
         var queue = FairQueue()
     }
 
@@ -61,52 +61,52 @@ final class HashingScheduler: Sendable {
         wait = UInt64(clamping: seconds) &* 1_000_000_000 &+ UInt64(clamping: attoseconds / 1_000_000_000)
     }
 
-    var numbers: HashingStatistics {
+    var statistics: HashingStatistics {
         monitor.withLock { state in
-            state.numbers.waiting = state.queue.count
-            return state.numbers
+            state.statistics.waiting = state.queue.count
+            return state.statistics
         }
     }
 
-    /// Ends the threads as soon as no job waits.
+    /// Ends the threads when the queue is empty.
     func close() {
         monitor.withLock { $0.isClosed = true }
         monitor.wakeAll()
     }
 
-    // MARK: Coming and going
+    // MARK: Requests
 
-    /// Joins an identical job, queues a new one, or rejects the request.
-    func enter(_ ticket: Ticket, continuation: CheckedContinuation<Answer, Never>, request: HashingRequest) {
+    /// Adds the request to a job with the same key, queues a new job, or rejects the request.
+    func submit(_ ticket: Ticket, continuation: CheckedContinuation<Answer, Never>, request: HashingRequest) {
         let time = now()
         let completions = monitor.withLock { state -> Completions in
             ticket.continuation = continuation
-            ticket.since = time
+            ticket.requestedAt = time
             guard !ticket.isCancelled else {
-                state.numbers.cancelled += 1
+                state.statistics.cancelled += 1
                 return [(ticket, .failure(.cancelled))]
             }
-            if let key = request.key, let number = state.byKey[key] {
+            if let key = request.key, let number = state.jobsByKey[key] {
                 ticket.job = number
                 state.jobs[number]?.tickets.append(ticket)
-                state.numbers.coalesced += 1
+                state.statistics.coalesced += 1
                 return []
             }
             var completions = dropExpired(&state, at: time)
             guard hasThread(&state) else { return completions + [(ticket, .failure(.noThread))] }
             if state.queue.count >= settings.queue {
-                guard let victim = victim(state.queue, for: request.source) else {
-                    state.numbers.refused += 1
+                guard let jobToReject = jobToReject(state.queue, for: request.source) else {
+                    state.statistics.refused += 1
                     return completions + [(ticket, .failure(.full))]
                 }
-                let dropped = drop(&state, number: victim)
-                state.numbers.refused += dropped.count
+                let dropped = drop(&state, number: jobToReject)
+                state.statistics.refused += dropped.count
                 completions += dropped.map { ($0, .failure(.full)) }
             }
             state.lastJob += 1
             ticket.job = state.lastJob
-            state.jobs[state.lastJob] = Job(request: request, since: time, tickets: [ticket])
-            if let key = request.key { state.byKey[key] = state.lastJob }
+            state.jobs[state.lastJob] = Job(request: request, requestedAt: time, tickets: [ticket])
+            if let key = request.key { state.jobsByKey[key] = state.lastJob }
             state.queue.append(state.lastJob, of: request.source)
             return completions
         }
@@ -121,8 +121,8 @@ final class HashingScheduler: Sendable {
             guard let number = ticket.job, state.jobs[number] != nil else { return false }
             ticket.job = nil
             state.jobs[number]?.tickets.removeAll { $0 === ticket }
-            state.numbers.cancelled += 1
-            // A running job is computed to its end: a hash cannot be interrupted.
+            state.statistics.cancelled += 1
+            // A running job is not stopped, because a hash computation cannot be interrupted.
             if state.jobs[number]?.tickets.isEmpty == true { _ = drop(&state, number: number) }
             return true
         }
@@ -139,8 +139,8 @@ final class HashingScheduler: Sendable {
         }
     }
 
-    /// Returns the job that is rejected when the queue is full; nil for the new request itself.
-    private func victim(_ queue: FairQueue, for source: String) -> UInt64? {
+    /// Returns the waiting job that is rejected because the queue is full; nil if the new request is rejected instead.
+    private func jobToReject(_ queue: FairQueue, for source: String) -> UInt64? {
         guard let longest = queue.longest else { return nil }
         switch settings.whenFull {
         case .cancelOldest: return queue.oldest(of: longest.source)
@@ -148,20 +148,22 @@ final class HashingScheduler: Sendable {
         }
     }
 
-    /// Rejects jobs that have waited too long; the first job of a line has waited longest.
+    /// Rejects the jobs that have waited too long.
+    ///
+    /// The first job of each source has waited longest.
     private func dropExpired(_ state: inout State, at time: UInt64) -> Completions {
         guard state.queue.count > 0 else { return [] }
         var completions: Completions = []
         var expired: [UInt64]
         repeat {
-            expired = state.queue.heads.filter { (state.jobs[$0]?.since ?? time) &+ wait <= time }
+            expired = state.queue.firstJobs.filter { (state.jobs[$0]?.requestedAt ?? time) &+ wait <= time }
             for number in expired { completions += drop(&state, number: number).map { ($0, .failure(.timedOut)) } }
         } while !expired.isEmpty
-        state.numbers.timedOut += completions.count
+        state.statistics.timedOut += completions.count
         return completions
     }
 
-    /// Removes a waiting job; a running job stays.
+    /// Removes a waiting job; does nothing for a running job.
     private func drop(_ state: inout State, number: UInt64) -> [Ticket] {
         guard let job = state.jobs[number], state.queue.remove(number, of: job.request.source) else { return [] }
         removeJob(&state, number: number, job: job)
@@ -170,20 +172,21 @@ final class HashingScheduler: Sendable {
 
     private func removeJob(_ state: inout State, number: UInt64, job: Job) {
         state.jobs[number] = nil
-        if let key = job.request.key, state.byKey[key] == number { state.byKey[key] = nil }
+        if let key = job.request.key, state.jobsByKey[key] == number { state.jobsByKey[key] = nil }
         for ticket in job.tickets { ticket.job = nil }
     }
 
     // MARK: Threads
 
-    /// Returns whether a thread will take the job; starts another thread if none is idle and the limit allows it.
+    /// Returns whether a thread will take the job; starts another thread if all threads are busy and the limit allows
+    /// it.
     private func hasThread(_ state: inout State) -> Bool {
         guard state.idle == 0 || state.queue.count >= state.idle, state.threads < settings.workers else {
             return state.threads > 0
         }
-        // It is counted before it starts, so that the limit is never exceeded.
+        // The thread is counted before it starts, so that the limit is never exceeded.
         state.threads += 1
-        if Worker.start(niceness: settings.niceness, work: work) { return true }
+        if WorkerThread.start(niceness: settings.niceness, work: work) { return true }
         state.threads -= 1
         return state.threads > 0
     }
@@ -197,7 +200,7 @@ final class HashingScheduler: Sendable {
         }
     }
 
-    /// Waits for the next job; nil when the thread is to end.
+    /// Waits for the next job; returns nil if the thread has to end.
     private func take() -> Assignment? {
         while true {
             var isIdle = false
@@ -208,8 +211,8 @@ final class HashingScheduler: Sendable {
                 guard completions.isEmpty else { return .complete(completions) }
                 if let next = state.queue.next, let job = state.jobs[next], fits(job, in: state) {
                     _ = state.queue.takeNext()
-                    state.numbers.running += 1
-                    state.numbers.memory += job.request.memory
+                    state.statistics.running += 1
+                    state.statistics.memory += job.request.memory
                     return .compute(Assignment(number: next, request: job.request))
                 }
                 if state.isClosed, state.queue.count == 0 {
@@ -239,26 +242,28 @@ final class HashingScheduler: Sendable {
         case end
     }
 
-    /// Returns whether there is memory for a job besides the running ones; if not, it waits until one of them ends.
+    /// Returns whether the memory limit allows a job besides the running jobs.
+    ///
+    /// Otherwise the job waits until a running job ends.
     private func fits(_ job: Job, in state: State) -> Bool {
-        state.numbers.memory + job.request.memory <= settings.memory
+        state.statistics.memory + job.request.memory <= settings.memory
     }
 
     private func finish(_ task: Assignment, result: HashingResult, begin: UInt64, end: UInt64) {
         let tickets = monitor.withLock { state -> [Ticket] in
-            state.numbers.running -= 1
-            state.numbers.memory -= task.request.memory
-            state.numbers.computed += 1
+            state.statistics.running -= 1
+            state.statistics.memory -= task.request.memory
+            state.statistics.computed += 1
             guard let job = state.jobs[task.number] else { return [] }
             removeJob(&state, number: task.number, job: job)
             return job.tickets
         }
-        // A job that waits for memory may fit now.
+        // There may now be memory for a waiting job.
         monitor.wakeAll()
         complete(
             tickets.map { ticket in
-                let waited = begin > ticket.since ? begin - ticket.since : 0
-                return (ticket, .success(Hashed(result: result, waited: waited, took: end &- begin)))
+                let waitTime = begin > ticket.requestedAt ? begin - ticket.requestedAt : 0
+                return (ticket, .success(TimedHashingResult(result: result, waitTime: waitTime, runTime: end &- begin)))
             }
         )
     }

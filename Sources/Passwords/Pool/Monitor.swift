@@ -3,12 +3,12 @@
 
 internal import Glibc
 
-/// State behind a lock, with a condition that threads wait for.
+/// A state protected by a lock, with a condition variable on which threads wait.
 ///
-/// Only threads that may block use it, never tasks.
+/// It blocks threads, so tasks must not wait on it.
 @safe
 final class Monitor<State>: @unchecked Sendable {
-    // Unchecked: `state` is accessed under the lock only.
+    // `state` is only accessed under the lock.
     private var state: State
     private let lock: UnsafeMutablePointer<pthread_mutex_t>
     private let condition: UnsafeMutablePointer<pthread_cond_t>
@@ -30,14 +30,16 @@ final class Monitor<State>: @unchecked Sendable {
         unsafe lock.deallocate()
     }
 
-    /// Reads and changes the state; hold the lock for a few instructions only.
+    /// Reads and changes the state.
+    ///
+    /// The lock must be held for a few instructions only.
     func withLock<Result>(_ body: (inout State) -> Result) -> Result {
         unsafe pthread_mutex_lock(lock)
         defer { unsafe pthread_mutex_unlock(lock) }
         return body(&state)
     }
 
-    /// Calls `body` with the state, once now and once after every wake, until it returns a result.
+    /// Calls `body` with the state, now and whenever the thread is woken, until it returns a result.
     func wait<Result>(_ body: (inout State) -> Result?) -> Result {
         unsafe pthread_mutex_lock(lock)
         defer { unsafe pthread_mutex_unlock(lock) }

@@ -4,26 +4,28 @@
 internal import OpenSSLKit
 public import RealmKit
 
-/// Checks and hashes passwords for login modules, on the threads of a ``HashingPool``, with the same work for every
-/// user of a realm.
+/// Checks and hashes passwords for login modules on the threads of a ``HashingPool``.
 ///
-/// A program provides it to realms as one of their ``RealmServices``.
+/// A check takes the same work for every user of a realm. A program provides the service to its realms in
+/// ``RealmServices``.
 public final class PasswordService: Sendable {
-    /// The rule by which new passwords are hashed.
+    /// The algorithm and cost with which new passwords are hashed.
     public let policy: HashPolicy
     /// The pool that computes hashes.
     public let pool: HashingPool
     private let mac: HMACKey
-    /// The decoy that is checked for a realm without hashes; it costs the same as a new hash.
+    /// The decoy that is checked in a realm without hashes.
+    ///
+    /// It costs the same as a new hash.
     private let decoy: any PasswordHash
 
     /// Creates a service.
     ///
     /// - Parameters:
-    ///   - policy: The rule by which new passwords are hashed.
+    ///   - policy: The algorithm and cost with which new passwords are hashed.
     ///   - pool: The pool that computes hashes.
-    /// - Throws: ``HashFault`` of code `failed` when no random bytes can be generated, or a hash of the policy takes more memory
-    ///   than the pool may use.
+    /// - Throws: ``HashFault`` with code `failed` if no random bytes can be generated, or a hash of the policy takes
+    ///   more memory than the pool may use.
     public init(policy: HashPolicy, pool: HashingPool) throws(HashFault) {
         decoy = try policy.decoy()
         let memory = decoy.cost.memory
@@ -44,51 +46,51 @@ public final class PasswordService: Sendable {
         self.pool = pool
     }
 
-    /// Returns whether a check of a cost fits into the memory limit; a stored password whose check does not fit can
-    /// never be checked.
+    /// Returns whether the memory of a check is within the limit of the pool.
+    ///
+    /// A check above the limit is never computed.
     ///
     /// - Parameter cost: The cost.
-    /// - Returns: False if one check takes more memory than all checks together may.
-    public func affords(_ cost: HashCost) -> Bool { cost.memory <= pool.settings.memory }
+    /// - Returns: True if the check can be computed.
+    public func isWithinMemoryLimit(_ cost: HashCost) -> Bool { cost.memory <= pool.settings.memory }
 
     /// Checks a password.
     ///
-    /// One check of every cost in `costs` is computed for every `stored`, nil included, so the time does not reveal
+    /// One check of every cost in `costs` is computed, even if `stored` is nil. The time therefore does not reveal
     /// whether the user exists or how the password is stored. Identical checks at the same time are computed once.
     ///
     /// - Parameters:
     ///   - password: The password that the client has sent.
-    ///   - stored: The stored password of the user; nil if there is no such user, or the user may not sign in.
-    ///   - costs: One hash or decoy of every cost that users of the realm have; a decoy of the policy is checked if
-    ///     there are none.
-    ///   - attempt: The login: its peer is the source that takes turns, and the times are noted in its report.
-    /// - Returns: True if it is the stored password; never true without `stored`, and never for an empty password.
-    /// - Throws: ``LoginFault``: `unavailable` if the queue is full, the check has waited too long or the library
-    ///   failed; `unusableCredential` for a password that the format cannot take.
+    ///   - stored: The stored password of the user; nil if the user does not exist or may not sign in.
+    ///   - costs: One hash or decoy of every cost in the realm. If it is empty, a decoy of the policy is checked.
+    ///   - attempt: The login. Its peer is the source of the request. A note with the times is added to its report.
+    /// - Returns: True if it is the stored password. Always false if `stored` is nil or the password is empty.
+    /// - Throws: ``LoginFault``: `unavailable` if the queue is full, the check has waited too long, or the library
+    ///   fails; `unusableCredential` if the format would ignore a part of the password.
     public func check(
         _ password: Secret,
         against stored: StoredPassword?,
         costs: [any PasswordHash],
         for attempt: LoginAttempt
     ) async throws(LoginFault) -> Bool {
-        let own = stored.flatMap { affords($0.hash.cost) ? $0 : nil }
+        let own = stored.flatMap { isWithinMemoryLimit($0.hash.cost) ? $0 : nil }
         let plan = plan(own, costs: costs)
         let key = key(password, stored: stored, plan: plan, attempt: attempt)
         let source = Self.source(attempt.peer)
         let hashed = try await run(memory: plan.memory, source: source, key: key) { plan.compute(password) }
-        attempt.note(Self.note(plan, hashed: hashed, numbers: pool.numbers))
+        attempt.note(Self.note(plan, hashed: hashed, statistics: pool.statistics))
         switch hashed.result {
         case .checked(let matches): return matches && !password.isEmpty
         case .failed(let fault): throw Self.fault(fault)
-        case .hashed: throw .internalError("a password check ended in a hash")
+        case .hashed: throw .internalError("the result of a password check is a hash")
         }
     }
 
-    /// Hashes a new password by the policy, in its turn.
+    /// Queues a new password and hashes it by the policy.
     ///
     /// - Parameter password: The new password.
     /// - Returns: The text to store.
-    /// - Throws: ``LoginFault``: as from ``check(_:against:costs:for:)``.
+    /// - Throws: ``LoginFault``, as in ``check(_:against:costs:for:)``.
     public func hash(_ password: Secret) async throws(LoginFault) -> String {
         let policy = policy
         let hashed = try await run(memory: decoy.cost.memory, source: "new hashes", key: nil) {
@@ -101,7 +103,7 @@ public final class PasswordService: Sendable {
         switch hashed.result {
         case .hashed(let text): return text
         case .failed(let fault): throw Self.fault(fault)
-        case .checked: throw .internalError("a new hash ended in a check")
+        case .checked: throw .internalError("the result of a hash computation is a check")
         }
     }
 
@@ -110,7 +112,7 @@ public final class PasswordService: Sendable {
         source: String,
         key: Digest?,
         work: @escaping @Sendable () -> HashingResult
-    ) async throws(LoginFault) -> Hashed {
+    ) async throws(LoginFault) -> TimedHashingResult {
         do throws(HashingRefusal) {
             return try await pool.run(memory: memory, source: source, key: key, work: work)
         } catch {
@@ -119,14 +121,15 @@ public final class PasswordService: Sendable {
     }
 
     private func plan(_ own: StoredPassword?, costs: [any PasswordHash]) -> CheckPlan {
-        let affordable = costs.filter { affords($0.cost) }
+        let affordable = costs.filter { isWithinMemoryLimit($0.cost) }
         return CheckPlan(own: own?.hash, costs: affordable.isEmpty && own == nil ? [decoy] : affordable)
     }
 
     /// Returns the key of a check: identical checks have the same key.
     ///
-    /// Every field is preceded by its length, so that different checks never have the same bytes (CVE-2026-71326). The
-    /// stored text is one of the fields: after a change of the password a login never shares a check of the old one.
+    /// Every field is preceded by its length, so different checks never have the same bytes (CVE-2026-71326). The
+    /// stored text is one of the fields, so a login after a change of the password never shares a check of the old
+    /// password.
     private func key(
         _ password: Secret,
         stored: StoredPassword?,
@@ -143,13 +146,14 @@ public final class PasswordService: Sendable {
                 password.withBytes { message.append(field: $0) }
             }
         } catch {
-            // Without a key the check is not shared.
+            // A check without a key is not shared.
             return nil
         }
     }
 
-    /// Returns the source of a request: the address, or the /48 network of an IPv6 address, all of which may belong to
-    /// one customer.
+    /// Returns the source of a request: an IPv4 address, or the /48 network of an IPv6 address.
+    ///
+    /// A provider may assign a whole /48 network to one customer.
     static func source(_ peer: String?) -> String {
         guard let source = peer.map({ ClientNetwork($0) }) else { return "here" }
         return (source.description.contains(":") ? source.surroundingNetwork : source).description
@@ -162,10 +166,10 @@ public final class PasswordService: Sendable {
         }
     }
 
-    private static func note(_ plan: CheckPlan, hashed: Hashed, numbers: HashingStatistics) -> String {
-        "\(plan): \(milliseconds(hashed.took)) after waiting \(milliseconds(hashed.waited)); "
-            + "\(numbers.running) running, \(numbers.waiting) waiting, \(numbers.coalesced) coalesced, "
-            + "\(numbers.refused + numbers.timedOut) refused"
+    private static func note(_ plan: CheckPlan, hashed: TimedHashingResult, statistics: HashingStatistics) -> String {
+        "\(plan): \(milliseconds(hashed.runTime)) after waiting \(milliseconds(hashed.waitTime)); "
+            + "\(statistics.running) running, \(statistics.waiting) waiting, \(statistics.coalesced) coalesced, "
+            + "\(statistics.refused + statistics.timedOut) refused"
     }
 
     private static func milliseconds(_ time: UInt64) -> String {

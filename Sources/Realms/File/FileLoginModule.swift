@@ -6,14 +6,16 @@ public import RealmKit
 
 /// Checks the names and passwords of a ``FileRealm``'s users.
 ///
-/// Every login computes one check of every cost in the file, for unknown, disabled and unusable users too. An empty
-/// password is rejected after the same work. When the whole stack has accepted a login, a hash that is weaker than the
-/// policy is replaced in the background. Options: those of `FirstPass`.
+/// Every login computes one check of every cost in the file, even if the user is unknown or disabled or has no usable
+/// hash. An empty password is rejected after the same work.
+///
+/// If the stack accepts the login, a hash that is weaker than the policy is replaced in the background. The options are
+/// those of `FirstPass`.
 public struct FileLoginModule: PasswordLoginModule {
     /// `FileLoginModule` and the name of GlassFish's module.
     public static let moduleNames = ["FileLoginModule", "com.sun.enterprise.security.auth.login.FileLoginModule"]
 
-    /// The sharing of a password with the other modules of the stack.
+    /// The settings for sharing the password with the other modules of the stack.
     public let firstPass: FirstPass
     private let realm: FileRealm
     private let passwords: PasswordService
@@ -24,7 +26,7 @@ public struct FileLoginModule: PasswordLoginModule {
     ///
     /// - Parameters:
     ///   - realm: The realm whose users are checked.
-    ///   - options: Those of `FirstPass`.
+    ///   - options: The options of `FirstPass`.
     /// - Throws: ``BadModule`` if the program provides no `PasswordService`.
     public init(realm: FileRealm, options: ModuleOptions) throws(BadModule) {
         firstPass = try FirstPass(options)
@@ -42,22 +44,23 @@ public struct FileLoginModule: PasswordLoginModule {
         await realm.files.reload()
         let table = realm.files.table
         let user = table[attempt.username]
-        let isRight: Bool
+        let isCorrect: Bool
         do throws(LoginFault) {
-            isRight = try await passwords.check(
+            isCorrect = try await passwords.check(
                 password,
                 against: user?.usablePassword,
                 costs: table.costs,
                 for: attempt
             )
         } catch {
-            // A failure, not an error: a client must not see that this user's format cannot take the password.
+            // An error would show the client that the format of this user's hash rejects the password, so the login
+            // fails like any other.
             guard error.kind == .unusableCredential else { throw error }
             return .failed(.unusableCredential)
         }
         guard let user else { return .failed(.unknownUser) }
         guard let stored = user.usablePassword else { return .failed(.disabled) }
-        guard isRight, !password.isEmpty else { return .failed(.wrongCredentials) }
+        guard isCorrect, !password.isEmpty else { return .failed(.wrongCredentials) }
         if let rehasher = realm.rehasher, rehasher.shouldReplace(stored.hash) {
             attempt.updateShared { shared in
                 shared[rehashPassword] = .secret(password)
@@ -67,23 +70,28 @@ public struct FileLoginModule: PasswordLoginModule {
         return attempt.commit(as: user.name, groups: user.groups)
     }
 
-    /// Done if this module succeeded; starts to replace the hash if it is weaker than the policy.
+    /// Starts the replacement of a weak hash.
+    ///
+    /// The result is `done` if this module succeeded.
     public func commit(_ attempt: LoginAttempt) async throws(LoginFault) -> Completion {
         let (password, stored) = cleanUp(attempt)
         guard attempt.succeeded else { return .ignored }
         if let password, let stored, let rehasher = realm.rehasher {
-            rehasher.begin(attempt.username, password: password, replacing: stored)
+            rehasher.start(attempt.username, password: password, replacing: stored)
         }
         return .done
     }
 
-    /// Done if this module succeeded.
+    /// Removes the shared values.
+    ///
+    /// The result is `done` if this module succeeded.
     public func abort(_ attempt: LoginAttempt) async throws(LoginFault) -> Completion {
         _ = cleanUp(attempt)
         return attempt.succeeded ? .done : .ignored
     }
 
-    /// Removes the values kept for the end of the login, and the password if `clearPass` is set.
+    /// Removes and returns the values for the replacement of the hash; removes the shared password if `clearPass` is
+    /// set.
     private func cleanUp(_ attempt: LoginAttempt) -> (password: Secret?, stored: String?) {
         firstPass.cleanUp(attempt)
         return attempt.updateShared { shared in

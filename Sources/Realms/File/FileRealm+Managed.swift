@@ -6,7 +6,7 @@ public import RealmKit
 internal import Synchronization
 
 extension FileRealm: ManagedRealm {
-    /// All users, in the order of the file.
+    /// Returns all users in the order of the file.
     public func users() async throws(RealmError) -> [UserRecord] {
         await files.reload()
         let (table, fault) = files.state.withLock { ($0.version.table, $0.fault) }
@@ -14,45 +14,49 @@ extension FileRealm: ManagedRealm {
         return table.users.map(\.record)
     }
 
-    /// All users with exactly one line whose hash can be read or is missing, in the order of the file.
+    /// Returns the users in the order of the file, except users on several lines and users with an unreadable hash.
     public func exportUsers() async throws(RealmError) -> [NewUser] {
         await files.reload()
         let (table, fault) = files.state.withLock { ($0.version.table, $0.fault) }
         if let fault { throw .unavailable(fault.description) }
         return table.users.filter { !$0.isAmbiguous && !$0.isBroken }.map { user in
-            let hash = user.password.map { table.form == .glassfish ? GlassFishPassword.portable($0.text) : $0.text }
+            let hash = user.password.map { table.format == .glassfish ? GlassFishPassword.portable($0.text) : $0.text }
             return NewUser(user.record, hash: hash)
         }
     }
 
-    /// Adds a user at the end of the file; without a hash as `RESET`, or as `*` in an htpasswd file.
+    /// Adds a user at the end of the file.
+    ///
+    /// A user without a hash gets `RESET` instead of the hash, or `*` in an htpasswd file.
     public func add(_ user: UserRecord, hash: String?) async throws(RealmError) {
-        try await files.make(.add(user, hash: hash))
+        try await files.apply(.add(user, hash: hash))
     }
 
-    /// Changes the user's line; a `!` before the hash disables a user.
+    /// Changes the user's line.
+    ///
+    /// A `!` before the hash disables a user.
     public func change(_ user: Username, _ changes: UserChanges) async throws(RealmError) {
-        try await files.make(.change(user, changes))
+        try await files.apply(.change(user, changes))
     }
 
     /// Removes all lines of the user.
     public func remove(_ user: Username) async throws(RealmError) {
-        try await files.make(.remove(user))
+        try await files.apply(.remove(user))
     }
 }
 
 extension FileRealm: UserFileRealm {
-    /// `file`, and `group-file` if there is one.
+    /// Returns values for the properties `file` and `group-file`.
     public static func propertyValues(file: String, groupFile: String?) -> [String: PropertyValue] {
         var values: [String: PropertyValue] = ["file": .string(file)]
         if let groupFile { values["group-file"] = .string(groupFile) }
         return values
     }
 
-    /// Those of the ``warnings`` that are about single lines of the files.
+    /// The ``warnings`` about single lines of the files.
     public var lineWarnings: [String] { files.table.lineWarnings }
 
-    /// Those of the ``warnings`` that are about the files as a whole.
+    /// The ``warnings`` about the files as a whole.
     public var fileWarnings: [String] {
         let table = files.table
         let lines = Set(table.lineWarnings)

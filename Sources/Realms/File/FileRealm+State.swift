@@ -7,17 +7,19 @@ public import RealmKit
 internal import Synchronization
 
 extension FileRealm {
-    /// Returns whether the user may sign in, with a stamp over hash and groups; unknown while the file cannot be used.
+    /// Returns whether the user may sign in, with a stamp of the hash and the groups.
+    ///
+    /// The state is unknown while the file cannot be used.
     public func state(of user: Username) async -> UserState {
         await files.reload()
         let (table, fault) = files.state.withLock { ($0.version.table, $0.fault) }
         guard fault == nil else { return .unknown }
         guard let known = table[user], known.usablePassword != nil else { return .gone }
         do throws(OpenSSLError) {
-            // The stamp includes the class: a realm of another class with the same name is another realm.
+            // The stamp contains the class, so that sessions end if a realm of another class gets the same name.
             return .present(SecurityStamp(try Digest.sha256(fields: ["FileRealm", known.stored] + known.groups).bytes))
         } catch {
-            files.log?("\(files.paths.file): \(error)", .error)
+            files.log?("\(files.settings.file): \(error)", .error)
             return .unknown
         }
     }

@@ -5,10 +5,10 @@ internal import Passwords
 internal import RealmKit
 internal import Synchronization
 
-/// Replaces weak hashes after logins, one at a time.
+/// Replaces weak password hashes after logins, one at a time.
 ///
-/// A login never waits for it: while it is busy, other hashes stay until their user's next login. A failure is logged,
-/// each reason once in a row.
+/// Logins do not wait for it. While it replaces one hash, other hashes are not replaced before the next login of their
+/// users. A failure is logged, unless it has the same reason as the failure before.
 final class Rehasher: Sendable {
     private struct State {
         var task: Task<Void, Never>?
@@ -29,18 +29,19 @@ final class Rehasher: Sendable {
 
     deinit { state.withLock { $0.task?.cancel() } }
 
-    /// Returns whether a hash is weaker than the policy, and the file can be replaced.
+    /// Returns whether a hash is weaker than the policy and this process may replace the file.
     func shouldReplace(_ hash: any PasswordHash) -> Bool {
-        passwords.policy.wantsRehash(of: hash) && files.state.withLock { $0.version.isReplaceable }
+        passwords.policy.needsRehash(of: hash) && files.state.withLock { $0.version.isReplaceable }
     }
 
-    /// Starts to replace a hash, unless it is busy.
+    /// Starts the replacement of a hash; does nothing while another hash is being replaced.
     ///
     /// - Parameters:
     ///   - user: The user.
-    ///   - password: The password, which was found right.
-    ///   - stored: The hash that matched the password: if the file has another one now, that one stays.
-    func begin(_ user: Username, password: Secret, replacing stored: String) {
+    ///   - password: The user's correct password.
+    ///   - stored: The hash that the password matched. If the file now contains another hash, that hash is not
+    ///     replaced.
+    func start(_ user: Username, password: Secret, replacing stored: String) {
         state.withLock { state in
             guard !state.isBusy else { return }
             state.isBusy = true
@@ -52,22 +53,22 @@ final class Rehasher: Sendable {
                     files: files,
                     passwords: passwords
                 )
-                self?.end(fault)
+                self?.finish(fault)
             }
         }
     }
 
-    /// Waits until it is idle.
-    func rest() async {
+    /// Waits until no hash is being replaced.
+    func waitUntilIdle() async {
         await state.withLock { $0.task }?.value
     }
 
-    private func end(_ fault: String?) {
-        let isNews = state.withLock { state in
+    private func finish(_ fault: String?) {
+        let isNew = state.withLock { state in
             defer { (state.isBusy, state.lastFault) = (false, fault) }
             return state.lastFault != fault
         }
-        guard let fault, isNews else { return }
+        guard let fault, isNew else { return }
         log?("a weak password hash could not be replaced: \(fault)", .notice)
     }
 
@@ -82,7 +83,7 @@ final class Rehasher: Sendable {
             var changes = UserChanges()
             changes.hash = try await passwords.hash(password)
             changes.replacing = stored
-            try await files.make(.change(user, changes), isRehash: true)
+            try await files.apply(.change(user, changes), isRehash: true)
             return nil
         } catch {
             return "\(error)"

@@ -4,22 +4,29 @@
 public import RealmKit
 internal import Synchronization
 
-/// Returns the results that its options list, for tests of stacks.
+/// Returns the results that are set in its options, for tests of stacks.
 ///
-/// Options: `login`, `commit`, `abort`, `logout`, each one result or several separated by commas, one for each call,
-/// the last of which repeats; `groups`, committed by a successful login; `principal`, a user principal added by a
-/// commit that is done; `delay`, the time that a login takes; `password` and `code`, which the user must enter first,
-/// one after the other. A result is
+/// The options `login`, `commit`, `abort` and `logout` each contain the results of that function, separated by commas.
+/// Each call returns the next result. The last result repeats. The other options are:
 ///
-/// * `auto`: as a well-behaved module would (login yes, commit and abort done if this login was, logout done);
+/// * `groups`: the groups that a successful login commits;
+/// * `principal`: a user principal that a commit with the result `done` adds;
+/// * `delay`: the time that a login takes;
+/// * `password` and `code`: the answers that the user must enter first, one after the other.
+///
+/// A result is one of these:
+///
+/// * `auto`: the result of a correct module (login succeeds; commit and abort are done if the login succeeded; logout
+///   is done);
 /// * `success` or `ignored`;
-/// * a failure's code such as `wrong-credentials` or `unavailable`;
-/// * `throw:` and such a code, for a module that throws;
-/// * `forged`, a success of another login, which must be rejected; `never`, no result at all.
+/// * the code of a failure, such as `wrong-credentials` or `unavailable`;
+/// * `throw:` and such a code: the module throws;
+/// * `forged`: a success of another login, which the engine must reject;
+/// * `never`: the call never returns.
 ///
-/// Source: pam_debug(8).
+/// The model is pam_debug(8).
 public struct ScriptedLoginModule: LoginModule {
-    /// `login`, `commit`, `abort`, `logout`, `groups`, `principal`, `delay`, `password`, `code`.
+    /// The options `login`, `commit`, `abort`, `logout`, `groups`, `principal`, `delay`, `password`, `code`.
     public static let options: PropertySchema = [
         .string("login", default: "auto"),
         .string("commit", default: "auto"),
@@ -32,7 +39,7 @@ public struct ScriptedLoginModule: LoginModule {
         .optional("code", .secret),
     ]
 
-    private let login, commit, abort, logout: Script
+    private let login, commit, abort, logout: ScriptedResults
     private let groups: [String]
     private let principals: [Principal]
     private let delay: Duration
@@ -43,13 +50,13 @@ public struct ScriptedLoginModule: LoginModule {
     ///
     /// - Parameters:
     ///   - realm: Any realm.
-    ///   - options: The results, as above.
-    /// - Throws: ``BadModule`` if a result is none of the above.
+    ///   - options: The options that are listed above.
+    /// - Throws: ``BadModule`` if a result is unknown.
     public init(realm: any Realm, options: ModuleOptions) throws(BadModule) {
-        login = try Script(options, setting: "login")
-        commit = try Script(options, setting: "commit")
-        abort = try Script(options, setting: "abort")
-        logout = try Script(options, setting: "logout")
+        login = try ScriptedResults(options, setting: "login")
+        commit = try ScriptedResults(options, setting: "commit")
+        abort = try ScriptedResults(options, setting: "abort")
+        logout = try ScriptedResults(options, setting: "logout")
         groups = try options.list("groups")
         principals = options.has("principal") ? [.user(try options.string("principal"))] : []
         delay = try options.duration("delay")
@@ -59,7 +66,7 @@ public struct ScriptedLoginModule: LoginModule {
 
     /// Returns the next result of `login`.
     public func authenticateUser(_ attempt: LoginAttempt) async throws(LoginFault) -> Verdict {
-        if delay > .zero { try await pause(delay) }
+        if delay > .zero { try await wait(delay) }
         if let password {
             guard try await attempt.password().isEqual(to: password) else { return .failed(.wrongCredentials) }
         }
@@ -71,12 +78,12 @@ public struct ScriptedLoginModule: LoginModule {
         case .ignored: return .ignored
         case .failure(let failure): return .failed(failure)
         case .fault(let failure): throw LoginFault(failure, log: "as scripted")
-        case .forged: return Self.forgedSuccess.take() ?? keep(attempt)
-        case .never: return try await never()
+        case .forged: return Self.forgedSuccess.load() ?? storeForgery(attempt)
+        case .never: return try await waitForever()
         }
     }
 
-    /// Returns the next result of `commit`; if it is done, adds `principal`.
+    /// Returns the next result of `commit`, and adds `principal` if the result is `done`.
     public func commit(_ attempt: LoginAttempt) async throws(LoginFault) -> Completion {
         let completion = try await complete(commit, auto: attempt.succeeded)
         if completion == .done { attempt.add(principals) }
@@ -93,17 +100,17 @@ public struct ScriptedLoginModule: LoginModule {
         try await complete(logout, auto: true)
     }
 
-    private func complete(_ script: Script, auto: Bool) async throws(LoginFault) -> Completion {
+    private func complete(_ script: ScriptedResults, auto: Bool) async throws(LoginFault) -> Completion {
         switch script.next() {
         case .auto: return auto ? .done : .ignored
         case .success, .forged: return .done
         case .ignored: return .ignored
         case .failure(let failure), .fault(let failure): throw LoginFault(failure, log: "as scripted")
-        case .never: return try await never()
+        case .never: return try await waitForever()
         }
     }
 
-    private func pause(_ duration: Duration) async throws(LoginFault) {
+    private func wait(_ duration: Duration) async throws(LoginFault) {
         do {
             try await Task.sleep(for: duration)
         } catch {
@@ -112,28 +119,28 @@ public struct ScriptedLoginModule: LoginModule {
     }
 
     /// Never returns, not even when the task is cancelled.
-    private func never<Result>() async throws(LoginFault) -> Result {
+    private func waitForever<Result>() async throws(LoginFault) -> Result {
         while true {
             await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-                Self.forgotten.withLock { $0.append(continuation) }
+                Self.abandoned.withLock { $0.append(continuation) }
             }
         }
     }
 
-    private func keep(_ attempt: LoginAttempt) -> Verdict {
-        Self.forgedSuccess.put(attempt.commit(only: []))
+    private func storeForgery(_ attempt: LoginAttempt) -> Verdict {
+        Self.forgedSuccess.store(attempt.commit(only: []))
         return .failed(.permissionDenied)
     }
 
-    private static let forgotten = Mutex<[CheckedContinuation<Void, Never>]>([])
-    private static let forgedSuccess = Forgery()
+    private static let abandoned = Mutex<[CheckedContinuation<Void, Never>]>([])
+    private static let forgedSuccess = ForgedSuccess()
 }
 
-/// A success of one login, kept to be returned in another.
-private final class Forgery: Sendable {
+/// A success of one login that is returned in another login.
+private final class ForgedSuccess: Sendable {
     private let verdict = Mutex<Verdict?>(nil)
 
-    func put(_ verdict: Verdict) { self.verdict.withLock { $0 = verdict } }
+    func store(_ verdict: Verdict) { self.verdict.withLock { $0 = verdict } }
 
-    func take() -> Verdict? { verdict.withLock { $0 } }
+    func load() -> Verdict? { verdict.withLock { $0 } }
 }

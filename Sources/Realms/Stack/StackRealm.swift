@@ -3,23 +3,25 @@
 
 public import RealmKit
 
-/// A realm without users of its own: the modules of its login.conf entry authenticate users of other services.
+/// A realm without its own users.
 ///
-/// Properties: `jaas-context`, which must be set.
+/// The modules of its login.conf entry authenticate users of other services.
+///
+/// Property: `jaas-context`, which is required.
 public struct StackRealm: Realm {
-    /// `jaas-context`, which must be set.
+    /// The property `jaas-context`, which is required.
     public static let properties: PropertySchema = [.required("jaas-context")]
 
     /// The entry of login.conf that checks this realm's users.
     public let jaasContext: String
 
-    /// `Stack`.
+    /// The authentication type `Stack`.
     public var authType: String { "Stack" }
 
     /// Creates the realm.
     ///
-    /// - Parameter properties: `jaas-context`.
-    /// - Throws: ``BadRealm`` if it is not set.
+    /// - Parameter properties: The property `jaas-context`.
+    /// - Throws: ``BadRealm`` if `jaas-context` is not set.
     public init(_ properties: RealmProperties) throws(BadRealm) {
         jaasContext = try properties.jaasContext
     }

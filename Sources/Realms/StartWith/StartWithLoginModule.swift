@@ -3,10 +3,10 @@
 
 public import RealmKit
 
-/// Accepts a user whose name starts with the realm's string, as a member of the group `User`.
+/// Accepts users whose name starts with the realm's string, and commits the group `User`.
 ///
-/// It is also registered under the name of the Java module that it is modelled on, so that a login.conf written for
-/// that one works here.
+/// It is also registered under the name of the Java module that is its model. A login.conf for the Java module
+/// therefore works here too.
 public struct StartWithLoginModule: ImmediateLoginModule {
     /// `StartWithLoginModule` and `org.xtech.examples.gfloginmodule.MyLoginModule`.
     public static let moduleNames = ["StartWithLoginModule", "org.xtech.examples.gfloginmodule.MyLoginModule"]
@@ -17,8 +17,8 @@ public struct StartWithLoginModule: ImmediateLoginModule {
     /// Creates the module for a realm.
     ///
     /// - Parameters:
-    ///   - realm: The realm with the string.
-    ///   - options: None.
+    ///   - realm: The realm that contains the string.
+    ///   - options: The module has no options.
     /// - Throws: Nothing.
     public init(realm: StartWithRealm, options: ModuleOptions) throws(BadModule) {
         self.realm = realm

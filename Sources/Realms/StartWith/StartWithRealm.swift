@@ -5,10 +5,10 @@ public import RealmKit
 
 /// A realm of all users whose name starts with a configured string.
 ///
-/// It checks no password and protects nothing: it is the smallest complete realm, as an example for custom realms.
-/// Properties: `jaas-context` (`xtechMyRealm`), `startWith` (`z`).
+/// It does not check passwords, so it protects nothing. It is the smallest complete realm, an example for custom
+/// realms. Properties: `jaas-context` (`xtechMyRealm`), `startWith` (`z`).
 public struct StartWithRealm: Realm {
-    /// `jaas-context` and `startWith`.
+    /// The properties `jaas-context` and `startWith`.
     public static let properties: PropertySchema = [
         .jaasContext(default: "xtechMyRealm"),
         .string("startWith", default: "z"),
@@ -19,16 +19,18 @@ public struct StartWithRealm: Realm {
 
     /// The entry of login.conf that checks this realm's users.
     public let jaasContext: String
-    /// The string with which names must start, compared byte by byte.
+    /// The string with which names must start.
+    ///
+    /// It is compared byte by byte.
     public let startWith: String
 
-    /// `X-TECH MyRealm`.
+    /// The authentication type `X-TECH MyRealm`.
     public var authType: String { "X-TECH MyRealm" }
 
     /// Creates the realm.
     ///
-    /// - Parameter properties: `jaas-context` and `startWith`.
-    /// - Throws: ``BadRealm`` if `startWith` is empty, as every name would match.
+    /// - Parameter properties: The properties `jaas-context` and `startWith`.
+    /// - Throws: ``BadRealm`` if `startWith` is empty, because every name would match.
     public init(_ properties: RealmProperties) throws(BadRealm) {
         jaasContext = try properties.jaasContext
         startWith = try properties.string("startWith")

@@ -7,10 +7,10 @@ internal import Store
 
 /// Checks names and passwords against the embedded store.
 ///
-/// Every login runs the same queries and computes the same hashes, so that its time does not reveal whether the user is
-/// unknown, disabled or expired, or the password is wrong. Options: those of ``FirstPass``.
+/// Every login runs the same queries and computes the same hashes. Its time therefore does not reveal whether the user
+/// is unknown, disabled or expired, or the password is wrong. The options are those of ``FirstPass``.
 public struct StoreLoginModule: PasswordLoginModule {
-    /// The sharing of a password with the other modules of the stack.
+    /// The settings for sharing the password with the other modules of the stack.
     public let firstPass: FirstPass
     private let realm: StoreRealm
 
@@ -18,14 +18,14 @@ public struct StoreLoginModule: PasswordLoginModule {
     ///
     /// - Parameters:
     ///   - realm: The realm whose users it checks.
-    ///   - options: `tryFirstPass`, `useFirstPass`, `storePass`, `clearPass`.
+    ///   - options: The options `tryFirstPass`, `useFirstPass`, `storePass` and `clearPass`.
     /// - Throws: ``BadModule`` for options that are not valid.
     public init(realm: StoreRealm, options: ModuleOptions) throws(BadModule) {
         self.realm = realm
         firstPass = try FirstPass(options)
     }
 
-    /// Succeeds if there is such a user, the user may sign in, and the password matches.
+    /// Succeeds if the user exists, may sign in, and the password matches.
     public func authenticate(_ attempt: LoginAttempt, password: Secret) async throws(LoginFault) -> Verdict {
         let found: StoredLogin
         do throws(StoreFault) {
@@ -34,30 +34,31 @@ public struct StoreLoginModule: PasswordLoginModule {
             throw .unavailable(error.description)
         }
         let (stored, costs) = read(found, for: attempt)
-        let isRight = try await realm.passwords.check(password, against: stored, costs: costs, for: attempt)
+        let isCorrect = try await realm.passwords.check(password, against: stored, costs: costs, for: attempt)
         guard let user = found.user else { return .failed(.unknownUser) }
-        guard isRight, let stored else { return .failed(.wrongCredentials) }
+        guard isCorrect, let stored else { return .failed(.wrongCredentials) }
         guard user.record.isEnabled else { return .failed(.disabled) }
         if let expiry = user.record.expiry, expiry <= realm.clock.seconds { return .failed(.accountExpired) }
         guard !user.record.mustChangePassword else { return .failed(.credentialExpired) }
-        if realm.rehashes, !realm.store.isReadOnly, realm.passwords.policy.wantsRehash(of: stored.hash) {
+        if realm.rehashes, !realm.store.isReadOnly, realm.passwords.policy.needsRehash(of: stored.hash) {
             attempt.updateShared { shared in
-                shared[oldHash] = .text(stored.text)
-                shared[rightPassword] = .secret(password)
+                shared[oldHashKey] = .text(stored.text)
+                shared[passwordKey] = .secret(password)
             }
         }
         return attempt.commit(as: user.record.name, groups: found.groups)
     }
 
-    /// Hashes the password again if its stored hash is weaker than the policy.
+    /// Replaces the stored hash if it is weaker than the policy.
     ///
-    /// It does so only now: if the stack as a whole rejects the login, as for a locked account, the time must not
-    /// reveal that the password was right. A failure does not reject the login.
+    /// The hash is replaced in the commit phase because only then the stack has accepted the login. If the login is
+    /// rejected, for example because the account is locked, its time must not reveal that the password was correct. If
+    /// the hash cannot be replaced, the login still succeeds.
     public func commit(_ attempt: LoginAttempt) async throws(LoginFault) -> Completion {
         let shared = attempt.shared
         firstPass.cleanUp(attempt)
         guard attempt.succeeded else { return .ignored }
-        guard let old = shared.text(oldHash), let password = shared.secret(rightPassword) else { return .done }
+        guard let old = shared.text(oldHashKey), let password = shared.secret(passwordKey) else { return .done }
         do {
             var changes = UserChanges()
             changes.hash = try await realm.passwords.hash(password)
@@ -72,13 +73,13 @@ public struct StoreLoginModule: PasswordLoginModule {
         return .done
     }
 
-    private var oldHash: SharedState.Key { SharedState.Key("gatehouse.store.\(realm.name).hash") }
-    private var rightPassword: SharedState.Key { SharedState.Key("gatehouse.store.\(realm.name).password") }
+    private var oldHashKey: SharedState.Key { SharedState.Key("gatehouse.store.\(realm.name).hash") }
+    private var passwordKey: SharedState.Key { SharedState.Key("gatehouse.store.\(realm.name).password") }
 
-    /// Returns the user's password, and a decoy of every cost.
+    /// Returns the user's stored password, and a decoy of every cost in the realm.
     ///
-    /// One hash of each cost is read: the user's own, or another user's of that cost. Reading one takes some hundredths
-    /// of the time of a cheap check, so a different number would reveal which users exist.
+    /// Exactly one hash of each cost is read: the user's own hash, or the hash of another user. Reading a hash takes a
+    /// few hundredths of the time of a cheap check. Another number of hashes would therefore reveal which users exist.
     private func read(
         _ found: StoredLogin,
         for attempt: LoginAttempt
@@ -93,12 +94,12 @@ public struct StoreLoginModule: PasswordLoginModule {
             if isOwn { own = stored }
             if let decoy = (stored ?? (isOwn ? read(hash, for: nil) : nil))?.hash.decoy { costs.append(decoy) }
         }
-        // A cost that is not in the store's list: another program has written the hash.
+        // The cost of the hash is not in the list if another program has written the hash.
         if !isRead, let hash = found.user?.hash { own = read(hash, for: attempt) }
         return (own, costs)
     }
 
-    /// Reads a hash; a failure is logged only for the user of the login.
+    /// Reads a hash; logs an error only if the hash belongs to the user of the login.
     private func read(_ hash: String, for attempt: LoginAttempt?) -> StoredPassword? {
         do throws(BadHash) {
             return try StoredPassword(hash)

@@ -6,8 +6,9 @@ public import RealmKit
 internal import Store
 
 extension StoreRealm {
-    /// Returns whether the user may sign in, with a stamp over hash, groups and expiry; unknown while the store cannot
-    /// be read.
+    /// Returns whether the user may sign in, with a stamp of the hash, the groups and the expiry.
+    ///
+    /// The state is unknown while the store cannot be read.
     public func state(of user: Username) async -> UserState {
         let stored: StoredUser?
         do throws(StoreFault) {
@@ -22,7 +23,7 @@ extension StoreRealm {
         else { return .gone }
         let end = stored.record.expiry.map { "\($0)" } ?? ""
         do throws(OpenSSLError) {
-            // The stamp includes the class: a realm of another class with the same name is another realm.
+            // The stamp contains the class, so that sessions end if a realm of another class gets the same name.
             return .present(
                 SecurityStamp(
                     try Digest.sha256(fields: ["StoreRealm", hash, end] + stored.record.groups).bytes,

@@ -6,13 +6,16 @@ public import RealmKit
 internal import Store
 internal import Synchronization
 
-/// A realm of users in the embedded store, with groups, a state, an expiry and a password that may have to be changed.
+/// A realm of users in the embedded store.
 ///
-/// The store is one SQLite file in the state folder; `gatehouse user` changes it while a server runs. Every realm of
-/// this class has its own users, stored with the realm's name. Properties: `jaas-context` (`storeRealm`), `rehash`
-/// (true): whether a hash that is weaker than the policy is replaced when its user signs in.
+/// A user has groups, can be disabled, can have an expiry, and can be required to change the password. The store is an
+/// SQLite file in the state folder. `gatehouse user` can change it while a server is running. Every realm of this class
+/// has its own users, which are stored under the realm's name.
+///
+/// Properties: `jaas-context` (`storeRealm`) and `rehash` (`true`). With `rehash`, a hash that is weaker than the
+/// policy is replaced when its user signs in.
 public final class StoreRealm: ManagedRealm, RefreshingRealm {
-    /// `jaas-context`, `rehash`.
+    /// The properties `jaas-context` and `rehash`.
     public static let properties: PropertySchema = [
         .jaasContext(default: "storeRealm"),
         Property("rehash", .boolean, default: "true"),
@@ -31,17 +34,18 @@ public final class StoreRealm: ManagedRealm, RefreshingRealm {
 
     /// The result of the last check for changes.
     private struct LastCheck {
-        /// The number of the last change that was reported; nil before the first check.
+        /// The number of the last reported change; nil before the first check.
         var number: Int64?
         var hasFailed = false
     }
 
-    /// `embedded store`.
+    /// The authentication type `embedded store`.
     public var authType: String { "embedded store" }
 
     /// Creates the realm.
     ///
-    /// - Parameter properties: `jaas-context`, `rehash`; the services: a store, password checks, the time.
+    /// - Parameter properties: The properties `jaas-context` and `rehash`. The services must contain a `LazyStore`, a
+    ///   `PasswordService` and a `WallClock`.
     /// - Throws: ``BadRealm`` if the program provides no store, or the store cannot be opened.
     public init(_ properties: RealmProperties) throws(BadRealm) {
         jaasContext = try properties.jaasContext
@@ -72,7 +76,7 @@ public final class StoreRealm: ManagedRealm, RefreshingRealm {
         return stored.record.groups
     }
 
-    /// All users, by name.
+    /// Returns all users, sorted by name.
     public func users() async throws(RealmError) -> [UserRecord] {
         let users = try await mappingFaults { [store, name] () async throws(StoreFault) in
             try await store.users(of: name)
@@ -80,7 +84,7 @@ public final class StoreRealm: ManagedRealm, RefreshingRealm {
         return users.map(\.record)
     }
 
-    /// All users with their hashes, by name.
+    /// Returns all users with their hashes, sorted by name.
     public func exportUsers() async throws(RealmError) -> [NewUser] {
         let users = try await mappingFaults { [store, name] () async throws(StoreFault) in
             try await store.users(of: name)
@@ -93,7 +97,7 @@ public final class StoreRealm: ManagedRealm, RefreshingRealm {
         try await add(all: [NewUser(user, hash: hash)])
     }
 
-    /// Adds users, all of them or none.
+    /// Adds all of the users, or, after an error, none of them.
     public func add(all users: [NewUser]) async throws(RealmError) {
         var rows: [UserRow] = []
         for user in users {
@@ -123,28 +127,29 @@ public final class StoreRealm: ManagedRealm, RefreshingRealm {
         }
     }
 
-    /// Returns the users that have changed since the last call; all users at the first call, and if the store cannot be
-    /// read.
+    /// Returns the users who have changed since the last call.
+    ///
+    /// At the first call, and if the store cannot be read, the result is `all`.
     public func refresh() async -> ChangedUsers {
         let last = lastCheck.withLock { $0.number }
         do throws(StoreFault) {
             let (number, users) = try await store.changes(in: name, after: last)
             lastCheck.withLock { $0 = LastCheck(number: number) }
-            // Changes between the first login and the first call are not known.
+            // Changes before the first call are not known.
             return last == nil ? .all : users
         } catch {
             guard error.code != .cancelled else { return .all }
-            // While the store cannot be read, earlier logins must not be trusted: their users may have changed.
-            let isNews = lastCheck.withLock { check in
+            // While the store cannot be read, users may have changed, so earlier logins must not be trusted.
+            let isNew = lastCheck.withLock { check in
                 defer { check.hasFailed = true }
                 return !check.hasFailed
             }
-            if isNews { log("realm \(name): \(error)", .error) }
+            if isNew { log("realm \(name): \(error)", .error) }
             return .all
         }
     }
 
-    /// Calls the store, and converts its faults to errors of a realm.
+    /// Calls the store, and converts a ``StoreFault`` to a ``RealmError``.
     private func mappingFaults<Value: Sendable>(
         _ body: () async throws(StoreFault) -> Value
     ) async throws(RealmError) -> Value {
@@ -159,7 +164,7 @@ public final class StoreRealm: ManagedRealm, RefreshingRealm {
         }
     }
 
-    /// Returns the cost of a hash as text, as the store compares costs; throws for a hash that could not be checked.
+    /// Returns the text of the cost of a hash, by which the store compares costs; throws if the hash cannot be checked.
     private func cost(_ hash: String?) throws(RealmError) -> String? {
         guard let hash else { return nil }
         let cost: HashCost
@@ -168,7 +173,7 @@ public final class StoreRealm: ManagedRealm, RefreshingRealm {
         } catch {
             throw .invalidOperation(error.description)
         }
-        guard passwords.affords(cost) else {
+        guard passwords.isWithinMemoryLimit(cost) else {
             throw .invalidOperation("a check of \(cost) takes more memory than the limit for all checks")
         }
         return cost.description
@@ -179,7 +184,11 @@ public final class StoreRealm: ManagedRealm, RefreshingRealm {
         for group in groups {
             guard !group.isEmpty, group.utf8.count <= 1024,
                 group.unicodeScalars.allSatisfy({ $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value) })
-            else { throw .invalidOperation("a group's name is not empty and holds no control characters") }
+            else {
+                throw .invalidOperation(
+                    "a group's name must not be empty, longer than 1024 bytes, or contain control characters"
+                )
+            }
         }
         return groups.filter { seen.insert($0).inserted }
     }

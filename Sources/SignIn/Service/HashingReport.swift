@@ -28,7 +28,7 @@ final class HashingReport: Sendable {
     ///   - pool: The pool that computes the hashes.
     ///   - now: The current time.
     func logRejections(of pool: HashingPool, now: ContinuousClock.Instant = .now) {
-        let numbers = pool.numbers
+        let numbers = pool.statistics
         let refused = numbers.refused + numbers.timedOut
         let news = state.withLock { state -> Int in
             // The numbers of a new pool begin at zero.

@@ -3,17 +3,19 @@
 
 internal import GRDB
 
-/// An operation of the store failed.
+/// The error of an operation of the store.
 public struct StoreFault: Error, Sendable, CustomStringConvertible {
     /// The kind of error.
     public enum Code: Sendable, Hashable {
-        /// There is a user of that name already.
+        /// A user with that name already exists.
         case exists
-        /// There is no user of that name.
+        /// No user with that name exists.
         case missing
         /// The file cannot be read or written now.
         case unavailable
-        /// The calling task was cancelled; the file has no error.
+        /// The calling task was cancelled.
+        ///
+        /// The file has no error.
         case cancelled
         /// A newer version of this program has written the file.
         case tooNew
@@ -29,11 +31,11 @@ public struct StoreFault: Error, Sendable, CustomStringConvertible {
         self.description = description
     }
 
-    /// Maps an error of a library.
+    /// Converts an error of a library.
     ///
     /// - Parameters:
     ///   - error: The error.
-    ///   - path: The store's file; nil for one in memory.
+    ///   - path: The store's file; nil for a store in memory.
     init(_ error: any Error, path: String?) {
         let store = path.map { "the store \($0)" } ?? "the store"
         if let fault = error as? StoreFault {

@@ -3,15 +3,17 @@
 
 import Glibc
 
-/// The folder of a program's own files, which only its owner may use.
+/// The folder of a program's own files.
+///
+/// Only the owner may write to it.
 package struct StateFolder {
-    /// A system call failed.
+    /// The error of a system call.
     package struct Fault: Error {
         package let reason: String
 
         package init(reason: String) { self.reason = reason }
 
-        /// - Parameter what: The operation; the system's reason is appended.
+        /// - Parameter what: The operation. The system's reason is appended.
         init(_ what: String) {
             let number = errno
             reason = "\(what): \(unsafe String(cString: strerror(number)))"
@@ -20,7 +22,7 @@ package struct StateFolder {
 
     package let path: String
 
-    /// Opens the folder; creates it and those above it if they are missing.
+    /// Opens the folder; creates missing folders of the path.
     package init(_ path: String) throws(Fault) {
         self.path = path
         var made = path.hasPrefix("/") ? "/" : ""
@@ -31,34 +33,37 @@ package struct StateFolder {
         }
         try Self.checkIsFolder(path)
         guard unsafe access(path, R_OK | W_OK | X_OK) == 0 else { throw Fault("cannot use \(path)") }
-        let owner = try Self.checkClosed(path)
+        let owner = try Self.checkOnlyOwnerCanWrite(path)
         guard owner == geteuid() else { throw Fault(reason: "\(path) belongs to another user") }
     }
 
-    /// Checks that a path is a folder, or a link to one.
+    /// Throws if a path is neither a folder nor a link to a folder.
     static func checkIsFolder(_ path: String) throws(Fault) {
         var status = stat()
         guard unsafe stat(path, &status) == 0 else { throw Fault("cannot access \(path)") }
         guard status.st_mode & S_IFMT == S_IFDIR else { throw Fault(reason: "\(path) is not a folder") }
     }
 
-    /// Checks that only the owner may write to a folder: another user with write access could replace the key and the
-    /// users.
+    /// Throws if other users may write to a folder.
+    ///
+    /// A user with write access could replace the key and the users.
     ///
     /// - Returns: The owner.
     @discardableResult
-    static func checkClosed(_ path: String) throws(Fault) -> uid_t {
+    static func checkOnlyOwnerCanWrite(_ path: String) throws(Fault) -> uid_t {
         var status = stat()
         guard unsafe stat(path, &status) == 0 else { throw Fault("cannot access \(path)") }
-        guard status.st_mode & (S_IWGRP | S_IWOTH) == 0 else { throw Fault(reason: "\(path): others may write to it") }
+        guard status.st_mode & (S_IWGRP | S_IWOTH) == 0 else {
+            throw Fault(reason: "\(path): other users may write to it")
+        }
         return status.st_uid
     }
 
     package func path(_ name: String) -> String { "\(path)/\(name)" }
 
-    /// Writes a file completely or not at all.
+    /// Writes a file atomically.
     ///
-    /// A new file has its mode from the start, so that no other user can open a key before the mode is set.
+    /// The new file has its mode from the start, so other users can never open a key.
     package func write(_ bytes: [UInt8], to name: String, mode: UInt32) throws(Fault) {
         let temporary = path(".\(name).\(getpid())")
         unsafe unlink(temporary)
@@ -80,11 +85,11 @@ package struct StateFolder {
         }
     }
 
-    /// Creates an empty file; an existing file is restricted to the mode.
+    /// Creates an empty file, or removes permissions of an existing file that are not in the mode.
     ///
-    /// An existing file is not opened: closing it would release the locks that SQLite holds on it in this process. A
-    /// file from a backup may have another mode.
-    package func makeFile(_ name: String, mode: UInt32) throws(Fault) {
+    /// A file from a backup may have too many permissions. An existing file is not opened, because closing it would
+    /// release the locks that SQLite holds on it in this process.
+    package func createFile(_ name: String, mode: UInt32) throws(Fault) {
         let path = path(name)
         let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
         guard descriptor < 0 else {
@@ -102,7 +107,7 @@ package struct StateFolder {
 
     /// Opens a lock file; creates it if it is missing.
     ///
-    /// Only its owner may use it. It is never removed: if it were made again, two programs could hold locks on two
+    /// Only the owner may open it. It is never removed: if it were created again, two programs could hold locks on two
     /// files of that name.
     func openLock(_ name: String) throws(Fault) -> Int32 {
         let path = path(".\(name).lock")

@@ -6,15 +6,19 @@ internal import Glibc
 internal import RealmKit
 public import Throttle
 
-/// The failed logins and locks of a throttle, which other programs can list and clear.
+/// The failed logins and locks of a throttle.
+///
+/// Other programs can list and clear them.
 extension GatehouseStore: ThrottleStore {
-    /// The number of resets that are kept; a server reads them several times a second.
+    /// The number of resets that are kept.
+    ///
+    /// A server reads them several times a second.
     static let rememberedResets = 1000
 
     /// Reads all records that have not expired, and the number of the last reset.
     public func load() async throws(ThrottleStoreError) -> ThrottleSnapshot {
         let now = Int(time(nil))
-        return try await throttling { store in
+        return try await withThrottleErrors { store in
             try await store.read { database in
                 let rows = try Row.fetchAll(
                     database,
@@ -27,10 +31,10 @@ extension GatehouseStore: ThrottleStore {
         }
     }
 
-    /// Stores changes, all of them or none.
+    /// Stores all of the changes, or, after an error, none of them.
     public func save(_ changes: [ThrottleChange]) async throws(ThrottleStoreError) {
         let now = Int(time(nil))
-        try await throttling { store in
+        try await withThrottleErrors { store in
             try await store.write { database in
                 for change in changes {
                     switch change {
@@ -46,7 +50,7 @@ extension GatehouseStore: ThrottleStore {
 
     /// Reads the resets after a number.
     public func lockoutResets(after number: Int) async throws(ThrottleStoreError) -> [LockoutReset] {
-        try await throttling { store in
+        try await withThrottleErrors { store in
             try await store.read { database in
                 try Row.fetchAll(
                     try database.cachedStatement(
@@ -64,7 +68,7 @@ extension GatehouseStore: ThrottleStore {
 
     /// Removes records, and stores the reset for a running server.
     public func clear(_ scope: LockoutReset.Scope) async throws(ThrottleStoreError) {
-        try await throttling { store in
+        try await withThrottleErrors { store in
             try await store.write { database in
                 var columns = (kind: "all", realm: "", name: "")
                 switch scope {
@@ -85,7 +89,7 @@ extension GatehouseStore: ThrottleStore {
         }
     }
 
-    private func throttling<Value: Sendable>(
+    private func withThrottleErrors<Value: Sendable>(
         _ body: (GatehouseStore) async throws -> Value
     ) async throws(ThrottleStoreError) -> Value {
         do {

@@ -8,7 +8,7 @@ public import Sessions
 extension GatehouseStore {
     /// Reads the commands after a number.
     public func sessionCommands(after number: Int) async throws(SessionStoreError) -> [SessionCommand] {
-        try await keepingSessions { store in
+        try await withSessionErrors { store in
             try await store.read { database in
                 try Row.fetchAll(
                     try database.cachedStatement(
@@ -16,7 +16,7 @@ extension GatehouseStore {
                     ),
                     arguments: [number]
                 ).map { row in
-                    // A command that cannot be read may have ended any session, so it ends all.
+                    // A command that cannot be read may be meant for any session, so it ends all sessions.
                     let selection = Self.selection(row)
                     let message = row["message"] as String?
                     let action: SessionCommand.Action =
@@ -33,7 +33,7 @@ extension GatehouseStore {
 
     /// Stores a command for a running server, and removes the sessions that it ends.
     public func commandSessions(_ action: SessionCommand.Action) async throws(SessionStoreError) -> Int {
-        try await keepingSessions { store in
+        try await withSessionErrors { store in
             try await store.write { database in
                 let selection: SessionSelection
                 var message: String?

@@ -5,16 +5,20 @@ internal import GRDB
 internal import RealmKit
 public import Sessions
 
-/// The sessions of a server, which other programs can list and end.
+/// The sessions of a server.
+///
+/// Other programs can list and end them.
 extension GatehouseStore: SessionStore {
-    /// The number of commands that are kept; a server reads them every second.
+    /// The number of commands that are kept.
+    ///
+    /// A server reads them every second.
     static let rememberedCommands = 1000
 
     /// Reads all sessions, and the number of the last command.
     public func loadSessions() async throws(SessionStoreError) -> SessionSnapshot {
-        try await keepingSessions { store in
+        try await withSessionErrors { store in
             let ended = try await store.endedSessions?.read() ?? []
-            // The file is opened so that its IDs can be removed later.
+            // The file is opened here, so that its IDs can be removed later.
             if !ended.isEmpty, !store.isReadOnly { try await store.endedSessions?.prepare() }
             return try await store.read { database in
                 var groups: [String: [String]] = [:]
@@ -23,11 +27,11 @@ extension GatehouseStore: SessionStore {
                     sql: #"SELECT id, "group" FROM session_groups ORDER BY id, place"#
                 )
                 while let row = try members.next() { groups[row[0], default: []].append(row[1]) }
-                // A row that no server has written is skipped.
+                // A row that is not a valid session is skipped.
                 let sessions = try Row.fetchAll(database, sql: "SELECT * FROM sessions").compactMap { row in
                     try Self.session(row, groups: groups[row["id"]] ?? [])
                 }.filter { !ended.contains($0.id) }
-                // The sequence is read, as the table may have no commands any more: numbers are never reused.
+                // The number is read from the sequence, because the table may be empty. Numbers are never reused.
                 let last = try Int.fetchOne(
                     database,
                     sql: "SELECT seq FROM sqlite_sequence WHERE name = 'session_orders'"
@@ -37,18 +41,18 @@ extension GatehouseStore: SessionStore {
         }
     }
 
-    /// Stores a new session, after it has prepared the file for ended sessions.
+    /// Prepares the file for ended sessions, and stores a new session.
     public func saveSession(_ session: SessionRecord) async throws(SessionStoreError) {
-        try await keepingSessions { store in
+        try await withSessionErrors { store in
             try await store.endedSessions?.prepare()
             try await store.write { try Self.insert(session, into: $0) }
         }
     }
 
-    /// Stores the times when sessions were used.
+    /// Stores the times of the last use of sessions.
     public func touchSessions(_ touches: [SessionTouch]) async throws(SessionStoreError) {
         guard !touches.isEmpty else { return }
-        try await keepingSessions { store in
+        try await withSessionErrors { store in
             try await store.write { database in
                 let statement = try database.cachedStatement(
                     sql: "UPDATE sessions SET last_seen = ?, idle_end = ?, absolute_end = ? WHERE id = ?"
@@ -67,7 +71,7 @@ extension GatehouseStore: SessionStore {
     /// Removes sessions.
     public func removeSessions(_ ids: [SessionID]) async throws(SessionStoreError) {
         guard !ids.isEmpty else { return }
-        try await keepingSessions { store in
+        try await withSessionErrors { store in
             try await store.write { database in
                 let statement = try database.cachedStatement(sql: "DELETE FROM sessions WHERE id = ?")
                 for id in ids { try statement.execute(arguments: [id.description]) }
@@ -75,14 +79,14 @@ extension GatehouseStore: SessionStore {
             do {
                 try await store.endedSessions?.remove(ids)
             } catch {
-                // An ID that remains in the file belongs to a removed session: it uses a line and has no other effect.
+                // An ID that remains in the file takes a line. It has no other effect, because its session was removed.
             }
         }
     }
 
-    /// Writes the IDs of ended sessions to a file beside the database.
+    /// Writes the IDs of ended sessions to a file in the folder of the database.
     public func noteEnded(_ ids: [SessionID]) async throws(SessionStoreError) {
-        try await keepingSessions { store in
+        try await withSessionErrors { store in
             guard let file = store.endedSessions else {
                 throw StoreFault(.unavailable, "a store in memory has no file for ended sessions")
             }
@@ -90,7 +94,7 @@ extension GatehouseStore: SessionStore {
         }
     }
 
-    func keepingSessions<Value: Sendable>(
+    func withSessionErrors<Value: Sendable>(
         _ body: (GatehouseStore) async throws -> Value
     ) async throws(SessionStoreError) -> Value {
         do {

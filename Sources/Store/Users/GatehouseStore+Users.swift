@@ -5,21 +5,25 @@ internal import GRDB
 public import RealmKit
 
 extension GatehouseStore {
-    /// The number of changes that are kept; a reader that misses some must treat all users as changed.
+    /// The number of changes that are kept.
+    ///
+    /// A reader that has missed a removed change must treat all users as changed.
     static let rememberedChanges = 10_000
 
-    /// Reads the data for a login in one transaction, with the same work whether the user exists or not.
+    /// Reads the data for a login in one transaction.
+    ///
+    /// The work is the same for existing and for unknown users.
     ///
     /// - Parameters:
     ///   - user: The name.
     ///   - realm: The realm.
-    /// - Returns: The user, if there is one, and a hash of every cost in the realm.
-    /// - Throws: ``StoreFault`` of code `unavailable`.
+    /// - Returns: The user, if the user exists, and a hash of every cost in the realm.
+    /// - Throws: ``StoreFault`` with code `unavailable`.
     public func login(_ user: Username, in realm: String) async throws(StoreFault) -> StoredLogin {
         try await read { database in
             let arguments: StatementArguments = ["realm": realm]
             let costs = try Row.fetchAll(try database.cachedStatement(sql: Self.costsStatement), arguments: arguments)
-                // A cost without a hash was written by another program, and must not prevent logins.
+                // Another program may have written a cost without a hash. It must not prevent logins.
                 .compactMap { row in (row[1] as String?).map { (cost: row[0] as String, hash: $0) } }
             let row = try Row.fetchOne(
                 try database.cachedStatement(sql: Self.loginStatement),
@@ -39,17 +43,17 @@ extension GatehouseStore {
     /// - Parameters:
     ///   - user: The name.
     ///   - realm: The realm.
-    /// - Returns: The user; nil if there is none of that name.
-    /// - Throws: ``StoreFault`` of code `unavailable`.
+    /// - Returns: The user; nil if no user has that name.
+    /// - Throws: ``StoreFault`` with code `unavailable`.
     public func user(_ user: Username, in realm: String) async throws(StoreFault) -> StoredUser? {
         try await read { try Self.user(user, in: realm, database: $0) }
     }
 
-    /// Reads all users of a realm, by name.
+    /// Reads all users of a realm, sorted by name.
     ///
     /// - Parameter realm: The realm.
     /// - Returns: The users.
-    /// - Throws: ``StoreFault`` of code `unavailable`.
+    /// - Throws: ``StoreFault`` with code `unavailable`.
     public func users(of realm: String) async throws(StoreFault) -> [StoredUser] {
         try await read { database in
             var groups: [String: [String]] = [:]
@@ -64,18 +68,18 @@ extension GatehouseStore {
                 sql: "SELECT \(Self.columns) FROM users WHERE realm = ? ORDER BY name",
                 arguments: [realm]
             ).compactMap { row in
-                // A malformed name is skipped: no user can sign in with it.
+                // A malformed name is skipped, because no user can sign in with it.
                 do { return try Self.user(row, groups: groups[row["name"]] ?? []) } catch is BadUsername { return nil }
             }
         }
     }
 
-    /// Adds users, all of them or none.
+    /// Adds all of the users, or, after an error, none of them.
     ///
     /// - Parameters:
     ///   - users: The users.
     ///   - realm: The realm.
-    /// - Throws: ``StoreFault``: `exists` with the first name that is there already, `unavailable`.
+    /// - Throws: ``StoreFault``: `exists` with the first name that already exists, or `unavailable`.
     public func add(_ users: [UserRow], to realm: String) async throws(StoreFault) {
         try await write { database in
             for user in users {
@@ -94,7 +98,7 @@ extension GatehouseStore {
                     ]
                 )
                 try Self.setGroups(user.record.groups, of: name, realm: realm, database: database)
-                try Self.note(name, realm: realm, database: database)
+                try Self.recordChange(name, realm: realm, database: database)
             }
         }
     }
@@ -146,8 +150,8 @@ extension GatehouseStore {
             if let groups = changes.groups {
                 try Self.setGroups(groups, of: user.text, realm: realm, database: database)
             }
-            // A new hash of the same password is not a change for readers.
-            if changes.replacing == nil { try Self.note(user.text, realm: realm, database: database) }
+            // A new hash of the same password is not reported as a change.
+            if changes.replacing == nil { try Self.recordChange(user.text, realm: realm, database: database) }
         }
     }
 
@@ -161,17 +165,17 @@ extension GatehouseStore {
         try await write { database in
             try database.execute(sql: "DELETE FROM users WHERE realm = ? AND name = ?", arguments: [realm, user.text])
             guard database.changesCount > 0 else { throw StoreFault(.missing, "there is no user \(user)") }
-            try Self.note(user.text, realm: realm, database: database)
+            try Self.recordChange(user.text, realm: realm, database: database)
         }
     }
 
-    /// Reads the users whose password, groups or state have changed since a known change.
+    /// Reads the users whose password, groups or state have changed since a given change.
     ///
     /// - Parameters:
     ///   - realm: The realm.
-    ///   - number: The number of the last known change; nil to read only the current number.
+    ///   - number: The number of the last known change; nil to read only the number of the last change.
     /// - Returns: The number of the last change, and the users that have changed since.
-    /// - Throws: ``StoreFault`` of code `unavailable`.
+    /// - Throws: ``StoreFault`` with code `unavailable`.
     public func changes(
         in realm: String,
         after number: Int64?
@@ -183,7 +187,7 @@ extension GatehouseStore {
             let first = bounds?[0] as Int64? ?? 0
             let last = bounds?[1] as Int64? ?? 0
             guard let number else { return (last, .none) }
-            // Numbers are never reused: a lower number means another file.
+            // Numbers are never reused. If the last number is lower than the known number, the file was replaced.
             guard number <= last, number + 1 >= first else { return (last, .all) }
             guard number < last else { return (last, .none) }
             let names = try String.fetchAll(
@@ -199,7 +203,10 @@ extension GatehouseStore {
 
     private static let columns = "name, hash, enabled, expiry, must_change, cost"
 
-    /// Jumps from cost to cost along the index, so its time depends on the number of costs, not of users.
+    /// Selects one hash of every cost.
+    ///
+    /// It goes from cost to cost along the index, so its time depends on the number of costs and not on the number of
+    /// users.
     private static let costsStatement = """
         WITH RECURSIVE costs (cost) AS (
             SELECT min(cost) FROM users WHERE realm = :realm
@@ -211,7 +218,7 @@ extension GatehouseStore {
         FROM costs WHERE cost IS NOT NULL
         """
 
-    /// Returns one row for every name, so that an unknown name takes the same time.
+    /// Selects one row for every name, so that an unknown name takes the same time.
     private static let loginStatement = """
         SELECT
             coalesce(users.name, :name) AS name, users.hash AS hash, coalesce(users.enabled, 1) AS enabled,
@@ -268,7 +275,7 @@ extension GatehouseStore {
         }
     }
 
-    private static func note(_ name: String, realm: String, database: Database) throws {
+    private static func recordChange(_ name: String, realm: String, database: Database) throws {
         try database.execute(sql: "INSERT INTO user_changes (realm, name) VALUES (?, ?)", arguments: [realm, name])
         try database.execute(
             sql: "DELETE FROM user_changes WHERE number <= ?",

@@ -5,24 +5,28 @@ public import RealmKit
 
 /// A user in the store.
 public struct StoredUser: Sendable, Hashable {
-    /// Name, groups and state.
+    /// The name, the groups and the state of the user.
     public let record: UserRecord
-    /// The hash of the password; nil if there is none.
+    /// The hash of the password; nil for a user without a password.
     public let hash: String?
 }
 
 /// The data for one login.
 public struct StoredLogin: Sendable {
-    /// The user, without groups; nil if there is none of that name.
+    /// The user, without groups; nil if no user has that name.
     public let user: StoredUser?
-    /// The user's groups in one text.
+    /// The user's groups, joined in one text.
     ///
-    /// Splitting it takes time that reveals their number, so it is done after a successful check only.
+    /// The time for splitting it reveals the number of groups, so it is split only after a successful check.
     let joinedGroups: String
-    /// A hash of every cost in the realm, of any user, with the name of the cost.
+    /// One hash of every cost in the realm, with the text of its cost.
+    ///
+    /// The hashes belong to any users.
     public let costs: [(cost: String, hash: String)]
 
-    /// The separator of groups, which no group's name contains.
+    /// The separator of groups.
+    ///
+    /// Names of groups never contain it.
     static let separator: Character = "\u{1F}"
 
     /// The user's groups.
@@ -38,9 +42,9 @@ public struct UserRow: Sendable {
     /// Creates a row.
     ///
     /// - Parameters:
-    ///   - record: Name, groups and state.
+    ///   - record: The name, the groups and the state of the user.
     ///   - hash: The hash of the password.
-    ///   - cost: The cost of a check of the hash, as a text that is the same for equal costs.
+    ///   - cost: The text of the cost of the hash. Equal costs have the same text.
     public init(_ record: UserRecord, hash: String?, cost: String?) {
         self.record = record
         self.hash = hash

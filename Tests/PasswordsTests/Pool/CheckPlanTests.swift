@@ -8,7 +8,7 @@ import Testing
 @testable import Passwords
 
 @Suite struct CheckPlanTests {
-    /// A hash with a fixed result, which counts its checks.
+    /// A hash with a fixed result that counts its checks.
     private final class FixedHash: PasswordHash {
         let cost: HashCost
         let answer: Result<Bool, HashFault>
@@ -32,7 +32,7 @@ import Testing
         return isRight
     }
 
-    @Test func `one check of every cost is made, and only the user's own counts`() {
+    @Test func `one check of every cost is computed, and only the check of the user's own hash decides`() {
         let (a, b) = (FixedHash("a", .success(true)), FixedHash("b", .success(true)))
         for (own, expected) in [
             (nil, false), (FixedHash("b", .success(true)), true), (FixedHash("b", .success(false)), false),
@@ -47,14 +47,14 @@ import Testing
         }
     }
 
-    @Test func `an empty password is refused after the same computation`() {
+    @Test func `an empty password is rejected after the same computation`() {
         let own = FixedHash("a", .success(true))
         let plan = CheckPlan(own: own, costs: [FixedHash("a", .success(true))])
         #expect(isRight(plan.compute(Secret(utf8: ""))) == false)
         #expect(own.checks.load(ordering: .relaxed) == 1)
     }
 
-    @Test func `if one hash cannot be computed, known and unknown users get the same failure`() {
+    @Test func `if one hash cannot be computed, the login fails in the same way for known and unknown users`() {
         let broken = FixedHash("a", .failure(HashFault(.failed, "no memory")))
         for own in [nil, broken, FixedHash("b", .success(true))] {
             guard case .failed(let fault) = CheckPlan(own: own, costs: [broken]).compute(Secret(utf8: "x")) else {
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func `a password that a format cannot hash is an error for its own user only`() {
+    @Test func `a password that a format cannot hash is an error only for users with a hash of that format`() {
         let short = FixedHash("bcrypt", .failure(HashFault(.unusable, "too long")))
         #expect(isRight(CheckPlan(own: nil, costs: [short]).compute(Secret(utf8: "x"))) == false)
         #expect(

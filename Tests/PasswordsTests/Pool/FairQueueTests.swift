@@ -17,7 +17,7 @@ import Testing
         #expect(queue.count == 97)
     }
 
-    @Test func `a removed job is not taken, and a source without jobs has no turn`() {
+    @Test func `a removed job is not returned, and a source without jobs is skipped`() {
         var queue = FairQueue()
         queue.append(1, of: "a")
         queue.append(2, of: "b")
@@ -32,7 +32,7 @@ import Testing
         #expect(last == 4)
     }
 
-    @Test func `the queue reports the source with most jobs, and its oldest and newest job`() {
+    @Test func `the queue returns the source with the most jobs, and its oldest and newest job`() {
         var queue = FairQueue()
         #expect(queue.longest == nil)
         queue.append(1, of: "a")
@@ -42,6 +42,6 @@ import Testing
         #expect(queue.longest?.count == 2)
         #expect(queue.oldest(of: "b") == 2)
         #expect(queue.newest(of: "b") == 3)
-        #expect(queue.heads.sorted() == [1, 2])
+        #expect(queue.firstJobs.sorted() == [1, 2])
     }
 }

@@ -9,7 +9,7 @@ import Testing
 @testable import Passwords
 
 @Suite struct HashingPoolTests {
-    /// Work that blocks until the stage opens, and a clock that the test advances.
+    /// Provides work that blocks until ``open()`` is called, and a clock that the test advances.
     final class Stage: Sendable {
         struct State {
             var time: UInt64 = 1_000_000_000
@@ -55,7 +55,7 @@ import Testing
         return HashingPool(settings) { [stage] in stage.time }
     }
 
-    /// Submits a job, and returns when it is queued, running or refused.
+    /// Submits a job, and returns when the job is queued, running or rejected.
     private func submit(
         _ pool: HashingPool,
         _ name: String,
@@ -63,7 +63,7 @@ import Testing
         source: String = "a",
         key: Digest? = nil
     ) async throws -> Task<Result<Bool, HashingRefusal>, Never> {
-        let before = pool.numbers
+        let before = pool.statistics
         let stage = stage
         let task = Task { () -> Result<Bool, HashingRefusal> in
             do throws(HashingRefusal) {
@@ -78,44 +78,44 @@ import Testing
             numbers.running + numbers.waiting + numbers.computed + numbers.coalesced + numbers.refused
                 + numbers.timedOut
         }
-        try await Waiting.until { seen(pool.numbers) > seen(before) }
+        try await Waiting.until { seen(pool.statistics) > seen(before) }
         return task
     }
 
     private func running(_ pool: HashingPool, _ count: Int) async throws {
-        // A job that has its slot may not have begun its work yet.
-        try await Waiting.until { pool.numbers.running >= count && stage.running >= count }
+        // The pool counts a job as running shortly before its work begins.
+        try await Waiting.until { pool.statistics.running >= count && stage.running >= count }
     }
 
-    @Test func `no more jobs run than there are slots, and all are computed`() async throws {
+    @Test func `at most as many jobs run as there are slots, and all jobs are computed`() async throws {
         let pool = makePool { $0.workers = 3 }
         var tasks: [Task<Result<Bool, HashingRefusal>, Never>] = []
         for number in 1...20 { tasks.append(try await submit(pool, "\(number)", source: "\(number % 4)")) }
         try await running(pool, 3)
-        #expect(pool.numbers.waiting == 17)
+        #expect(pool.statistics.waiting == 17)
         stage.open()
         for task in tasks { #expect(await task.value == .success(true)) }
         #expect(stage.most == 3)
-        #expect(pool.numbers.computed == 20)
-        #expect(pool.numbers.running == 0)
-        #expect(pool.numbers.memory == 0)
+        #expect(pool.statistics.computed == 20)
+        #expect(pool.statistics.running == 0)
+        #expect(pool.statistics.memory == 0)
     }
 
-    @Test func `the memory of running jobs is bounded, even if slots are free`() async throws {
+    @Test func `a job waits for memory even if a slot is free`() async throws {
         let pool = makePool { $0.workers = 8 }
         var tasks: [Task<Result<Bool, HashingRefusal>, Never>] = []
         for number in 1...8 { tasks.append(try await submit(pool, "\(number)", memory: 400)) }
         try await running(pool, 2)
-        #expect(pool.numbers.memory == 800)
+        #expect(pool.statistics.memory == 800)
         stage.open()
         for task in tasks { #expect(await task.value == .success(true)) }
         #expect(stage.most == 2)
     }
 
-    @Test func `a job that needs more than all memory is refused`() async throws {
+    @Test func `a job that needs more memory than the limit is rejected`() async throws {
         stage.open()
         let pool = makePool()
-        await #expect(throws: HashingRefusal.tooBig) {
+        await #expect(throws: HashingRefusal.exceedsMemoryLimit) {
             _ = try await pool.run(memory: 1001, source: "a", key: nil) { .checked(true) }
         }
     }
@@ -132,14 +132,14 @@ import Testing
         stage.open()
         for task in [first, joined, second, joinedWaiting] { #expect(await task.value == .success(true)) }
         #expect(stage.done == ["first", "second"])
-        #expect(pool.numbers.coalesced == 2)
-        // A later check is computed again, as the password may have changed.
+        #expect(pool.statistics.coalesced == 2)
+        // A later check is computed again, because the password may have changed.
         let later = try await submit(pool, "later", key: key)
         #expect(await later.value == .success(true))
         #expect(stage.done == ["first", "second", "later"])
     }
 
-    @Test func `a full queue refuses new jobs, and keeps waiting ones`() async throws {
+    @Test func `a full queue rejects new jobs, and keeps the waiting jobs`() async throws {
         let pool = makePool { $0.queue = 2 }
         let first = try await submit(pool, "1")
         try await running(pool, 1)
@@ -148,10 +148,10 @@ import Testing
         #expect(await fourth.value == .failure(.full))
         stage.open()
         for task in tasks { #expect(await task.value == .success(true)) }
-        #expect(pool.numbers.refused == 1)
+        #expect(pool.statistics.refused == 1)
     }
 
-    @Test func `a source that fills the queue loses a job to another source`() async throws {
+    @Test func `if one source fills the queue, its newest job is rejected for a job of another source`() async throws {
         let pool = makePool { $0.queue = 3 }
         let first = try await submit(pool, "0", source: "flood")
         try await running(pool, 1)
@@ -167,7 +167,7 @@ import Testing
         #expect(stage.done == ["0", "1", "ann", "2"])
     }
 
-    @Test func `with cancelOldest the oldest waiting job makes room`() async throws {
+    @Test func `with cancelOldest the oldest waiting job is rejected for a new job`() async throws {
         let pool = makePool { settings in
             settings.queue = 2
             settings.whenFull = .cancelOldest
@@ -181,7 +181,7 @@ import Testing
         for task in [first] + young { #expect(await task.value == .success(true)) }
     }
 
-    @Test func `a job that has waited too long is refused when the next one comes`() async throws {
+    @Test func `a job that has waited too long is rejected when another job arrives or ends`() async throws {
         let pool = makePool { $0.wait = .seconds(5) }
         let first = try await submit(pool, "0")
         try await running(pool, 1)
@@ -193,11 +193,11 @@ import Testing
         #expect(await late.value == .failure(.timedOut))
         #expect(await first.value == .success(true))
         #expect(await inTime.value == .success(true))
-        #expect(pool.numbers.timedOut == 1)
+        #expect(pool.statistics.timedOut == 1)
         #expect(stage.done == ["0", "2"])
     }
 
-    @Test func `a cancelled caller frees its place, and other callers of the same check stay`() async throws {
+    @Test func `a cancelled request leaves the queue, and other requests for the same check stay`() async throws {
         let pool = makePool()
         let key = try Digest.sha256([1])
         let first = try await submit(pool, "0")
@@ -209,19 +209,19 @@ import Testing
         shared.cancel()
         #expect(await alone.value == .failure(.cancelled))
         #expect(await shared.value == .failure(.cancelled))
-        #expect(pool.numbers.waiting == 1)
+        #expect(pool.statistics.waiting == 1)
         stage.open()
         #expect(await first.value == .success(true))
         #expect(await other.value == .success(true))
         #expect(stage.done == ["0", "shared"])
-        #expect(pool.numbers.cancelled == 2)
+        #expect(pool.statistics.cancelled == 2)
     }
 
-    @Test func `a task that is cancelled beforehand computes nothing`() async throws {
+    @Test func `a request of a cancelled task is not computed`() async throws {
         stage.open()
         let pool = makePool()
         let latch = Latch()
-        let task = Task { () -> Result<Hashed, HashingRefusal> in
+        let task = Task { () -> Result<TimedHashingResult, HashingRefusal> in
             await latch.pass()
             do throws(HashingRefusal) {
                 return .success(try await pool.run(memory: 0, source: "a", key: nil) { .checked(true) })
@@ -235,10 +235,10 @@ import Testing
             Issue.record("the check was computed")
             return
         }
-        #expect(pool.numbers.computed == 0)
+        #expect(pool.statistics.computed == 0)
     }
 
-    @Test func `ten thousand checks of a hundred tasks, some cancelled, all complete`() async throws {
+    @Test func `ten thousand requests of a hundred tasks all return, including cancelled requests`() async throws {
         stage.open()
         let pool = makePool { settings in
             settings.workers = 4
@@ -268,7 +268,7 @@ import Testing
             return await group.reduce(0, +)
         }
         #expect(answers == 10_000)
-        try await Waiting.until { pool.numbers.running == 0 && pool.numbers.waiting == 0 }
-        #expect(pool.numbers.memory == 0)
+        try await Waiting.until { pool.statistics.running == 0 && pool.statistics.waiting == 0 }
+        #expect(pool.statistics.memory == 0)
     }
 }

@@ -2,7 +2,9 @@
 // Gatehouse
 
 extension HashVector {
-    /// P-H-C/phc-winner-argon2 src/test.c, and what other projects have from there: NetBSD t_crypt.c, libpass.
+    /// From src/test.c of P-H-C/phc-winner-argon2.
+    ///
+    /// NetBSD's t_crypt.c and libpass have the same vectors.
     static let argon2 = [
         HashVector("password", "$argon2i$v=16$m=256,t=2,p=1$c29tZXNhbHQ$/U3YPXYsSb3q9XxHvc0MLxur+GP960kN9j7emXX8zwY"),
         HashVector("password", "$argon2i$m=256,t=2,p=2$c29tZXNhbHQ$tsEVYKap1h6scGt5ovl9aLRGOqOth+AMB+KwHpDFZPs"),

@@ -6,7 +6,7 @@ extension HashVector {
 
     private static let longest = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
-    /// openwall crypt_blowfish wrapper.c, from passlib's tests too, and libxcrypt test/crypt-kat.inc.
+    /// From wrapper.c of Openwall's crypt_blowfish, passlib's tests, and test/crypt-kat.inc of libxcrypt.
     private static let bcrypt = [
         HashVector("U*U", "$2a$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW"),
         HashVector("U*U*", "$2a$05$CCCCCCCCCCCCCCCCCCCCC.VGOzA784oUp/Z0DY336zx7pLYAy0lwK"),
@@ -20,13 +20,13 @@ extension HashVector {
         HashVector(bytes: [0xd1, 0x91], "$2y$05$6bNw2HLQYeqHYyBfLMsv/OUcZd0LKP39b87nBw3.S2tVZSqiQX6eu"),
         HashVector("pleaseletmein", "$2b$04$CCCCCCCCCCCCCCCCCCCCC.3WPQy/x8EhyouO1Eia.f.CS216k/lTq"),
         HashVector("|_337T`/p3", "$2b$05$abcdefghijklmnopqrstuugZjL4p/g0M.xDKdvzvO1BKtO0aYdnwC"),
-        // google/osv-scalibr etcshadow detector tests.
+        // From the tests of the etcshadow detector of google/osv-scalibr.
         HashVector("Password123", "$2b$05$IYDlXvHmeORyyiUwu8KKuek2LE8VrxIYZ2skPvRDDNngpXJHRq7sG"),
         HashVector("Password123", "$2a$05$pRmHHyGfKl9/9AZLORG/neKW39VHGF4ptLT2MLq1BqQOnbwL6DQM6"),
     ]
 
-    /// yescrypt's TESTS-OK; google/osv-scalibr; hashcat's module for gost-yescrypt; cyclone-github/yescrypt_crack; passlib and
-    /// jas/scrypt-unix-crypt for `$7$`.
+    /// From TESTS-OK of yescrypt, google/osv-scalibr, hashcat's module for gost-yescrypt, and
+    /// cyclone-github/yescrypt_crack; `$7$` from passlib and jas/scrypt-unix-crypt.
     private static let memoryHard = [
         HashVector("pleaseletmein", "$y$jD5.7$LdJMENpBABJJ3hIHjB1Bi.$HboGM6qPrsK.StKYGt6KErmUYtioHreJd98oIugoNB6"),
         HashVector("Password123", "$y$j9T$huXYrFRxr5.EtlA/GqJQg1$R36Nu5MbY5YM0SzRaWbBPyGpM7KMcWtbUmBq5gDZA9B"),
@@ -37,7 +37,9 @@ extension HashVector {
         HashVector("pleaseletmein", "$7$C6..../....SodiumChloride$kBGj9fHznVYFQMEn/qDCfrDevf9YDtcDdKvEqHJLV8D"),
     ]
 
-    /// passlib/tests/test_handlers.py, which has most of them from John the Ripper and from the systems of origin.
+    /// From passlib/tests/test_handlers.py.
+    ///
+    /// Most of them are from John the Ripper and from the systems that introduced the formats.
     private static let iterated = [
         HashVector(
             "U*U*U*U*",
@@ -64,7 +66,7 @@ extension HashVector {
         HashVector("tigger", "$3$$b7e0ea9fbffcf6dd83086e905089effd"),
     ]
 
-    /// NetBSD tests/lib/libcrypt/t_crypt.c.
+    /// From tests/lib/libcrypt/t_crypt.c of NetBSD.
     private static let des = [
         HashVector("U*U*U*U*", "CCNf8Sbh3HDfQ"), HashVector("U*U***U", "CCX.K.MFy4Ois"),
         HashVector("U*U***U*", "CC4rMpbg9AMZ."), HashVector("*U*U*U*U", "XXxzOu6maQKqQ"),

@@ -4,7 +4,9 @@
 extension HashVector {
     static let directories = digests + derived + glassfish
 
-    /// passlib/tests/test_handlers.py; SHA-384 and the unsalted ones of SHA-2 computed with Python's hashlib.
+    /// From passlib/tests/test_handlers.py.
+    ///
+    /// The vectors of SHA-384 and of unsalted SHA-2 were computed with Python's hashlib.
     private static let digests = [
         HashVector("helloworld", "{MD5}/F4DjTilcDIIVEHn/nAQsA=="),
         HashVector(table, "{md5}BUc/ihn2aBXnN7MyZKDQsA=="),
@@ -30,14 +32,16 @@ extension HashVector {
             "password",
             "{SSHA512}f/lFQskkl7PdMsTGJxHZq8LDt/l+UqRMm6/pj4pV7/xZkcOaKCgvQqp+KCeXc/Vd4RY6vEHWn4y0DnFcQ6wgyv9fyxk="
         ),
-        // 389 Directory Server, from kanidm's tests.
+        // From 389 Directory Server, in kanidm's tests.
         HashVector(
             "password",
             "{SSHA512}JwrSUHkI7FTAfHRVR6KoFlSN0E3dmaQWARjZ+/UsShYlENOqDtFVU77HJLLrY2MuSp0jve52+pwtdVl2QUAHukQ0XUf5LDtM"
         ),
     ]
 
-    /// OpenLDAP's, from kanidm's tests (server/lib/src/credential/mod.rs); `{CRYPT}` from passlib's.
+    /// From OpenLDAP, in kanidm's tests (server/lib/src/credential/mod.rs).
+    ///
+    /// `{CRYPT}` is from passlib's tests.
     private static let derived = [
         HashVector("password", "{PBKDF2}10000$IlfapjA351LuDSwYC0IQ8Q$saHqQTuYnjJN/tmAndT.8mJt.6w"),
         HashVector("password", "{PBKDF2-SHA1}10000$IlfapjA351LuDSwYC0IQ8Q$saHqQTuYnjJN/tmAndT.8mJt.6w"),
@@ -59,13 +63,14 @@ extension HashVector {
         HashVector("U*U***U", "{CRYPT}CCX.K.MFy4Ois"),
     ]
 
-    /// GlassFish's key files: computed as FileRealmHelper does, and a line of many public Dockerfiles.
+    /// Hashes of GlassFish's key files: computed in the way of FileRealmHelper, and from a line of many public
+    /// Dockerfiles.
     private static let glassfish = [
         HashVector("secret", "{SSHA}lHFzXul4wnzRItssVcTnvXWRjNgBAgMEBQYHCA==", isGlassFish: true),
         HashVector("secret", "{SSHA256}x6t5hlGtPj4OPvXhOxWodhYyyTyg6LoBbrurY375hSUBAgMEBQYHCA==", isGlassFish: true),
         HashVector("glassfish", "{SSHA256}80e0NeB6XBWXsIPa7pT54D9JZ5DR5hGQV1kN1OAsgJePNXY6Pl0EIw==", isGlassFish: true),
         HashVector("glassfish", "{GF-SSHA256}80e0NeB6XBWXsIPa7pT54D9JZ5DR5hGQV1kN1OAsgJePNXY6Pl0EIw=="),
-        // The same salt and password as LDAP has it.
+        // The same salt and password in LDAP's format.
         HashVector("secret", "{SSHA256}A7N1lAy5bBb4T6qH9e85zAvHBmzNPhRFbZ105DjjWDIBAgMEBQYHCA=="),
     ]
 }

@@ -4,7 +4,7 @@
 extension HashVector {
     static let frameworks = passlib + django + spring + others
 
-    /// passlib/tests/test_handlers_pbkdf2.py, _scrypt.py and _bcrypt.py.
+    /// From test_handlers_pbkdf2.py, test_handlers_scrypt.py and test_handlers_bcrypt.py in passlib/tests.
     private static let passlib = [
         HashVector("password", "$pbkdf2$1212$OB.dtnSEXZK8U5cgxU/GYQ$y5LKPOplRmok7CZp/aqVDVg8zGI"),
         HashVector(wav, "$pbkdf2$1212$THDqatpidANpadlLeTeOEg$HV3oi1k5C5LQCgG1BMOL.BX4YZc"),
@@ -37,7 +37,8 @@ extension HashVector {
         ),
     ]
 
-    /// django/django tests/auth_tests/test_hashers.py; kanidm's tests; passlib/tests/test_handlers_django.py.
+    /// From tests/auth_tests/test_hashers.py of django/django, kanidm's tests, and
+    /// passlib/tests/test_handlers_django.py.
     private static let django = [
         HashVector(
             "eicieY7ahchaoCh0eeTa",
@@ -53,8 +54,9 @@ extension HashVector {
         HashVector("U*U", "bcrypt$$2a$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW"),
     ]
 
-    /// Spring Security's reference, "Password Storage Format", and MessageDigestPasswordEncoderTests; those of 5.8 computed
-    /// with Python's hashlib and the defaults in the sources.
+    /// From "Password Storage Format" in Spring Security's reference, and from MessageDigestPasswordEncoderTests.
+    ///
+    /// The vectors of version 5.8 were computed with Python's hashlib and the defaults in the sources.
     private static let spring = [
         HashVector("password", "{bcrypt}$2a$10$dXJ3SW6G7P50lGmMkkmwe.20cQQubK3.HZWzG3YB1tlRy.fqvM/BG"),
         HashVector(
@@ -86,7 +88,7 @@ extension HashVector {
             "{scrypt@SpringSecurity_v5_8}$100801$AAECAwQFBgcICQoLDA0ODw==$jWPkcxERY25E9gwism7ggXZkARLbUPyOZiOM5ZQx95s="
         ),
         HashVector("testing123", "{ldap}{SSHA}0c0blFTXXNuAMHECS4uxrj3ZieMoWImr"),
-        // Made by Argon2PasswordEncoder 6.3.4, from the tests of another implementation of it.
+        // Created by Argon2PasswordEncoder 6.3.4, and taken from the tests of another implementation of that encoder.
         HashVector(
             "correct horse battery staple",
             "{argon2@SpringSecurity_v5_8}$argon2id$v=19$m=16384,t=2,p=1$oD4J6tHQEKFFoGSw8uyJyg$PaHHvg2gl1OKYaPxIveAoFJ2jqi5"
@@ -98,7 +100,9 @@ extension HashVector {
         ),
     ]
 
-    /// passlib's tests for htpasswd's; werkzeug's computed with Python's hashlib.
+    /// The vectors of htpasswd are from passlib's tests.
+    ///
+    /// The vectors of Werkzeug were computed with Python's hashlib.
     private static let others = [
         HashVector("myPassword", "$apr1$r31.....$HqJZimcKQFAMYayBlzkrA/"),
         HashVector(table, "$apr1$bzYrOHUx$a1FcpXuQDJV3vPY20CS6N1"),

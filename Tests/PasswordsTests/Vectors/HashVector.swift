@@ -27,7 +27,7 @@ struct HashVector: Sendable, CustomTestStringConvertible {
 
     func read() throws -> any PasswordHash { try PasswordFormats.read(stored, options: options) }
 
-    /// Whether a check takes a tenth of a second, so that few are made of it.
+    /// True if a check takes about a tenth of a second, so that tests compute only a few.
     var isCostly: Bool {
         ["{pbkdf2", "{scrypt", "{bcrypt", "$y$", "$gy$", "$7$"].contains(where: stored.hasPrefix)
             || stored.contains("m=65536")
@@ -35,7 +35,7 @@ struct HashVector: Sendable, CustomTestStringConvertible {
 
     static let all = argon2 + crypt + directories + frameworks
 
-    /// Words that passlib's tests use (passlib/tests/test_handlers.py): letters of several scripts.
+    /// Passwords of passlib/tests/test_handlers.py with letters of several scripts.
     static let table = "t\u{e1}\u{411}\u{2113}\u{259}"
     static let wav = "\u{399}\u{3c9}\u{3b1}\u{3bd}\u{3bd}\u{3b7}\u{3c2}"
 }

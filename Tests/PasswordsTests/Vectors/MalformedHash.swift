@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// Texts that resemble hashes and are malformed; some are libxcrypt's test/badsalt.c and passlib's malformed hashes.
+/// Malformed texts that resemble hashes.
+///
+/// Some are from test/badsalt.c of libxcrypt and from passlib's tests.
 enum MalformedHash {
     static let all = argon2 + crypt + braces + others
 

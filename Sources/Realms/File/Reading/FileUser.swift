@@ -4,16 +4,16 @@
 internal import Passwords
 internal import RealmKit
 
-/// A user of a file.
+/// A user in a file of users.
 struct FileUser: Sendable {
     let name: Username
     /// The groups without repetitions, in the order of the file.
     var groups: [String]
-    /// The text in the place of the hash, without the `!` of a disabled user.
+    /// The text in the field of the hash, without the `!` of a disabled user.
     let stored: String
     /// True if the user is enabled: there is no `!` before the hash.
     let isEnabled: Bool
-    /// The password read from the text; nil if there is none, or it cannot be read.
+    /// The password read from the text; nil if the user has no password, or the text cannot be read.
     let password: StoredPassword?
     /// True if the name occurs on several lines, so that the user cannot sign in.
     var isAmbiguous = false
@@ -23,10 +23,12 @@ struct FileUser: Sendable {
     /// The password that a login is checked against; nil if the user cannot sign in.
     var usablePassword: StoredPassword? { isEnabled && !isAmbiguous ? password : nil }
 
-    /// True if there is a hash that cannot be read.
+    /// True if the user has a hash that cannot be read.
     var isBroken: Bool { password == nil && !["", "*", "RESET"].contains(stored) }
 
-    /// The record of the user for other code; a user on several lines is disabled.
+    /// The user's record.
+    ///
+    /// A user on several lines is disabled.
     var record: UserRecord {
         UserRecord(
             name,
@@ -36,7 +38,9 @@ struct FileUser: Sendable {
         )
     }
 
-    /// Returns whether a session of one of the two stays valid for the other.
+    /// Returns whether sessions of this version of the user stay valid for another version.
+    ///
+    /// Its state, groups and password must be the same. A rehash of the password does not count as a difference.
     func isSame(as other: FileUser, rehashedTo rehashed: String?) -> Bool {
         isEnabled == other.isEnabled && isAmbiguous == other.isAmbiguous
             && groups.elementsEqual(other.groups, by: { $0.utf8.elementsEqual($1.utf8) })

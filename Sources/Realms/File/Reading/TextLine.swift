@@ -1,25 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// The place of a line in a file.
+/// The position of a line in a file.
 struct TextLine: Sendable {
     /// The number of the line, counted from 1.
     let number: Int
-    /// The content without the line end: a line feed, and a carriage return before it.
+    /// The range of the line without its line end (LF or CRLF).
     let content: Range<Int>
-    /// The content with the line end.
+    /// The range of the line with its line end.
     let whole: Range<Int>
 
-    /// Returns all lines; a byte order mark belongs to none.
+    /// Returns all lines.
+    ///
+    /// A byte order mark at the start of the file is skipped.
     static func lines(of bytes: [UInt8]) -> [TextLine] {
         var lines: [TextLine] = []
         var start = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
         let span = bytes.span
-        for place in start..<max(start, span.count) where span[place] == 0x0A {
-            let hasReturn = place > start && span[place - 1] == 0x0D
-            let content = start..<(hasReturn ? place - 1 : place)
-            lines.append(TextLine(number: lines.count + 1, content: content, whole: start..<place + 1))
-            start = place + 1
+        for index in start..<max(start, span.count) where span[index] == 0x0A {
+            let hasReturn = index > start && span[index - 1] == 0x0D
+            let content = start..<(hasReturn ? index - 1 : index)
+            lines.append(TextLine(number: lines.count + 1, content: content, whole: start..<index + 1))
+            start = index + 1
         }
         if start < bytes.count {
             lines.append(TextLine(number: lines.count + 1, content: start..<bytes.count, whole: start..<bytes.count))
@@ -27,9 +29,9 @@ struct TextLine: Sendable {
         return lines
     }
 
-    /// Returns the line end of the file.
+    /// Returns the line end of the first line; LF for a file without a line end.
     static func end(in bytes: [UInt8]) -> [UInt8] {
-        guard let place = bytes.firstIndex(of: 0x0A), place > 0, bytes[place - 1] == 0x0D else { return [0x0A] }
+        guard let index = bytes.firstIndex(of: 0x0A), index > 0, bytes[index - 1] == 0x0D else { return [0x0A] }
         return [0x0D, 0x0A]
     }
 
@@ -38,8 +40,8 @@ struct TextLine: Sendable {
         guard !bytes.starts(with: [0xFF, 0xFE]), !bytes.starts(with: [0xFE, 0xFF]) else {
             throw FileFault("\(path): it is UTF-16; it must be UTF-8")
         }
-        guard let place = bytes.firstIndex(of: 0) else { return }
-        let line = bytes[..<place].count { $0 == 0x0A } + 1
+        guard let index = bytes.firstIndex(of: 0) else { return }
+        let line = bytes[..<index].count { $0 == 0x0A } + 1
         throw FileFault("\(path):\(line): it is not a text file: it contains a NUL byte")
     }
 }
@@ -50,7 +52,7 @@ extension [UInt8] {
         String(validating: self[range], as: UTF8.self)
     }
 
-    /// Returns the range without blanks at its ends, as Apache reads lines.
+    /// Returns the range without leading and trailing blanks, as Apache reads lines.
     func trimmed(_ range: Range<Int>) -> Range<Int> {
         var (start, end) = (range.lowerBound, range.upperBound)
         while start < end, Self.isBlank(self[start]) { start += 1 }
@@ -58,28 +60,28 @@ extension [UInt8] {
         return start..<end
     }
 
-    /// Returns the first place of a byte in a range.
-    func place(of byte: UInt8, in range: Range<Int>) -> Int? {
-        for place in range where self[place] == byte { return place }
+    /// Returns the first index of a byte in a range.
+    func index(of byte: UInt8, in range: Range<Int>) -> Int? {
+        for index in range where self[index] == byte { return index }
         return nil
     }
 
-    /// Returns the parts between separators, empty ones included.
+    /// Returns the parts between separators, including empty parts.
     func parts(_ range: Range<Int>, by separator: UInt8) -> [Range<Int>] {
         var parts: [Range<Int>] = []
         var start = range.lowerBound
-        for place in range where self[place] == separator {
-            parts.append(start..<place)
-            start = place + 1
+        for index in range where self[index] == separator {
+            parts.append(start..<index)
+            start = index + 1
         }
         parts.append(start..<range.upperBound)
         return parts
     }
 
-    /// Returns whether there is a control character of ASCII; a tab counts unless it is allowed.
-    func hasControl(in range: Range<Int>, allowingTab: Bool = false) -> Bool {
-        for place in range {
-            let byte = self[place]
+    /// Returns whether a range contains a control character of ASCII.
+    func containsControlByte(in range: Range<Int>, allowingTab: Bool = false) -> Bool {
+        for index in range {
+            let byte = self[index]
             if byte < 0x20 && !(allowingTab && byte == 0x09) || byte == 0x7F { return true }
         }
         return false
@@ -89,8 +91,8 @@ extension [UInt8] {
 }
 
 extension String {
-    /// True if there is a control character or a line separator: C0, DEL, C1, U+2028, U+2029.
-    var holdsControl: Bool {
+    /// True if the text contains a control character (C0, DEL, C1) or a line separator (U+2028, U+2029).
+    var containsControlCharacter: Bool {
         unicodeScalars.contains { scalar in
             switch scalar.value {
             case 0x00...0x1F, 0x7F...0x9F, 0x2028, 0x2029: true
@@ -100,7 +102,7 @@ extension String {
     }
 
     /// True if the text begins or ends with white space.
-    var hasBlankAtAnEnd: Bool {
+    var hasLeadingOrTrailingBlank: Bool {
         if let first = utf8.first, let last = utf8.last, (0x21...0x7E).contains(first), (0x21...0x7E).contains(last) {
             return false
         }

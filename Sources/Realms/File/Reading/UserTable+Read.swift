@@ -4,17 +4,19 @@
 internal import Passwords
 internal import RealmKit
 
-/// The rules by which files of users are read.
-struct ReadingRules: Sendable {
-    /// The configured form; nil to detect it by the content.
-    var form: KeyFileForm?
+/// The options for reading a file of users.
+struct ReadOptions: Sendable {
+    /// The configured format; nil if it is detected by the content.
+    var format: KeyFileFormat?
     var allowsClearText = false
-    /// The service that checks passwords, whose memory limit may exclude some hashes; nil in a program without logins.
+    /// The service that checks passwords; nil in a program without logins.
+    ///
+    /// Hashes above its memory limit are not usable.
     var passwords: PasswordService?
 
-    func options(_ form: KeyFileForm) -> FormatOptions {
+    func formatOptions(_ format: KeyFileFormat) -> FormatOptions {
         var options = FormatOptions()
-        options.isGlassFish = form == .glassfish
+        options.isGlassFish = format == .glassfish
         options.allowsClearText = allowsClearText
         return options
     }
@@ -23,32 +25,32 @@ struct ReadingRules: Sendable {
 extension UserTable {
     /// Reads the users of a file.
     ///
-    /// A malformed line is ignored and does not affect other users.
+    /// A malformed line is ignored. It does not affect other users.
     convenience init(
         _ bytes: [UInt8],
         lines: [TextLine],
-        form: KeyFileForm,
+        format: KeyFileFormat,
         groups: [Username: [String]]?,
         path: String,
-        rules: ReadingRules,
+        readOptions: ReadOptions,
         fileWarnings: [String] = [],
         groupWarnings: [String] = [],
         reusing previous: UserTable? = nil
     ) {
         var reader = TableReader(
             bytes,
-            form: form,
+            format: format,
             groups: groups,
             path: path,
-            rules: rules,
+            readOptions: readOptions,
             previous: previous,
             warnings: groupWarnings
         )
-        form.read(bytes, lines: lines) { line, read in reader.take(line, read: read) }
+        format.read(bytes, lines: lines) { line, read in reader.add(line, read: read) }
         self.init(
-            form: form,
+            format: format,
             users: reader.users,
-            places: reader.places,
+            indexByName: reader.indexByName,
             fileWarnings: fileWarnings,
             lineWarnings: reader.warnings
         )
@@ -57,58 +59,61 @@ extension UserTable {
 
 private struct TableReader {
     let bytes: [UInt8]
-    let form: KeyFileForm
+    let format: KeyFileFormat
     let groups: [Username: [String]]?
     let path: String
-    let rules: ReadingRules
-    let options: FormatOptions
+    let readOptions: ReadOptions
+    let formatOptions: FormatOptions
     let previous: UserTable?
     var users: [FileUser] = []
-    var places: [Username: Int] = [:]
+    var indexByName: [Username: Int] = [:]
     var warnings: [String]
 
     init(
         _ bytes: [UInt8],
-        form: KeyFileForm,
+        format: KeyFileFormat,
         groups: [Username: [String]]?,
         path: String,
-        rules: ReadingRules,
+        readOptions: ReadOptions,
         previous: UserTable?,
         warnings: [String]
     ) {
         self.bytes = bytes
-        self.form = form
+        self.format = format
         self.groups = groups
         self.path = path
-        self.rules = rules
-        options = rules.options(form)
-        self.previous = previous?.form == form ? previous : nil
+        self.readOptions = readOptions
+        formatOptions = readOptions.formatOptions(format)
+        self.previous = previous?.format == format ? previous : nil
         self.warnings = warnings
     }
 
-    mutating func take(_ line: TextLine, read: ReadLine) {
+    mutating func add(_ line: TextLine, read: ParsedLine) {
         switch read {
-        case .nothing: break
-        case .refused(let reason): warn(line.number, text: "the line is ignored: \(reason)")
-        case .user(let user): take(user)
+        case .blank: break
+        case .malformed(let reason): warn(line.number, text: "the line is ignored: \(reason)")
+        case .user(let user): add(user)
         }
     }
 
-    private mutating func take(_ line: UserLine) {
+    private mutating func add(_ line: UserLine) {
         let number = line.line.number
-        if let place = places[line.name] {
-            warn(number, text: "\(line.name) is on line \(users[place].line) already; neither entry can sign in")
-            users[place].isAmbiguous = true
-            users[place].groups = []
+        if let index = indexByName[line.name] {
+            warn(
+                number,
+                text: "duplicate user \(line.name) (also on line \(users[index].line)): the user cannot sign in"
+            )
+            users[index].isAmbiguous = true
+            users[index].groups = []
             return
         }
-        guard var stored = bytes.text(line.stored), !stored.holdsControl else {
+        guard var stored = bytes.text(line.stored), !stored.containsControlCharacter else {
             return warn(number, text: "the line is ignored: the hash is not UTF-8")
         }
         guard let groups = groups(of: line) else {
             return warn(number, text: "the line is ignored: its groups are not UTF-8, or contain a control character")
         }
-        for group in groups where group.hasBlankAtAnEnd {
+        for group in groups where group.hasLeadingOrTrailingBlank {
             warn(
                 number,
                 text:
@@ -117,7 +122,7 @@ private struct TableReader {
         }
         let isEnabled = !stored.hasPrefix("!")
         if !isEnabled { stored.removeFirst() }
-        places[line.name] = users.count
+        indexByName[line.name] = users.count
         users.append(
             FileUser(
                 name: line.name,
@@ -132,15 +137,15 @@ private struct TableReader {
 
     private func groups(of line: UserLine) -> [String]? {
         if let groups { return groups[line.name] ?? [] }
-        return line.groups.map { KeyFileForm.groups(bytes, in: $0) } ?? []
+        return line.groups.map { KeyFileFormat.groups(bytes, in: $0) } ?? []
     }
 
     private mutating func password(_ stored: String, of name: Username, line: Int) -> StoredPassword? {
-        guard !stored.isEmpty, stored != form.noPassword else { return nil }
+        guard !stored.isEmpty, stored != format.noPassword else { return nil }
         if let known = previous?[name]?.password, known.text.utf8.elementsEqual(stored.utf8) { return known }
         do throws(BadHash) {
-            let password = try StoredPassword(stored, options: options)
-            if let passwords = rules.passwords, !passwords.affords(password.hash.cost) {
+            let password = try StoredPassword(stored, options: formatOptions)
+            if let passwords = readOptions.passwords, !passwords.isWithinMemoryLimit(password.hash.cost) {
                 throw BadHash("a check of \(password.hash.cost) takes more memory than the limit for all checks")
             }
             return password

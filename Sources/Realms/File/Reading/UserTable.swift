@@ -6,27 +6,27 @@ internal import RealmKit
 
 /// The users of one version of the files.
 final class UserTable: Sendable {
-    let form: KeyFileForm
+    let format: KeyFileFormat
     /// The users in the order of the file.
     let users: [FileUser]
     /// One decoy of every cost among the users that can sign in.
     let costs: [any PasswordHash]
-    /// Warnings for the administrator: ignored lines and other problems.
+    /// The warnings for the administrator about ignored lines and other problems.
     let warnings: [String]
-    /// Those of the ``warnings`` that are about single lines.
+    /// The ``warnings`` about single lines.
     let lineWarnings: [String]
-    private let places: [Username: Int]
+    private let indexByName: [Username: Int]
 
     init(
-        form: KeyFileForm,
+        format: KeyFileFormat,
         users: [FileUser],
-        places: [Username: Int],
+        indexByName: [Username: Int],
         fileWarnings: [String],
         lineWarnings: [String]
     ) {
-        self.form = form
+        self.format = format
         self.users = users
-        self.places = places
+        self.indexByName = indexByName
         var decoys: [HashCost: any PasswordHash] = [:]
         for user in users {
             guard let hash = user.usablePassword?.hash, decoys[hash.cost] == nil else { continue }
@@ -37,17 +37,18 @@ final class UserTable: Sendable {
         if costs.count > 3 {
             let list = costs.map(\.cost.description).joined(separator: "; ")
             warnings.append(
-                "the password hashes have \(costs.count) different costs, and each login computes one of each: \(list)"
+                "the password hashes have \(costs.count) different costs, and each login computes one hash of each cost: \(list)"
             )
         }
         self.warnings = warnings
         self.lineWarnings = lineWarnings
     }
 
-    /// The user of a name; nil if there is none.
-    subscript(name: Username) -> FileUser? { places[name].map { users[$0] } }
+    /// The user with a name; nil if the file does not contain it.
+    subscript(name: Username) -> FileUser? { indexByName[name].map { users[$0] } }
 
-    /// Returns the users whose cached credentials and sessions are no longer valid when this version replaces another.
+    /// Returns the users whose cached credentials and sessions are no longer valid after a change from an old version
+    /// to this one.
     func changes(since old: UserTable, rehashed: [Username: String]) -> Set<Username> {
         var changed: Set<Username> = []
         for user in old.users {

@@ -3,7 +3,7 @@
 
 internal import Glibc
 
-/// A file cannot be read or written, or must not be trusted.
+/// The error for a file that cannot be read or written, or that other users of the machine may change.
 struct FileFault: Error, Sendable, Hashable, CustomStringConvertible {
     /// The text for the administrator, with the name of the file.
     let description: String
@@ -12,7 +12,7 @@ struct FileFault: Error, Sendable, Hashable, CustomStringConvertible {
         self.description = description
     }
 
-    /// Creates an error from errno.
+    /// Creates an error with the system's text for errno.
     static func system(_ what: String) -> FileFault {
         FileFault(what, number: errno)
     }

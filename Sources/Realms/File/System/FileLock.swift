@@ -4,10 +4,13 @@
 internal import Dispatch
 internal import Glibc
 
-/// The lock under which a file is replaced, held by one writer of all programs at a time.
+/// The lock for replacing a file.
 ///
-/// It is a flock(2) on `.NAME.lock` beside the file. The lock file is never removed: if it were made again, two writers
-/// could hold locks on two files of that name. The system releases the lock when its holder exits or dies.
+/// Only one writer of all programs holds it at a time.
+///
+/// It is a flock(2) on `.NAME.lock` in the same folder. The lock file is never removed: if it were created again, two
+/// writers could hold locks on two files of that name. The system releases the lock when the process that holds it
+/// ends.
 final class FileLock: Sendable {
     private let descriptor: Int32
 
@@ -15,13 +18,13 @@ final class FileLock: Sendable {
     ///
     /// It blocks the calling thread for at most `timeLimit` nanoseconds.
     init(of name: String, timeLimit: Int) throws(FileFault) {
-        let file = try FileOwner.locate(name)
+        let file = try FilePermissions.locate(name)
         let (folder, name) = FileSnapshot.split(file.path)
         let path = "\(folder)/.\(name).lock"
         let deadline = DispatchTime.now() + .nanoseconds(timeLimit)
         while true {
-            let descriptor = try Self.open(path, for: file.owner)
-            switch FileLockWait(descriptor).end(by: deadline) {
+            let descriptor = try Self.open(path, for: file.permissions)
+            switch FileLockWait(descriptor).wait(until: deadline) {
             case nil:
                 let holder = Self.holder(path)
                 throw FileFault("\(file.path) is locked by \(holder), which is changing it (\(path))")
@@ -33,7 +36,7 @@ final class FileLock: Sendable {
             // The lock file may have been removed by hand during the wait.
             if Self.isStillThere(descriptor, path: path) {
                 self.descriptor = descriptor
-                note()
+                writeProcessID()
                 return
             }
             close(descriptor)
@@ -42,12 +45,12 @@ final class FileLock: Sendable {
 
     deinit { close(descriptor) }
 
-    private static func open(_ path: String, for owner: FileOwner) throws(FileFault) -> Int32 {
+    private static func open(_ path: String, for permissions: FilePermissions) throws(FileFault) -> Int32 {
         let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK
         let descriptor = unsafe Glibc.open(path, flags, 0o600)
         guard descriptor >= 0 else { throw .system("cannot open the lock file \(path)") }
-        // The owner of the file must be able to use a lock file made by root too.
-        if geteuid() == 0, owner.user != 0 { _ = fchown(descriptor, owner.user, owner.group) }
+        // The owner of the file must be able to open a lock file that root has created.
+        if geteuid() == 0, permissions.user != 0 { _ = fchown(descriptor, permissions.user, permissions.group) }
         return descriptor
     }
 
@@ -59,7 +62,7 @@ final class FileLock: Sendable {
     }
 
     /// Writes the process ID into the lock file, for the error message of other writers.
-    private func note() {
+    private func writeProcessID() {
         let text = Array("\(getpid())\n".utf8)
         guard ftruncate(descriptor, 0) == 0 else { return }
         _ = unsafe text.withUnsafeBytes { unsafe pwrite(descriptor, $0.baseAddress, $0.count, 0) }

@@ -5,16 +5,16 @@ internal import Dispatch
 internal import Glibc
 internal import Synchronization
 
-/// One wait for a flock(2), with a deadline.
+/// A wait for a flock(2) with a deadline.
 ///
-/// The system wakes the processes that wait in flock(2) in their order. Polling would not keep an order: while others
-/// write without a pause, it might never find the lock free. flock(2) has no timeout, so a separate thread waits, and
-/// releases a lock that it gets too late.
+/// The system wakes the processes that wait in flock(2) in their order. Polling would not keep this order: if other
+/// processes write all the time, it might never get the lock. flock(2) has no timeout, so a separate thread waits. If
+/// it gets the lock after the deadline, it releases the lock.
 final class FileLockWait: Sendable {
     private struct State {
         /// The error number of flock(2), 0 for success; nil until it returns.
         var result: Int32?
-        var isGivenUp = false
+        var hasTimedOut = false
     }
 
     private let descriptor: Int32
@@ -28,21 +28,21 @@ final class FileLockWait: Sendable {
     /// Waits for the lock until a deadline.
     ///
     /// - Parameter deadline: The deadline.
-    /// - Returns: 0, or the error number; nil after the deadline, when the descriptor will be closed by the waiting
-    ///   thread.
-    func end(by deadline: DispatchTime) -> Int32? {
+    /// - Returns: 0 for success, or the error number. Nil after the deadline; the waiting thread then closes the
+    ///   descriptor.
+    func wait(until deadline: DispatchTime) -> Int32? {
         if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return 0 }
         let number = errno
         guard number == EWOULDBLOCK || number == EINTR else { return number }
-        DispatchQueue(label: "file realm: lock").async { [self] in wait() }
+        DispatchQueue(label: "file realm: lock").async { [self] in waitForLock() }
         guard ended.wait(timeout: deadline) == .timedOut else { return state.withLock { $0.result } }
         return state.withLock { state in
-            state.isGivenUp = state.result == nil
+            state.hasTimedOut = state.result == nil
             return state.result
         }
     }
 
-    private func wait() {
+    private func waitForLock() {
         var number: Int32 = 0
         while flock(descriptor, LOCK_EX) != 0 {
             number = errno
@@ -51,7 +51,7 @@ final class FileLockWait: Sendable {
         }
         state.withLock { state in
             state.result = number
-            if state.isGivenUp { close(descriptor) }
+            if state.hasTimedOut { close(descriptor) }
         }
         ended.signal()
     }

@@ -3,11 +3,13 @@
 
 internal import Glibc
 
-/// Replaces the contents of a file, completely and durably.
+/// Replaces the contents of a file atomically and durably.
 ///
-/// The new contents are written to a file beside the old one, with the same owner and mode, and are on the disk before
-/// that file is renamed to the old name. A program that dies meanwhile leaves the old file or the new one, and at most
-/// a temporary file, which the next writer removes. Only the holder of the ``FileLock`` may call this.
+/// The new contents are written to a temporary file in the same folder, with the same owner and mode. After they are on
+/// the disk, the temporary file is renamed to the old name. If the program is killed, the old or the new file is there
+/// completely. A temporary file that is left over is removed by the next writer.
+///
+/// The caller must hold the ``FileLock``.
 enum FileReplacement {
     static func replace(_ old: FileSnapshot, with bytes: [UInt8]) throws(FileFault) {
         let (folder, name) = FileSnapshot.split(old.path)
@@ -17,12 +19,12 @@ enum FileReplacement {
         guard descriptor >= 0 else { throw .system("nothing is changed: cannot create \(path)") }
         do throws(FileFault) {
             defer { close(descriptor) }
-            try give(descriptor, path: path, to: old.owner)
+            try setPermissions(descriptor, path: path, to: old.permissions)
             try write(bytes, to: descriptor, path: path)
             guard fsync(descriptor) == 0 else { throw .system("nothing is changed: cannot write \(path)") }
             guard unsafe rename(path, old.path) == 0 else {
                 let number = errno
-                // A single file mounted into a container cannot be replaced.
+                // A single file that is mounted into a container cannot be replaced.
                 let hint = number == EBUSY ? "; mount its folder rather than the file" : ""
                 throw FileFault("nothing is changed: cannot replace \(old.path)\(hint)", number: number)
             }
@@ -33,17 +35,25 @@ enum FileReplacement {
         try sync(folder)
     }
 
-    /// Owner and mode are set before the contents are written, so that no user who may not read the old file can read
-    /// the new one.
-    private static func give(_ descriptor: Int32, path: String, to owner: FileOwner) throws(FileFault) {
+    /// Sets the owner and the mode of the new file.
+    ///
+    /// This is done before the contents are written, so that users who may not read the old file can never read the new
+    /// file.
+    private static func setPermissions(
+        _ descriptor: Int32,
+        path: String,
+        to permissions: FilePermissions
+    ) throws(FileFault) {
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0 else { throw .system("nothing is changed: \(path)") }
-        if status.st_uid != owner.user || status.st_gid != owner.group {
-            guard fchown(descriptor, owner.user, owner.group) == 0 else {
-                throw .system("nothing is changed: cannot give \(path) to user \(owner.user), group \(owner.group)")
+        if status.st_uid != permissions.user || status.st_gid != permissions.group {
+            guard fchown(descriptor, permissions.user, permissions.group) == 0 else {
+                throw .system(
+                    "nothing is changed: cannot change the owner of \(path) to user \(permissions.user), group \(permissions.group)"
+                )
             }
         }
-        guard fchmod(descriptor, owner.mode) == 0 else {
+        guard fchmod(descriptor, permissions.mode) == 0 else {
             throw .system("nothing is changed: cannot set the mode of \(path)")
         }
     }
@@ -60,7 +70,7 @@ enum FileReplacement {
         }
     }
 
-    /// The new name is durable once the folder is on the disk.
+    /// Syncs the folder, so that the new name is on the disk.
     private static func sync(_ folder: String) throws(FileFault) {
         let descriptor = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw .system("changed, but not yet safe on the disk: \(folder)") }
@@ -73,7 +83,9 @@ enum FileReplacement {
 
     private static func prefix(_ name: String) -> String { ".\(name).new-" }
 
-    /// The holder of the lock is the only running writer, so every temporary file is of a dead one.
+    /// Removes the temporary files of writers that were killed.
+    ///
+    /// The caller holds the lock, so no other writer is running.
     private static func removeLeftovers(of name: String, in folder: String) {
         guard let entries = unsafe opendir(folder) else { return }
         defer { unsafe closedir(entries) }

@@ -3,35 +3,36 @@
 
 internal import Glibc
 
-/// The contents of a file at a moment, with its stamp and its owner.
+/// The contents of a file at one moment, with its stamp and its permissions.
 struct FileSnapshot: Sendable {
-    /// The largest file that is read: 64 MiB.
+    /// The maximum size of a file, 64 MiB.
     static let maximumSize = 64 << 20
 
     /// The path with links resolved.
     let path: String
     let bytes: [UInt8]
     let stamp: FileStamp
-    let owner: FileOwner
+    let permissions: FilePermissions
 
-    /// Reads a whole file; a file that every user may change is rejected.
+    /// Reads a whole file; throws if every user of the machine may change it.
     init(reading name: String) throws(FileFault) {
         guard let path = Self.resolve(name) else { throw .system(name) }
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
         guard descriptor >= 0 else { throw .system(name) }
         defer { close(descriptor) }
-        // It is checked on the open descriptor, so that the file cannot be replaced in between.
+        // The open descriptor is checked, so that the file cannot be replaced between the check and the read.
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0 else { throw .system(name) }
         guard status.st_mode & S_IFMT == S_IFREG else { throw FileFault("\(name): it is not a regular file") }
         self.path = path
         stamp = FileStamp(status)
-        owner = FileOwner(status)
-        try owner.checkTrust(of: path)
+        permissions = FilePermissions(status)
+        try permissions.checkTrust(of: path)
         bytes = try Self.bytes(of: descriptor, count: Int(status.st_size), name: name)
         var after = stat()
         guard unsafe fstat(descriptor, &after) == 0 else { throw .system(name) }
-        // A file that was replaced meanwhile has lost its name, which changes its stamp, but not the contents.
+        // If the file was replaced while it was read, it has lost its name. That changes its stamp, but not its
+        // contents.
         guard FileStamp(after) == stamp || after.st_nlink == 0 && FileStamp(after).modified == stamp.modified else {
             throw FileFault("\(name): it is being written")
         }

@@ -3,14 +3,18 @@
 
 internal import Glibc
 
-/// The identity, size and times of a file, which show a change without reading it.
+/// The identity, size and times of a file.
+///
+/// They show a change without a read of the file.
 struct FileStamp: Sendable, Hashable {
     let device: UInt64
     let inode: UInt64
     let size: Int
-    /// Nanoseconds since 1970.
+    /// The time of the last change of the contents, in nanoseconds since 1970.
     let modified: Int
-    /// Nanoseconds since 1970; unlike ``modified`` it cannot be set back.
+    /// The time of the last change of the file (ctime), in nanoseconds since 1970.
+    ///
+    /// Unlike ``modified`` it cannot be set back.
     let changed: Int
 
     init(_ status: stat) {
@@ -21,26 +25,28 @@ struct FileStamp: Sendable, Hashable {
         changed = Self.nanoseconds(status.st_ctim)
     }
 
-    /// Creates the stamp of a file now, links followed; nil if it does not exist or is not accessible.
+    /// Creates the current stamp of a file; nil if the file does not exist or is not accessible.
+    ///
+    /// Links are followed.
     init?(of path: String) {
         var status = stat()
         guard unsafe stat(path, &status) == 0 else { return nil }
         self.init(status)
     }
 
-    /// Returns whether the file was changed so recently that a further change might leave the same stamp.
-    func isFresh(at now: Int) -> Bool {
-        [modified, changed].contains { ($0 &- now).magnitude < Self.settling.magnitude }
+    /// Returns whether the file was changed so recently that another change may not change the stamp.
+    func isUnsettled(at now: Int) -> Bool {
+        [modified, changed].contains { ($0 &- now).magnitude < Self.settlingTime.magnitude }
     }
 
-    /// The time without a change after which a file counts as complete and its stamp as reliable: 1 s, in nanoseconds.
-    static let settling = 1_000_000_000
+    /// The time without a change after which a file is complete and its stamp is reliable: 1 second, in nanoseconds.
+    static let settlingTime = 1_000_000_000
 
     private static func nanoseconds(_ time: timespec) -> Int {
         Int(time.tv_sec) &* 1_000_000_000 &+ Int(time.tv_nsec)
     }
 
-    /// Returns the nanoseconds since 1970.
+    /// Returns the current time, in nanoseconds since 1970.
     static func systemNow() -> Int {
         var time = timespec()
         unsafe clock_gettime(CLOCK_REALTIME, &time)

@@ -6,12 +6,12 @@ internal import RealmKit
 internal import Synchronization
 
 extension UserFiles {
-    /// The time between two reads of a file that may still be changing, in nanoseconds.
+    /// The time between two reads of a file that has changed recently, in nanoseconds.
     private static let pause = 250_000_000
 
     /// Reads the files if they have changed.
     func reload() async {
-        let stamps = paths.stamps()
+        let stamps = settings.stamps()
         let moment = now()
         let isMine = state.withLock { state in
             let isDue = !state.isSettled && (moment &- state.checkedAt).magnitude >= Self.pause.magnitude
@@ -26,32 +26,39 @@ extension UserFiles {
         }
     }
 
-    /// Reads the files; false if a writer has replaced them meanwhile, so that they must be read again.
+    /// Reads the files; returns false if a newer version was published in the meantime, so that they must be read
+    /// again.
     private func read() -> Bool {
-        let (old, ticket) = state.withLock { ($0.version, $0.generation) }
-        // The stamps are taken before the files are read, so that the next check detects a change during the read.
-        let stamps = paths.stamps()
+        let (old, generation) = state.withLock { ($0.version, $0.generation) }
+        // The stamps are read before the files, so that the next check detects a change during the read.
+        let stamps = settings.stamps()
         let moment = now()
         do throws(FileFault) {
-            let new = try UserFilesVersion(reading: paths, after: old)
-            let isFresh = new.isFresh(at: moment)
-            let isUnfinished = isFresh && new.looksUnfinished(after: old)
-            return publish(isUnfinished ? nil : new, over: ticket, stamps: stamps, moment: moment, isSettled: !isFresh)
+            let new = try UserFilesVersion(reading: settings, after: old)
+            let isUnsettled = new.isUnsettled(at: moment)
+            let isUnfinished = isUnsettled && new.looksUnfinished(after: old)
+            return publish(
+                isUnfinished ? nil : new,
+                over: generation,
+                stamps: stamps,
+                moment: moment,
+                isSettled: !isUnsettled
+            )
         } catch {
-            return keep(because: error, over: ticket, stamps: stamps, moment: moment)
+            return keepVersion(because: error, over: generation, stamps: stamps, moment: moment)
         }
     }
 
-    /// Replaces the version in use; nil keeps it.
+    /// Replaces the version in use, or keeps it if `new` is nil.
     private func publish(
         _ new: UserFilesVersion?,
-        over ticket: Int,
+        over generation: Int,
         stamps: [FileStamp?],
         moment: Int,
         isSettled: Bool
     ) -> Bool {
         let (isDone, old, fault) = state.withLock { state in
-            guard state.generation == ticket else { return (false, state.version, nil as FileFault?) }
+            guard state.generation == generation else { return (false, state.version, nil as FileFault?) }
             let (old, fault) = (state.version, state.fault)
             (state.checkedStamps, state.checkedAt, state.isSettled) = (new?.stamps ?? stamps, moment, isSettled)
             if let new {
@@ -63,39 +70,42 @@ extension UserFiles {
             return (true, old, fault)
         }
         guard isDone, let new else { return isDone }
-        if fault != nil { log?("\(paths.file): it can be read again", .notice) }
+        if fault != nil { log?("\(settings.file): it can be read again", .notice) }
         report(new.table.warnings, known: old.table.warnings)
         return true
     }
 
-    /// Keeps the version in use, and logs the reason once.
-    private func keep(
+    /// Keeps the version in use after an error, and logs the error once.
+    private func keepVersion(
         because fault: FileFault,
-        over ticket: Int,
+        over generation: Int,
         stamps: [FileStamp?],
         moment: Int
     ) -> Bool {
-        let (isDone, isNews) = state.withLock { state in
-            guard state.generation == ticket else { return (false, false) }
-            let isNews = state.fault != fault
-            // It is never settled: the problem may be corrected without a change of the file, as in its folder.
+        let (isDone, isNew) = state.withLock { state in
+            guard state.generation == generation else { return (false, false) }
+            let isNew = state.fault != fault
+            // The state is not settled: the problem may be corrected without a change of the file, for example in its
+            // folder.
             (state.checkedStamps, state.checkedAt, state.isSettled, state.fault) = (stamps, moment, false, fault)
-            return (true, isNews)
+            return (true, isNew)
         }
-        if isNews { log?("\(fault); the previous users stay", .error) }
+        if isNew { log?("\(fault); the previous users are kept", .error) }
         return isDone
     }
 
     /// Returns the users that have changed since the last call.
     ///
-    /// Changes are reported when the file has not changed for one second, or after five seconds: a file that is written
-    /// in place may have no users for a moment.
+    /// Changes are reported when the file has not changed for one second, but after five seconds at the latest. The
+    /// reason is that a file may be empty for a moment while it is written in place.
     func refresh() async -> ChangedUsers {
         await reload()
         let moment = now()
         let pending: (old: UserTable, new: UserTable, rehashed: [Username: String])? = state.withLock { state in
             guard let since = state.unreportedSince else { return nil }
-            guard state.isSettled || (moment &- since).magnitude >= 5 * FileStamp.settling.magnitude else { return nil }
+            guard state.isSettled || (moment &- since).magnitude >= 5 * FileStamp.settlingTime.magnitude else {
+                return nil
+            }
             defer {
                 state.reported = state.version.table
                 state.rehashed = [:]
@@ -109,7 +119,7 @@ extension UserFiles {
 }
 
 extension UserFilesVersion {
-    /// Returns whether the bytes are the same.
+    /// Returns whether the bytes of the files are the same.
     func hasSameContents(as other: UserFilesVersion) -> Bool {
         file.bytes == other.file.bytes && groupFile?.bytes == other.groupFile?.bytes
     }

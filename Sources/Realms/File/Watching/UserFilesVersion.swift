@@ -4,54 +4,59 @@
 internal import Glibc
 internal import RealmKit
 
-/// The files of users and groups, with the rules by which they are read.
-struct UserFilePaths: Sendable {
+/// The paths of the files of users and groups, and the options for reading them.
+struct UserFileSettings: Sendable {
     let file: String
     let groupFile: String?
-    let rules: ReadingRules
+    let readOptions: ReadOptions
 
-    /// Returns the stamps of the files without reading them.
+    /// Returns the current stamps of the files.
     func stamps() -> [FileStamp?] {
         [FileStamp(of: file)] + (groupFile.map { [FileStamp(of: $0)] } ?? [])
     }
 }
 
-/// One version of the files, read.
+/// One version of the files, with the users read from them.
 struct UserFilesVersion: Sendable {
     let file: FileSnapshot
     let groupFile: FileSnapshot?
     let table: UserTable
-    /// True if the form is configured or was detected; an empty file has none.
-    let hasForm: Bool
+    /// True if the format is configured or was detected.
+    ///
+    /// An empty file has no format.
+    let hasFormat: Bool
 
     var stamps: [FileStamp?] { [file.stamp] + (groupFile.map { [$0.stamp] } ?? []) }
 
-    /// Returns whether one of the files was changed so recently that a further change might leave the same stamp.
-    func isFresh(at moment: Int) -> Bool { stamps.contains { $0?.isFresh(at: moment) ?? false } }
+    /// Returns whether one of the files was changed so recently that another change may not change its stamp.
+    func isUnsettled(at moment: Int) -> Bool { stamps.contains { $0?.isUnsettled(at: moment) ?? false } }
 
     /// True if this process may replace all of the files.
     var isReplaceable: Bool {
-        [file, groupFile].compactMap(\.self).allSatisfy { $0.owner.isReplaceable(in: $0.folder) }
+        [file, groupFile].compactMap(\.self).allSatisfy { $0.permissions.isReplaceable(in: $0.folder) }
     }
 
-    /// Reads the files; two files are read as they were at the same moment.
+    /// Reads the files as they are at one moment.
     ///
     /// - Parameters:
-    ///   - paths: The files.
-    ///   - previous: The version before; a detected form must stay the same, and unchanged hashes are not read again.
-    /// - Throws: ``FileFault`` if they cannot be read or trusted, or are malformed as a whole.
-    init(reading paths: UserFilePaths, after previous: UserFilesVersion?) throws(FileFault) {
+    ///   - settings: The paths of the files, and the options for reading them.
+    ///   - previous: The previous version. A detected format must stay the same, and unchanged hashes are not read
+    ///     again.
+    /// - Throws: ``FileFault`` if they cannot be read, other users of the machine may change them, or they are
+    ///   malformed as a whole.
+    init(reading settings: UserFileSettings, after previous: UserFilesVersion?) throws(FileFault) {
         var attempts = 0
         while true {
             do throws(FileFault) {
-                let file = try FileSnapshot(reading: paths.file)
+                let file = try FileSnapshot(reading: settings.file)
                 var groupFile: FileSnapshot?
-                if let path = paths.groupFile { groupFile = try FileSnapshot(reading: path) }
-                // If the first is unchanged after the second was read, both belong to one moment.
-                guard groupFile == nil || FileStamp(of: paths.file) == file.stamp else {
-                    throw FileFault("\(paths.file): it is being written")
+                if let path = settings.groupFile { groupFile = try FileSnapshot(reading: path) }
+                // If the first file is unchanged after the second file was read, both have their contents of one
+                // moment.
+                guard groupFile == nil || FileStamp(of: settings.file) == file.stamp else {
+                    throw FileFault("\(settings.file): it is being written")
                 }
-                try self.init(file, groupFile: groupFile, paths: paths, after: previous)
+                try self.init(file, groupFile: groupFile, settings: settings, after: previous)
                 return
             } catch {
                 attempts += 1
@@ -65,74 +70,74 @@ struct UserFilesVersion: Sendable {
     init(
         _ file: FileSnapshot,
         groupFile: FileSnapshot?,
-        paths: UserFilePaths,
+        settings: UserFileSettings,
         after previous: UserFilesVersion?
     ) throws(FileFault) {
         self.file = file
         self.groupFile = groupFile
-        if let previous, previous.holds(file, groupFile: groupFile) {
-            (table, hasForm) = (previous.table, previous.hasForm)
+        if let previous, previous.isUnchanged(file, groupFile: groupFile) {
+            (table, hasFormat) = (previous.table, previous.hasFormat)
             return
         }
-        try TextLine.checkText(file.bytes, path: paths.file)
+        try TextLine.checkText(file.bytes, path: settings.file)
         let lines = TextLine.lines(of: file.bytes)
-        let form = try Self.form(of: file, lines: lines, paths: paths, after: previous)
-        hasForm = form != nil
-        let presumed = form ?? (paths.groupFile == nil ? .glassfish : .htpasswd)
-        guard paths.groupFile == nil || presumed == .htpasswd else {
+        let format = try Self.format(of: file, lines: lines, settings: settings, after: previous)
+        hasFormat = format != nil
+        let presumed = format ?? (settings.groupFile == nil ? .glassfish : .htpasswd)
+        guard settings.groupFile == nil || presumed == .htpasswd else {
             throw FileFault(
-                "\(paths.file): it is a GlassFish key file, which contains the groups itself; remove group-file"
+                "\(settings.file): it is a GlassFish key file, which contains the groups itself; remove group-file"
             )
         }
-        var warnings = file.owner.warnings(of: paths.file, holdsHashes: true)
+        var warnings = file.permissions.warnings(of: settings.file, containsHashes: true)
         if !lines.contains(where: { !file.bytes.trimmed($0.content).isEmpty }) {
-            warnings.append("\(paths.file): it is empty, so no user can sign in")
+            warnings.append("\(settings.file): it is empty, so no user can sign in")
         }
         var groupWarnings: [String] = []
         var groups: [Username: [String]]? = presumed == .htpasswd ? [:] : nil
-        if let groupFile, let path = paths.groupFile {
+        if let groupFile, let path = settings.groupFile {
             try TextLine.checkText(groupFile.bytes, path: path)
             let read = GroupFile(groupFile.bytes)
             groups = read.groupsByUser()
-            warnings += groupFile.owner.warnings(of: path, holdsHashes: false)
-            groupWarnings = read.refusals.map { "\(path):\($0.line): the line is ignored: \($0.reason)" }
+            warnings += groupFile.permissions.warnings(of: path, containsHashes: false)
+            groupWarnings = read.malformedLines.map { "\(path):\($0.line): the line is ignored: \($0.reason)" }
         }
         table = UserTable(
             file.bytes,
             lines: lines,
-            form: presumed,
+            format: presumed,
             groups: groups,
-            path: paths.file,
-            rules: paths.rules,
+            path: settings.file,
+            readOptions: settings.readOptions,
             fileWarnings: warnings,
             groupWarnings: groupWarnings,
             reusing: previous?.table
         )
     }
 
-    private static func form(
+    private static func format(
         of file: FileSnapshot,
         lines: [TextLine],
-        paths: UserFilePaths,
+        settings: UserFileSettings,
         after previous: UserFilesVersion?
-    ) throws(FileFault) -> KeyFileForm? {
-        if let form = paths.rules.form { return form }
-        let found = try KeyFileForm.detect(file.bytes, lines: lines, path: paths.file)
-        guard let previous, previous.hasForm else { return found }
-        guard let found else { return previous.table.form }
-        guard found == previous.table.form else {
-            throw FileFault("\(paths.file): it is \(found.name) now, and was \(previous.table.form.name)")
+    ) throws(FileFault) -> KeyFileFormat? {
+        if let format = settings.readOptions.format { return format }
+        let found = try KeyFileFormat.detect(file.bytes, lines: lines, path: settings.file)
+        guard let previous, previous.hasFormat else { return found }
+        guard let found else { return previous.table.format }
+        guard found == previous.table.format else {
+            throw FileFault("\(settings.file): it is \(found.name) now, and was \(previous.table.format.name)")
         }
         return found
     }
 
-    /// Returns whether the bytes and the permissions are the same.
-    private func holds(_ file: FileSnapshot, groupFile: FileSnapshot?) -> Bool {
-        self.file.bytes == file.bytes && self.file.owner == file.owner
-            && self.groupFile?.bytes == groupFile?.bytes && self.groupFile?.owner == groupFile?.owner
+    /// Returns whether the bytes and the permissions of the files are the same as in this version.
+    private func isUnchanged(_ file: FileSnapshot, groupFile: FileSnapshot?) -> Bool {
+        self.file.bytes == file.bytes && self.file.permissions == file.permissions
+            && self.groupFile?.bytes == groupFile?.bytes && self.groupFile?.permissions == groupFile?.permissions
     }
 
-    /// Returns whether the file looks unfinished: empty, or without an end of the last line, unlike the version before.
+    /// Returns whether a file looks unfinished: its last line has no line end, but the old version's last line had one.
     func looksUnfinished(after old: UserFilesVersion) -> Bool {
         Self.isUnfinished(file, after: old.file)
             || (groupFile.map { Self.isUnfinished($0, after: old.groupFile) } ?? false)

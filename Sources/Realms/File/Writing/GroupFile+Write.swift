@@ -6,7 +6,7 @@ internal import RealmKit
 extension GroupFile {
     /// Returns the bytes of the group file after a change of a user's groups.
     static func setting(_ groups: [String], of user: Username, in bytes: [UInt8]) -> [UInt8] {
-        var missing = UserEdit.each(groups)
+        var missing = UserEdit.unique(groups)
         var splices: [Splice] = []
         let file = GroupFile(bytes)
         let isWanted = { (line: GroupLine) in groups.contains { $0.utf8.elementsEqual(line.group.utf8) } }
@@ -33,9 +33,9 @@ extension GroupFile {
     /// Removes a name with the blanks before it.
     private static func removals(of user: Username, from line: GroupLine, in bytes: [UInt8]) -> [Splice] {
         line.members.filter { $0.name.utf8.elementsEqual(user.text.utf8) }.map { member in
-            var start = member.place.lowerBound
+            var start = member.range.lowerBound
             while [UInt8].isBlank(bytes[start - 1]) { start -= 1 }
-            return Splice(start..<member.place.upperBound)
+            return Splice(start..<member.range.upperBound)
         }
     }
 }

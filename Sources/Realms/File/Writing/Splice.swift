@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// The replacement of a range of a file; all other bytes stay.
+/// The replacement of a range of bytes in a file.
 struct Splice: Sendable {
     let range: Range<Int>
     let bytes: [UInt8]
@@ -23,19 +23,21 @@ struct Splice: Sendable {
         return Splice(bytes.count..<bytes.count, (isOpen ? end : []) + Array(text.utf8) + end)
     }
 
-    /// Returns the bytes after all changes, which must not overlap; those at one place are made in their order.
+    /// Returns the bytes after all replacements.
+    ///
+    /// The ranges must not overlap. Insertions at the same index are made in their order.
     static func apply(_ splices: [Splice], to bytes: [UInt8]) -> [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(bytes.count + splices.reduce(0) { $0 + $1.bytes.count })
-        var place = 0
+        var index = 0
         let ordered = splices.enumerated().sorted {
             ($0.element.range.lowerBound, $0.offset) < ($1.element.range.lowerBound, $1.offset)
         }
         for (_, splice) in ordered {
-            result += bytes[place..<splice.range.lowerBound]
+            result += bytes[index..<splice.range.lowerBound]
             result += splice.bytes
-            place = splice.range.upperBound
+            index = splice.range.upperBound
         }
-        return result + bytes[place...]
+        return result + bytes[index...]
     }
 }

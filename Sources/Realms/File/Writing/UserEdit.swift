@@ -3,13 +3,13 @@
 
 internal import RealmKit
 
-/// One change of one user in the bytes of the files.
+/// A change of one user in the files.
 enum UserEdit: Sendable {
     case add(UserRecord, hash: String?)
     case change(Username, UserChanges)
     case remove(Username)
 
-    /// The user that is changed.
+    /// The name of the user who is changed.
     var user: Username {
         switch self {
         case .add(let record, _): record.name
@@ -17,51 +17,56 @@ enum UserEdit: Sendable {
         }
     }
 
-    /// Rejects a change that the form cannot store, independent of the users in the file.
-    func check(_ form: KeyFileForm, paths: UserFilePaths) throws(RealmError) {
+    /// Rejects a change that the format cannot store.
+    ///
+    /// The users in the file are not checked.
+    func check(_ format: KeyFileFormat, settings: UserFileSettings) throws(RealmError) {
         switch self {
         case .add(let record, let hash):
-            try KeyFileForm.check(expiry: record.expiry, mustChange: record.mustChangePassword)
-            try form.check(record.name, hasGroups: !record.groups.isEmpty)
-            try Self.check(record.groups, form: form, paths: paths)
-            if let hash { try form.check(hash: hash, rules: paths.rules) }
+            try KeyFileFormat.check(expiry: record.expiry, mustChange: record.mustChangePassword)
+            try format.check(record.name, hasGroups: !record.groups.isEmpty)
+            try Self.check(record.groups, format: format, settings: settings)
+            if let hash { try format.check(hash: hash, readOptions: settings.readOptions) }
         case .change(let user, let changes):
-            try KeyFileForm.check(expiry: changes.expiry ?? nil, mustChange: changes.mustChangePassword ?? false)
+            try KeyFileFormat.check(expiry: changes.expiry ?? nil, mustChange: changes.mustChangePassword ?? false)
             if let groups = changes.groups {
-                try form.check(user, hasGroups: !groups.isEmpty)
-                try Self.check(groups, form: form, paths: paths)
+                try format.check(user, hasGroups: !groups.isEmpty)
+                try Self.check(groups, format: format, settings: settings)
             }
-            if let hash = changes.hash { try form.check(hash: hash, rules: paths.rules) }
+            if let hash = changes.hash { try format.check(hash: hash, readOptions: settings.readOptions) }
         case .remove: break
         }
     }
 
-    private static func check(_ groups: [String], form: KeyFileForm, paths: UserFilePaths) throws(RealmError) {
-        guard form == .glassfish || groups.isEmpty || paths.groupFile != nil else {
-            throw .invalidOperation("an htpasswd file has no groups; set group-file to a file for them")
+    private static func check(_ groups: [String], format: KeyFileFormat, settings: UserFileSettings) throws(RealmError)
+    {
+        guard format == .glassfish || groups.isEmpty || settings.groupFile != nil else {
+            throw .invalidOperation("an htpasswd file has no groups; set group-file to a file for the groups")
         }
-        try form.check(groups)
+        try format.check(groups)
     }
 
-    /// Returns the changes of the user file; nil if there are none.
+    /// Returns the replacements in the user file; nil if the file does not change.
     func splices(_ version: UserFilesVersion) throws(RealmError) -> [Splice]? {
         let (table, bytes) = (version.table, version.file.bytes)
         switch self {
         case .add(let record, let hash):
             guard table[record.name] == nil else { throw .userExists(record.name) }
-            let stored = (record.isEnabled ? "" : "!") + (hash ?? table.form.noPassword)
-            return [.line(table.form.line(record.name, stored: stored, groups: Self.each(record.groups)), after: bytes)]
+            let stored = (record.isEnabled ? "" : "!") + (hash ?? table.format.noPassword)
+            return [
+                .line(table.format.line(record.name, stored: stored, groups: Self.unique(record.groups)), after: bytes)
+            ]
         case .change(let user, let changes):
             guard let known = table[user] else { throw .noSuchUser(user) }
-            let lines = table.form.lines(of: user, in: bytes)
+            let lines = table.format.lines(of: user, in: bytes)
             guard !known.isAmbiguous, let line = lines.first, lines.count == 1 else {
                 throw .invalidOperation("\(user) is on several lines; remove the user, or all lines but one")
             }
             if let replacing = changes.replacing, !replacing.utf8.elementsEqual(known.stored.utf8) { return nil }
-            return Self.splices(changes, known: known, line: line, form: table.form)
+            return Self.splices(changes, known: known, line: line, format: table.format)
         case .remove(let user):
             guard table[user] != nil else { throw .noSuchUser(user) }
-            return table.form.lines(of: user, in: bytes).map { Splice($0.line.whole) }
+            return table.format.lines(of: user, in: bytes).map { Splice($0.line.whole) }
         }
     }
 
@@ -69,17 +74,17 @@ enum UserEdit: Sendable {
         _ changes: UserChanges,
         known: FileUser,
         line: UserLine,
-        form: KeyFileForm
+        format: KeyFileFormat
     ) -> [Splice] {
         var splices: [Splice] = []
         let isEnabled = changes.isEnabled ?? known.isEnabled
         let stored = (isEnabled ? "" : "!") + (changes.hash ?? known.stored)
         let before = (known.isEnabled ? "" : "!") + known.stored
         if !stored.utf8.elementsEqual(before.utf8) { splices.append(Splice(line.stored, stored)) }
-        if form == .glassfish, let groups = changes.groups.map(each), groups != known.groups {
+        if format == .glassfish, let groups = changes.groups.map(unique), groups != known.groups {
             let text = groups.joined(separator: ",")
-            if let place = line.groups {
-                splices.append(Splice(place, text))
+            if let index = line.groups {
+                splices.append(Splice(index, text))
             } else {
                 splices.append(Splice(line.end..<line.end, ";" + text))
             }
@@ -88,7 +93,7 @@ enum UserEdit: Sendable {
     }
 
     /// Returns groups without repetitions.
-    static func each(_ groups: [String]) -> [String] {
+    static func unique(_ groups: [String]) -> [String] {
         groups.reduce(into: []) { kept, group in
             if !kept.contains(where: { $0.utf8.elementsEqual(group.utf8) }) { kept.append(group) }
         }

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+public import RealmKit
+internal import RealmStore
+internal import RealmsWithoutStore
+
+/// The realms that are linked into `gatehouse` and `authcheck`.
+///
+/// To add a realm, add a target, and a line here or in `realmsWithoutStore`.
+public let builtInRealms: [RealmKind] =
+    realmsWithoutStore + [
+        RealmKind(StoreRealm.self, modules: StoreLoginModule.self)
+    ]

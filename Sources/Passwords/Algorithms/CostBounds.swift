@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+/// The bounds of the costs of stored hashes and policies.
+///
+/// Above the upper bounds one check takes about ten seconds or longer.
+enum CostBounds {
+    /// Each step doubles the time.
+    ///
+    /// A cost of 12 takes about a quarter of a second, a cost of 17 eight seconds.
+    static let bcrypt = 4...17
+    /// The lower bound is that of libxcrypt.
+    ///
+    /// libxcrypt's upper bound is a hundred times as high as this one.
+    static let shaRounds = 1000...10_000_000
+    static let maximumSHA1Rounds = 10_000_000
+    static let maximumSunRounds = 1_000_000
+}

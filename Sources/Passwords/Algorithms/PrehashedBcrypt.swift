@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import Bytes
+internal import OpenSSLKit
+
+/// bcrypt of a digest of the password, as Django and passlib compute it.
+///
+/// Because of the digest, the password may have more than 72 bytes.
+struct PrehashedBcrypt: PasswordAlgorithm {
+    /// The digest of the password that bcrypt hashes.
+    enum Prehash: String, Sendable {
+        /// The 64 hexadecimal digits of the SHA-256, as in Django.
+        case hexadecimal = "sha256-hex"
+        /// The SHA-256 in Base64, as in passlib up to 1.7.2.
+        case base64 = "sha256-base64"
+        /// The HMAC-SHA-256 in Base64, as in passlib since 1.7.3.
+        ///
+        /// The key is the text of the salt.
+        case keyed = "hmac-sha256-base64"
+    }
+
+    let prehash: Prehash
+    let bcrypt: Crypt
+    /// The 22 characters of the salt.
+    let salt: [UInt8]
+
+    var cost: HashCost {
+        HashCost(format: "bcrypt-\(prehash.rawValue)", parameters: bcrypt.parameters, memory: bcrypt.memory)
+    }
+
+    func isDerived(from password: Span<UInt8>) throws(HashFault) -> Bool {
+        var digest = WipedBytes(count: HashFunction.sha256.byteCount)
+        var text = WipedBytes(count: prehash == .hexadecimal ? 64 : 44)
+        do {
+            try computePrehash(password, into: &digest)
+        } catch {
+            throw HashFault(error)
+        }
+        digest.withBytes { digest in
+            text.withMutableBytes { text in
+                switch prehash {
+                case .hexadecimal: Hexadecimal.encode(digest, into: &text)
+                case .base64, .keyed: Base64.padded.encode(digest, into: &text)
+                }
+            }
+        }
+        return try text.withBytes { text throws(HashFault) in try bcrypt.isDerived(from: text) }
+    }
+
+    private func computePrehash(_ password: Span<UInt8>, into digest: inout WipedBytes) throws(OpenSSLError) {
+        var hashing = try Hashing(.sha256)
+        switch prehash {
+        case .hexadecimal, .base64:
+            try hashing.append(password)
+            try digest.withMutableBytes { digest throws(OpenSSLError) in try hashing.finish(into: &digest) }
+        case .keyed:
+            // This is HMAC (RFC 2104). The key is not secret, and is shorter than a block.
+            let block = salt + [UInt8](repeating: 0, count: 64 - salt.count)
+            let (inner, outer) = (block.map { $0 ^ 0x36 }, block.map { $0 ^ 0x5c })
+            try digest.withMutableBytes { digest throws(OpenSSLError) in
+                try hashing.append(inner.span)
+                try hashing.append(password)
+                try hashing.finish(into: &digest)
+                try hashing.append(outer.span)
+                try hashing.append(digest.span)
+                try hashing.finish(into: &digest)
+            }
+        }
+    }
+}

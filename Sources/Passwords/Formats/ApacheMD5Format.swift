@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+/// The format `$apr1$salt$hash` of Apache's htpasswd.
+enum ApacheMD5Format: PasswordFormat {
+    static let names = ["apr1"]
+
+    static func read(_ stored: String, options: FormatOptions) throws(BadHash) -> (any PasswordAlgorithm)? {
+        guard stored.hasPrefix("$apr1$") else { return nil }
+        let fields = try HashFields(stored.dropFirst(6), of: "apr1", counts: 2...2)
+        guard CryptAlphabet.isSalt(fields[0], lengths: 1...8) else {
+            throw fields.fault("the salt does not have 1 to 8 characters")
+        }
+        guard CryptAlphabet.isCommon(fields[1], length: 22), let digest = digest(fields[1]) else {
+            throw fields.fault("the hash does not have 22 characters")
+        }
+        return ApacheMD5(salt: Array(fields[0].utf8), storedHash: digest)
+    }
+
+    /// For each group of characters, the indexes of the digest's bytes that the group encodes, the most significant
+    /// byte first.
+    ///
+    /// A group has four characters. The last group has two, which encode byte 11.
+    private static let order = [[0, 6, 12], [1, 7, 13], [2, 8, 14], [3, 9, 15], [4, 10, 5], [11]]
+
+    private static func digest(_ text: Substring) -> [UInt8]? {
+        var values = text.utf8.compactMap(CryptAlphabet.value)[...]
+        var digest = [UInt8](repeating: 0, count: 16)
+        for places in order {
+            let count = places.count == 3 ? 4 : 2
+            var bits = values.prefix(count).reversed().reduce(0) { $0 << 6 | $1 }
+            values = values.dropFirst(count)
+            for place in places.reversed() {
+                digest[place] = UInt8(truncatingIfNeeded: bits)
+                bits >>= 8
+            }
+            guard bits == 0 else { return nil }
+        }
+        return digest
+    }
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+/// Passwords in clear text after a prefix such as `{CLEAR}`.
+///
+/// They are read only if ``FormatOptions/allowsClearText`` is set.
+enum ClearTextFormat: PasswordFormat {
+    static let names = schemes.map { "{\($0)}" }
+
+    /// The prefixes that Dovecot, LDAP and Spring Security use.
+    private static let schemes = ["CLEAR", "CLEARTEXT", "PLAIN", "NOOP"]
+
+    static func read(_ stored: String, options: FormatOptions) throws(BadHash) -> (any PasswordAlgorithm)? {
+        guard let text = SchemeText(stored), schemes.contains(text.uppercaseName) else { return nil }
+        guard options.allowsClearText else {
+            throw BadHash("{\(text.uppercaseName)}: passwords in clear text are not allowed here")
+        }
+        guard (1...PasswordBounds.maximumLength).contains(text.rest.utf8.count) else {
+            throw BadHash(
+                "{\(text.uppercaseName)}: the password is empty, or longer than \(PasswordBounds.maximumLength) bytes"
+            )
+        }
+        return try ClearText(text.rest)
+    }
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+/// A stored text that begins with the name of its scheme in braces, such as `{SSHA}...`.
+struct SchemeText {
+    /// The name as it is written in the text.
+    let name: Substring
+    /// The text after the braces.
+    let rest: Substring
+
+    /// The name in upper case.
+    ///
+    /// In LDAP the case of the name does not matter (RFC 3112 section 2).
+    var uppercaseName: String { name.uppercased() }
+
+    /// Splits a text; nil if it does not begin with a name in braces.
+    ///
+    /// A name has at most 40 letters, digits and characters of `-_@.`.
+    init?(_ stored: String) {
+        guard stored.utf8.first == UInt8(ascii: "{"), let end = stored.utf8.prefix(42).firstIndex(of: UInt8(ascii: "}"))
+        else { return nil }
+        name = stored[stored.index(after: stored.startIndex)..<end]
+        rest = stored[stored.index(after: end)...]
+        guard !name.isEmpty,
+            name.utf8.allSatisfy({ byte in
+                (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+                    || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+                    || [UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "@"), UInt8(ascii: ".")].contains(byte)
+            })
+        else { return nil }
+    }
+}

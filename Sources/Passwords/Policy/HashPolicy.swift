@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import OpenSSLKit
+public import RealmKit
+
+/// The algorithm and cost with which new passwords are hashed.
+public struct HashPolicy: Sendable, Hashable {
+    /// OWASP's minimum for Argon2id: 19 MiB, 2 passes, 1 lane.
+    ///
+    /// A hash takes about 25 ms on one core.
+    public static let standard = HashPolicy(.argon2id(memory: 19456, passes: 2, lanes: 1))
+
+    /// The algorithm and the cost.
+    public let scheme: HashScheme
+
+    /// Creates a policy.
+    ///
+    /// If the parameters are out of bounds, ``hash(_:)`` throws.
+    ///
+    /// - Parameter scheme: The algorithm and the cost.
+    public init(_ scheme: HashScheme) {
+        self.scheme = scheme
+    }
+
+    /// Hashes a new password with a new salt.
+    ///
+    /// - Parameter password: The password.
+    /// - Returns: The text to store. ``PasswordFormats/read(_:options:)`` reads it.
+    /// - Throws: ``HashFault``. The code is `unusable` if the password is empty or has more than 1024 bytes, or if the
+    ///   scheme would ignore a part of it. The code is `failed` if the library cannot compute the hash, or the
+    ///   parameters are out of bounds.
+    public func hash(_ password: Secret) throws(HashFault) -> String {
+        try PasswordBounds.check(password)
+        guard !password.isEmpty else { throw HashFault(.unusable, "the password is empty") }
+        if let fault = scheme.boundsFault { throw HashFault(.failed, "\(scheme.name) \(fault)") }
+        return try password.withBytes { bytes throws(HashFault) in try text(of: bytes) }
+    }
+
+    private func text(of password: Span<UInt8>) throws(HashFault) -> String {
+        if let (method, setting) = try cryptSetting() {
+            try Crypt.check(password, for: method)
+            return try CryptLibrary.hash(password, setting: setting) { hash in
+                unsafe hash.withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
+            }
+        }
+        guard let template = try template() else { throw HashFault(.failed, "\(scheme.name) is not supported") }
+        // The key is part of the stored text, so it is not wiped.
+        var key = [UInt8](repeating: 0, count: template.storedHash.count)
+        var span = key.mutableSpan
+        try template.derive(password, into: &span)
+        return template.text(key)
+    }
+
+    /// Creates a hash of this policy's cost that no password matches.
+    ///
+    /// - Returns: The decoy. No hash is computed.
+    /// - Throws: ``HashFault`` with code `failed` if no random bytes can be generated, or the parameters are out of
+    ///   bounds.
+    public func decoy() throws(HashFault) -> any PasswordHash {
+        if let fault = scheme.boundsFault { throw HashFault(.failed, "\(scheme.name) \(fault)") }
+        let stored: String?
+        if let (method, setting) = try cryptSetting() {
+            // A dot encodes zero bits. The unused bits at the end are therefore zero, as the format requires.
+            let digits = [.bcrypt: 31, .yescrypt: 43, .sha512crypt: 86][method] ?? 0
+            let separator = method == .bcrypt || setting.hasSuffix("$") ? "" : "$"
+            stored = setting + separator + String(repeating: ".", count: digits)
+        } else {
+            stored = try template().map { $0.text($0.storedHash) }
+        }
+        guard let stored else { throw HashFault(.failed, "\(scheme.name) is not supported") }
+        do {
+            return try PasswordFormats.read(stored).decoy
+        } catch {
+            throw HashFault(.failed, error.description)
+        }
+    }
+}
+
+extension HashPolicy {
+    private static let saltBytes = 16
+
+    /// Returns the method and a new setting if crypt(3) computes the scheme; otherwise nil.
+    private func cryptSetting() throws(HashFault) -> (Crypt.Method, String)? {
+        switch scheme {
+        case .yescrypt(let cost): (.yescrypt, try CryptLibrary.setting("$y$", cost: cost))
+        case .bcrypt(let cost): (.bcrypt, try CryptLibrary.setting("$2b$", cost: cost))
+        case .sha512crypt(let rounds): (.sha512crypt, try CryptLibrary.setting("$6$", cost: rounds))
+        case .argon2id, .scrypt, .pbkdf2SHA256, .pbkdf2SHA512: nil
+        }
+    }
+
+    /// Returns a hash with a new salt and a key of zeros; nil if crypt(3) computes the scheme.
+    private func template() throws(HashFault) -> (any StorableKeyDerivation)? {
+        let salt: [UInt8]
+        do {
+            salt = try RandomBytes.make(Self.saltBytes)
+        } catch {
+            throw HashFault(error)
+        }
+        let key = [UInt8](repeating: 0, count: 32)
+        switch scheme {
+        case .argon2id(let memory, let passes, let lanes):
+            let parameters = Argon2.Parameters(memory: memory, passes: passes, lanes: lanes)
+            return Argon2(version: 0x13, kind: .argon2id, parameters: parameters, salt: salt, storedHash: key)
+        case .scrypt(let logN, let r, let p):
+            return Scrypt.Parameters(logN: logN, r: r, p: p).map { Scrypt(parameters: $0, salt: salt, storedHash: key) }
+        case .pbkdf2SHA256(let iterations):
+            return PBKDF2(function: .sha256, iterations: iterations, salt: salt, storedHash: key)
+        case .pbkdf2SHA512(let iterations):
+            return PBKDF2(function: .sha512, iterations: iterations, salt: salt, storedHash: key + key)
+        case .yescrypt, .bcrypt, .sha512crypt: return nil
+        }
+    }
+}
+
+extension HashPolicy {
+    /// Returns whether a stored hash should be replaced because it is weaker than this policy, or has another scheme.
+    ///
+    /// A hash is weaker if it has less memory, fewer passes, rounds or iterations, a shorter salt or key, or an older
+    /// version. A stronger hash of the same scheme is not replaced.
+    ///
+    /// - Parameter hash: The stored hash.
+    /// - Returns: True if the hash should be replaced. False for a decoy, because it belongs to no user.
+    public func needsRehash(of hash: any PasswordHash) -> Bool {
+        guard let stored = hash as? StoredHash else { return true }
+        if stored.isDecoy { return false }
+        return stored.algorithm.scheme?.isWeaker(than: scheme) ?? true
+    }
+}

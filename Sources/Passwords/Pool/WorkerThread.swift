@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import Glibc
+
+/// A thread of the operating system, for work that would block the thread of a task for too long.
+enum WorkerThread {
+    private final class Box {
+        let niceness: Int
+        let work: @Sendable () -> Void
+
+        init(niceness: Int, work: @escaping @Sendable () -> Void) {
+            self.niceness = niceness
+            self.work = work
+        }
+    }
+
+    /// Starts a thread.
+    ///
+    /// - Parameters:
+    ///   - niceness: The niceness of the thread, 0 to 19, as in nice(1).
+    ///   - work: The work. The thread ends when it returns.
+    /// - Returns: True if the thread was started; false if the system has no more threads.
+    static func start(niceness: Int, work: @escaping @Sendable () -> Void) -> Bool {
+        // The thread blocks all signals, because other threads handle them.
+        let masks = UnsafeMutablePointer<sigset_t>.allocate(capacity: 2)
+        unsafe sigfillset(masks)
+        unsafe pthread_sigmask(SIG_SETMASK, masks, masks + 1)
+        defer {
+            unsafe pthread_sigmask(SIG_SETMASK, masks + 1, nil)
+            unsafe masks.deallocate()
+        }
+        let box = unsafe Unmanaged.passRetained(Box(niceness: niceness, work: work))
+        var thread: pthread_t = 0
+        let status = unsafe pthread_create(
+            &thread,
+            nil,
+            { raw in
+                guard let raw = unsafe raw else { return nil }
+                let box = unsafe Unmanaged<Box>.fromOpaque(raw).takeRetainedValue()
+                // On Linux every thread has its own niceness. If it cannot be set, only the order of the work changes.
+                _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Int32(box.niceness))
+                box.work()
+                return nil
+            },
+            box.toOpaque()
+        )
+        guard status == 0 else {
+            unsafe box.release()
+            return false
+        }
+        pthread_detach(thread)
+        return true
+    }
+}

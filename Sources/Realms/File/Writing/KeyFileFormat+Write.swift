@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import Passwords
+internal import RealmKit
+
+extension KeyFileFormat {
+    /// Returns a line for a user.
+    func line(_ user: Username, stored: String, groups: [String]) -> String {
+        switch self {
+        case .glassfish: "\(user);\(stored);\(groups.joined(separator: ","))"
+        case .htpasswd: "\(user):\(stored)"
+        }
+    }
+
+    /// Returns the lines of a user.
+    ///
+    /// There may be several lines.
+    func lines(of user: Username, in bytes: [UInt8]) -> [UserLine] {
+        let name = Array(user.text.utf8)
+        let lines = TextLine.lines(of: bytes)
+        var found: [UserLine] = []
+        for (index, line) in lines.enumerated() {
+            // Only lines that begin with the name are read. Usually that is one line of thousands.
+            let content = self == .htpasswd ? bytes.trimmed(line.content) : line.content
+            guard bytes[content].starts(with: name) else { continue }
+            if self == .htpasswd, index > 0, Self.isContinued(bytes, content: lines[index - 1].content) { continue }
+            if case .user(let known) = read(bytes, content: content, line: line), known.name == user {
+                found.append(known)
+            }
+        }
+        return found
+    }
+
+    /// Rejects a name that would be read back differently.
+    func check(_ user: Username, hasGroups: Bool) throws(RealmError) {
+        let text = user.text
+        if text.hasPrefix("#") { throw .invalidOperation("a user name in \(name) cannot begin with #") }
+        if text.unicodeScalars.first == "\u{FEFF}" {
+            throw .invalidOperation("a user name in \(name) cannot begin with a byte order mark")
+        }
+        // Both characters are rejected in both formats, because the format is detected by them.
+        for mark in [";", ":"] where text.contains(mark) {
+            throw .invalidOperation("a user name in \(name) cannot contain \(mark)")
+        }
+        guard self == .htpasswd, hasGroups else { return }
+        guard
+            !text.unicodeScalars.contains(where: { $0.properties.isWhitespace || "\"'\\".unicodeScalars.contains($0) })
+        else { throw .invalidOperation("a user name in a group file cannot contain blanks, quotes or backslashes") }
+    }
+
+    /// Rejects groups that would be read back differently.
+    func check(_ groups: [String]) throws(RealmError) {
+        let marks = self == .glassfish ? [";", ","] : [":", "\\"]
+        for group in groups {
+            guard !group.isEmpty else { throw .invalidOperation("a group without a name cannot be stored in \(name)") }
+            guard !group.containsControlCharacter, !group.hasLeadingOrTrailingBlank else {
+                throw .invalidOperation(
+                    "the name of a group cannot contain control characters, or leading or trailing blanks"
+                )
+            }
+            for mark in marks where group.contains(mark) {
+                throw .invalidOperation("the name of a group in \(name) cannot contain \(mark): \(group)")
+            }
+            guard self == .glassfish || !group.hasPrefix("#") && group.unicodeScalars.first != "\u{FEFF}" else {
+                throw .invalidOperation(
+                    "the name of a group in a group file cannot begin with # or a byte order mark: \(group)"
+                )
+            }
+        }
+    }
+
+    /// Rejects a hash that would be read back differently.
+    func check(hash: String, readOptions: ReadOptions) throws(RealmError) {
+        guard !hash.isEmpty, !hash.containsControlCharacter, !hash.hasLeadingOrTrailingBlank, !hash.hasPrefix("!"),
+            hash != noPassword,
+            !hash.utf8.contains(separator), !hash.hasSuffix("\\")
+        else { throw .invalidOperation("this hash cannot be stored in \(name)") }
+        do throws(BadHash) {
+            _ = try PasswordFormats.read(hash, options: readOptions.formatOptions(self))
+        } catch {
+            throw .invalidOperation("\(error)")
+        }
+    }
+
+    /// Rejects properties that a file of users cannot store.
+    static func check(expiry: Int?, mustChange: Bool) throws(RealmError) {
+        guard expiry == nil else {
+            throw .invalidOperation("a file of users cannot store when an account expires; use a store realm")
+        }
+        guard !mustChange else {
+            throw .invalidOperation(
+                "a file of users cannot store that a password must be changed; use a store realm"
+            )
+        }
+    }
+}

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import Foundation
+import GRDB
+import RealmKit
+import Testing
+import Throttle
+
+@testable import Store
+
+@Suite struct GatehouseStoreTests {
+    private let folder = FileManager.default.temporaryDirectory.appending(path: "gatehouse-store-\(UUID())").path
+
+    private func name(_ text: String) throws -> Username { try Username(text) }
+
+    private func row(_ text: String, groups: [String] = [], hash: String? = nil, cost: String? = nil) throws -> UserRow
+    {
+        UserRow(UserRecord(try name(text), groups: groups), hash: hash, cost: cost)
+    }
+
+    @Test func `a stored user is read back unchanged, with the groups in their order`() async throws {
+        let store = try GatehouseStore.inMemory()
+        var record = UserRecord(try name("ann"), groups: ["Staff", "Admin", "staff"])
+        record.isEnabled = false
+        record.expiry = 1_800_000_000
+        record.mustChangePassword = true
+        try await store.add([UserRow(record, hash: "h", cost: "c")], to: "r")
+        let user = try #require(try await store.user(try name("ann"), in: "r"))
+        record.format = "c"
+        #expect(user.record == record)
+        #expect(user.hash == "h")
+        #expect(try await store.user(try name("ann"), in: "other") == nil)
+        #expect(try await store.user(try name("Ann"), in: "r") == nil)
+    }
+
+    @Test func `names that differ in one byte belong to different users`() async throws {
+        let store = try GatehouseStore.inMemory()
+        try await store.add([try row("e\u{301}", hash: "1"), try row("\u{e9}", hash: "2")], to: "r")
+        #expect(try await store.user(try name("\u{e9}"), in: "r")?.hash == "2")
+        #expect(try await store.user(try name("e\u{301}"), in: "r")?.hash == "1")
+        #expect(try await store.users(of: "r").count == 2)
+    }
+
+    @Test func `if one of several users already exists, no user is added`() async throws {
+        let store = try GatehouseStore.inMemory()
+        try await store.add([try row("ann")], to: "r")
+        await #expect(throws: StoreFault.self) { try await store.add([try row("bob"), try row("ann")], to: "r") }
+        #expect(try await store.users(of: "r").map(\.record.name.text) == ["ann"])
+        try await store.add([try row("ann")], to: "other")
+    }
+
+    @Test func `a new user does not get the groups of a removed user of the same name`() async throws {
+        let store = try GatehouseStore.inMemory()
+        try await store.add([try row("ann", groups: ["Admin"])], to: "r")
+        try await store.remove(try name("ann"), from: "r")
+        try await store.add([try row("ann")], to: "r")
+        #expect(try await store.user(try name("ann"), in: "r")?.record.groups == [])
+        await #expect(throws: StoreFault.self) { try await store.remove(try name("bob"), from: "r") }
+    }
+
+    @Test func `a login reads one hash of every cost, for known and unknown users`() async throws {
+        let store = try GatehouseStore.inMemory()
+        for number in 0..<300 {
+            try await store.add([try row("u\(number)", hash: "h\(number % 3)", cost: "c\(number % 3)")], to: "r")
+        }
+        try await store.add([try row("none")], to: "r")
+        try await store.add([try row("far", hash: "x", cost: "elsewhere")], to: "other")
+        for user in ["u7", "nobody", "none"] {
+            let found = try await store.login(try name(user), in: "r")
+            #expect(found.costs.map(\.cost) == ["c0", "c1", "c2"])
+            #expect(found.costs.map(\.hash) == ["h0", "h1", "h2"])
+        }
+        #expect(try await store.login(try name("u7"), in: "empty").costs.isEmpty)
+    }
+
+    @Test func `a hash that was replaced meanwhile is not replaced again`() async throws {
+        let store = try GatehouseStore.inMemory()
+        try await store.add([try row("ann", hash: "old", cost: "c")], to: "r")
+        var changed = UserChanges()
+        changed.hash = "of a new password"
+        try await store.change(try name("ann"), in: "r", changes: changed, cost: "c")
+        var rehashed = UserChanges()
+        rehashed.hash = "of the old password"
+        rehashed.replacing = "old"
+        try await store.change(try name("ann"), in: "r", changes: rehashed, cost: "c")
+        #expect(try await store.user(try name("ann"), in: "r")?.hash == "of a new password")
+        rehashed.replacing = "of a new password"
+        rehashed.hash = "again"
+        try await store.change(try name("ann"), in: "r", changes: rehashed, cost: "d")
+        #expect(try await store.user(try name("ann"), in: "r")?.record.format == "d")
+    }
+
+    @Test func `a changed user is reported once, only in its realm, and a rehash is not reported`() async throws {
+        let store = try GatehouseStore.inMemory()
+        try await store.add([try row("ann", hash: "h"), try row("bob")], to: "r")
+        let (begin, initial) = try await store.changes(in: "r", after: nil)
+        #expect(initial == .none)
+        var changes = UserChanges()
+        changes.groups = ["x"]
+        try await store.change(try name("ann"), in: "r", changes: changes, cost: nil)
+        try await store.add([try row("cy")], to: "other")
+        var rehashed = UserChanges()
+        rehashed.hash = "new"
+        rehashed.replacing = "h"
+        try await store.change(try name("ann"), in: "r", changes: rehashed, cost: nil)
+        let (next, users) = try await store.changes(in: "r", after: begin)
+        #expect(users == .some([try name("ann")]))
+        #expect(try await store.changes(in: "r", after: next).users == .none)
+        try await store.remove(try name("bob"), from: "r")
+        #expect(try await store.changes(in: "r", after: next).users == .some([try name("bob")]))
+        // An unknown number means another file, or that older changes were removed.
+        #expect(try await store.changes(in: "r", after: next + 1000).users == .all)
+    }
+
+    @Test func `the file is readable by its owner only, and another program reads the same users`() async throws {
+        let store = try GatehouseStore.open(folder: folder)
+        try await store.add([try row("ann", groups: ["g"], hash: "h", cost: "c")], to: "r")
+        let path = "\(folder)/\(GatehouseStore.fileName)"
+        for file in [path, "\(path)-wal", "\(path)-shm"] {
+            let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int
+            #expect(mode == 0o600)
+        }
+        let other = try GatehouseStore.open(folder: folder)
+        #expect(try await other.user(try name("ann"), in: "r")?.record.groups == ["g"])
+        try await other.remove(try name("ann"), from: "r")
+        #expect(try await store.user(try name("ann"), in: "r") == nil)
+    }
+
+    @Test func `opening for reading creates no file`() async throws {
+        let store = try GatehouseStore.openExisting(folder: folder)
+        #expect(try await store.users(of: "r").isEmpty)
+        #expect(!FileManager.default.fileExists(atPath: folder))
+    }
+
+    @Test func `a store of a newer version is not changed`() async throws {
+        _ = try GatehouseStore.open(folder: folder)
+        let queue = try DatabaseQueue(path: "\(folder)/\(GatehouseStore.fileName)")
+        try await queue.write { try $0.execute(sql: "INSERT INTO grdb_migrations VALUES ('of tomorrow')") }
+        try queue.close()
+        #expect(throws: StoreFault(.tooNew, "")) { _ = try GatehouseStore.open(folder: folder) }
+    }
+
+    @Test func `a file that is not a store is rejected and stays as it is`() throws {
+        try FileManager.default.createDirectory(
+            atPath: folder,
+            withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o700]
+        )
+        let path = "\(folder)/\(GatehouseStore.fileName)"
+        let bytes = Data("this is not a database\n".utf8)
+        try bytes.write(to: URL(filePath: path))
+        #expect(throws: StoreFault(.unavailable, "")) { _ = try GatehouseStore.open(folder: folder) }
+        #expect(try Data(contentsOf: URL(filePath: path)) == bytes)
+    }
+
+    @Test func `a folder that other users may write to is rejected`() throws {
+        try FileManager.default.createDirectory(
+            atPath: folder,
+            withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o777]
+        )
+        try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: folder)
+        #expect(throws: StoreFault(.unavailable, "")) { _ = try GatehouseStore.open(folder: folder) }
+    }
+
+    @Test(arguments: [true, false])
+    func `a store whose file was removed or replaced throws at every use`(isReplaced: Bool) async throws {
+        let store = try GatehouseStore.open(folder: folder)
+        try await store.add([try row("ann", hash: "h", cost: "c")], to: "r")
+        let path = "\(folder)/\(GatehouseStore.fileName)"
+        try FileManager.default.moveItem(atPath: path, toPath: path + ".old")
+        if isReplaced { try FileManager.default.copyItem(atPath: path + ".old", toPath: path) }
+        await #expect(throws: StoreFault(.unavailable, "")) { try await store.login(try name("ann"), in: "r") }
+        await #expect(throws: StoreFault(.unavailable, "")) { try await store.remove(try name("ann"), from: "r") }
+        await #expect(throws: StoreFault(.unavailable, "")) { try await store.changes(in: "r", after: 0) }
+        await #expect(throws: (any Error).self) { try await store.clear(.all) }
+    }
+
+    @Test func `a cost without a hash does not prevent logins`() async throws {
+        let store = try GatehouseStore.open(folder: folder)
+        try await store.add([try row("ann", hash: "h", cost: "c")], to: "r")
+        let queue = try DatabaseQueue(path: "\(folder)/\(GatehouseStore.fileName)")
+        try await queue.write { database in
+            try database.execute(
+                sql: "INSERT INTO users (realm, name, cost) VALUES ('r', 'bob', 'b'), ('r', ' x', NULL)"
+            )
+        }
+        try queue.close()
+        #expect(try await store.login(try name("ann"), in: "r").costs.map(\.cost) == ["c"])
+        #expect(try await store.users(of: "r").map(\.record.name.text) == ["ann", "bob"])
+    }
+}
