@@ -13,7 +13,7 @@ public enum AmbiguousPath: Error, Sendable, Hashable, CustomStringConvertible {
     case dots
     /// A `%` without two hexadecimal digits, or an encoded character that is not allowed.
     ///
-    /// The characters `/`, `\`, `%`, `;`, `?`, `#`, control characters and bytes that are not UTF-8 may not be encoded.
+    /// The encoded forms of `/`, `\`, `%`, `;`, `?`, `#`, control characters and bytes that are not UTF-8 are rejected.
     case encoding
     /// A character that is not allowed in a path, such as `;`, `\` or a character that is not ASCII.
     case character

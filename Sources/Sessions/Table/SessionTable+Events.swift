@@ -11,7 +11,7 @@ extension SessionTable {
     /// - Parameters:
     ///   - session: The session.
     ///   - lastEventID: The number of the last event that the client has received, as in `Last-Event-ID`; nil to
-    ///     deliver only new events. Of the last 16 events, the later ones are delivered first.
+    ///     deliver only new events. The missed events among the last 16 events are delivered first.
     /// - Returns: The events.
     /// - Throws: ``SessionFault``: `ended`, `tooManyStreams`, `closing`.
     public func events(of session: Session, after lastEventID: UInt64?) throws(SessionFault) -> SessionEvents {

@@ -29,7 +29,7 @@ struct SessionLimits: Sendable {
     init(_ settings: SessionSettings) {
         idle = settings.idle.nanoseconds
         absolute = settings.absolute.nanoseconds
-        // At most half of the idle limit: a session that has just been used must not be reported as about to expire.
+        // The warning is limited to half of the idle time. A session is then not about to expire right after a use.
         warning = min(settings.warning.nanoseconds, idle / 2)
     }
 

@@ -25,8 +25,8 @@ public struct OpaqueToken: Sendable {
 
     /// Parses a ``text``; nil if the text is not a token.
     ///
-    /// - Parameter text: 43 characters of base64url without padding (RFC 4648 section 5). The two unused bits must be
-    ///   0.
+    /// - Parameter text: 43 characters of base64url without padding (RFC 4648 section 5). The two unused
+    ///   bits must be 0.
     public init?(_ text: Span<UInt8>) {
         let isToken = unsafe withUnsafeMutableBytes(of: &words) { words in
             var bytes = unsafe MutableSpan<UInt8>(_unsafeBytes: words)

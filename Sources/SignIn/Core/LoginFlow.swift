@@ -44,7 +44,7 @@ struct LoginFlow: SignInComponent {
         browser: BrowserBinding,
         request: WebRequest
     ) async -> Login {
-        // Changes of users before the login are applied now. A later change then means that the login has missed it.
+        // Changes of users before the login are applied first. Otherwise they would count as changes during the login.
         for realm in realms { _ = await settleChanges(of: realm) }
         let authenticator = authenticator
         let address = request.address

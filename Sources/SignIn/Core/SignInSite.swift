@@ -24,7 +24,7 @@ struct SignInSite: Sendable {
     ///   - authenticator: The authenticator that logs users in.
     ///   - state: Sessions and pending logins.
     ///   - refresher: The service that checks the realms for changed users.
-    ///   - context: The parts that all pages have in common.
+    ///   - context: The context of the pages.
     init(
         _ configuration: Configuration,
         rules: ProtectionRules,

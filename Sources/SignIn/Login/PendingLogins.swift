@@ -47,9 +47,10 @@ final class PendingLogins<Outcome: Sendable>: Sendable {
             return entry
         }
 
-        /// The oldest login of the source with the most logins.
+        /// The login to cancel if the table is full.
         ///
-        /// If several sources have the most, the oldest of their logins.
+        /// It is the oldest login of the source with the most logins. If several sources have equally many logins, it
+        /// is the oldest login of these sources.
         var evictionCandidate: Digest? {
             let largest = sources.values.max { left, right in
                 left.count != right.count ? left.count < right.count : age(left) > age(right)
@@ -57,7 +58,9 @@ final class PendingLogins<Outcome: Sendable>: Sendable {
             return largest?.first
         }
 
-        /// Returns the number of logins of an account, and the oldest of them from the source with the most of them.
+        /// Returns the number of logins of an account, and the login to cancel if there are too many.
+        ///
+        /// It is the oldest login of the source with the most logins of the account.
         func evictionCandidate(of account: Username) -> (count: Int, browser: Digest?) {
             let all = entries.values.filter { $0.login.account == account }
             let largest = Dictionary(grouping: all, by: \.login.source).values.max { left, right in
@@ -105,9 +108,9 @@ final class PendingLogins<Outcome: Sendable>: Sendable {
     /// - Parameter login: The login.
     func put(_ login: Login) { put(login, replacing: true) }
 
-    /// Adds a login again that has a further question.
+    /// Puts a login with a new question back into the table.
     ///
-    /// If the browser has begun another login, it is cancelled instead.
+    /// If the browser has begun another login in the meantime, the given login is cancelled instead.
     ///
     /// - Parameter login: The result of ``take(_:)``.
     /// - Returns: True if the login was added; false if it was cancelled.

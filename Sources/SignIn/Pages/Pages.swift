@@ -88,7 +88,7 @@ extension Page {
         return page
     }
 
-    /// 403.
+    /// 403 (Forbidden).
     ///
     /// - Parameters:
     ///   - user: The user whose access is denied; nil if the rule denies the client address or all requests.
@@ -111,25 +111,25 @@ extension Page {
         lines: ["The request was sent by a page of another site."]
     )
 
-    /// 400.
+    /// 400 (Bad Request).
     static func badRequest(_ reason: String) -> Page {
         Page(status: .badRequest, title: "Bad request", lines: ["The request could not be understood: \(reason)."])
     }
 
-    /// 421.
+    /// 421 (Misdirected Request).
     static let misdirected = Page(
         status: .misdirectedRequest,
         title: "Misdirected request",
         lines: ["This connection cannot be used for this host."]
     )
 
-    /// 413.
+    /// 413 (Content Too Large).
     static let tooLarge = Page(status: .contentTooLarge, title: "Too large", lines: ["The body is too large."])
 
-    /// 404.
+    /// 404 (Not Found).
     static let notFound = Page(status: .notFound, title: "Not found", lines: ["This page does not exist."])
 
-    /// 405.
+    /// 405 (Method Not Allowed).
     ///
     /// - Parameter allowed: The methods that are allowed.
     /// - Returns: The page.
@@ -140,7 +140,7 @@ extension Page {
         return page
     }
 
-    /// 415.
+    /// 415 (Unsupported Media Type).
     static let unsupported = Page(
         status: .unsupportedMediaType,
         title: "Unsupported media type",
@@ -161,7 +161,7 @@ extension Page {
         return page
     }()
 
-    /// 503.
+    /// 503 (Service Unavailable).
     static let unavailable: Page = {
         var page = Page(
             status: .serviceUnavailable,

@@ -20,11 +20,11 @@ package enum StandardResponse: Sendable, Hashable {
     case welcome(SignedInUser)
     /// 403, with the user; nil if the rule denies the client address or all requests.
     case forbidden(SignedInUser?)
-    /// 401.
+    /// 401 (Unauthorized).
     case unauthorized(Challenge, wasRejected: Bool)
     /// A redirect to the sign-in page.
     case signIn(SignInRedirect)
-    /// 421.
+    /// 421 (Misdirected Request).
     case misdirected
     /// 400: the path can be read in more than one way.
     case ambiguousPath

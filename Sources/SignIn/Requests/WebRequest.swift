@@ -96,7 +96,7 @@ package struct WebRequest: Sendable {
     /// True if the media type of the body is the type of a form.
     var isForm: Bool { contentType == "application/x-www-form-urlencoded" }
 
-    /// True if a page of another site has sent the request, by the header fields of the browser.
+    /// True if the header fields show that a page of another site has sent the request.
     ///
     /// A browser sends `Origin` or `Sec-Fetch-Site` with every request whose method is not safe. Other programs send
     /// neither field, so their requests are not cross-origin. Source: Fetch Metadata; RFC 6454 section 7.
@@ -118,13 +118,11 @@ package struct WebRequest: Sendable {
         let (origin, own) = (origin.string.utf8Span.span, authority.utf8Span.span)
         guard !own.isEmpty, origin.beginsIgnoringCase(with: scheme) else { return false }
         let named = origin.extracting(scheme.utf8CodeUnitCount..<origin.count)
-        return named.extracting(0..<Self.endOfHost(named)).equalsIgnoringCase(own.extracting(0..<Self.endOfHost(own)))
+        return named.extracting(0..<Self.endWithoutDefaultPort(named)).equalsIgnoringCase(own.extracting(0..<Self.endWithoutDefaultPort(own)))
     }
 
-    /// Returns the end of the host in an authority.
-    ///
-    /// Only the port 443 is excluded.
-    private static func endOfHost(_ authority: Span<UInt8>) -> Int {
+    /// Returns the end of an authority, without `:443` if the authority ends with it.
+    private static func endWithoutDefaultPort(_ authority: Span<UInt8>) -> Int {
         let port: StaticString = ":443"
         let end = authority.count - port.utf8CodeUnitCount
         return end > 0 && authority.extracting(end..<authority.count).equals(port) ? end : authority.count
