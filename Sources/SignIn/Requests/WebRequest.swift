@@ -118,7 +118,9 @@ package struct WebRequest: Sendable {
         let (origin, own) = (origin.string.utf8Span.span, authority.utf8Span.span)
         guard !own.isEmpty, origin.beginsIgnoringCase(with: scheme) else { return false }
         let named = origin.extracting(scheme.utf8CodeUnitCount..<origin.count)
-        return named.extracting(0..<Self.endWithoutDefaultPort(named)).equalsIgnoringCase(own.extracting(0..<Self.endWithoutDefaultPort(own)))
+        return named.extracting(0..<Self.endWithoutDefaultPort(named)).equalsIgnoringCase(
+            own.extracting(0..<Self.endWithoutDefaultPort(own))
+        )
     }
 
     /// Returns the end of an authority, without `:443` if the authority ends with it.
