@@ -7,7 +7,7 @@ import Testing
 
 @testable import Sessions
 
-/// The conditions under which a session begins.
+/// Tests of `SessionTable.begin`.
 struct BeginningTests {
     @Test func `a session beyond the user's limit ends the user's least recently used session`() async throws {
         let store = MemoryStore()
@@ -24,12 +24,12 @@ struct BeginningTests {
         fixture.pass(1)
         let last = try await fixture.begin()
         #expect(fixture.ends.all == ["ann: limit"])
-        #expect(begun.map(\.session.end) == [nil, .limit, nil])
+        #expect(begun.map(\.session.end) == [nil, .tooManySessions, nil])
         #expect(fixture.table.sessions(of: last.session.user).count == 3)
         #expect(store.records.count == 5)
     }
 
-    @Test func `names that differ in their bytes are two users`() async throws {
+    @Test func `two names that differ in a byte belong to two users`() async throws {
         let fixture = SessionFixture { $0.perUser = 1 }
         let names = ["\u{e9}", "e\u{301}"]
         for name in names { _ = try await fixture.begin(name) }
@@ -38,7 +38,7 @@ struct BeginningTests {
         for name in names { #expect(fixture.table.sessions(of: try fixture.user(name)).count == 1) }
     }
 
-    @Test func `the number of sessions is bounded, and a replacement does not add to it`() async throws {
+    @Test func `the total number of sessions is limited, and a replaced session frees its place`() async throws {
         let store = MemoryStore()
         let fixture = SessionFixture(
             {
@@ -64,11 +64,11 @@ struct BeginningTests {
         fixture.pass(100)
         _ = try await fixture.begin("eve")
         #expect(fixture.table.count == 1)
-        try await fixture.table.settle()
+        try await fixture.table.processCommandsAndRemovals()
         #expect(store.records.map(\.user.username.text) == ["eve"])
     }
 
-    @Test func `the replaced session ends, and is removed from the store`() async throws {
+    @Test func `a replaced session ends and is removed from the store`() async throws {
         let store = MemoryStore()
         let fixture = SessionFixture({ $0.perUser = 1 }, store: store)
         let old = try await fixture.begin("ann")
@@ -80,22 +80,24 @@ struct BeginningTests {
         #expect(fixture.ends.all == ["ann: replaced"])
     }
 
-    @Test func `a session that cannot be stored does not begin, and replaces no other`() async throws {
+    @Test func `a session that cannot be stored does not begin, and the session it would replace continues`()
+        async throws
+    {
         let store = MemoryStore()
         let fixture = SessionFixture(store: store)
         let old = try await fixture.begin()
-        store.setBroken(true)
+        store.setFailing(true)
         await #expect(throws: SessionFault(.unavailable, "")) {
             _ = try await fixture.begin("ann", replacing: old.session)
         }
         #expect(fixture.table.count == 1)
         #expect(old.session.end == nil)
-        store.setBroken(false)
+        store.setFailing(false)
         _ = try await fixture.begin()
         #expect(fixture.table.count == 2)
     }
 
-    @Test func `a login older than the revocation of its user's sessions begins none, one of another user does`()
+    @Test func `a revocation of a user's sessions during a login prevents a session of that user only`()
         async throws
     {
         let store = MemoryStore()
@@ -110,7 +112,7 @@ struct BeginningTests {
         _ = try await fixture.begin("ann")
     }
 
-    @Test func `a revocation while the new session is being stored prevents that session`() async throws {
+    @Test func `a revocation during the storing of a new session prevents that session`() async throws {
         let store = MemoryStore()
         let fixture = SessionFixture(store: store)
         let old = try await fixture.begin("bob")
@@ -122,7 +124,7 @@ struct BeginningTests {
         #expect(old.session.end == nil)
     }
 
-    @Test func `a login older than the revocation log begins no session`() async throws {
+    @Test func `a login that began before the oldest kept revocation begins no session`() async throws {
         let fixture = SessionFixture()
         let epoch = fixture.table.revocationEpoch()
         for _ in 0..<RevocationLog<Session>.capacity { fixture.table.end(.userChanged) { _ in false } }
@@ -131,7 +133,7 @@ struct BeginningTests {
         await #expect(throws: SessionFault.changedMeanwhile) { _ = try await fixture.begin(since: epoch) }
     }
 
-    @Test func `the identity of a login begins a session`() async throws {
+    @Test func `a session begins with the identity of a login`() async throws {
         let fixture = SessionFixture()
         let stack = LoginStack(name: "s", [.init(Friendly(), .required)], clock: ManualClock())
         let request = LoginRequest(realm: "town", username: try Username("ann"))

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Sessions
 
-/// Sessions that are restored after a restart.
+/// Tests of restoring sessions after a restart.
 struct RestoringTests {
     private let store = MemoryStore()
     private let stamp = SecurityStamp([1, 2, 3])
@@ -50,7 +50,7 @@ struct RestoringTests {
     }
 
     @Test(arguments: [
-        (SecurityStamp?.some(SecurityStamp([1])), UserStatus.user(.present(SecurityStamp([1]))), SessionEnd?.none),
+        (SecurityStamp?.some(SecurityStamp([1])), UserStatus.user(.present(SecurityStamp([1]))), SessionEndCause?.none),
         (SecurityStamp([1]), .user(.present(SecurityStamp([2]))), .userChanged),
         (SecurityStamp([1]), .user(.gone), .userChanged),
         (SecurityStamp([1]), .user(.unknown), .userChanged),
@@ -63,16 +63,16 @@ struct RestoringTests {
     func `a session is restored only if its user is known to be unchanged`(
         stamp: SecurityStamp?,
         status: UserStatus,
-        end: SessionEnd?
+        end: SessionEndCause?
     ) async throws {
         let (fixture, token, id) = try await restored(stamp: stamp, status: status)
         #expect((fixture.table.session(token, at: SessionFixture.host, isActivity: true)?.id == id) == (end == nil))
         #expect(fixture.ends.all == end.map { ["ann: \($0.rawValue)"] } ?? [])
-        try await fixture.table.settle()
+        try await fixture.table.processCommandsAndRemovals()
         #expect(store.records.count == (end == nil ? 1 : 0))
     }
 
-    @Test func `a session ends when its account expires, however often it is used`() async throws {
+    @Test func `a session ends when its account expires, even if it is used often`() async throws {
         let fixture = SessionFixture()
         let (session, token) = try await fixture.begin(stamp: SecurityStamp([1], expiry: fixture.wall.now + 60))
         #expect(session.absoluteExpiry == fixture.wall.now + 60)
@@ -82,12 +82,14 @@ struct RestoringTests {
         }
         fixture.pass(5)
         #expect(fixture.table.session(token, at: SessionFixture.host, isActivity: true) == nil)
-        // A session of an account that has already expired is never found.
+        // A session is never found if its account has already expired.
         let (_, late) = try await fixture.begin(stamp: SecurityStamp([1], expiry: fixture.wall.now))
         #expect(fixture.table.session(late, at: SessionFixture.host, isActivity: true) == nil)
     }
 
-    @Test func `a recheck ends sessions of changed users, and keeps those of users it cannot check`() async throws {
+    @Test func `a recheck ends the sessions of changed users and keeps the sessions of users that cannot be checked`()
+        async throws
+    {
         let fixture = SessionFixture()
         let (_, ann) = try await fixture.begin("ann", stamp: SecurityStamp([1]))
         let (_, bob) = try await fixture.begin("bob", stamp: SecurityStamp([1]))
@@ -107,7 +109,7 @@ struct RestoringTests {
         #expect(fixture.ends.all == ["cat: user-changed"])
     }
 
-    @Test func `a stamp is stored with a salt per session`() async throws {
+    @Test func `each session stores its stamp with its own salt`() async throws {
         let fixture = SessionFixture(store: store)
         for _ in 0..<2 { _ = try await fixture.begin(stamp: stamp) }
         let stamps = store.records.compactMap(\.stamp)
@@ -163,7 +165,7 @@ struct RestoringTests {
         #expect(last.table.count == 0)
     }
 
-    @Test func `if too many sessions are stored the most recently used are restored`() async throws {
+    @Test func `if too many sessions are stored, only the most recently used are restored`() async throws {
         let first = SessionFixture(store: store)
         var tokens: [OpaqueToken] = []
         for name in ["ann", "ann", "ann", "bob", "cy"] {
@@ -193,13 +195,13 @@ struct RestoringTests {
 
     @Test func `an unreadable store is an error, and no session is restored`() async throws {
         let (_, token) = try await SessionFixture(store: store).begin()
-        store.setBroken(true)
+        store.setFailing(true)
         let next = SessionFixture(store: store).next(store: store)
         await #expect(throws: SessionStoreError.self) { try await next.table.restore { _ in .user(.unknown) } }
         #expect(next.table.session(token, at: SessionFixture.host, isActivity: true) == nil)
     }
 
-    @Test func `impossible times end the session, not the server`() async throws {
+    @Test func `a stored session with impossible times is ended, and the server continues`() async throws {
         for times in [(Int.min, Int.min, Int.min), (Int.max, Int.max, Int.max), (0, Int.max, Int.max), (Int.min, 0, 1)]
         {
             let (session, _) = try await SessionFixture(store: store).begin()
@@ -221,7 +223,7 @@ struct RestoringTests {
             let next = SessionFixture(store: store).next(store: store)
             try await next.table.restore { _ in .user(.unknown) }
             #expect(next.table.count == 0)
-            try await next.table.settle()
+            try await next.table.processCommandsAndRemovals()
             #expect(store.records.isEmpty)
         }
     }

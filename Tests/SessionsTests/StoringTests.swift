@@ -7,9 +7,9 @@ import Testing
 
 @testable import Sessions
 
-/// Calls of the store, and a table whose store fails.
+/// Tests of the calls of the store, and of failing stores.
 struct StoringTests {
-    @Test func `uses are stored every 15 seconds, and when the server stops`() async throws {
+    @Test func `the times of uses are stored every 15 seconds and when the server stops`() async throws {
         let store = MemoryStore()
         let fixture = SessionFixture(store: store)
         let (session, token) = try await fixture.begin()
@@ -32,13 +32,13 @@ struct StoringTests {
         #expect(record.created == begin)
     }
 
-    @Test func `a failed removal is repeated every second, and reported once`() async throws {
+    @Test func `a failed removal is repeated every second and reported once`() async throws {
         let store = MemoryStore()
         let fixture = SessionFixture(store: store)
         let (ann, token) = try await fixture.begin("ann")
         let (_, other) = try await fixture.begin("bob")
         await fixture.running {
-            store.setBroken(true)
+            store.setFailing(true)
             await #expect(throws: SessionFault.self) { try await fixture.table.end(ann, cause: .logout) }
             #expect(fixture.table.session(token, at: SessionFixture.host, isActivity: true) == nil)
             fixture.table.end(.userChanged) { $0.user.username.text == "bob" }
@@ -46,25 +46,25 @@ struct StoringTests {
             for _ in 0..<3 { await fixture.second() }
             #expect(store.records.count == 2)
             #expect(fixture.errors.all == ["the disk is full"])
-            store.setBroken(false)
+            store.setFailing(false)
             await fixture.second()
             #expect(store.records.isEmpty)
-            store.setBroken(true)
+            store.setFailing(true)
             await fixture.second()
             #expect(fixture.errors.all.count == 2)
-            store.setBroken(false)
+            store.setFailing(false)
         }
     }
 
-    @Test func `uses that could not be stored are stored later`() async throws {
+    @Test func `the times of uses that could not be stored are stored later`() async throws {
         let store = MemoryStore()
         let fixture = SessionFixture(store: store)
         let (session, token) = try await fixture.begin()
         fixture.pass(10)
         _ = fixture.table.session(token, at: SessionFixture.host, isActivity: true)
-        store.setBroken(true)
+        store.setFailing(true)
         await #expect(throws: SessionStoreError.self) { try await fixture.table.storeTouches() }
-        store.setBroken(false)
+        store.setFailing(false)
         try await fixture.table.storeTouches()
         #expect(store.records.map(\.lastSeen) == [session.lastSeen])
         #expect(store.touches == 1)
@@ -72,7 +72,7 @@ struct StoringTests {
         #expect(store.touches == 1)
     }
 
-    @Test func `setting the wall clock stores all times again`() async throws {
+    @Test func `all times are stored again after the wall clock is set`() async throws {
         let store = MemoryStore()
         let fixture = SessionFixture(store: store)
         let (session, _) = try await fixture.begin()
@@ -83,7 +83,7 @@ struct StoringTests {
         #expect(store.touches == 1)
     }
 
-    @Test func `commands end sessions and send messages within a second`() async throws {
+    @Test func `commands of other programs end sessions and send messages within a second`() async throws {
         let store = MemoryStore()
         let fixture = SessionFixture(store: store)
         let ann = try await fixture.begin("ann").session
@@ -123,11 +123,11 @@ struct StoringTests {
         let fixture = SessionFixture(store: store)
         let (session, _) = try await fixture.begin()
         for _ in 0..<3 { _ = try await store.commandSessions(.message(.all, "x")) }
-        try await fixture.table.settle()
+        try await fixture.table.processCommandsAndRemovals()
         #expect(session.end == nil)
         for _ in 0..<3 { _ = try await store.commandSessions(.message(.all, "x")) }
         store.dropCommands(4)
-        try await fixture.table.settle()
+        try await fixture.table.processCommandsAndRemovals()
         #expect(session.end == .administrator)
     }
 }

@@ -8,7 +8,7 @@ import Testing
 @testable import Sessions
 
 struct ValueTests {
-    @Test func `an id is 22 random characters that are read back`() throws {
+    @Test func `a session id is 22 random characters and can be parsed again`() throws {
         var seen: Set<SessionID> = []
         for _ in 0..<1000 {
             let id = try SessionID()
@@ -22,9 +22,9 @@ struct ValueTests {
         "", "AAAAAAAAAAAAAAAAAAAAA", "AAAAAAAAAAAAAAAAAAAAAAA", "AAAAAAAAAAAAAAAAAAAAAB", "AAAAAAAAAAAAAAAAAAAAA=",
         "AAAAAAAAAAAAAAAAAAAA+A", " AAAAAAAAAAAAAAAAAAAAA", "ÄAAAAAAAAAAAAAAAAAAAA",
     ])
-    func `an invalid id is refused`(text: String) { #expect(SessionID(text) == nil) }
+    func `an invalid session id is rejected`(text: String) { #expect(SessionID(text) == nil) }
 
-    @Test func `a token is read back, and its digest is that of its bytes`() throws {
+    @Test func `a token can be parsed again, and its digest is the SHA-256 of its bytes`() throws {
         let token = try OpaqueToken()
         let text = token.text
         #expect(text.utf8.count == OpaqueToken.textLength)
@@ -45,7 +45,7 @@ struct ValueTests {
         #expect(SessionClient(address: nil, userAgent: "").address == nil)
         let long = SessionClient(address: nil, userAgent: String(repeating: "ä", count: 10_000)).userAgent
         #expect(long == String(repeating: "ä", count: 128))
-        // A character that the limit would split is dropped.
+        // A character that crosses the limit is removed.
         #expect(
             SessionClient(address: nil, userAgent: "x" + String(repeating: "ä", count: 200)).userAgent.utf8.count == 255
         )
@@ -67,10 +67,10 @@ struct ValueTests {
         }
     }
 
-    @Test func `every cause has its own stored number`() {
-        #expect(Set(SessionEnd.allCases.map(\.number)).count == SessionEnd.allCases.count)
-        for end in SessionEnd.allCases { #expect(SessionEnd(number: end.number) == end) }
-        #expect(SessionEnd(number: 0) == nil)
-        #expect(SessionEnd(number: 200) == nil)
+    @Test func `every end cause has its own atomic value`() {
+        #expect(Set(SessionEndCause.allCases.map(\.atomicValue)).count == SessionEndCause.allCases.count)
+        for end in SessionEndCause.allCases { #expect(SessionEndCause(atomicValue: end.atomicValue) == end) }
+        #expect(SessionEndCause(atomicValue: 0) == nil)
+        #expect(SessionEndCause(atomicValue: 200) == nil)
     }
 }

@@ -171,8 +171,8 @@ import Testing
         let size = try #require(attributes[.size] as? Int)
         try await store.write { try $0.execute(sql: "PRAGMA query_only = 1") }
         await #expect(throws: SessionStoreError.self) { try await store.removeSessions([try id(1)]) }
-        try await store.noteEnded([try id(1), try id(2)])
-        try await store.noteEnded([try id(1)])
+        try await store.recordEnded([try id(1), try id(2)])
+        try await store.recordEnded([try id(1)])
         for store in [store, try GatehouseStore.open(folder: folder), try GatehouseStore.openExisting(folder: folder)] {
             let loaded = try await store.loadSessions()
             #expect(loaded.sessions.map(\.id) == [try id(3)])

@@ -8,9 +8,9 @@ package import Sessions
 
 /// Decides about requests, in two steps.
 ///
-/// The first step, ``evaluate(_:credentials:)``, never waits, so it can run on an event loop as well as in a task. The
-/// second step, ``completeLogin(_:)``, logs the user in where the decision needs it. All requests are decided here:
-/// those for the server's own pages, forward authentication requests and those of the middleware.
+/// The first step, ``evaluate(_:credentials:)``, never waits, so it can run on an event loop. The second step,
+/// ``completeLogin(_:)``, logs the user in if the decision needs a login. This type decides about all requests: for the
+/// server's own pages, for forward authentication and for the middleware.
 package struct AccessController: Sendable {
     /// A login that a request needs.
     package struct Login: Sendable {
@@ -23,9 +23,9 @@ package struct AccessController: Sendable {
 
     /// The rules.
     package let rules: ProtectionRules
-    /// Logs users in.
+    /// The authenticator that logs users in.
     package let authenticator: Authenticator
-    /// The sessions that are alive.
+    /// The table of sessions.
     package let sessions: SessionTable
     private let credentialCache: CredentialCache
     private let clock: any LoginClock
@@ -34,9 +34,9 @@ package struct AccessController: Sendable {
     ///
     /// - Parameters:
     ///   - rules: The rules.
-    ///   - authenticator: Logs users in.
-    ///   - sessions: The sessions that are alive.
-    ///   - credentialCache: The credentials that were accepted a short time ago.
+    ///   - authenticator: The authenticator that logs users in.
+    ///   - sessions: The table of sessions.
+    ///   - credentialCache: The cache of accepted credentials.
     ///   - clock: The clock of the credential cache.
     package init(
         rules: ProtectionRules,
@@ -52,11 +52,12 @@ package struct AccessController: Sendable {
         self.clock = clock
     }
 
-    /// Returns a controller with other rules and the same credential cache and sessions: an eviction from one is an
-    /// eviction from both.
+    /// Returns a controller with other rules.
+    ///
+    /// Both controllers share the credential cache and the sessions.
     ///
     /// - Parameter rules: The rules.
-    /// - Returns: A controller with other rules and the same credential cache and sessions.
+    /// - Returns: The new controller.
     package func with(rules: ProtectionRules) -> AccessController {
         AccessController(
             rules: rules,
@@ -69,12 +70,12 @@ package struct AccessController: Sendable {
 
     // MARK: Decisions
 
-    /// Decides about a request as far as that needs no login.
+    /// Decides about a request, if the decision does not need a login.
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - credentials: Reads the request's `Authorization` fields; called only if the decision depends on them.
-    /// - Returns: The decision, or the login that is needed for it.
+    ///   - credentials: Reads the `Authorization` fields. It is called only if the decision depends on them.
+    /// - Returns: The decision, or the login that the decision needs.
     package func evaluate(_ request: AccessRequest, credentials: () -> BasicScheme.Presented) -> Evaluation {
         let compiled: ProtectionRules.CompiledRule
         switch match(request) {
@@ -113,10 +114,10 @@ package struct AccessController: Sendable {
         }
     }
 
-    /// The session of a request, if the rule accepts sessions of its user's realm.
+    /// Returns the session of a request, if the rule accepts sessions and the realm of its user.
     private func session(of request: AccessRequest, for rule: ProtectRule) -> (Session, OpaqueToken)? {
         guard rule.schemes.contains(.form), case .token(let token) = request.session,
-            let host = request.host.ofSessions,
+            let host = request.host.sessionHost,
             let session = sessions.session(token, at: host, isActivity: request.isActivity),
             rule.realms.contains(session.user.realm)
         else { return nil }
@@ -144,7 +145,9 @@ package struct AccessController: Sendable {
         )
     }
 
-    /// Logs the user in, in the first of the rule's realms that accepts, and decides about the request.
+    /// Logs the user in and decides about the request.
+    ///
+    /// The realms of the rule are tried in order.
     ///
     /// - Parameter login: The login that ``evaluate(_:credentials:)`` returned.
     /// - Returns: The decision, and the report of the login.
@@ -159,7 +162,7 @@ package struct AccessController: Sendable {
         case .accepted(let identity, let report):
             if let key = login.key, let realm = authenticator.realms[identity.realm] {
                 let client = CredentialCache.Client(
-                    // The name as typed: the throttle counts failures under its account.
+                    // The account belongs to the name as typed, because the throttle counts failures by this account.
                     account: realm.account(of: report.username),
                     username: identity.username,
                     network: report.peer.map { ClientNetwork($0) }
@@ -184,12 +187,12 @@ package struct AccessController: Sendable {
 
     /// Evicts the credentials of changed users, and ends their sessions.
     ///
-    /// If the realm does not know which users have changed, all credentials of the realm are evicted, and the sessions
-    /// have to be checked one by one: see ``revalidateSessions(of:)``.
+    /// If the realm does not know which users have changed, all credentials of the realm are evicted. Its sessions must
+    /// then be checked by ``revalidateSessions(of:)``.
     ///
     /// - Parameters:
-    ///   - users: The users.
-    ///   - realm: Their realm.
+    ///   - users: The changed users.
+    ///   - realm: The name of the realm.
     package func revoke(_ users: ChangedUsers, of realm: String) {
         switch users {
         case .some(let names):
@@ -201,8 +204,9 @@ package struct AccessController: Sendable {
         }
     }
 
-    /// Ends the sessions of a realm's users whose security stamp has changed; sessions of users without a stamp
-    /// continue.
+    /// Ends the sessions of a realm whose users have another security stamp now.
+    ///
+    /// Sessions without a stamp continue.
     ///
     /// - Parameter realm: The realm's name.
     package func revalidateSessions(of realm: String) async {
@@ -212,7 +216,7 @@ package struct AccessController: Sendable {
 
     /// Evicts the credentials of an account.
     ///
-    /// Its sessions continue: an attacker who guesses passwords must not be able to sign the user out.
+    /// The sessions of the account continue. Otherwise an attacker could sign the user out by guessing passwords.
     ///
     /// - Parameter account: The account.
     package func evictCredentials(of account: Account) {

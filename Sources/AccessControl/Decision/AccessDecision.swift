@@ -13,23 +13,25 @@ package enum AccessDecision: Sendable {
     case open
     /// The user is authenticated and authorized.
     case allowed(SignedInUser)
-    /// The rule denies the client's address, or the user is authenticated and not authorized: 403.
+    /// 403: the user is not authorized.
+    ///
+    /// The user is nil if the rule denies the client address or all requests.
     case forbidden(SignedInUser?)
-    /// Credentials are missing, or were rejected: 401 or a redirect to the sign-in page.
+    /// 401 or a redirect to the sign-in page: credentials are missing or were rejected.
     case challenge(Challenge, wasRejected: Bool)
-    /// Rules match the path, and none matches the method: 405, with the methods that are allowed.
+    /// 405, with the allowed methods: rules match the path, but no rule matches the method.
     case methodNotAllowed([String])
-    /// The request cannot be decided about: 400, with the reason.
+    /// 400, with the reason: the request is malformed.
     case malformed(String)
-    /// The realm is unavailable: 503.
+    /// 503: the realm is unavailable.
     case unavailable
 }
 
 /// The result of ``AccessController/evaluate(_:credentials:)``.
 package enum Evaluation: Sendable {
-    /// The decision, and the earlier authentication that it is based on, if there is one.
+    /// The decision, and the existing authentication that it is based on, if there is one.
     case decided(AccessDecision, ExistingAuthentication?)
-    /// The credentials have to be checked by a realm: see ``AccessController/completeLogin(_:)``.
+    /// A realm must check the credentials: see ``AccessController/completeLogin(_:)``.
     case login(AccessController.Login)
 }
 
@@ -37,7 +39,9 @@ package enum Evaluation: Sendable {
 package enum ExistingAuthentication: Sendable {
     /// The credentials of the request are in the credential cache.
     case credentials(CredentialCache.Entry)
-    /// The request has a valid session; the token is the one it presented.
+    /// The request has a valid session.
+    ///
+    /// The token is the token of the request.
     case session(Session, OpaqueToken)
 
     /// The authenticated user.
@@ -48,7 +52,9 @@ package enum ExistingAuthentication: Sendable {
         }
     }
 
-    /// Responses that depend on nothing but this authentication; they are evicted with it.
+    /// The cached responses that depend only on this authentication.
+    ///
+    /// They are evicted with it.
     package var responses: ResponseCache {
         switch self {
         case .credentials(let entry): entry.responses

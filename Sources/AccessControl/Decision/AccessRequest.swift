@@ -3,25 +3,27 @@
 
 internal import Sessions
 
-/// A request as the access rules see it.
+/// The parts of a request that the access rules use.
 ///
-/// The server's own pages, forward authentication and the middleware all create it from a ``RequestClient``.
+/// The server, forward authentication and the middleware create it from a ``RequestClient``.
 package struct AccessRequest {
     /// The host that the request is for.
     package enum Host {
-        /// No rule and no session needs the host, so it is not read.
+        /// The host is not read, because no rule and no session needs it.
         case notNeeded
-        /// Host and port as text; it is parsed where a rule or a session needs it.
+        /// The host and port as text.
+        ///
+        /// The text is parsed if a rule or a session needs the host.
         case text(String)
         /// The parsed host.
         case parsed(RequestHost)
 
-        /// The host that a session must have been created at; nil for a host that cannot be parsed.
-        var ofSessions: SessionHost? {
+        /// The host that a session of the request must belong to; nil if the host cannot be parsed.
+        var sessionHost: SessionHost? {
             switch self {
             case .notNeeded: nil
-            case .text(let text): RequestHost(text)?.ofSessions
-            case .parsed(let host): host.ofSessions
+            case .text(let text): RequestHost(text)?.sessionHost
+            case .parsed(let host): host.sessionHost
             }
         }
     }
@@ -33,7 +35,7 @@ package struct AccessRequest {
     let address: String?
     /// The session cookie of the request.
     let session: OurCookies.Found
-    /// True if the request extends the idle time of its session.
+    /// True if the request counts as a use of its session.
     let isActivity: Bool
 
     /// A request.
@@ -43,7 +45,7 @@ package struct AccessRequest {
     ///   - path: The path.
     ///   - host: The host.
     ///   - client: The client's address and cookies.
-    ///   - isActivity: True if the request extends the idle time of its session.
+    ///   - isActivity: True if the request counts as a use of its session.
     package init(
         method: String,
         path: RequestPath,
@@ -59,7 +61,7 @@ package struct AccessRequest {
         self.isActivity = isActivity
     }
 
-    /// A request whose host is read only where a rule or a session needs it.
+    /// A request whose host is read only if a rule or a session needs it.
     ///
     /// - Parameters:
     ///   - method: The method, in its original spelling.
@@ -67,7 +69,7 @@ package struct AccessRequest {
     ///   - fields: The header fields.
     ///   - client: The client's address and cookies.
     ///   - rules: The rules that decide.
-    ///   - isActivity: True if the request extends the idle time of its session.
+    ///   - isActivity: True if the request counts as a use of its session.
     package init(
         method: String,
         path: RequestPath,

@@ -4,16 +4,17 @@
 package import RealmKit
 
 extension Authenticator {
-    /// Logs a user of the web in: for access rules, the sign-in pages and the session API.
+    /// Logs in a user of access rules, the sign-in pages or the session API.
     ///
-    /// A name without a realm makes the login unavailable: the realm existed when the configuration was linked.
+    /// All realms must exist, because the configuration was checked. If a realm does not exist, the login is
+    /// unavailable.
     ///
     /// - Parameters:
     ///   - username: The user name.
     ///   - realms: The names of the realms, in order.
     ///   - address: The client's address.
-    ///   - conversation: Answers the callbacks of each realm.
-    /// - Returns: The outcome in the first realm that accepts, or of all.
+    ///   - conversation: The conversation that answers the callbacks of all realms.
+    /// - Returns: The outcome of the first realm that accepts. If no realm accepts, the combined outcome of all realms.
     package func loginOnWeb(
         as username: Username,
         inFirstOf realms: [String],

@@ -6,34 +6,36 @@ package import RealmKit
 package import Sessions
 internal import Synchronization
 
-/// The credentials that realms accepted a short time ago.
+/// A cache of the credentials that realms have accepted a short time ago.
 ///
-/// A client that sends its credentials with every request is thus not logged in with every request.
+/// A client that sends its credentials with every request thus does not need a login for every request.
 ///
-/// - Only accepted credentials are kept; rejected ones are checked again each time.
-/// - Neither the password nor the typed name is kept. The key of an entry is a MAC of realms, client address, name and
-///   password under a key that is generated at random when the process starts. Each of them is preceded by its length,
-///   so no two different inputs give the same bytes (CVE-2026-71326). The client address is part of it, so the throttle
-///   counts a guess from another address.
-/// - An entry expires a fixed time after its login, however often it is used.
-/// - The number of entries is bounded; beyond the bound the oldest is evicted.
+/// - Only accepted credentials are cached. Rejected credentials are checked again each time.
+/// - The password and the typed name are not stored. The key of an entry is a MAC of the realms, the client address,
+///   the name and the password. The secret key of the MAC is random and exists only in this process. Each input is
+///   preceded by its length, so different inputs never give the same message (CVE-2026-71326).
+/// - An entry is valid for one client address only, so the throttle counts guesses from other addresses.
+/// - The lifetime of an entry begins with the login. Using the entry does not extend it.
+/// - The number of entries is limited. If the cache is full, the oldest entry is evicted.
 package final class CredentialCache: Sendable {
     /// An identity whose credentials were accepted.
     package final class Entry: Sendable {
         /// The identity.
         package let identity: AuthenticatedIdentity
-        /// The identity as rules and pages see it.
+        /// The user of the identity, for rules and pages.
         package let user: SignedInUser
-        /// Responses that depend on nothing but the identity.
+        /// The cached responses that depend only on the identity.
         package let responses = ResponseCache()
         fileprivate let client: Client
         fileprivate let expiry: UInt64
-        /// Distinguishes the entry from an earlier one of the same key.
+        /// The number of the entry.
+        ///
+        /// An earlier entry with the same key has another number.
         fileprivate let number: UInt64
         private let authorization = Mutex(Authorization())
 
         private struct Authorization {
-            // The last rule and its result: neither rule nor identity can change.
+            // The last rule and its result. The result stays valid, because the rule and the identity cannot change.
             var rule: ProtectionRules.CompiledRule?
             var isAllowed = false
         }
@@ -46,7 +48,7 @@ package final class CredentialCache: Sendable {
             self.number = number
         }
 
-        /// Returns whether the identity meets the requirements of a rule.
+        /// Returns true if a rule allows the identity.
         func isAllowed(by rule: ProtectionRules.CompiledRule) -> Bool {
             authorization.withLock { last in
                 if last.rule === rule { return last.isAllowed }
@@ -57,9 +59,9 @@ package final class CredentialCache: Sendable {
         }
     }
 
-    /// The account that was logged in, and the network it was logged in from.
+    /// The account of a login and the network of its client.
     package struct Client: Sendable, Hashable {
-        /// The account, as the throttle counts it.
+        /// The account that the throttle counts.
         let account: Account
         /// The user.
         let username: Username
@@ -77,14 +79,17 @@ package final class CredentialCache: Sendable {
     /// The key of an entry: a MAC of realms, client address, name and password.
     package struct Key: Hashable, Sendable {
         fileprivate let tag: Digest
-        /// The revocation epoch in which the key was made, which is before the credentials are checked.
+        /// The revocation epoch when the key was created, before the credentials were checked.
         fileprivate let epoch: RevocationEpoch
     }
 
     private struct State {
         var entries: [Digest: Entry] = [:]
-        /// The entries in the order in which they were added; some may have been evicted.
+        /// The keys and numbers of the entries in the order in which they were added.
+        ///
+        /// Some entries may have been evicted.
         var order: [(tag: Digest, number: UInt64)] = []
+        /// The index of the oldest entry in `order`.
         var first = 0
         var lastNumber: UInt64 = 0
         var revocations = RevocationLog<Client>()
@@ -99,7 +104,7 @@ package final class CredentialCache: Sendable {
     ///
     /// - Parameters:
     ///   - lifetime: The lifetime of an entry, in nanoseconds; 0 turns the cache off.
-    ///   - capacity: The largest number of entries.
+    ///   - capacity: The maximum number of entries.
     /// - Throws: ``OpenSSLError`` if no random bytes can be generated for the key of the MAC.
     package init(lifetime: UInt64, capacity: Int = 10_000) throws(OpenSSLError) {
         var key = try RandomBytes.make(32)
@@ -109,13 +114,13 @@ package final class CredentialCache: Sendable {
         self.capacity = capacity
     }
 
-    /// Returns the key of credentials; nil if the cache is turned off, or no MAC can be computed.
+    /// Returns the key of credentials.
     ///
     /// - Parameters:
     ///   - realms: The realms that check the credentials, in order.
     ///   - peer: The client's address.
     ///   - credentials: Name and password.
-    /// - Returns: The key of credentials; nil if the cache is turned off, or no MAC can be computed.
+    /// - Returns: The key; nil if the cache is turned off or the MAC cannot be computed.
     package func key(realms: [String], peer: String?, credentials: BasicCredentials) -> Key? {
         guard lifetime > 0 else { return nil }
         let tag: Digest? = credentials.withBytes { name, password in
@@ -128,7 +133,7 @@ package final class CredentialCache: Sendable {
                     message.append(field: password)
                 }
             } catch {
-                // Without a key the realm checks the credentials.
+                // Without a key the cache is not used, and the realm checks the credentials.
                 return nil
             }
         }
@@ -136,12 +141,12 @@ package final class CredentialCache: Sendable {
         return Key(tag: tag, epoch: state.withLock { $0.revocations.epoch })
     }
 
-    /// Returns the entry of a key, if it has not expired.
+    /// Returns the entry of a key.
     ///
     /// - Parameters:
     ///   - key: The key.
-    ///   - now: Nanoseconds of the clock of ``add(_:for:of:at:)``.
-    /// - Returns: The entry of a key, if it has not expired.
+    ///   - now: The current time of a monotonic clock, in nanoseconds.
+    /// - Returns: The entry; nil if it does not exist or has expired.
     package func entry(for key: Key, at now: UInt64) -> Entry? {
         state.withLock { state in
             guard let entry = state.entries[key.tag] else { return nil }
@@ -153,15 +158,15 @@ package final class CredentialCache: Sendable {
     ///
     /// - Parameters:
     ///   - identity: The identity.
-    ///   - key: The key, made before the credentials were checked. Nothing is added if the client has been evicted
-    ///     since: the credentials may have been checked against a password that is no longer valid.
+    ///   - key: The key, created before the credentials were checked. If the client was evicted in the meantime,
+    ///     nothing is added, because the password may have been changed.
     ///   - client: The account and network of the login.
-    ///   - now: Nanoseconds of a monotonic clock.
+    ///   - now: The current time of the same monotonic clock, in nanoseconds.
     package func add(_ identity: AuthenticatedIdentity, for key: Key, of client: Client, at now: UInt64) {
         state.withLock { state in
             guard !state.revocations.hasRevoked(client, since: key.epoch) else { return }
             state.lastNumber &+= 1
-            // Of two logins with the same credentials at once, the later entry counts.
+            // If two concurrent logins have the same credentials, the later entry replaces the earlier one.
             state.entries[key.tag] = Entry(
                 identity,
                 of: client,
@@ -182,8 +187,8 @@ package final class CredentialCache: Sendable {
 
     /// Evicts entries, such as those of a changed user or a locked account.
     ///
-    /// - Parameter matches: Returns true for the entries to evict. It is called now, and later for logins that are
-    ///   running.
+    /// - Parameter matches: Returns true for the clients whose entries are evicted. It is called now for all entries,
+    ///   and later for the logins that are running now.
     package func evict(where matches: @escaping @Sendable (Client) -> Bool) {
         state.withLock { state in
             state.revocations.revoke(where: matches)
@@ -191,14 +196,14 @@ package final class CredentialCache: Sendable {
         }
     }
 
-    /// Returns whether the oldest entry has been evicted or has expired.
+    /// Returns true if the oldest entry was evicted or has expired.
     private static func isOldestRemovable(_ state: State, at now: UInt64) -> Bool {
         let (tag, number) = state.order[state.first]
         guard let entry = state.entries[tag], entry.number == number else { return true }
         return now >= entry.expiry
     }
 
-    /// Closes the gap that evicted entries have left at the front.
+    /// Removes the evicted entries at the beginning of `order`, if they are many.
     private static func compact(_ state: inout State) {
         guard state.first > 1024, state.first * 2 > state.order.count else { return }
         state.order.removeFirst(state.first)

@@ -4,16 +4,17 @@
 internal import Bytes
 package import HTTPTypes
 
-/// The `Accept` field of a request, which lists the types that the client accepts.
+/// Reads the `Accept` field of a request: the media types that the client accepts.
 ///
 /// Source: RFC 9110 section 12.5.1.
 package enum AcceptField {
-    /// Returns whether the client accepts HTML: the field names it, with no weight or a weight above 0.
+    /// Returns whether the client accepts HTML.
     ///
-    /// Each byte is read a few times and nothing is allocated, as a field may name hundreds of types.
+    /// The field must name a type of HTML with a weight above 0 or without a weight. No memory is allocated, because a
+    /// field may list hundreds of types.
     ///
-    /// - Parameter value: The value of an Accept field.
-    /// - Returns: True if HTML is among the types.
+    /// - Parameter value: The value of an `Accept` field.
+    /// - Returns: True if the client accepts HTML.
     package static func prefersHTML(_ value: Span<UInt8>) -> Bool {
         var start = 0
         while start < value.count {
@@ -24,9 +25,9 @@ package enum AcceptField {
         return false
     }
 
-    /// Returns whether a type is HTML with a weight above 0.
+    /// Returns true if a media range is HTML and its weight is above 0.
     private static func isHTML(_ type: Span<UInt8>) -> Bool {
-        // The shortest is text/html, and most clients other than browsers send */* alone.
+        // No type of HTML is shorter than text/html. Most clients other than browsers send only */*.
         guard type.count >= 9 else { return false }
         var end = end(of: type, from: 0, UInt8(ascii: ";"))
         let name = type.extracting(type.trimmed(0..<end))
@@ -36,13 +37,13 @@ package enum AcceptField {
         while end < type.count {
             let start = end + 1
             end = self.end(of: type, from: start, UInt8(ascii: ";"))
-            if isNoWeight(type.extracting(type.trimmed(start..<end))) { return false }
+            if isZeroWeight(type.extracting(type.trimmed(start..<end))) { return false }
         }
         return true
     }
 
-    /// Returns whether a parameter is `q=0`, with or without decimals.
-    private static func isNoWeight(_ parameter: Span<UInt8>) -> Bool {
+    /// Returns true if a parameter is a weight of 0, such as `q=0` or `q=0.0`.
+    private static func isZeroWeight(_ parameter: Span<UInt8>) -> Bool {
         guard parameter.beginsIgnoringCase(with: "q=0") else { return false }
         guard parameter.count > 3 else { return true }
         guard parameter[3] == UInt8(ascii: ".") else { return false }
@@ -58,7 +59,7 @@ package enum AcceptField {
 }
 
 extension AcceptField {
-    /// Returns whether the client accepts HTML, by the first `Accept` field of the request.
+    /// Returns true if the client accepts HTML by the first `Accept` field of the request.
     package static func prefersHTML(_ fields: HTTPFields) -> Bool {
         fields.texts(of: .accept).first.map { prefersHTML($0.string.utf8Span.span) } ?? false
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// The reason why two programs might read a request target differently.
+/// The reason why a request target is ambiguous: two programs might read it differently.
 public enum AmbiguousPath: Error, Sendable, Hashable, CustomStringConvertible {
     /// The target has no path, or a user name before the host.
     case noPath
@@ -11,15 +11,18 @@ public enum AmbiguousPath: Error, Sendable, Hashable, CustomStringConvertible {
     case emptySegment
     /// A segment is `.` or `..`.
     case dots
-    /// A `%` without two digits, or an encoded `/`, `\`, `%`, `;`, `?`, `#`, control character or sequence that is not
-    /// UTF-8.
+    /// A `%` without two hexadecimal digits, or an encoded character that is not allowed.
+    ///
+    /// The encoded forms of `/`, `\`, `%`, `;`, `?`, `#`, control characters and bytes that are not UTF-8 are rejected.
     case encoding
-    /// A character that is not allowed in a path, such as `;`, `\` or one that is not ASCII.
+    /// A character that is not allowed in a path, such as `;`, `\` or a character that is not ASCII.
     case character
     /// The target contains a `#`.
     case fragment
 
-    /// A short text for the administrator, which does not repeat any part of the target.
+    /// A short text for the administrator.
+    ///
+    /// It contains no part of the target.
     public var description: String {
         switch self {
         case .noPath: "the target has no path, or a user name before the host"

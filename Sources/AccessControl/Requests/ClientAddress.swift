@@ -4,33 +4,34 @@
 package import Bytes
 package import RealmKit
 
-/// The address of a request's client: the peer of its connection, or, if that is a trusted proxy, the address it
-/// forwards.
+/// The address of the client of a request.
+///
+/// It is the peer of the connection. If the peer is a trusted proxy, it is the address in `X-Forwarded-For`.
 ///
 /// Source: RFC 7239 section 5.2 for the format of the entries; CVE-2024-47070.
 package enum ClientAddress: Sendable, Hashable {
-    /// The address as text; nil if not even the peer of the connection is known.
+    /// The address as text; nil if the peer of the connection is not known.
     case address(String?)
-    /// A trusted proxy forwards an address that cannot be parsed: 400.
+    /// 400, with the reason: a trusted proxy has sent an address that cannot be parsed.
     ///
-    /// The request is not treated as one without an address: rules about networks and limits for addresses need one.
+    /// Rules for networks and limits for addresses need an address, so the request is rejected.
     case unreadable(String)
 
-    /// The largest number of hops.
+    /// The maximum number of addresses in all fields.
     static let maximumHops = 50
-    /// The largest length of all fields together, in bytes.
+    /// The maximum length of all fields together, in bytes.
     package static let maximumBytes = 2048
 
-    /// Returns the first address that is not a trusted proxy, from the peer backwards; the leftmost one if all are
-    /// trusted.
+    /// Returns the address of the client.
     ///
-    /// The entries to the left of that address are not read: a client may have written anything there.
+    /// It is the rightmost address that is not a trusted proxy, or the leftmost address if all are trusted. The entries
+    /// to the left of it are not read, because the client may have forged them.
     ///
     /// - Parameters:
     ///   - peer: The address at the other end of the connection.
     ///   - trusted: The proxies whose forwarded headers are trusted.
-    ///   - forwarded: The values of all `X-Forwarded-For` fields in order; evaluated only if the peer is trusted.
-    /// - Returns: The address, as ``NetworkAddress`` writes it; the peer unchanged if no proxy is trusted.
+    ///   - forwarded: The values of all `X-Forwarded-For` fields in order. They are read only if the peer is trusted.
+    /// - Returns: The address in the format of ``NetworkAddress``. If no proxy is trusted, the peer without a change.
     package static func find(
         peer: String?,
         trusted: [CIDRBlock],
@@ -58,15 +59,15 @@ package enum ClientAddress: Sendable, Hashable {
         return .address(address.description)
     }
 
-    /// Returns whether the peer of a connection is a proxy whose forwarded headers are trusted.
+    /// Returns true if the peer of a connection is a trusted proxy.
     package static func isTrusted(_ peer: String?, _ trusted: [CIDRBlock]) -> Bool {
         guard let address = peer.flatMap({ NetworkAddress($0[...]) }) else { return false }
         return trusted.contains { $0.contains(address) }
     }
 
-    /// Parses one entry: an address, with a port or without.
+    /// Parses an entry: an address with or without a port.
     private static func hop(_ entry: Substring.UTF8View) -> NetworkAddress? {
-        // An address is ASCII, and no longer than this with brackets and a port.
+        // An address with brackets and a port is ASCII and has at most 64 bytes.
         let isBlank = { (byte: UInt8) in ASCII.isBlank(byte) }
         guard let first = entry.firstIndex(where: { !isBlank($0) }), let last = entry.lastIndex(where: { !isBlank($0) })
         else { return nil }
@@ -89,7 +90,7 @@ package enum ClientAddress: Sendable, Hashable {
         return NetworkAddress(text)
     }
 
-    /// Returns whether a text is empty, or a `:` and a port.
+    /// Returns true if a text is empty, or if it is a `:` and a port.
     private static func isPort(_ text: Substring) -> Bool {
         guard let colon = text.utf8.first else { return true }
         let digits = text.utf8.dropFirst()

@@ -3,43 +3,46 @@
 
 package import Sessions
 
-/// The server's two cookies among those of a request.
+/// The two cookies of Gatehouse in a request.
 ///
-/// Names are compared byte by byte, and quotes are part of a value: a cookie in another spelling was not set by the
-/// server. Reading allocates nothing. Source: RFC 6265 section 4.2.
+/// The server sets a cookie in one spelling only. So names are compared byte by byte, and quotes are part of the value.
+/// Reading does not allocate memory. Source: RFC 6265 section 4.2.
 package struct OurCookies: Sendable {
     /// No cookies.
     package init() {}
 
     /// The result of reading one cookie.
     package enum Found: Sendable {
-        /// It was not sent.
+        /// The cookie was not sent.
         case none
-        /// It was sent once, and has the form of a token of the server.
+        /// The cookie was sent once, and its value has the format of a token.
         case token(OpaqueToken)
-        /// It was sent once, and does not have the form of a token of the server.
+        /// The cookie was sent once, and its value does not have the format of a token.
         case unreadable
-        /// It was sent more than once: the server has set at most one of them, and it is unknown which (cookie
-        /// tossing).
+        /// The cookie was sent more than once.
+        ///
+        /// At least one of the values is not from the server (cookie tossing).
         case repeated
 
-        /// True if the cookie has the form of a token of the server.
+        /// True if the value of the cookie has the format of a token.
         package var isToken: Bool {
             if case .token = self { true } else { false }
         }
     }
 
-    /// The name of the cookie of a session.
+    /// The name of the session cookie.
     static let sessionName: StaticString = "__Host-gatehouse"
     /// The name of the cookie that a sign-in is bound to.
     static let signInName: StaticString = "__Host-gatehouse-sign-in"
 
-    /// The cookie of a session.
+    /// The session cookie.
     package private(set) var session = Found.none
     /// The cookie that a sign-in is bound to.
     package private(set) var signIn = Found.none
 
-    /// Reads a `Cookie` field; HTTP/2 allows several.
+    /// Reads a `Cookie` field.
+    ///
+    /// A request of HTTP/2 may have several.
     ///
     /// - Parameter field: The field's value.
     package mutating func read(_ field: Span<UInt8>) {
@@ -83,21 +86,25 @@ package struct OurCookies: Sendable {
 
 /// The values of `Set-Cookie` fields.
 ///
-/// None has a `Max-Age` or a `Domain`: a browser deletes the cookies when it ends, and sends them to no other host. The
-/// prefix makes browsers reject cookies of these names from another host or an unencrypted page. Source: RFC 6265bis
-/// section 4.1.3.
+/// The cookies have no `Max-Age`, so a browser deletes them when it is closed. They have no `Domain`, so a browser does
+/// not send them to other hosts. With the prefix `__Host-`, a browser accepts these names only from the same host over
+/// TLS. Source: RFC 6265bis section 4.1.3.
 package enum SetCookie {
-    /// Sets the cookie of a session; browsers also send it when a user follows a link from another site.
+    /// Sets the session cookie.
+    ///
+    /// Browsers also send it when a user follows a link from another site.
     package static func session(_ token: OpaqueToken) -> String {
         "\(OurCookies.sessionName)=\(token.text)\(common)\(lax)"
     }
 
-    /// Sets the cookie that a sign-in is bound to; browsers send it only from the server's own pages.
+    /// Sets the cookie that a sign-in is bound to.
+    ///
+    /// Browsers send it only for requests from the same site.
     package static func signIn(_ token: OpaqueToken) -> String {
         "\(OurCookies.signInName)=\(token.text)\(common)\(strict)"
     }
 
-    /// Removes the cookie of a session.
+    /// Removes the session cookie.
     package static let sessionRemoval = "\(OurCookies.sessionName)=\(common)\(lax); Max-Age=0"
 
     /// Removes the cookie that a sign-in is bound to.

@@ -3,7 +3,9 @@
 
 package import Bytes
 
-/// The proxies that can send forward authentication requests, each with its own description of the original request.
+/// The proxies that can send forward authentication requests.
+///
+/// Each describes the original request in its own way.
 package enum ForwardAuthProxy: String, Sendable, Hashable, CaseIterable {
     /// `auth_request` of nginx, configured to send `X-Original-URL` and `X-Original-Method`, as ingress-nginx does.
     case nginx
@@ -13,18 +15,17 @@ package enum ForwardAuthProxy: String, Sendable, Hashable, CaseIterable {
     case traefik
     /// `auth-request.lua` of HAProxy, configured to send the same four fields.
     case haproxy
-    /// `ext_authz` of Envoy: its request has the method, host and path of the original request, the path after a
-    /// prefix.
+    /// `ext_authz` of Envoy: its request has the method and host of the original request, and its path after a prefix.
     case envoy
 
-    /// The proxy of a name; nil for any other text.
+    /// The proxy with a name; nil if there is no such proxy.
     ///
-    /// - Parameter name: As in `nginx`.
+    /// - Parameter name: The name, such as `nginx`.
     package init?(_ name: UTF8Text) {
         guard let proxy = Self.allCases.first(where: { UTF8Text($0.rawValue) == name }) else { return nil }
         self = proxy
     }
 
-    /// True if the path of the proxy's request ends in the path of the original request.
+    /// True if the path of the proxy's request ends with the path of the original request.
     package var sendsPath: Bool { self == .envoy }
 }

@@ -4,13 +4,13 @@
 package import HTTPTypes
 
 extension HTTPField.Name {
-    /// A field name that is spelled out in code.
+    /// Creates a field name from a constant.
     ///
     /// - Parameter name: A token of RFC 9110 section 5.6.2.
-    /// - Returns: A field name that is spelled out in code.
+    /// - Returns: The field name.
     package static func known(_ name: StaticString) -> HTTPField.Name {
         guard let name = HTTPField.Name(name.description) else {
-            // The name is a constant: the first test finds a wrong one.
+            // The name is a constant, so the tests find an invalid name.
             preconditionFailure("\(name) is not a field name")
         }
         return name

@@ -5,9 +5,11 @@ package import Bytes
 package import HTTPTypes
 
 extension HTTPFields {
-    /// Returns the values of all fields of a name, in order, as texts that are compared byte by byte.
+    /// Returns the values of all fields with a name, in order.
     ///
-    /// - Parameter name: The fields' name.
-    /// - Returns: The values; none if there is no such field.
+    /// The values are compared byte by byte.
+    ///
+    /// - Parameter name: The name of the fields.
+    /// - Returns: The values; empty if there is no such field.
     package func texts(of name: HTTPField.Name) -> [UTF8Text] { self[values: name].map { UTF8Text($0) } }
 }

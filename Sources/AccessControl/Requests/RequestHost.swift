@@ -5,26 +5,26 @@ internal import RealmConfiguration
 internal import RealmKit
 package import Sessions
 
-/// The host of a request, in the form that rules compare: a name in lower case without a dot at its end, or an address.
+/// The host of a request in canonical form: a name in lower case without a final dot, or an address.
 ///
-/// All spellings that a client may use for the same server give one value, so that no spelling bypasses a rule.
+/// All spellings of a host give the same value, so that no spelling bypasses a rule.
 ///
 /// Source: RFC 9110 section 7.2, RFC 3986 section 3.2.2; CVE-2026-77560, CVE-2026-48794.
 public struct RequestHost: Sendable, Hashable {
     /// The name, or an IPv4 address, or an IPv6 address in brackets.
     public let name: String
-    /// The port; nil if none is named.
+    /// The port; nil if the text has no port.
     public let port: UInt16?
 
-    /// The host and port as in a URL: `app.example.com`, `app.example.com:8443`.
+    /// The host and port as in a URL, such as `app.example.com` or `app.example.com:8443`.
     public var text: String { port.map { "\(name):\($0)" } ?? name }
 
-    /// The host as sessions compare it: without the port.
-    package var ofSessions: SessionHost? { SessionHost(name) }
+    /// The host that sessions belong to: the host without the port.
+    package var sessionHost: SessionHost? { SessionHost(name) }
 
     /// Parses the value of `Host` or `:authority`; nil if it is neither a host name nor an address.
     ///
-    /// - Parameter text: A host, which a `:` and a port may follow; the port may be empty.
+    /// - Parameter text: A host with or without a `:` and a port. The port may be empty.
     public init?(_ text: String) {
         if text.utf8.first == UInt8(ascii: "[") {
             guard let end = text.utf8.firstIndex(of: UInt8(ascii: "]")) else { return nil }
@@ -46,7 +46,9 @@ public struct RequestHost: Sendable, Hashable {
         }
     }
 
-    /// Parses the port after a `:`; 0 if there is none, and nil if the text is not a port.
+    /// Parses the port after a `:`.
+    ///
+    /// The result is 0 if there is no port, and nil if the port is invalid.
     private static func port(_ text: Substring) -> UInt16? {
         guard let colon = text.utf8.first else { return 0 }
         let digits = text.utf8.dropFirst()

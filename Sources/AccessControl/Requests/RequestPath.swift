@@ -3,19 +3,21 @@
 
 public import Bytes
 
-/// The path of a request, in the one form that rules and pages use.
+/// The decoded path of a request.
 ///
-/// A path that two programs might read differently is rejected, so that no request can be allowed by one reading and
-/// served by another: a path with `%2F`, `%5C`, `%3F`, `%23`, dot segments, empty segments, `;`, `\`, control
-/// characters, bytes that are not UTF-8 or a fragment.
+/// It is never ambiguous.
+///
+/// A path that two programs might read differently is rejected. Otherwise Gatehouse could allow one path, and the
+/// application could serve another. The rejected paths contain `%2F`, `%5C`, `%3F`, `%23`, dot segments, empty
+/// segments, `;`, `\`, control characters, bytes that are not UTF-8, or a fragment.
 ///
 /// Source: RFC 9112 section 3.2, RFC 3986; CVE-2025-54576, CVE-2026-41059 and CVE-2026-40912 among others.
 public struct RequestPath: Sendable, Hashable {
     /// The segments, percent-decoded; empty for `/`.
     ///
-    /// Segments that differ in one byte are different.
+    /// Segments are compared byte by byte.
     public let segments: [UTF8Text]
-    /// True if the path ends in `/`, as folders do.
+    /// True if the path ends with `/`.
     public let endsInSlash: Bool
 
     /// The path, percent-decoded.
@@ -37,10 +39,10 @@ public struct RequestPath: Sendable, Hashable {
         do throws(AmbiguousPath) { try self.init(reading: target) } catch { return nil }
     }
 
-    /// Parses a request target; throws the reason if it is ambiguous.
+    /// Parses a request target, and throws the reason if it is ambiguous.
     ///
     /// - Parameter target: The bytes of the target in origin or absolute form, as in the request line.
-    /// - Throws: ``AmbiguousPath``, the first reason found.
+    /// - Throws: ``AmbiguousPath``, the first reason that is found.
     public init(reading target: Span<UInt8>) throws(AmbiguousPath) {
         let path = try Self.path(of: target)
         guard path.count <= 8192 else { throw .tooLong }
@@ -62,7 +64,7 @@ public struct RequestPath: Sendable, Hashable {
                 segments.append(try Self.decode(bytes))
             } else {
                 guard !Self.isDots(bytes) else { throw .dots }
-                // Plain bytes are ASCII, so there is nothing to repair.
+                // All bytes are ASCII here, so nothing is repaired.
                 segments.append(UTF8Text(repairing: bytes))
             }
             start = end + 1
@@ -72,7 +74,7 @@ public struct RequestPath: Sendable, Hashable {
         self.endsInSlash = endsInSlash
     }
 
-    /// Returns the range of the path in a target: the part without scheme, authority and query.
+    /// Returns the range of the path in a target, without scheme, authority and query.
     private static func path(of target: Span<UInt8>) throws(AmbiguousPath) -> Range<Int> {
         var start = 0
         if let length = schemeLength(target) {
@@ -100,7 +102,7 @@ public struct RequestPath: Sendable, Hashable {
             .utf8CodeUnitCount
     }
 
-    /// Returns whether a byte is visible ASCII that RFC 3986 allows in a path, and not a `;`.
+    /// Returns true if RFC 3986 allows a byte in a path and the byte is not `;`.
     private static func isPlain(_ byte: UInt8) -> Bool {
         guard ASCII.isVisible(byte) else { return false }
         switch byte {

@@ -3,7 +3,9 @@
 
 internal import Bytes
 
-/// An HTTP URL, split into parts that are not checked yet.
+/// An HTTP URL, split into its parts.
+///
+/// The parts are not checked yet.
 package struct RequestURL {
     /// The scheme of a URL.
     package enum Scheme: String, Sendable, Hashable {
@@ -13,7 +15,9 @@ package struct RequestURL {
 
     package let scheme: Scheme
     package let authority: String
-    /// The target as in the request line: the path, `/` if there is none, and the query.
+    /// The target as in the request line: the path and the query.
+    ///
+    /// An empty path is replaced by `/`.
     package let target: String
 
     /// Splits a URL; nil if it does not begin with `http://` or `https://`.
@@ -29,13 +33,13 @@ package struct RequestURL {
 }
 
 extension RequestURL.Scheme {
-    private static let marks: [(mark: [UInt8], scheme: Self)] = [
+    private static let prefixes: [(prefix: [UInt8], scheme: Self)] = [
         (Array("https://".utf8), .https), (Array("http://".utf8), .http),
     ]
 
-    /// The scheme of a URL by its first bytes, in lower case.
+    /// Finds the scheme by the first bytes of a URL in lower case; nil if the scheme is not supported.
     fileprivate init?(beginning bytes: [UInt8]) {
-        guard let found = Self.marks.first(where: { bytes.starts(with: $0.mark) }) else { return nil }
+        guard let found = Self.prefixes.first(where: { bytes.starts(with: $0.prefix) }) else { return nil }
         self = found.scheme
     }
 }

@@ -4,15 +4,15 @@
 package import Bytes
 internal import RealmConfiguration
 
-/// The paths of the pages, the session API and forward authentication: the one table of them.
+/// The table of the paths of the pages, the session API and forward authentication.
 package struct Routes: Sendable, Hashable {
-    /// The beginning of all paths: empty, or as in `/gatehouse`.
+    /// The prefix of all paths: empty, or a path such as `/gatehouse`.
     package let prefix: String
     private let prefixSegments: [UTF8Text]
 
     /// The routes below a prefix.
     ///
-    /// - Parameter prefix: Empty, or as in `/gatehouse`.
+    /// - Parameter prefix: Empty, or a path such as `/gatehouse`.
     package init(prefix: String) {
         self.prefix = prefix
         prefixSegments = prefix.split(separator: "/").map { UTF8Text(String($0)) }
@@ -28,10 +28,10 @@ package struct Routes: Sendable, Hashable {
 
     private func path(_ segment: SignInSettings.Segment) -> String { "\(prefix)/\(segment.rawValue)" }
 
-    /// Returns the route of a path; nil for a path that is not ours.
+    /// Returns the route of a path.
     ///
     /// - Parameter path: The path of a request.
-    /// - Returns: The route of a path; nil for a path that is not ours.
+    /// - Returns: The route; nil if the path has no route.
     package func route(at path: RequestPath) -> Route? {
         guard let (first, rest) = split(path) else { return nil }
         if first == Self.forwardAuth { return forwardAuthRoute(rest, endsInSlash: path.endsInSlash) }
@@ -53,42 +53,44 @@ package struct Routes: Sendable, Hashable {
         }
     }
 
-    /// Returns the route of a path below `auth`, which is always for proxies.
+    /// Returns the route of a path below `auth`.
     ///
-    /// A malformed forward authentication request must not get a page with status 200.
+    /// All these paths are for proxies.
+    ///
+    /// A malformed path also has this route, so that it never gets a page with status 200.
     private func forwardAuthRoute(_ rest: ArraySlice<UTF8Text>, endsInSlash: Bool) -> Route {
         let proxy = rest.first.flatMap { ForwardAuthProxy($0) }
         guard let proxy, proxy.sendsPath || rest.count == 1 && !endsInSlash else { return .forwardAuth(nil) }
         return .forwardAuth(proxy)
     }
 
-    /// The first segment after the prefix, and those after it.
+    /// Returns the first segment after the prefix and the segments after it.
     private func split(_ path: RequestPath) -> (first: UTF8Text, rest: ArraySlice<UTF8Text>)? {
         let count = prefixSegments.count
         guard path.segments.count > count, path.segments.starts(with: prefixSegments) else { return nil }
         return (path.segments[count], path.segments[(count + 1)...])
     }
 
-    /// Returns whether the path is a forward authentication request of a proxy that uses another prefix.
+    /// Returns whether a path looks like a forward authentication request with a wrong prefix.
     ///
-    /// The path has no route, but a rule may match it. The proxy would then take the page for permission of the
-    /// original request.
+    /// Such a path has no route, but a rule may match it. The proxy would then treat the status 200 of the page as
+    /// permission for the original request.
     ///
     /// - Parameter path: A path without a route.
-    /// - Returns: True if the path is a forward authentication request of a proxy that uses another prefix.
+    /// - Returns: True if the path contains `auth` and the name of a proxy.
     package func isMisplacedForwardAuth(_ path: RequestPath) -> Bool {
         zip(path.segments, path.segments.dropFirst()).contains {
             $0 == Self.forwardAuth && ForwardAuthProxy($1) != nil
         }
     }
 
-    /// Returns whether the user can be redirected to a path after the sign-in.
+    /// Returns whether a browser can be redirected to a path after the sign-in.
     ///
-    /// The pages of the sign-in are excluded, as they would cause a loop. Forward authentication and the session API
-    /// are excluded too.
+    /// The sign-in pages are excluded, because they would cause a loop. Forward authentication and the session API are
+    /// excluded too.
     ///
     /// - Parameter path: The path.
-    /// - Returns: True if the user can be redirected to a path after the sign-in.
+    /// - Returns: True if the browser can be redirected to the path.
     package func canReturn(to path: RequestPath) -> Bool {
         guard let (first, _) = split(path) else { return true }
         if first == Self.forwardAuth { return false }
@@ -104,7 +106,7 @@ package struct Routes: Sendable, Hashable {
     )
 }
 
-/// One of the paths of ``Routes``.
+/// A route: one entry of the table ``Routes``.
 package enum Route: Sendable, Hashable {
     case signIn
     case step
@@ -117,12 +119,14 @@ package enum Route: Sendable, Hashable {
     case sessionRefresh
     case sessionEvents
     case sessions
-    /// One session, by the text of its id.
+    /// The session with an id.
+    ///
+    /// The id is not parsed yet.
     case oneSession(UTF8Text)
-    /// Forward authentication; nil for a proxy that is not known.
+    /// Forward authentication; nil if the proxy is not known.
     case forwardAuth(ForwardAuthProxy?)
 
-    /// True for routes of users and their programs, false for those of proxies.
+    /// True if the route is for users and their programs; false if it is for proxies.
     package var isPage: Bool { if case .forwardAuth = self { false } else { true } }
 
     /// The methods that the route accepts.

@@ -4,15 +4,17 @@
 internal import RealmConfiguration
 public import RealmKit
 
-/// The decision of the server about a hypothetical request, with the reason for it.
+/// The decision about a hypothetical request and the reason for it.
 ///
-/// The rules are evaluated as the server evaluates them.
+/// The rules are evaluated in the same way as for a real request.
 public struct Explanation: Sendable, Hashable {
     /// A hypothetical request.
     public struct Request: Sendable {
         /// The method.
         public let method: String
-        /// A URL of http or https, or a path alone, for which no host is known.
+        /// A URL of http or https, or a path.
+        ///
+        /// A path has no host.
         public let url: String
         /// The signed-in user of the request; nil if there is none.
         public let user: SignedInUser?
@@ -23,7 +25,7 @@ public struct Explanation: Sendable, Hashable {
         ///
         /// - Parameters:
         ///   - method: The method.
-        ///   - url: A URL of http or https, or a path alone.
+        ///   - url: A URL of http or https, or a path.
         ///   - user: The signed-in user of the request; nil if there is none.
         ///   - peer: The address that the request comes from; nil if it is not known.
         public init(method: String, url: String, user: SignedInUser? = nil, peer: String? = nil) {
@@ -33,31 +35,31 @@ public struct Explanation: Sendable, Hashable {
             self.peer = peer
         }
 
-        /// Returns whether a text is an address that a request can come from.
+        /// Returns whether a text is a valid client address.
         ///
         /// - Parameter text: The text.
-        /// - Returns: True for an address of IPv4 or IPv6 without a port.
+        /// - Returns: True if the text is an IPv4 or IPv6 address without a port.
         public static func isAddress(_ text: String) -> Bool { NetworkAddress(text[...]) != nil }
     }
 
-    /// The status of the answer: 200, 400, 401, 403 or 405.
+    /// The status of the response: 200, 400, 401, 403 or 405.
     public let status: Int
-    /// The answer and its reason, then a line for each rule, in the order of evaluation.
+    /// The status and the reason, and a line for each rule in the order of evaluation.
     public let lines: [String]
 
     /// True if the server would allow the request.
     public var isAllowed: Bool { status == 200 }
-    /// All lines.
+    /// All lines as one text.
     public var text: String { lines.joined(separator: "\n") }
 }
 
 extension ProtectionRules {
-    /// Returns the decision about a request, with the reason for it.
+    /// Returns the decision about a hypothetical request and the reason for it.
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - pages: The prefix of the paths of the sign-in pages, to which no rule applies; nil if there are none.
-    /// - Returns: The answer, with a line for every rule.
+    ///   - pages: The prefix of the sign-in pages; nil if there are no sign-in pages. No rule applies to these pages.
+    /// - Returns: The decision, with a line for each rule.
     public func explain(_ request: Explanation.Request, pages: String? = nil) -> Explanation {
         let target: (host: RequestHost?, path: RequestPath)
         switch read(request.url) {
@@ -73,23 +75,23 @@ extension ProtectionRules {
             return Explanation(status: 200, lines: [line])
         }
         let match = match(host: target.host, path: target.path, method: request.method)
-        let (status, reason) = Self.answer(match, request, isForwarded: target.host != nil)
+        let (status, reason) = Self.answer(match, request, hasHost: target.host != nil)
         var lines = ["\(status): \(reason)"]
         if target.host == nil, hosts.contains(where: { $0.host != .any }) {
             lines.append("the URL has no host, so rules for hosts are skipped")
         }
         for rules in hosts {
-            for place in rules.paths {
-                for guarded in place.rules {
+            for pathRules in rules.paths {
+                for compiled in pathRules.rules {
                     let reason = Self.reason(
-                        guarded,
+                        compiled,
                         match,
                         rules.matches(target.host),
-                        place.matches(target.path),
+                        pathRules.matches(target.path),
                         request.method
                     )
-                    let methods = guarded.rule.methods.map { " \($0)" }.joined()
-                    let name = [guarded.rule.place, "protect", guarded.rule.target + methods].filter { !$0.isEmpty }
+                    let methods = compiled.rule.methods.map { " \($0)" }.joined()
+                    let name = [compiled.rule.place, "protect", compiled.rule.target + methods].filter { !$0.isEmpty }
                     lines.append("  \(name.joined(separator: " ")): \(reason)")
                 }
             }
@@ -113,15 +115,15 @@ extension ProtectionRules {
     private static func answer(
         _ match: Match,
         _ request: Explanation.Request,
-        isForwarded: Bool
+        hasHost: Bool
     ) -> (Int, String) {
         switch match {
-        case .none where isForwarded: (403, "no rule matches, so forward authentication denies the request")
+        case .none where hasHost: (403, "no rule matches, so forward authentication denies the request")
         case .none: (200, "no rule matches, so the server allows the request")
         case .ambiguousHost: (400, "the host is neither a name nor an address")
         case .uncovered(let allowed):
             (405, "the rules for the path apply to \(allowed.joined(separator: ", ")), not to \(request.method)")
-        case .rule(let guarded): answer(guarded.rule, request)
+        case .rule(let compiled): answer(compiled.rule, request)
         }
     }
 
@@ -152,18 +154,18 @@ extension ProtectionRules {
         return (403, "\(name), in \(groups), does not meet: \(required)")
     }
 
-    /// Returns the reason why a rule decides or does not decide.
+    /// Returns the reason why a rule decides about a request or does not.
     private static func reason(
-        _ guarded: CompiledRule,
+        _ compiled: CompiledRule,
         _ match: Match,
         _ isHost: Bool,
         _ isPath: Bool,
         _ method: String
     ) -> String {
-        if case .rule(let deciding) = match, deciding === guarded { return "decides" }
+        if case .rule(let deciding) = match, deciding === compiled { return "decides" }
         guard isHost else { return "applies to another host" }
         guard isPath else { return "applies to another path" }
-        guard guarded.rule.matches(method: method) else { return "applies to other methods" }
+        guard compiled.rule.matches(method: method) else { return "applies to other methods" }
         return "matches too, but another rule is more specific"
     }
 }
@@ -178,7 +180,9 @@ extension Explanation {
 }
 
 extension ProtectRule.Requirement {
-    /// The requirement as realms.conf spells it; for roles, the groups and users that have them.
+    /// The requirement as in realms.conf.
+    ///
+    /// For a role, it includes the groups and users of the role.
     fileprivate var explanation: String {
         switch self {
         case .any, .users, .groups: description

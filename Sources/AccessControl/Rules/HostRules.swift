@@ -4,28 +4,32 @@
 internal import Bytes
 internal import RealmConfiguration
 
-/// The rules of one host, of all hosts below a domain or of all hosts, in the order of evaluation.
+/// The rules for one host, for all hosts below a domain, or for all hosts.
+///
+/// They are in the order of evaluation.
 struct HostRules: Sendable {
     let host: ProtectRule.Host
     let paths: [PathRules]
 
     init(_ host: ProtectRule.Host, _ rules: [ProtectionRules.CompiledRule]) {
         self.host = host
-        // The keys are bytes: as strings, two spellings of an accent would be the same key.
+        // The keys are bytes, because two strings with different encodings of an accent are equal.
         var paths: [[UInt8]: [ProtectionRules.CompiledRule]] = [:]
-        for guarded in rules {
-            let rule = guarded.rule
+        for compiled in rules {
+            let rule = compiled.rule
             let path = rule.path.utf8.split(separator: UInt8(ascii: "/")).joined(separator: [UInt8(ascii: "/")])
-            paths[[rule.isExact ? 1 : 0] + path, default: []].append(guarded)
+            paths[[rule.isExact ? 1 : 0] + path, default: []].append(compiled)
         }
-        // Of two paths with the same number of segments, at most one matches a request; the order by name makes
+        // Paths with the same number of segments never match the same request. They are sorted by name only to make
         // explanations readable.
         self.paths = paths.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map { PathRules($0.value) }.sorted {
             $0.isExact == $1.isExact ? $0.segments.count > $1.segments.count : $0.isExact
         }
     }
 
-    /// Returns a host in the form in which rules compare hosts; in another spelling it would never match.
+    /// Returns the canonical form of a host.
+    ///
+    /// A host in another form would never match a request.
     static func canonical(_ host: ProtectRule.Host) -> ProtectRule.Host {
         switch host {
         case .any: .any
@@ -34,7 +38,7 @@ struct HostRules: Sendable {
         }
     }
 
-    /// Returns whether these rules apply to a host.
+    /// Returns true if these rules apply to a host.
     func matches(_ host: RequestHost?) -> Bool {
         switch self.host {
         case .any: true
@@ -43,7 +47,7 @@ struct HostRules: Sendable {
         }
     }
 
-    /// Returns whether a name is one or more labels and then the domain.
+    /// Returns true if a name consists of one or more labels and then the domain.
     private static func isBelow(_ name: String, _ domain: String) -> Bool {
         let (name, domain) = (name.utf8Span.span, domain.utf8Span.span)
         let dot = name.count - domain.count - 1
@@ -54,7 +58,9 @@ struct HostRules: Sendable {
 }
 
 extension ProtectRule.Host {
-    /// The precedence of the host; rules with a greater rank are evaluated first.
+    /// The precedence of the host.
+    ///
+    /// Rules with a higher rank are evaluated first.
     var rank: Int {
         switch self {
         case .any: -1
@@ -64,15 +70,21 @@ extension ProtectRule.Host {
     }
 }
 
-/// The rules of one path, each for different methods.
+/// The rules of one path.
+///
+/// Each rule is for different methods.
 struct PathRules: Sendable {
     let isExact: Bool
     let segments: [UTF8Text]
     let rules: [ProtectionRules.CompiledRule]
-    /// The methods that the rules name, and HEAD where they name GET; empty if they name none.
+    /// The allowed methods: the methods of the rules, and HEAD if a rule names GET.
+    ///
+    /// Empty if the rules name no methods.
     let allowed: [String]
 
-    /// - Parameter rules: At least one; their path and exactness are the same.
+    /// The rules of a path.
+    ///
+    /// - Parameter rules: At least one rule. All rules have the same path and the same value of `isExact`.
     init(_ rules: [ProtectionRules.CompiledRule]) {
         isExact = rules.first?.rule.isExact ?? false
         segments = rules.first?.rule.path.split(separator: "/").map { UTF8Text(String($0)) } ?? []
@@ -81,10 +93,10 @@ struct PathRules: Sendable {
         allowed = (methods.contains("GET") ? methods.union(["HEAD"]) : methods).sorted()
     }
 
-    /// Returns whether these rules apply to a path: to their own path and, unless they are exact, to the paths below
-    /// it.
+    /// Returns true if these rules apply to a path.
     ///
-    /// Segments are compared byte by byte: two spellings that Unicode treats as equal are two paths.
+    /// Exact rules apply only to their own path. Other rules also apply to the paths below it. Segments are compared
+    /// byte by byte.
     func matches(_ path: RequestPath) -> Bool {
         let count = path.segments.count
         guard isExact ? segments.count == count : segments.count <= count else { return false }

@@ -5,9 +5,9 @@ internal import Bytes
 public import RealmConfiguration
 public import RealmKit
 
-/// A user about whom a rule can decide: a newly authenticated one, or the user of an existing session.
+/// A user that a rule can decide about: the identity of a new login, or the user of a session.
 ///
-/// Group membership is a method, so that neither type has to build a list of its groups.
+/// Membership in a group is a method, because building a list of the groups would be slower.
 private protocol RuleUser {
     var realm: String { get }
     var username: Username { get }
@@ -21,21 +21,23 @@ extension ProtectRule {
     /// Returns whether the rule allows a signed-in user.
     ///
     /// - Parameter user: The user.
-    /// - Returns: True if the rule allows all requests, or if one of its realms has accepted the user and the user
-    ///   meets one of its requirements.
+    /// - Returns: True if the rule allows all requests, or if the user belongs to one of its realms and meets
+    ///   one of its requirements.
     public func allows(_ user: SignedInUser) -> Bool { admits(user) }
 
     /// Returns whether the rule allows a newly authenticated user.
     ///
     /// - Parameter identity: The identity of the user.
-    /// - Returns: True if the rule allows all requests, or if one of its realms has accepted the user and the user
-    ///   meets one of its requirements.
+    /// - Returns: True if the rule allows all requests, or if the user belongs to one of its realms and meets
+    ///   one of its requirements.
     public func allows(_ identity: AuthenticatedIdentity) -> Bool { admits(identity) }
 
-    /// Returns whether the rule applies to a method; a rule for GET applies to HEAD too (RFC 9110 section 9.3.2).
+    /// Returns whether the rule applies to a method.
     ///
-    /// - Parameter method: The method of a request; upper and lower case differ.
-    /// - Returns: True if the method is one of the rule's, or if the rule names none.
+    /// A rule for GET also applies to HEAD (RFC 9110 section 9.3.2).
+    ///
+    /// - Parameter method: The method of a request. Upper and lower case are different.
+    /// - Returns: True if the rule names the method, or if it names no methods.
     public func matches(method: String) -> Bool {
         methods.isEmpty || methods.contains { $0.hasBytes(of: method) }
             || method.hasBytes(of: "HEAD") && methods.contains("GET")
@@ -43,14 +45,16 @@ extension ProtectRule {
 
     /// Returns whether the rule accepts requests from an address.
     ///
-    /// - Parameter peer: An address as text; it is read only if the rule names networks.
-    /// - Returns: True if the address is in one of the rule's networks, or if the rule names none. A text that is not
+    /// - Parameter peer: The address as text. It is parsed only if the rule names networks.
+    /// - Returns: True if the address is in a network of the rule, or if the rule names no networks. A text that is not
     ///   an address is in no network.
     public func matches(peer: String?) -> Bool {
         networks.isEmpty || matches(peer.flatMap { NetworkAddress($0[...]) })
     }
 
-    /// Returns whether the rule accepts requests from an address; nil is an address that cannot be parsed.
+    /// Returns true if the rule accepts requests from an address.
+    ///
+    /// An address that cannot be parsed is nil.
     package func matches(_ address: NetworkAddress?) -> Bool {
         guard !networks.isEmpty else { return true }
         guard let address else { return false }
@@ -85,9 +89,9 @@ extension Role {
 }
 
 extension [String] {
-    /// Returns whether a name is among the elements, compared byte by byte.
+    /// Returns true if an element has the same bytes as a name.
     ///
-    /// Two spellings that Unicode treats as equal are two names, as they are in a ``Username``.
+    /// `String` treats some different byte sequences as equal, but ``Username`` does not.
     fileprivate func contains(bytesOf name: String) -> Bool {
         contains { $0.hasBytes(of: name) }
     }

@@ -3,14 +3,21 @@
 
 public import RealmConfiguration
 
-/// The rules of a configuration, which determine the rule that decides about a request.
+/// The rules of a configuration.
 ///
-/// The rules of the most specific host are evaluated first: those of a name, then those of the longest domain, then
-/// those of all hosts. Within a host an exact path comes first, then the longest path that is the path of the request
-/// or a folder above it. If no rule of a host matches the path, the rules of the next host are evaluated. The order in
-/// the file has no effect.
+/// They determine which rule decides about a request.
+///
+/// 1. Rules for a host name are evaluated first, then rules for a domain, the longest domain first, and then rules for
+///    all hosts.
+/// 2. Within a host, a rule for the exact path is evaluated first. Then follow the rules for the path and the folders
+///    above it, the longest path first.
+/// 3. If no rule of a host matches the path, the rules of the next host are evaluated.
+///
+/// The order in the file has no effect.
 public struct ProtectionRules: Sendable {
-    /// A rule as an object, which is compared by identity.
+    /// A rule as an object.
+    ///
+    /// Two objects are compared by identity, which is fast.
     package final class CompiledRule: Sendable {
         package let rule: ProtectRule
 
@@ -21,26 +28,25 @@ public struct ProtectionRules: Sendable {
     package enum Match: Sendable {
         /// No rule matches the request.
         case none
-        /// Rules match the path, and none of them matches the method: 405.
+        /// 405: rules match the path, but none of them matches the method.
         ///
-        /// A rule for a shorter path is not evaluated: it could allow a client that the rules for the path are meant to
-        /// deny.
+        /// Rules for shorter paths are not evaluated. They could allow a client that the rules for this path deny.
         case uncovered(allowed: [String])
         /// The rule that decides.
         case rule(CompiledRule)
-        /// Some rules are limited to hosts, and the host of the request cannot be compared with them: 400.
+        /// 400: there are rules for hosts, and the host of the request is invalid.
         case ambiguousHost
     }
 
     let hosts: [HostRules]
     /// All rules, in no order.
     package let all: [ProtectRule]
-    /// True if a rule is limited to a host or a domain.
+    /// True if there is a rule for a host or a domain.
     package let hasHosts: Bool
 
     /// Rules in any order.
     ///
-    /// - Parameter rules: The rules; those of one host, path and exactness apply to different methods.
+    /// - Parameter rules: The rules. Rules with the same host, path and value of `isExact` must have different methods.
     public init(_ rules: [ProtectRule]) {
         all = rules
         var groups: [ProtectRule.Host: [CompiledRule]] = [:]
@@ -51,39 +57,39 @@ public struct ProtectionRules: Sendable {
         hasHosts = hosts.contains { $0.host != .any }
     }
 
-    /// Returns the rule for a request; nil if no rule matches it, or if the matching rules apply to other methods.
+    /// Returns the rule that decides about a request.
     ///
     /// - Parameters:
-    ///   - host: The host of the request, as the request spells it.
+    ///   - host: The host of the request as received.
     ///   - path: The request's path.
     ///   - method: The request's method.
-    /// - Returns: The rule that decides; nil if there is none.
+    /// - Returns: The rule; nil if no rule matches the request, or if the matching rules are for other methods.
     public func rule(host: String? = nil, path: RequestPath, method: String = "GET") -> ProtectRule? {
-        guard case .rule(let guarded) = match(host: host, path: path, method: method) else { return nil }
-        return guarded.rule
+        guard case .rule(let compiled) = match(host: host, path: path, method: method) else { return nil }
+        return compiled.rule
     }
 
     /// Returns the result of matching a request against the rules.
     ///
     /// - Parameters:
-    ///   - host: The host of the request, as the request spells it; it is parsed only if a rule is limited to hosts.
+    ///   - host: The host of the request as received. It is parsed only if there is a rule for a host.
     ///   - path: The request's path.
     ///   - method: The request's method.
-    /// - Returns: The rule that decides, or the reason why there is none.
+    /// - Returns: The rule that decides, or the reason why no rule decides.
     package func match(host: String?, path: RequestPath, method: String) -> Match {
         guard hasHosts, let host else { return match(nil as RequestHost?, path, method) }
         guard let host = RequestHost(host) else { return .ambiguousHost }
         return match(host, path, method)
     }
 
-    /// Returns the result of matching a request whose host has been parsed already.
+    /// Returns the result of matching a request whose host is already parsed.
     package func match(host: RequestHost?, path: RequestPath, method: String) -> Match { match(host, path, method) }
 
     private func match(_ host: RequestHost?, _ path: RequestPath, _ method: String) -> Match {
         for rules in hosts where rules.matches(host) {
-            for place in rules.paths where place.matches(path) {
-                for guarded in place.rules where guarded.rule.matches(method: method) { return .rule(guarded) }
-                return .uncovered(allowed: place.allowed)
+            for pathRules in rules.paths where pathRules.matches(path) {
+                for compiled in pathRules.rules where compiled.rule.matches(method: method) { return .rule(compiled) }
+                return .uncovered(allowed: pathRules.allowed)
             }
         }
         return .none

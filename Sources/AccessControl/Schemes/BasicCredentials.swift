@@ -3,15 +3,15 @@
 
 public import RealmKit
 
-/// A user name and a password from a request, in one piece of memory that is wiped.
+/// A user name and a password of HTTP Basic, in one block of memory that is wiped after use.
 ///
-/// They are separated only when the user has to be logged in. For most requests it is enough to find them in the
-/// credential cache.
+/// Most requests only need to find the credentials in the credential cache. The name and the password are separated
+/// only for a login.
 public struct BasicCredentials: Sendable {
     private let secret: Secret
     private let colon: Int
 
-    /// Takes the decoded credentials; nil if no user can have such a name and password.
+    /// Creates credentials from the decoded bytes; nil if no user can have such a name or password.
     ///
     /// - Parameter decoded: The user name, a colon and the password.
     init?(_ decoded: Secret) {
@@ -38,8 +38,8 @@ public struct BasicCredentials: Sendable {
 
     /// Returns the user name and the password as separate values.
     ///
-    /// - Returns: The user name and the password; nil if no user can have such a name, or if the bytes are not UTF-8
-    ///   (RFC 7617 section 2.1).
+    /// - Returns: The user name and the password; nil if the name is not valid, or if the bytes are not UTF-8 (RFC 7617
+    ///   section 2.1).
     public func separated() -> (username: Username, password: Secret)? {
         withBytes { name, password in
             let parts = unsafe name.withUnsafeBufferPointer { name in

@@ -10,23 +10,27 @@ internal import RealmKit
 public enum BasicScheme {
     /// The result of reading the `Authorization` fields of a request.
     public enum Presented: Sendable {
-        /// No credentials, or those of another scheme.
+        /// There are no credentials, or only credentials of another scheme.
         case nothing
         /// A name and a password.
         case credentials(BasicCredentials)
-        /// Well-formed credentials that no user can have; the response is the one to a wrong password.
+        /// The credentials are well-formed, but no user can have them.
+        ///
+        /// The response is the same as for a wrong password.
         case unusable
-        /// Fields that the grammar does not allow; the response is 400.
+        /// The fields are malformed, with the reason.
+        ///
+        /// The response is 400.
         case malformed(String)
     }
 
-    /// The longest name and password together, in bytes.
+    /// The maximum length of name and password together, in bytes.
     public static let maximumBytes = 5120
 
-    /// The value of a `WWW-Authenticate` field.
+    /// Returns the value of a `WWW-Authenticate` field.
     ///
-    /// - Parameter realm: The realm's name; it must not hold control characters.
-    /// - Returns: The whole value, quoted as RFC 9110 section 5.6.4 requires.
+    /// - Parameter realm: The name of the realm. It must not contain control characters.
+    /// - Returns: The value, with the name as a quoted-string of RFC 9110 section 5.6.4.
     public static func challenge(realm: String) -> String {
         "Basic realm=\(quoted(realm)), charset=\"UTF-8\""
     }
@@ -43,8 +47,8 @@ public enum BasicScheme {
 
     /// Reads the `Authorization` fields of a request.
     ///
-    /// - Parameter fields: The value of each such field, in order.
-    /// - Returns: The result; never more than one pair of credentials.
+    /// - Parameter fields: The values of all `Authorization` fields, in order.
+    /// - Returns: The result.
     public static func read(_ fields: [UTF8Text]) -> Presented {
         guard let field = fields.first else { return .nothing }
         return read(field.string.utf8Span.span, count: fields.count)
@@ -53,8 +57,8 @@ public enum BasicScheme {
     /// Reads the `Authorization` field of a request.
     ///
     /// - Parameters:
-    ///   - field: The value of the first field, without blanks around it.
-    ///   - count: The number of fields; more than one is malformed, regardless of their values.
+    ///   - field: The value of the first field, without surrounding white space.
+    ///   - count: The number of fields. More than one field is malformed, even if the values are equal.
     /// - Returns: The result.
     package static func read(_ field: Span<UInt8>, count: Int) -> Presented {
         guard count == 1 else { return .malformed("more than one Authorization field") }

@@ -4,11 +4,13 @@
 package import HTTPTypes
 package import RealmConfiguration
 
-/// The challenge of a rule: the realm and the schemes with which a client has to authenticate.
+/// The challenge of a rule: the realm and the schemes by which a client can authenticate.
 package struct Challenge: Sendable, Hashable {
-    /// The name of the protection space: the rule's first realm.
+    /// The first realm of the rule.
+    ///
+    /// It is the name of the protection space (RFC 9110 section 11.5).
     package let realm: String
-    /// The schemes offered, in order.
+    /// The schemes, in the order of preference.
     package let schemes: [ProtectRule.Scheme]
 
     /// The challenge of a rule.
@@ -19,21 +21,26 @@ package struct Challenge: Sendable, Hashable {
         self.schemes = schemes
     }
 
-    /// The challenge for a script of a page: the form alone, if the form is the rule's first scheme.
+    /// The challenge for a script of a page.
     ///
-    /// A browser that is offered Basic opens a dialog over the page, and the script waits for it.
+    /// If the form is the first scheme, it is the only scheme.
+    ///
+    /// With Basic among the schemes, a browser would open a password dialog for the request of the script.
     package var forScripts: Challenge { schemes.first == .form ? Challenge(realm: realm, schemes: [.form]) : self }
 
-    /// Adds a `WWW-Authenticate` field for each scheme; every 401 response must have one (RFC 9110 section 15.5.2).
+    /// Adds a `WWW-Authenticate` field for each scheme.
     ///
-    /// A sign-in page has no registered scheme. Its field follows the draft of HTTP cookie authentication
-    /// (draft-broyer-http-cookie-auth); clients that do not know the scheme ignore it.
+    /// A 401 response must have such a field (RFC 9110 section 15.5.2).
+    ///
+    /// There is no registered scheme for a sign-in page. Its field follows draft-broyer-http-cookie-auth. Clients
+    /// ignore a scheme that they do not know.
     ///
     /// - Parameters:
-    ///   - headers: The response's fields.
+    ///   - headers: The header fields of the response.
     ///   - routes: The paths of the sign-in page.
-    ///   - isFirstOnly: True if the proxy may pass on only the first field, as nginx before 1.23 does. Basic then comes
-    ///     first, because programs need it; users are redirected to the page.
+    ///   - isFirstOnly: True if the proxy may pass on only the first field, like nginx before 1.23. Basic is then the
+    ///     first field, because programs need it. Browsers are redirected to the sign-in page and do not need the
+    ///     field.
     package func add(to headers: inout HTTPFields, signInAt routes: Routes, isFirstOnly: Bool = false) {
         let ordered = isFirstOnly ? schemes.filter { $0 == .basic } + schemes.filter { $0 != .basic } : schemes
         for scheme in ordered {

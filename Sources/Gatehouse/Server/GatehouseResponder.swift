@@ -172,7 +172,7 @@ struct GatehouseResponder: Responder {
         case .allowed(let allowed): user = allowed
         case .noMatchingRule: user = nil
         }
-        guard received.isSafe else { return .methodNotAllowed(StandardResponse.readingMethods) }
+        guard received.isSafe else { return .methodNotAllowed(StandardResponse.safeMethods) }
         if let user { return .welcome(user) }
         guard let path = received.path else { return .notFound }
         if path.segments.isEmpty { return .index }

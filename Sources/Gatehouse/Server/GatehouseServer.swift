@@ -168,9 +168,9 @@ public struct GatehouseServer: Service {
                 )
             }
             let tls = try before.tls.reloaded(configuration.server, files: files)
-            await RealmRefresher.prime(configuration.realms)
+            await RealmRefresher.runFirstChecks(configuration.realms)
             let responder = try makeResponder(configuration, tls)
-            signIn.noteReload()
+            signIn.countReload()
             server.use(responder)
             await signIn.recheck(configuration)
             contexts.replace(with: tls.context)

@@ -125,7 +125,8 @@ struct RealmAccess: Sendable {
         return .client(client)
     }
 
-    /// Returns whether the request changes something and comes from a page of another site, as far as browsers report it.
+    /// Returns whether the request changes something and comes from a page of another site, as far as browsers report
+    /// it.
     func isForged(_ request: Request, path: RequestPath, client: RequestClient) -> Bool {
         !request.isSafe && webRequest(request, path: path, client: client).isCrossOrigin
     }
@@ -182,7 +183,7 @@ struct RealmAccess: Sendable {
         }
     }
 
-    private static let readOnly = StandardResponse.methodNotAllowed(StandardResponse.readingMethods)
+    private static let readOnly = StandardResponse.methodNotAllowed(StandardResponse.safeMethods)
 
     static func note(_ report: LoginReport, in logger: Logger) {
         logger.info(

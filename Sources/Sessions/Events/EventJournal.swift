@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// The latest events of a session, and the streams that receive the next ones.
+/// The latest events of a session, and the open streams that receive its new events.
 struct EventJournal: Sendable {
     /// The number of events that are kept for clients that reconnect.
     static let capacity = 16
@@ -11,7 +11,9 @@ struct EventJournal: Sendable {
     private var streams: [EventStream] = []
     private var isOver = false
 
-    /// Delivers an event to all streams and keeps it for clients that reconnect; no event follows an end.
+    /// Delivers an event to all streams and keeps it for clients that reconnect.
+    ///
+    /// Events after the end event are ignored.
     mutating func publish(_ event: SessionEvent) {
         guard !isOver else { return }
         if case .ended = event { isOver = true }
@@ -23,16 +25,16 @@ struct EventJournal: Sendable {
         if isOver { streams = [] }
     }
 
-    /// Delivers the events that a stream has missed, and all that follow.
+    /// Adds a stream, and delivers the kept events that its client has missed.
     ///
     /// - Parameters:
     ///   - stream: The stream.
-    ///   - number: The last event that its client has received; nil to replay none.
+    ///   - number: The number of the last event that the client has received; nil to deliver only new events.
     /// - Returns: False if the session has ended.
     mutating func attach(_ stream: EventStream, after number: UInt64?) -> Bool {
         guard !isOver else { return false }
         if let number {
-            // A number higher than the last is from before a restart: the client has received none of these events.
+            // A number above the last number is from before a restart. The client has received none of the kept events.
             let received = number > lastNumber ? 0 : number
             for event in events where event.number.map({ $0 > received }) ?? false {
                 stream.deliver(event, isLast: false)

@@ -3,12 +3,14 @@
 
 internal import Synchronization
 
-/// The events that one client has still to receive.
+/// The queue of events for one client.
 ///
-/// It is not an `AsyncStream`. The buffer of one cannot be inspected, so a heartbeat would push an event out of a full
-/// buffer; and two concurrent readers end the process.
+/// An `AsyncStream` is not used, for two reasons. Its buffer cannot be inspected, so a heartbeat would remove an event
+/// from a full buffer. Two concurrent readers would stop the process.
 final class EventStream: Sendable {
-    /// The number of events that wait for a slow reader; beyond it the oldest is dropped.
+    /// The maximum number of events that wait for a slow reader.
+    ///
+    /// If there are more, the oldest event is removed.
     static let capacity = 32
 
     private struct State {
@@ -19,17 +21,17 @@ final class EventStream: Sendable {
 
     private let state = Mutex(State())
 
-    /// Delivers an event to the reader, which may come later.
+    /// Delivers an event to the reader, or queues it until the reader asks for the next event.
     ///
     /// - Parameters:
     ///   - event: The event.
-    ///   - isLast: True if the stream ends with it.
+    ///   - isLast: True if the stream ends with this event.
     func deliver(_ event: NumberedSessionEvent, isLast: Bool) {
         let reader = state.withLock { state -> CheckedContinuation<NumberedSessionEvent?, Never>? in
             guard !state.isOver else { return nil }
             state.isOver = isLast
             if let reader = state.reader.take() { return reader }
-            // Nothing is delivered after a last event, so it is never the oldest one.
+            // No event follows the last event, so the last event is never removed here.
             if state.waiting.count == Self.capacity { state.waiting.removeFirst() }
             state.waiting.append(event)
             return nil
@@ -37,7 +39,7 @@ final class EventStream: Sendable {
         reader?.resume(returning: event)
     }
 
-    /// Delivers a heartbeat, unless an event waits already.
+    /// Delivers a heartbeat, unless an event is already queued.
     func deliverHeartbeat() {
         let reader = state.withLock { state in
             if !state.isOver, state.reader == nil, state.waiting.isEmpty {
@@ -50,7 +52,7 @@ final class EventStream: Sendable {
 
     /// Waits for the next event.
     ///
-    /// - Returns: The event; nil when the stream is over or the task is cancelled.
+    /// - Returns: The event; nil when the stream has ended or the task is cancelled.
     func next() async -> NumberedSessionEvent? {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -58,7 +60,7 @@ final class EventStream: Sendable {
                     state -> (NumberedSessionEvent??, CheckedContinuation<NumberedSessionEvent?, Never>?) in
                     if !state.waiting.isEmpty { return (state.waiting.removeFirst(), nil) }
                     if state.isOver || Task.isCancelled { return (.some(nil), nil) }
-                    // A stream has one reader: if a second one waits, the stream ends for the first.
+                    // A stream has one reader. If a second reader waits, the stream ends for the first reader.
                     let earlier = state.reader
                     state.reader = continuation
                     return (nil, earlier)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// The event streams that are open, by number.
+/// The open event streams of all sessions.
 struct OpenStreams: Sendable {
+    /// The streams by their numbers.
     private(set) var streams: [UInt64: EventStream] = [:]
     private(set) var countBySession: [SessionID: Int] = [:]
     private var lastNumber: UInt64 = 0
@@ -10,7 +11,7 @@ struct OpenStreams: Sendable {
 
     /// Adds a stream.
     ///
-    /// - Returns: Its number.
+    /// - Returns: The number of the stream.
     /// - Throws: ``SessionFault``: `closing`, `tooManyStreams`.
     mutating func open(
         _ stream: EventStream,
@@ -32,9 +33,9 @@ struct OpenStreams: Sendable {
         countBySession[id] = count > 0 ? count : nil
     }
 
-    /// Rejects further streams from now on.
+    /// Rejects new streams from now on.
     ///
-    /// - Returns: The streams that are open.
+    /// - Returns: The open streams, to be ended by the caller.
     mutating func closeAll() -> [EventStream] {
         isClosed = true
         return Array(streams.values)

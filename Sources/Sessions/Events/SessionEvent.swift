@@ -1,27 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// An event of a session, for its clients.
+/// An event of a session that is sent to its clients.
 public enum SessionEvent: Sendable, Hashable {
-    /// The session ends after this many seconds without a request; sent once, and again after
-    /// ``extended(idleExpiry:)``.
+    /// The session ends in this many seconds if there is no request.
+    ///
+    /// The event is sent once, and again after each ``extended(idleExpiry:)``.
     case expiring(seconds: Int)
-    /// A session that was about to expire was used; its new end without another request, in seconds since 1970.
+    /// The session was used after ``expiring(seconds:)``.
+    ///
+    /// The value is its new idle end, in seconds since 1970.
     case extended(idleExpiry: Int)
-    /// The session has ended; no event follows.
-    case ended(SessionEnd)
-    /// A message of an administrator to the user.
+    /// The session has ended.
+    ///
+    /// This is its last event.
+    case ended(SessionEndCause)
+    /// A message from an administrator to the user.
     case message(String)
-    /// The stream is alive; without a number.
+    /// The connection is still open.
+    ///
+    /// The event has no number.
     case heartbeat
-    /// The server stops, and the session may continue after a restart; no event follows; without a number.
+    /// The server is stopping.
+    ///
+    /// This is the last event of the stream, and it has no number.
+    ///
+    /// The session may continue after a restart.
     case closing
 }
 
 /// An event and its number, which a client sends as `Last-Event-ID` when it reconnects.
 public struct NumberedSessionEvent: Sendable, Hashable {
-    /// The number: 1 for the first event of the session, one more for each that follows; nil for events that are not
-    /// replayed.
+    /// The number of the event; nil for an event that is not replayed.
+    ///
+    /// The first event of a session has the number 1, and each later event the next number.
     public let number: UInt64?
     /// The event.
     public let event: SessionEvent

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// The events of a session, for one client, as they happen.
+/// The events of a session as an asynchronous sequence, for one client.
 ///
-/// The sequence ends after ``SessionEvent/ended(_:)``, after ``SessionEvent/closing`` and when the task that reads it is
-/// cancelled. A slow reader loses the oldest events, never the last one. The sequence counts as an open stream of the
-/// session until it and its iterators are released. It is for one reader.
+/// The sequence ends after ``SessionEvent/ended(_:)``, after ``SessionEvent/closing``, and when the task that reads it
+/// is cancelled. A slow reader loses the oldest events, but never the last event. The sequence counts as an open stream
+/// of the session until the sequence and its iterators are released. Only one task may read it.
 public struct SessionEvents: AsyncSequence, Sendable {
     /// An event and its number.
     public typealias Element = NumberedSessionEvent
@@ -21,13 +21,13 @@ public struct SessionEvents: AsyncSequence, Sendable {
 
         /// Waits for the next event.
         ///
-        /// - Returns: The event; nil after the last.
+        /// - Returns: The event; nil after the last event.
         public mutating func next() async -> NumberedSessionEvent? { await events.stream.next() }
 
         /// Waits for the next event.
         ///
         /// - Parameter actor: The actor of the caller.
-        /// - Returns: The event; nil after the last.
+        /// - Returns: The event; nil after the last event.
         public mutating func next(isolation actor: isolated (any Actor)?) async -> NumberedSessionEvent? {
             await events.stream.next()
         }
@@ -37,7 +37,9 @@ public struct SessionEvents: AsyncSequence, Sendable {
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(events: self) }
 }
 
-/// A stream's entry among the open streams, which ends when it is released.
+/// The registration of an open stream.
+///
+/// The stream is closed when the registration is released.
 final class StreamRegistration: Sendable {
     private let onRelease: @Sendable () -> Void
 

@@ -3,12 +3,12 @@
 
 public import RealmKit
 
-/// A command that another program has stored for a running server, about its sessions.
+/// A command about sessions that another program has stored for a running server.
 public struct SessionCommand: Sendable, Hashable {
-    /// The longest message, in bytes of UTF-8.
+    /// The maximum length of a message, in bytes of UTF-8.
     public static let maximumMessageBytes = 1000
 
-    /// An action on some sessions.
+    /// The action of a command, and the sessions that it applies to.
     public enum Action: Sendable, Hashable {
         /// Ends sessions.
         case end(SessionSelection)
@@ -16,7 +16,9 @@ public struct SessionCommand: Sendable, Hashable {
         case message(SessionSelection, String)
     }
 
-    /// The number: one higher than that of the command before, and never used again.
+    /// The number, one higher than the number of the previous command.
+    ///
+    /// A number is never reused.
     public let number: Int
     /// The action.
     public let action: Action
@@ -32,7 +34,7 @@ public struct SessionCommand: Sendable, Hashable {
     }
 }
 
-/// The sessions that a command is about.
+/// The sessions that a command applies to.
 public enum SessionSelection: Sendable, Hashable {
     /// One session.
     case one(SessionID)
@@ -43,12 +45,12 @@ public enum SessionSelection: Sendable, Hashable {
     /// All sessions.
     case all
 
-    /// Returns whether a session is included.
+    /// Returns whether a session is selected.
     ///
     /// - Parameters:
     ///   - id: The session.
     ///   - user: The session's user.
-    /// - Returns: True if it is included.
+    /// - Returns: True if the session is selected.
     public func includes(_ id: SessionID, of user: SignedInUser) -> Bool {
         switch self {
         case .one(let one): one == id

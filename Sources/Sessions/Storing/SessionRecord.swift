@@ -4,42 +4,44 @@
 public import OpenSSLKit
 public import RealmKit
 
-/// A session as a store keeps it; times are seconds since 1970.
+/// A session as a store keeps it.
+///
+/// All times are seconds since 1970.
 public struct SessionRecord: Sendable, Hashable {
-    /// The id.
+    /// The id of the session.
     public let id: SessionID
-    /// The digest of its token.
+    /// The digest of the token.
     public var token: Digest
-    /// Its user, with the groups of the sign-in.
+    /// The user, with the groups of the sign-in.
     public let user: SignedInUser
-    /// The host it belongs to.
+    /// The host that the session belongs to.
     public let host: SessionHost
-    /// The client that began it.
+    /// The client that began the session.
     public let client: SessionClient
-    /// The time at which it began.
+    /// The time of the beginning.
     public let created: Int
-    /// The time of its last use.
+    /// The time of the last use.
     public var lastSeen: Int
-    /// The time at which it ends without another request.
+    /// The idle end: the session ends at this time if there is no other request.
     public var idleExpiry: Int
-    /// The time at which it ends in any case.
+    /// The absolute end: the session ends at this time in any case.
     public var absoluteExpiry: Int
-    /// The security stamp of its user; nil if the realm has none.
+    /// The salted security stamp of the user; nil if the realm has no stamps.
     public let stamp: SaltedStamp?
 
     /// A session.
     ///
     /// - Parameters:
     ///   - id: The id.
-    ///   - token: The digest of its token.
-    ///   - user: Its user.
-    ///   - host: The host it belongs to.
-    ///   - client: The client that began it.
-    ///   - created: The time at which it began.
-    ///   - lastSeen: The time of its last use.
-    ///   - idleExpiry: The time at which it ends without another request.
-    ///   - absoluteExpiry: The time at which it ends in any case.
-    ///   - stamp: The security stamp of its user.
+    ///   - token: The digest of the token.
+    ///   - user: The user.
+    ///   - host: The host that the session belongs to.
+    ///   - client: The client that began the session.
+    ///   - created: The time of the beginning.
+    ///   - lastSeen: The time of the last use.
+    ///   - idleExpiry: The idle end: the session ends at this time if there is no other request.
+    ///   - absoluteExpiry: The absolute end: the session ends at this time in any case.
+    ///   - stamp: The salted security stamp of the user; nil if the realm has no stamps.
     public init(
         _ id: SessionID,
         token: Digest,
@@ -65,24 +67,28 @@ public struct SessionRecord: Sendable, Hashable {
     }
 }
 
-/// The times of a session that was used, in seconds since 1970.
+/// The changed times of a session that was used, in seconds since 1970.
 public struct SessionTouch: Sendable, Hashable {
-    /// The most sessions that a store is given at once.
+    /// The maximum number of sessions in one call of the store.
     public static let batch = 500
 
     /// The session.
     public let id: SessionID
-    /// The time of its last use.
+    /// The time of the last use.
     public let lastSeen: Int
-    /// The time at which it ends without another request.
+    /// The idle end: the session ends at this time if there is no other request.
     public let idleExpiry: Int
-    /// The time at which it ends in any case; it changes when the wall clock is set.
+    /// The absolute end.
+    ///
+    /// It changes when the wall clock is set.
     public let absoluteExpiry: Int
 }
 
-/// The digest of a ``SecurityStamp`` with a salt of its session.
+/// The digest of a salt and a ``SecurityStamp``.
 ///
-/// The store does not reveal that two sessions have the same user, and a stamp cannot be looked up in a table of digests.
+/// Each session has its own salt.
+///
+/// The salt hides that two sessions have the same user. It also prevents searching for a stamp in a precomputed table.
 public struct SaltedStamp: Sendable, Hashable {
     /// 16 random bytes.
     public let salt: [UInt8]
@@ -105,8 +111,8 @@ public struct SaltedStamp: Sendable, Hashable {
         digest = try Digest.sha256(salt + stamp.bytes)
     }
 
-    /// Returns whether it is the salted digest of a stamp.
-    func isMade(of stamp: SecurityStamp) throws(OpenSSLError) -> Bool {
+    /// Returns true if this value was made from the same stamp.
+    func matches(_ stamp: SecurityStamp) throws(OpenSSLError) -> Bool {
         try Digest.sha256(salt + stamp.bytes) == digest
     }
 }

@@ -6,34 +6,38 @@ internal import Synchronization
 
 /// A session of a signed-in user.
 ///
-/// A ``SessionTable`` makes, finds and ends it. Its times are seconds since 1970, for display; a monotonic clock decides.
-/// It may be used from any thread.
+/// A ``SessionTable`` creates, finds and ends sessions. The public times are seconds since 1970 and are meant for
+/// display. A monotonic clock decides when a session ends. A session may be used from any thread.
 public final class Session: Sendable {
-    /// The id, which is not a secret.
+    /// The id of the session.
+    ///
+    /// It is not a secret.
     public let id: SessionID
     /// The user who has signed in.
     public let user: SignedInUser
-    /// The host that its cookie was set for; it is not found at another.
+    /// The host that the cookie was set for.
+    ///
+    /// The session is not found at another host.
     public let host: SessionHost
-    /// The client that began it.
+    /// The client that began the session.
     public let client: SessionClient
-    /// The time at which it began.
+    /// The time of the beginning.
     public let created: Int
     /// The identity of the sign-in; nil for a session that was restored from a store.
     ///
-    /// It has the user, the groups and the modules that the login reached.
+    /// It contains the user, the groups and the modules that the login has called.
     public let identity: AuthenticatedIdentity?
 
-    /// The user's security stamp at the sign-in; nil if the realm has none.
+    /// The user's security stamp at the sign-in; nil if the realm has no stamps.
     let stamp: SaltedStamp?
     let clocks: SessionClocks
-    /// The moment at which it ends in any case.
+    /// The moment of the absolute end.
     let absoluteEnd: UInt64
     let journal = Mutex(EventJournal())
-    /// Responses that depend on nothing but the session.
+    /// The cached responses that depend only on the session.
     package let responses = ResponseCache()
 
-    // They are read without a lock and written under the table's. None depends on another.
+    // These values are written under the lock of the table and read without a lock. No value depends on another.
     private let seen: Atomic<UInt64>
     private let idleEnd: Atomic<UInt64>
     private let warning: Atomic<UInt64>
@@ -67,18 +71,22 @@ public final class Session: Sendable {
         warning = Atomic(times.warning)
     }
 
-    /// The time of its last use.
+    /// The time of the last use.
     public var lastSeen: Int { max(created, clocks.wall(of: times.seen)) }
-    /// The time at which it ends without another use; never after ``absoluteExpiry``.
+    /// The time at which the session ends if it is not used again.
+    ///
+    /// It is never after ``absoluteExpiry``.
     public var idleExpiry: Int { clocks.wall(of: times.end) }
-    /// The time at which it ends in any case.
+    /// The time at which the session ends in any case.
     public var absoluteExpiry: Int { clocks.wall(of: absoluteEnd) }
-    /// The time at which its clients are warned of its end, without another use.
+    /// The time at which the clients are warned of the end if the session is not used again.
     public var warningTime: Int { clocks.wall(of: times.warningMoment) }
-    /// The cause of its end; nil while it is valid, and until its expiry has been detected.
-    public var end: SessionEnd? { SessionEnd(number: ended.load(ordering: .acquiring)) }
+    /// The cause of the end.
+    ///
+    /// It is nil while the session is valid. It stays nil until the table has detected the expiry.
+    public var end: SessionEndCause? { SessionEndCause(atomicValue: ended.load(ordering: .acquiring)) }
 
-    // MARK: For the table, under its lock
+    // MARK: Functions that the table calls under its lock
 
     var times: SessionTimes {
         SessionTimes(
@@ -91,19 +99,21 @@ public final class Session: Sendable {
 
     var hasEnded: Bool { ended.load(ordering: .relaxed) != 0 }
 
-    /// Returns whether it is valid; an expired session may still be in the table.
+    /// Returns true if the session is valid.
+    ///
+    /// An expired session may still be in the table.
     func isLive(_ now: UInt64) -> Bool {
         !hasEnded && now < absoluteEnd && now < idleEnd.load(ordering: .relaxed)
     }
 
-    func setEnd(_ cause: SessionEnd) { ended.store(cause.number, ordering: .releasing) }
+    func setEnd(_ cause: SessionEndCause) { ended.store(cause.atomicValue, ordering: .releasing) }
 
     /// Records a use.
     ///
-    /// - Returns: True if the use has postponed an end of which clients were warned.
+    /// - Returns: True if the clients were warned and the use has postponed the end.
     func touch(at now: UInt64, limits: SessionLimits) -> Bool {
         let before = times
-        // Moments come from several threads, not always in order.
+        // Several threads report uses, so a use may be reported after a later use.
         if now > before.seen { seen.store(now, ordering: .relaxed) }
         idleEnd.store(limits.idleEnd(after: max(now, before.seen)), ordering: .relaxed)
         warning.store(limits.warning, ordering: .relaxed)
@@ -112,26 +122,26 @@ public final class Session: Sendable {
         return true
     }
 
-    /// Records that its clients are warned.
+    /// Records that the clients are warned.
     ///
-    /// - Returns: False if they were warned before.
-    func warn() -> Bool { !isWarned.exchange(true, ordering: .relaxed) }
+    /// - Returns: False if this was already recorded.
+    func markWarned() -> Bool { !isWarned.exchange(true, ordering: .relaxed) }
 
-    /// Records that its token was presented at another host.
+    /// Records that the token was presented at another host.
     ///
-    /// - Returns: False if that was recorded before.
-    func noteWrongHost() -> Bool { !hasWrongHost.exchange(true, ordering: .relaxed) }
+    /// - Returns: False if this was already recorded.
+    func markWrongHost() -> Bool { !hasWrongHost.exchange(true, ordering: .relaxed) }
 
-    /// The moment at which it has to be warned or ended, without another use.
+    /// The next moment at which the clients must be warned or the session must end, if it is not used again.
     var nextMoment: UInt64 {
         let times = times
         return isWarned.load(ordering: .relaxed) ? times.end : min(times.warningMoment, times.end)
     }
 
-    /// Records that its times have to be stored.
+    /// Records that the times must be stored.
     ///
-    /// - Returns: False if that was recorded before.
-    func noteTouch() -> Bool { !isTouched.exchange(true, ordering: .relaxed) }
+    /// - Returns: False if this was already recorded.
+    func markTouched() -> Bool { !isTouched.exchange(true, ordering: .relaxed) }
 
-    func clearTouch() { isTouched.store(false, ordering: .relaxed) }
+    func clearTouched() { isTouched.store(false, ordering: .relaxed) }
 }

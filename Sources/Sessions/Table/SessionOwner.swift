@@ -4,7 +4,7 @@
 internal import Bytes
 internal import RealmKit
 
-/// The user whose sessions are counted together: realm and name, byte by byte.
+/// The user that sessions are counted for: a realm and a user name, both compared byte by byte.
 struct SessionOwner: Sendable, Hashable {
     let realm: String
     let name: Username

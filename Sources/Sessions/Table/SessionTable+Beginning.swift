@@ -6,24 +6,29 @@ public import RealmKit
 internal import Synchronization
 
 extension SessionTable {
-    /// Returns the epoch that a login needs to begin a session; it must be read before the login.
+    /// Returns the current revocation epoch.
     ///
-    /// - Returns: The epoch.
+    /// A login must read it before it begins.
+    ///
+    /// - Returns: The epoch, for ``begin(_:at:from:stamp:since:replacing:)``.
     public func revocationEpoch() -> RevocationEpoch { state.withLock { $0.revocations.epoch } }
 
-    /// Begins a session; when this returns, the session is in the store, if there is one.
+    /// Begins a session.
+    ///
+    /// If there is a store, the session is stored when this function returns.
     ///
     /// - Parameters:
     ///   - identity: The user who has signed in.
     ///   - host: The host at which the session is valid.
     ///   - client: The client that signs in.
-    ///   - stamp: The user's security stamp, read no earlier than the login began; nil if the realm has none.
-    ///   - epoch: The ``revocationEpoch()`` from before the login.
-    ///   - replaced: The session that the same client had; it ends when the new one begins.
+    ///   - stamp: The user's security stamp, read after the login has begun; nil if the realm has no stamps.
+    ///   - epoch: The ``revocationEpoch()`` that was read before the login.
+    ///   - replaced: The earlier session of the same client. It ends when the new session begins.
     /// - Returns: The session, and the token by which it is found.
-    /// - Throws: ``SessionFault``: `full`; `changedMeanwhile` if the user's sessions were ended since the epoch;
-    ///   `unavailable` if the session could not be stored, or the sessions that it replaces could not be removed,
-    ///   within two seconds. No session has begun then. The replaced session continues, except in the last case.
+    /// - Throws: ``SessionFault``; no session has begun then. The code is `full` if there are too many sessions, and
+    ///   `changedMeanwhile` if the user's sessions were ended since the epoch. It is `unavailable` if the session could
+    ///   not be stored within two seconds, or if the sessions that it replaces could not be removed from the store. In
+    ///   this last case the replaced sessions have ended; in all other cases they continue.
     public func begin(
         _ identity: AuthenticatedIdentity,
         at host: SessionHost,
@@ -32,7 +37,7 @@ extension SessionTable {
         since epoch: RevocationEpoch,
         replacing replaced: Session?
     ) async throws(SessionFault) -> (session: Session, token: OpaqueToken) {
-        // The session keeps the identity, so that the modules of its login can be called to log out when it ends.
+        // The session keeps the identity. When the session ends, the modules of its login are called to log out.
         identity.forgetNotes()
         return try await begin(
             SignedInUser(identity),
@@ -68,7 +73,7 @@ extension SessionTable {
             effects = try enter(new, since: epoch, replacing: replaced)
         } catch {
             state.withLock { $0.writes.remove(new.session.id) }
-            // Its token was never given out: a late removal does no harm.
+            // No client has the token of this session, so it may be removed later.
             do throws(SessionFault) { try await removeStored([new.session.id]) } catch {}
             throw error
         }
@@ -76,7 +81,7 @@ extension SessionTable {
         do throws(SessionFault) {
             try await removeStored(effects.ended.map(\.session.id))
         } catch {
-            // The sessions that it replaces may be valid again after a restart, so it does not begin.
+            // The replaced sessions may be valid again after a restart, so the new session does not begin.
             state.withLock { _ = $0.remove(new.session, cause: .replaced) }
             throw error
         }
@@ -91,7 +96,9 @@ extension SessionTable {
         let record: SessionRecord
     }
 
-    /// Reserves a place, so that the store is not filled with sessions that cannot begin.
+    /// Reserves a place before the session is stored.
+    ///
+    /// The store is then not filled with sessions that cannot begin.
     private func reserve(_ user: SignedInUser, replacing replaced: Session?) throws(SessionFault) {
         let now = clocks.now
         let (effects, hasRoom) = state.withLock { state in
@@ -121,7 +128,7 @@ extension SessionTable {
         let limits = state.withLock { $0.limits }
         let now = clocks.now
         let created = clocks.wall.seconds
-        // A session ends no later than the account of its user.
+        // A session ends at the latest when the account of its user expires.
         let left = stamp?.expiry.map { SessionLimits.nanoseconds(from: created, to: $0) } ?? .max
         let times = SessionTimes(
             seen: now,
@@ -145,7 +152,9 @@ extension SessionTable {
         return NewSession(session: session, token: token, record: session.record(token: digest))
     }
 
-    /// Stores a session, or gives up after ``timeLimit``; if it is stored later than that, it is removed again.
+    /// Stores a session within ``timeLimit``.
+    ///
+    /// A session that is stored later is removed again.
     private func save(_ new: NewSession) async throws(SessionFault) {
         guard let store else { return }
         let saving = Task { () -> SessionStoreError? in
@@ -153,7 +162,7 @@ extension SessionTable {
             return nil
         }
         guard let saved = await TimeLimitedWait.value(of: saving, within: Self.timeLimit, clock: clocks.clock) else {
-            // A write that has not begun yet is not needed any more.
+            // The write is no longer needed if it has not begun.
             saving.cancel()
             Task { [self] in
                 _ = await saving.value
@@ -162,12 +171,14 @@ extension SessionTable {
             throw SessionFault(.unavailable, "a session could not be stored in time")
         }
         guard let fault = saved else { return }
-        // It may have been stored nevertheless.
+        // The session may have been stored despite the error.
         state.withLock { $0.writes.remove(new.session.id) }
         throw SessionFault(.unavailable, fault.message)
     }
 
-    /// Puts a session into the table and ends the sessions that it replaces; after an error, nothing has changed.
+    /// Adds a session to the table and ends the sessions that it replaces.
+    ///
+    /// After an error nothing has changed.
     private func enter(
         _ new: NewSession,
         since epoch: RevocationEpoch,
@@ -178,14 +189,14 @@ extension SessionTable {
             guard !state.revocations.hasRevoked(new.session, since: epoch) else { throw .changedMeanwhile }
             var effects = TableEffects()
             let owner = SessionOwner(new.session.user)
-            let (live, over) = state.sessions(of: owner).filter { $0 !== replaced }.divided { $0.isLive(now) }
+            let (live, expired) = state.sessions(of: owner).filter { $0 !== replaced }.divided { $0.isLive(now) }
             let byAge = live.sorted { $0.times.seen < $1.times.seen }
             let tooMany = byAge.prefix(max(0, live.count + 1 - max(1, state.settings.perUser)))
-            let going = tooMany.count + over.count + (replaced.map { state.entries[$0.id] != nil } == true ? 1 : 0)
-            guard state.count - going < state.settings.total else { throw .full }
-            for session in over { effects.end(session, cause: session.times.cause, in: &state) }
+            let ending = tooMany.count + expired.count + (replaced.map { state.entries[$0.id] != nil } == true ? 1 : 0)
+            guard state.count - ending < state.settings.total else { throw .full }
+            for session in expired { effects.end(session, cause: session.times.cause, in: &state) }
             if let replaced { effects.end(replaced, cause: .replaced, in: &state) }
-            for session in tooMany { effects.end(session, cause: .limit, in: &state) }
+            for session in tooMany { effects.end(session, cause: .tooManySessions, in: &state) }
             state.insert(new.session, token: new.record.token, at: now)
             return effects
         }
@@ -193,7 +204,7 @@ extension SessionTable {
 }
 
 extension Array {
-    /// Divides the elements into those that meet a condition and the others.
+    /// Returns the elements that meet a condition, and the elements that do not.
     fileprivate func divided(_ isIn: (Element) -> Bool) -> (yes: [Element], no: [Element]) {
         (filter(isIn), filter { !isIn($0) })
     }

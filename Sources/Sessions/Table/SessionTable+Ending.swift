@@ -6,28 +6,35 @@ public import RealmKit
 internal import Synchronization
 
 extension SessionTable {
-    /// The longest time for removing a session from the store, and again for recording its end elsewhere.
+    /// The time limit for removing a session from the store.
+    ///
+    /// Recording its end elsewhere has the same limit.
     static let timeLimit = Duration.seconds(2)
 
-    /// Ends a session: at once for every request, and durably when this returns.
+    /// Ends a session.
+    ///
+    /// The end takes effect for all requests at once. It is durable when this function returns.
     ///
     /// - Parameters:
-    ///   - session: The session; if it has ended already, only its removal from the store is repeated.
+    ///   - session: The session. If it has already ended, only its removal from the store is repeated.
     ///   - cause: The cause.
-    /// - Throws: ``SessionFault``: `unavailable` if the session could not be removed from the store, nor its end be
-    ///   recorded, within four seconds. It has ended nevertheless, and its removal is repeated every second. If the
-    ///   process ends before it succeeds, the session is valid again after a restart.
-    public func end(_ session: Session, cause: SessionEnd) async throws(SessionFault) {
+    /// - Throws: ``SessionFault`` with the code `unavailable` if, within four seconds, the session could not be removed
+    ///   from the store and its end could not be recorded elsewhere. The session has ended in this case too, and its
+    ///   removal is repeated every second. If the process ends before a removal succeeds, the session is valid again
+    ///   after a restart.
+    public func end(_ session: Session, cause: SessionEndCause) async throws(SessionFault) {
         try await end([session], cause: cause)
     }
 
-    /// Ends sessions: at once for every request, and durably when this returns.
+    /// Ends sessions.
+    ///
+    /// The ends take effect for all requests at once. They are durable when this function returns.
     ///
     /// - Parameters:
-    ///   - sessions: The sessions; for those that have ended already, only the removal from the store is repeated.
+    ///   - sessions: The sessions. If a session has already ended, only its removal from the store is repeated.
     ///   - cause: The cause.
-    /// - Throws: ``SessionFault`` as for one session, if it applies to any of them.
-    public func end(_ sessions: [Session], cause: SessionEnd) async throws(SessionFault) {
+    /// - Throws: ``SessionFault`` with the code `unavailable` if an end could not be stored, as for a single session.
+    public func end(_ sessions: [Session], cause: SessionEndCause) async throws(SessionFault) {
         let effects = state.withLock { state in
             var effects = TableEffects()
             for session in sessions { effects.end(session, cause: cause, in: &state) }
@@ -37,14 +44,15 @@ extension SessionTable {
         try await removeStored(sessions.map(\.id))
     }
 
-    /// Ends sessions in memory at once, also those that running logins begin later; the store is updated within a
-    /// second.
+    /// Ends sessions in memory at once, and in the store within a second.
+    ///
+    /// Sessions that running logins begin later are ended too.
     ///
     /// - Parameters:
     ///   - cause: The cause.
-    ///   - matches: Returns true for a session that is to end. It is called now, and later with the sessions of logins that
-    ///     began before now. It must not call the table.
-    public func end(_ cause: SessionEnd, where matches: @escaping @Sendable (Session) -> Bool) {
+    ///   - matches: Returns true for a session that must end. It is called now, and later with the sessions of logins
+    ///     that are running now. It must not call the table.
+    public func end(_ cause: SessionEndCause, where matches: @escaping @Sendable (Session) -> Bool) {
         let effects = state.withLock { state in
             state.revocations.revoke(where: matches)
             var effects = TableEffects()
@@ -56,59 +64,63 @@ extension SessionTable {
         publish(effects)
     }
 
-    /// Returns the ended session of a token, if it may be valid again after a restart because its end is not stored.
+    /// Returns the ended session of a token, if its end is not stored.
+    ///
+    /// It may be valid again after a restart.
     ///
     /// - Parameters:
     ///   - token: The token that was presented.
-    ///   - host: The host it was presented at.
-    /// - Returns: The session, to be ended once more; nil if there is none.
-    public func unsettledEnd(_ token: OpaqueToken, at host: SessionHost) -> Session? {
+    ///   - host: The host that the token was presented at.
+    /// - Returns: The session, whose end must be repeated; nil if there is no such session.
+    public func unstoredEnd(_ token: OpaqueToken, at host: SessionHost) -> Session? {
         let digest: Digest
         do throws(OpenSSLError) {
             digest = try token.digest()
         } catch {
             return nil
         }
-        guard let session = state.withLock({ $0.writes.unsettled(digest) }), session.host == host else { return nil }
+        guard let session = state.withLock({ $0.writes.unstored(digest) }), session.host == host else { return nil }
         return session
     }
 
-    /// Returns a user's ended sessions that may be valid again after a restart because their ends are not stored.
+    /// Returns the ended sessions of a user whose ends are not stored.
+    ///
+    /// They may be valid again after a restart.
     ///
     /// - Parameter user: The user; the groups do not matter.
-    /// - Returns: The sessions, to be ended once more, in no order.
-    public func unsettledEnds(of user: SignedInUser) -> [Session] {
-        state.withLock { $0.writes.unsettled(of: SessionOwner(user)) }
+    /// - Returns: The sessions, whose ends must be repeated, in no order.
+    public func unstoredEnds(of user: SignedInUser) -> [Session] {
+        state.withLock { $0.writes.unstored(of: SessionOwner(user)) }
     }
 
     /// Removes sessions from the store, or records their ends elsewhere.
     ///
-    /// - Throws: ``SessionFault``: `unavailable` if neither is done within ``timeLimit`` each.
+    /// - Throws: ``SessionFault`` with the code `unavailable` if both fail. Each has ``timeLimit``.
     func removeStored(_ ids: [SessionID]) async throws(SessionFault) {
-        guard store != nil, !areSettled(ids) else { return }
-        // It runs in a separate task, as the caller's may be cancelled: a client that has disconnected has still signed
-        // out.
-        let isSettled = await Task { [self] in
-            // A slow removal continues, and a failed one is tried again every second.
+        guard store != nil, !areDurable(ids) else { return }
+        // This runs in a separate task, because the task of the caller may be cancelled. A sign-out completes even if
+        // the client disconnects.
+        let isDurable = await Task { [self] in
+            // A slow removal continues. A failed removal is repeated every second.
             _ = await TimeLimitedWait.value(of: removal(of: ids), within: Self.timeLimit, clock: clocks.clock)
-            if areSettled(ids) { return true }
-            let noting = Task {
+            if areDurable(ids) { return true }
+            let recording = Task {
                 for batch in SessionTouch.batches(ids) {
-                    guard await note(batch) else { return false }
+                    guard await recordEnds(of: batch) else { return false }
                 }
                 return true
             }
-            return await TimeLimitedWait.value(of: noting, within: Self.timeLimit, clock: clocks.clock) == true
+            return await TimeLimitedWait.value(of: recording, within: Self.timeLimit, clock: clocks.clock) == true
         }.value
-        guard isSettled else { throw SessionFault(.unavailable, "the end of a session could not be stored") }
+        guard isDurable else { throw SessionFault(.unavailable, "the end of a session could not be stored") }
     }
 
-    private func areSettled(_ ids: [SessionID]) -> Bool { state.withLock { $0.writes.unnoted(ids).isEmpty } }
+    private func areDurable(_ ids: [SessionID]) -> Bool { state.withLock { $0.writes.unrecorded(ids).isEmpty } }
 
-    /// The task that removes sessions from the store.
+    /// Returns a task that removes sessions from the store.
     ///
-    /// One removal runs at a time; ids that are added meanwhile are removed together by the next one. So a slow store
-    /// does not get a write for each end.
+    /// One removal runs at a time. Ids that are added during a removal are removed together by the next removal. A slow
+    /// store thus does not get a separate write for each end.
     func removal(of ids: [SessionID]) -> Task<SessionStoreError?, Never> {
         removals.withLock { queue in
             queue.ids.formUnion(ids)
@@ -129,7 +141,7 @@ extension SessionTable {
         for batch in SessionTouch.batches(ids) {
             do throws(SessionStoreError) {
                 try await store?.removeSessions(batch)
-                state.withLock { $0.writes.hasRemoved(batch) }
+                state.withLock { $0.writes.markRemoved(batch) }
             } catch {
                 fault = error
             }
@@ -137,30 +149,30 @@ extension SessionTable {
         return fault
     }
 
-    /// Records the ends of those sessions of a batch that are neither removed nor recorded.
-    func note(_ batch: [SessionID]) async -> Bool {
-        let ids = state.withLock { $0.writes.unnoted(batch) }
+    /// Records the ends in a batch that are not yet recorded and whose sessions are not yet removed.
+    func recordEnds(of batch: [SessionID]) async -> Bool {
+        let ids = state.withLock { $0.writes.unrecorded(batch) }
         guard !ids.isEmpty else { return true }
         do throws(SessionStoreError) {
-            try await store?.noteEnded(ids)
+            try await store?.recordEnded(ids)
         } catch {
             return false
         }
-        state.withLock { $0.writes.hasNoted(ids) }
+        state.withLock { $0.writes.markRecorded(ids) }
         return true
     }
 }
 
-/// The removal that is running, and the next one.
+/// The running removal and the next removal.
 struct RemovalQueue: Sendable {
     var running: Task<SessionStoreError?, Never>?
     var next: Task<SessionStoreError?, Never>?
-    /// The sessions of the next one.
+    /// The sessions of the next removal.
     var ids: Set<SessionID> = []
 
     /// Makes the next removal the running one.
     ///
-    /// - Returns: Its sessions.
+    /// - Returns: The sessions of this removal.
     mutating func start() -> [SessionID] {
         (running, next) = (next, nil)
         defer { ids = [] }

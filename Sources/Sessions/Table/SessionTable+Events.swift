@@ -4,12 +4,14 @@
 internal import Synchronization
 
 extension SessionTable {
-    /// Opens a stream of a session's events; it does not count as a use of the session.
+    /// Opens a stream of a session's events.
+    ///
+    /// An open stream does not count as a use of the session.
     ///
     /// - Parameters:
     ///   - session: The session.
-    ///   - lastEventID: The number of the last event that the client has received, as in `Last-Event-ID`. The later
-    ///     ones among the last 16 events are delivered first. Nil to replay none.
+    ///   - lastEventID: The number of the last event that the client has received, as in `Last-Event-ID`; nil to
+    ///     deliver only new events. The missed events among the last 16 events are delivered first.
     /// - Returns: The events.
     /// - Throws: ``SessionFault``: `ended`, `tooManyStreams`, `closing`.
     public func events(of session: Session, after lastEventID: UInt64?) throws(SessionFault) -> SessionEvents {
@@ -26,17 +28,22 @@ extension SessionTable {
         return SessionEvents(stream: stream, registration: registration)
     }
 
-    /// Sends a message to a session's clients, and to those that connect within the next 16 events.
+    /// Sends a message to the clients of a session.
+    ///
+    /// A client that reconnects gets the message if it is among the last 16 events.
     ///
     /// - Parameters:
-    ///   - message: One line of text. Characters that are not printable are removed; more than 1,000 bytes are cut off.
+    ///   - message: One line of text. Characters that are not printable are removed, and the text is cut to 1,000
+    ///     bytes.
     ///   - session: The session.
     public func send(_ message: String, to session: Session) {
         let text = PrintableText.clean(message, maximumBytes: SessionCommand.maximumMessageBytes)
         session.journal.withLock { $0.publish(.message(text)) }
     }
 
-    /// Ends all event streams, as the server is about to stop; no stream can be opened any more, and the sessions stay.
+    /// Ends all event streams before the server stops.
+    ///
+    /// New streams are rejected, and the sessions continue.
     public func close() {
         let open = streams.withLock { $0.closeAll() }
         for stream in open { stream.deliver(NumberedSessionEvent(number: nil, event: .closing), isLast: true) }

@@ -9,18 +9,20 @@ internal import Synchronization
 public enum UserStatus: Sendable, Hashable {
     /// The realm no longer exists, or another realm has its name.
     case realmGone
-    /// The user's state in the realm.
+    /// The state of the user in the realm.
     case user(UserState)
 }
 
 extension SessionTable {
-    /// Restores the sessions of the store; to be called once, before the first request.
+    /// Restores the sessions of the store.
     ///
-    /// Sessions that have expired are ended, and those whose user or realm has changed. A session with a stamp is also
-    /// ended if the stamp cannot be compared now.
+    /// It must be called once, before the first request.
     ///
-    /// - Parameter status: Returns the current status of a user; called once for each.
-    /// - Throws: ``SessionStoreError`` when the store cannot be read; nothing is restored then.
+    /// A session ends if it has expired, or if its user or realm has changed. A session with a stamp also ends if the
+    /// stamp cannot be compared now.
+    ///
+    /// - Parameter status: Returns the current status of a user. It is called once for each user.
+    /// - Throws: ``SessionStoreError`` when the store cannot be read. No session is restored then.
     public func restore(
         _ status: (SignedInUser) async -> UserStatus
     ) async throws(SessionStoreError) {
@@ -32,20 +34,20 @@ extension SessionTable {
             for id in snapshot.ended { state.writes.remove(id) }
         }
         var statuses = StatusCache()
-        // The most recently used come first: where there are too many, the others are dropped.
+        // The most recently used sessions come first. If there are too many sessions, the remaining ones are ended.
         for record in snapshot.sessions.sorted(by: { $0.lastSeen > $1.lastSeen }) {
             let known = await statuses.status(of: record.user, by: status)
             publish(restore(record, endedBy: SaltedStamp.end(for: known, stamp: record.stamp), since: epoch))
         }
     }
 
-    /// Ends the sessions whose user or realm has changed, as after a reload of the configuration.
+    /// Ends the sessions whose user or realm has changed, for example after a reload of the configuration.
     ///
-    /// A session whose user cannot be checked now continues.
+    /// A session continues if its user cannot be checked now.
     ///
     /// - Parameters:
-    ///   - realm: The realm whose sessions are checked; nil for all.
-    ///   - status: Returns the current status of a user; called once for each.
+    ///   - realm: The realm whose sessions are checked; nil to check all sessions.
+    ///   - status: Returns the current status of a user. It is called once for each user.
     public func recheck(
         of realm: String? = nil,
         status: (SignedInUser) async -> UserStatus
@@ -68,14 +70,14 @@ extension SessionTable {
 
     private func restore(
         _ record: SessionRecord,
-        endedBy end: SessionEnd?,
+        endedBy end: SessionEndCause?,
         since epoch: RevocationEpoch
     ) -> TableEffects {
         let (now, wall) = (clocks.now, clocks.wall.seconds)
         return state.withLock { state in
             let times = record.times(at: now, wall: wall, limits: state.limits)
-            let session = Session(record, times: times ?? .over(at: now), clocks: clocks)
-            let cause: SessionEnd? =
+            let session = Session(record, times: times ?? .expired(at: now), clocks: clocks)
+            let cause: SessionEndCause? =
                 if times == nil {
                     record.idleExpiry < record.absoluteExpiry ? .idle : .absolute
                 } else if let end {
@@ -83,7 +85,7 @@ extension SessionTable {
                 } else if state.revocations.hasRevoked(session, since: epoch) {
                     .userChanged
                 } else {
-                    state.hasRoom(for: session) ? nil : .limit
+                    state.hasRoom(for: session) ? nil : .tooManySessions
                 }
             state.insert(session, token: record.token, at: now)
             var effects = TableEffects()
@@ -93,7 +95,7 @@ extension SessionTable {
     }
 }
 
-/// The status of users, each of which is looked up once.
+/// A cache of the status of users.
 private struct StatusCache {
     private var known: [SessionOwner: UserStatus] = [:]
 
@@ -117,7 +119,7 @@ extension TableState {
 
 extension SessionTimes {
     /// The times of a session that has expired.
-    fileprivate static func over(at now: UInt64) -> SessionTimes {
+    fileprivate static func expired(at now: UInt64) -> SessionTimes {
         SessionTimes(seen: now, idleEnd: now, absoluteEnd: now, warning: 0)
     }
 }
@@ -139,26 +141,31 @@ extension Session {
 }
 
 extension SaltedStamp {
-    /// Returns the cause for which a session ends with its user's status; nil if it continues.
-    fileprivate static func end(for status: UserStatus, stamp: SaltedStamp?) -> SessionEnd? {
+    /// Returns the cause for which a session ends; nil if it continues.
+    ///
+    /// - Parameters:
+    ///   - status: The current status of the user.
+    ///   - stamp: The stamp of the session.
+    /// - Returns: The cause; nil if the session continues.
+    fileprivate static func end(for status: UserStatus, stamp: SaltedStamp?) -> SessionEndCause? {
         switch (status, stamp) {
         case (.realmGone, _): .realmGone
         case (.user(.unknown), nil): nil
-        case (.user(.present(let now)), .some(let then)): isSame(then, as: now) ? nil : .userChanged
+        case (.user(.present(let current)), .some(let stored)): matches(stored, current) ? nil : .userChanged
         case (.user(.gone), _), (.user(.unknown), .some), (.user(.present), nil): .userChanged
         }
     }
 
-    private static func isSame(_ then: SaltedStamp, as now: SecurityStamp) -> Bool {
-        do throws(OpenSSLError) { return try then.isMade(of: now) } catch { return false }
+    private static func matches(_ stored: SaltedStamp, _ current: SecurityStamp) -> Bool {
+        do throws(OpenSSLError) { return try stored.matches(current) } catch { return false }
     }
 }
 
 extension SessionRecord {
-    /// The moments of the session; nil if it has expired, or that cannot be ruled out.
+    /// Returns the times of the session on the monotonic clock; nil if the session has expired or may have expired.
     fileprivate func times(at now: UInt64, wall: Int, limits: SessionLimits) -> SessionTimes? {
         guard wall >= created else { return nil }
-        // Where the clock was set back, no time has passed since the last use.
+        // If the clock was set back, the session is treated as used now.
         let wall = max(wall, lastSeen)
         let age = SessionLimits.nanoseconds(from: created, to: wall)
         let idle = min(SessionLimits.nanoseconds(from: wall, to: idleExpiry), limits.idle)

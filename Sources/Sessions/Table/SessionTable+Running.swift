@@ -5,21 +5,23 @@ internal import RealmKit
 internal import Synchronization
 
 extension SessionTable {
-    /// The interval at which expired sessions are ended, clients warned and commands read: one second.
+    /// The interval of the background loops: one second, in nanoseconds.
+    ///
+    /// In each interval expired sessions are ended, clients are warned, and commands are read.
     static let interval: UInt64 = 1_000_000_000
-    /// The number of intervals between two writes of uses, and between two heartbeats on an event stream.
+    /// The number of intervals between two writes of the times of uses, and between two heartbeats of a stream.
     static let intervalsBetweenTouches = 15
 
-    /// Ends expired sessions, warns clients, sends heartbeats, stores uses, and carries out the commands of other
-    /// programs until the task is cancelled; then stores the remaining changes.
+    /// Runs the background work of the table until the task is cancelled, and then stores the remaining changes.
     ///
-    /// Only one task may run it.
+    /// It ends expired sessions, warns clients, sends heartbeats, stores the times of uses, and carries out the
+    /// commands of other programs. Only one task may call it.
     ///
-    /// - Parameter onError: Called when the store begins to fail; every write is repeated every second.
+    /// - Parameter onError: Called when the store begins to fail. Failed writes are repeated every second.
     public func run(onError: @escaping @Sendable (SessionStoreError) -> Void) async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.runMemory() }
-            // A store that hangs must not keep sessions from ending.
+            // A store that hangs must not prevent sessions from ending.
             if store != nil { group.addTask { await self.runStore(onError: onError) } }
         }
     }
@@ -32,7 +34,7 @@ extension SessionTable {
 
     private func runMemory() async {
         var count = 0
-        while await rest() {
+        while await waitForInterval() {
             sweep()
             count += 1
             if count % Self.intervalsBetweenTouches == 0 { sendHeartbeats() }
@@ -42,23 +44,23 @@ extension SessionTable {
     private func runStore(onError: @escaping @Sendable (SessionStoreError) -> Void) async {
         var isFailing = false
         var count = 0
-        func note(_ error: SessionStoreError?) {
+        func report(_ error: SessionStoreError?) {
             if let error, !isFailing { onError(error) }
             isFailing = error != nil
         }
-        while await rest() {
+        while await waitForInterval() {
             count += 1
             let storingTouches = isFailing || count % Self.intervalsBetweenTouches == 0
-            // It runs in a separate task: a store may refuse to work for a cancelled task, which is not an error of the
-            // store.
-            note(await Task { await self.updateStore(storingTouches: storingTouches) }.value)
+            // This runs in a separate task. A store may reject calls of a cancelled task, and that is not an error of
+            // the store.
+            report(await Task { await self.updateStore(storingTouches: storingTouches) }.value)
         }
-        note(await Task { await self.updateStore(storingTouches: true) }.value)
+        report(await Task { await self.updateStore(storingTouches: true) }.value)
     }
 
     private func updateStore(storingTouches: Bool) async -> SessionStoreError? {
         do throws(SessionStoreError) {
-            try await settle()
+            try await processCommandsAndRemovals()
             if storingTouches { try await storeTouches() }
             return nil
         } catch {
@@ -66,10 +68,10 @@ extension SessionTable {
         }
     }
 
-    /// Waits for an interval.
+    /// Waits for one interval.
     ///
     /// - Returns: False when the task is cancelled.
-    private func rest() async -> Bool {
+    private func waitForInterval() async -> Bool {
         do throws(CancellationError) {
             try await clocks.clock.sleep(until: clocks.clock.now &+ Self.interval)
             return !Task.isCancelled

@@ -6,7 +6,7 @@ internal import RealmKit
 internal import Synchronization
 
 extension Session {
-    /// The session as it is stored.
+    /// Returns the session as it is stored.
     func record(token: Digest) -> SessionRecord {
         let touch = touch
         return SessionRecord(
@@ -23,7 +23,7 @@ extension Session {
         )
     }
 
-    /// Its times as they are stored.
+    /// The times as they are stored.
     var touch: SessionTouch {
         SessionTouch(id: id, lastSeen: lastSeen, idleExpiry: idleExpiry, absoluteExpiry: absoluteExpiry)
     }
@@ -31,39 +31,39 @@ extension Session {
 
 extension SessionTable {
     /// Carries out the commands of other programs, and removes ended sessions from the store.
-    func settle() async throws(SessionStoreError) {
+    func processCommandsAndRemovals() async throws(SessionStoreError) {
         let fault: SessionStoreError?
         do throws(SessionStoreError) {
-            try await takeCommands()
+            try await processCommands()
             fault = nil
         } catch {
-            // Ended sessions are removed or recorded even if the commands cannot be read.
+            // Ended sessions are still removed if the commands cannot be read.
             fault = error
         }
         try await removeAllDue()
         if let fault { throw fault }
     }
 
-    private func takeCommands() async throws(SessionStoreError) {
+    private func processCommands() async throws(SessionStoreError) {
         guard let store else { return }
         let last = state.withLock { $0.writes.lastCommand }
         let commands = try await store.sessionCommands(after: last)
         if let first = commands.first, first.number > last + 1 {
-            // Some commands are no longer stored, and one of them may have been to end all sessions.
+            // Some commands are no longer stored. One of them may have been a command to end all sessions.
             end(.administrator) { _ in true }
         }
         for command in commands { carryOut(command.action) }
         if let last = commands.last { state.withLock { $0.writes.lastCommand = last.number } }
     }
 
-    /// Removes all ended sessions from the store, however long it takes.
+    /// Removes all ended sessions from the store, without a time limit.
     private func removeAllDue() async throws(SessionStoreError) {
         guard store != nil else { return }
         var fault: SessionStoreError?
         for batch in SessionTouch.batches(state.withLock { $0.writes.due }) {
             guard let error = await removal(of: batch).value else { continue }
-            // Both are tried again every second, until one succeeds.
-            _ = await note(batch)
+            // If both fail, both are repeated every second.
+            _ = await recordEnds(of: batch)
             fault = error
         }
         if let fault { throw fault }
@@ -83,7 +83,7 @@ extension SessionTable {
         let (now, wall) = (clocks.now, clocks.wall.seconds)
         let touched = state.withLock { state in
             let touched = state.writes.takeTouched()
-            return state.writes.hasShifted(at: now, wall: wall) ? state.entries.values.map(\.session) : touched
+            return state.writes.wallClockWasSet(at: now, wall: wall) ? state.entries.values.map(\.session) : touched
         }
         var rest = touched[...]
         while !rest.isEmpty {
@@ -92,7 +92,7 @@ extension SessionTable {
             } catch {
                 let missed = rest
                 state.withLock { state in
-                    for session in missed where session.noteTouch() { state.writes.touch(session) }
+                    for session in missed where session.markTouched() { state.writes.touch(session) }
                 }
                 throw error
             }

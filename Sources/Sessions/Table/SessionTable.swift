@@ -7,16 +7,17 @@ internal import Synchronization
 
 /// The sessions of a server.
 ///
-/// - A session is found by its token. Only the SHA-256 of the token is kept, in memory and in the store.
+/// - A session is found by its token. Memory and store contain only the SHA-256 of the token.
 /// - A session belongs to the host that its cookie was set for; its token is not accepted at another host.
-/// - A session ends when it has not been used for a time, and after a longer time in any case. Both are measured by a
-///   monotonic clock. An expired session is not found, even if it has not been removed yet.
-/// - An end takes effect in memory first. If the store cannot remove the session at once, its end is recorded elsewhere
-///   if possible, and the removal is repeated every second.
-/// - A user has no more sessions than ``SessionSettings/perUser``; one more ends the one that was used least recently.
+/// - A session ends at its idle limit or its absolute limit. Both are measured by a monotonic clock. An expired session
+///   is not found, even if it has not been removed yet.
+/// - An end takes effect in memory first. If the store cannot remove the session at once, the end is recorded elsewhere
+///   if possible. The removal is repeated every second.
+/// - A user has at most ``SessionSettings/perUser`` sessions. A further sign-in ends the least recently used session.
 ///
-/// Sources: ASVS 7.2 to 7.4; CVE-2024-21492 for the consequences of sessions that outlive their end. The table may be used
-/// from any thread. It is made once and outlives configurations.
+/// The table may be used from any thread. A server creates one table and keeps it over reloads of the configuration.
+///
+/// Sources: ASVS 7.2 to 7.4; CVE-2024-21492, a session that stayed valid after its end.
 public final class SessionTable: Sendable {
     let clocks: SessionClocks
     let store: (any SessionStore)?
@@ -24,40 +25,40 @@ public final class SessionTable: Sendable {
     let removals = Mutex(RemovalQueue())
     let streams = Mutex(OpenStreams())
     private let onWrongHost: @Sendable (Session, SessionHost) -> Void
-    private let onEnd: @Sendable (Session, SessionEnd) -> Void
+    private let onEnd: @Sendable (Session, SessionEndCause) -> Void
 
     /// A table without sessions; see ``restore(_:)``.
     ///
     /// - Parameters:
-    ///   - settings: The life time of sessions, and how many there may be.
-    ///   - store: The store in which sessions survive a restart; nil if they do not.
-    ///   - clock: The clock that measures their life time.
-    ///   - wall: The time of day, for users and for the store; it may jump.
-    ///   - onWrongHost: Called when a session's token is presented at another host than its own, with that host; once for
-    ///     each session, as otherwise a client with a token could fill the log. It must not block.
-    ///   - onEnd: Called once for each session that ends, when it is no longer found. It must not block.
+    ///   - settings: The lifetime and the maximum number of sessions.
+    ///   - store: The store that keeps sessions over a restart; nil to keep them in memory only.
+    ///   - clock: The monotonic clock that measures the lifetime of sessions.
+    ///   - wall: The wall clock, for users and for the store. It may be set at any time.
+    ///   - onWrongHost: Called with the session and the host when a token is presented at a host where it is not valid.
+    ///     It is called once for each session, so that a client cannot fill the log. It must not block.
+    ///   - onEnd: Called once for each session after its end. It must not block.
     public init(
         _ settings: SessionSettings,
         store: (any SessionStore)? = nil,
         clock: any LoginClock,
         wall: WallClock,
         onWrongHost: @escaping @Sendable (Session, SessionHost) -> Void = { _, _ in },
-        onEnd: @escaping @Sendable (Session, SessionEnd) -> Void
+        onEnd: @escaping @Sendable (Session, SessionEndCause) -> Void
     ) {
         clocks = SessionClocks(clock: clock, wall: wall)
         self.store = store
         self.onWrongHost = onWrongHost
         self.onEnd = onEnd
-        state = Mutex(TableState(settings, isStored: store != nil))
+        state = Mutex(TableState(settings, hasStore: store != nil))
     }
 
-    /// The life time of sessions, and how many there may be.
+    /// The lifetime and the maximum number of sessions.
     public var settings: SessionSettings { state.withLock { $0.settings } }
 
     /// Replaces the settings.
     ///
-    /// Existing sessions keep their idle end until they are used or refreshed, and their absolute end for good. There may
-    /// be more than the new bounds allow until some have ended.
+    /// An existing session keeps its idle end until its next use, and its absolute end for ever. There may
+    /// be more sessions than the new limits allow until some sessions have ended.
     ///
     /// - Parameter settings: The settings.
     public func use(_ settings: SessionSettings) {
@@ -73,16 +74,19 @@ public final class SessionTable: Sendable {
 
     // MARK: Finding
 
-    /// Returns the session of a token, for every request.
+    /// Returns the session of a token.
     ///
-    /// It costs one digest and a short lock, never blocks and allocates nothing.
+    /// It is called for every request.
+    ///
+    /// A call computes one digest and holds the lock for a short time. It does not wait or allocate memory.
     ///
     /// - Parameters:
     ///   - token: The token that was presented.
-    ///   - host: The host it was presented at.
-    ///   - isActivity: True if the request is a use of the session, which postpones its idle end. Polling and event
-    ///     streams are not.
-    /// - Returns: The session; nil if there is none, it has expired, or it belongs to another host. Nothing changes then.
+    ///   - host: The host that the token was presented at.
+    ///   - isActivity: True if the request counts as a use and postpones the idle end. It is false for polling and
+    ///     event streams.
+    /// - Returns: The session; nil if it does not exist, has expired, or belongs to another host. Nothing is changed
+    ///   then.
     public func session(_ token: OpaqueToken, at host: SessionHost, isActivity: Bool) -> Session? {
         let digest: Digest
         do throws(OpenSSLError) {
@@ -104,14 +108,14 @@ public final class SessionTable: Sendable {
             return session
         }
         if isExtended, let session { publishExtension(of: session) }
-        if let foreign, foreign.noteWrongHost() { onWrongHost(foreign, host) }
+        if let foreign, foreign.markWrongHost() { onWrongHost(foreign, host) }
         return session
     }
 
     /// Returns the session with an id.
     ///
     /// - Parameter id: The id.
-    /// - Returns: The session; nil if there is none, or it has expired.
+    /// - Returns: The session; nil if it does not exist or has expired.
     public func session(id: SessionID) -> Session? {
         let now = clocks.now
         return state.withLock { state in
@@ -138,9 +142,11 @@ public final class SessionTable: Sendable {
 
     // MARK: Using
 
-    /// Postpones a session's idle end, as a use of it does; its absolute end stays.
+    /// Postpones the idle end of a session, like a use.
     ///
-    /// - Parameter session: The session; an ended one is ignored.
+    /// The absolute end does not change.
+    ///
+    /// - Parameter session: The session. A session that has ended is ignored.
     public func refresh(_ session: Session) {
         let now = clocks.now
         let isExtended = state.withLock { state in
@@ -153,7 +159,9 @@ public final class SessionTable: Sendable {
         session.journal.withLock { $0.publish(.extended(idleExpiry: session.idleExpiry)) }
     }
 
-    /// Publishes the effects of a change; to be called without the lock.
+    /// Publishes the effects of a change.
+    ///
+    /// It must be called without the lock.
     func publish(_ effects: TableEffects) {
         for (session, left) in effects.warned {
             session.journal.withLock { $0.publish(.expiring(seconds: Int(clamping: left / 1_000_000_000))) }

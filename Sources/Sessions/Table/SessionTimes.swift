@@ -4,23 +4,23 @@
 internal import Bytes
 internal import RealmKit
 
-/// The moments of a session, in nanoseconds of the table's clock.
+/// The times of a session, in nanoseconds of the table's clock.
 struct SessionTimes: Sendable, Hashable {
     var seen: UInt64
     var idleEnd: UInt64
     let absoluteEnd: UInt64
-    /// The time between the warning and the end.
+    /// The duration between the warning and the end.
     var warning: UInt64
 
-    /// The end, without another use.
+    /// The end, if the session is not used again.
     var end: UInt64 { min(idleEnd, absoluteEnd) }
-    /// The moment at which clients are warned, without another use.
+    /// The moment at which clients are warned, if the session is not used again.
     var warningMoment: UInt64 { end - min(warning, end) }
-    /// The cause of the end, without another use.
-    var cause: SessionEnd { absoluteEnd <= idleEnd ? .absolute : .idle }
+    /// The cause of the end, if the session is not used again.
+    var cause: SessionEndCause { absoluteEnd <= idleEnd ? .absolute : .idle }
 }
 
-/// ``SessionSettings`` in nanoseconds.
+/// The durations of ``SessionSettings`` in nanoseconds.
 struct SessionLimits: Sendable {
     let idle: UInt64
     let absolute: UInt64
@@ -29,7 +29,7 @@ struct SessionLimits: Sendable {
     init(_ settings: SessionSettings) {
         idle = settings.idle.nanoseconds
         absolute = settings.absolute.nanoseconds
-        // A session that has just been used is not about to expire, however short its life.
+        // The warning is limited to half of the idle time. A session is then not about to expire right after a use.
         warning = min(settings.warning.nanoseconds, idle / 2)
     }
 
@@ -40,7 +40,7 @@ struct SessionLimits: Sendable {
         return overflow ? .max : sum
     }
 
-    /// The time between two times in seconds; 0 if the second is the earlier one.
+    /// Returns the nanoseconds between two times in seconds; 0 if `to` is before `from`.
     static func nanoseconds(from: Int, to: Int) -> UInt64 {
         guard to > from else { return 0 }
         let (seconds, overflow) = to.subtractingReportingOverflow(from)
@@ -48,17 +48,19 @@ struct SessionLimits: Sendable {
     }
 }
 
-/// The clock that decides, and the wall clock for users and the store.
+/// The monotonic clock that ends sessions, and the wall clock for users and the store.
 struct SessionClocks: Sendable {
     let clock: any LoginClock
     let wall: WallClock
 
-    /// An offset, as the clock may have started a moment ago and sessions be much older.
+    /// An offset that is added to the clock.
+    ///
+    /// Without it, a restored session could have begun before the zero of the clock.
     private static let origin: UInt64 = 1_000_000_000_000_000_000
 
     var now: UInt64 { clock.now &+ Self.origin }
 
-    /// A moment in seconds since 1970, as the clocks stand now; rounded down.
+    /// Converts a moment to seconds since 1970 by the current time of both clocks, rounded down.
     func wall(of moment: UInt64) -> Int {
         let now = now
         let seconds = wall.seconds

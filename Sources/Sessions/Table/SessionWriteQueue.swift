@@ -3,62 +3,67 @@
 
 internal import OpenSSLKit
 
-/// The changes that are not in the store yet.
+/// The changes that are not stored yet.
 struct SessionWriteQueue: Sendable {
-    /// A session that the store is to remove.
+    /// A removal of a session from the store.
     private struct Removal {
-        /// The session and the digest of its token; nil for a session whose token was never given out.
+        /// The session and the digest of its token; nil if no client has the token.
         var known: (session: Session, token: Digest)?
-        /// True if its end is recorded elsewhere, so that it is not valid again after a restart.
-        var isNoted = false
+        /// True if the end is recorded elsewhere.
+        ///
+        /// The session is then not valid again after a restart.
+        var isRecorded = false
     }
 
-    let isStored: Bool
-    /// The last command that was carried out.
+    let hasStore: Bool
+    /// The number of the last command that was carried out.
     var lastCommand = 0
-    /// The sessions that the store is to remove.
+    /// The sessions that must be removed from the store.
     private var removals: [SessionID: Removal] = [:]
-    /// Those of them that may be valid again after a restart, by the digests of their tokens and by their users.
+    /// The removals that are not durable yet, by the digest of the token.
+    ///
+    /// These sessions may be valid after a restart.
     private var byToken: [Digest: SessionID] = [:]
+    /// The same removals by the user.
     private var byOwner: [SessionOwner: Set<SessionID>] = [:]
-    /// The sessions that were used.
+    /// The sessions whose times must be stored.
     private var touched: [Session] = []
-    /// The difference between the wall clock and the monotonic clock, in seconds, when times were last stored.
+    /// The difference between the wall clock and the monotonic clock at the last write of times, in seconds.
     private var offset: Int?
 
-    init(isStored: Bool) { self.isStored = isStored }
+    init(hasStore: Bool) { self.hasStore = hasStore }
 
-    /// The sessions that the store is to remove, in no order.
+    /// The sessions that must be removed from the store, in no order.
     var due: [SessionID] { Array(removals.keys) }
 
-    /// Adds a session whose token was never given out to those that the store is to remove.
+    /// Adds the removal of a session whose token no client has.
     mutating func remove(_ id: SessionID) {
-        if isStored, removals[id] == nil { removals[id] = Removal() }
+        if hasStore, removals[id] == nil { removals[id] = Removal() }
     }
 
-    /// Adds an ended session to those that the store is to remove.
+    /// Adds the removal of an ended session.
     mutating func remove(_ session: Session, token: Digest) {
-        guard isStored else { return }
+        guard hasStore else { return }
         removals[session.id] = Removal(known: (session, token))
         byToken[token] = session.id
         byOwner[SessionOwner(session.user), default: []].insert(session.id)
     }
 
-    mutating func hasRemoved(_ ids: [SessionID]) {
+    mutating func markRemoved(_ ids: [SessionID]) {
         for id in ids {
-            settle(id)
+            removeFromIndexes(id)
             removals[id] = nil
         }
     }
 
-    mutating func hasNoted(_ ids: [SessionID]) {
+    mutating func markRecorded(_ ids: [SessionID]) {
         for id in ids {
-            settle(id)
-            removals[id]?.isNoted = true
+            removeFromIndexes(id)
+            removals[id]?.isRecorded = true
         }
     }
 
-    private mutating func settle(_ id: SessionID) {
+    private mutating func removeFromIndexes(_ id: SessionID) {
         guard let (session, token) = removals[id]?.known else { return }
         byToken[token] = nil
         let owner = SessionOwner(session.user)
@@ -66,31 +71,33 @@ struct SessionWriteQueue: Sendable {
         if byOwner[owner]?.isEmpty == true { byOwner[owner] = nil }
     }
 
-    /// Returns those of some sessions that may be valid again after a restart.
-    func unnoted(_ ids: [SessionID]) -> [SessionID] { ids.filter { removals[$0]?.isNoted == false } }
+    /// Returns the given ids without the sessions that are removed from the store or whose end is recorded.
+    func unrecorded(_ ids: [SessionID]) -> [SessionID] { ids.filter { removals[$0]?.isRecorded == false } }
 
-    /// Returns the ended session of a token, if it may be valid again after a restart.
-    func unsettled(_ token: Digest) -> Session? { byToken[token].flatMap { removals[$0]?.known?.session } }
+    /// Returns the ended session of a token, if its end is not stored.
+    func unstored(_ token: Digest) -> Session? { byToken[token].flatMap { removals[$0]?.known?.session } }
 
-    /// Returns the ended sessions of a user that may be valid again after a restart.
-    func unsettled(of owner: SessionOwner) -> [Session] {
+    /// Returns the ended sessions of a user whose ends are not stored.
+    func unstored(of owner: SessionOwner) -> [Session] {
         byOwner[owner].map { $0.compactMap { removals[$0]?.known?.session } } ?? []
     }
 
     mutating func touch(_ session: Session) {
-        if isStored { touched.append(session) }
+        if hasStore { touched.append(session) }
     }
 
-    /// Removes and returns the sessions whose times are to be stored.
+    /// Removes and returns the sessions whose times must be stored.
     mutating func takeTouched() -> [Session] {
         let taken = touched
         touched = []
-        for session in taken { session.clearTouch() }
+        for session in taken { session.clearTouched() }
         return taken
     }
 
-    /// Returns whether the wall clock was set since times were last stored, so that all of them have to be stored anew.
-    mutating func hasShifted(at now: UInt64, wall: Int) -> Bool {
+    /// Returns true if the wall clock was set since the last write.
+    ///
+    /// All stored times are wrong then.
+    mutating func wallClockWasSet(at now: UInt64, wall: Int) -> Bool {
         let offset = wall - Int(clamping: now / 1_000_000_000)
         defer { self.offset = offset }
         return self.offset.map { abs(offset - $0) > 2 } ?? false

@@ -4,12 +4,12 @@
 internal import OpenSSLKit
 internal import RealmKit
 
-/// The live sessions, their schedule, and the writes that are pending.
+/// The state of a session table: its sessions, their schedule, and the pending writes.
 struct TableState: Sendable {
     struct Entry: Sendable {
         let session: Session
         let token: Digest
-        /// The second at which it is checked next; see ``ExpiryQueue``.
+        /// The second at which the session is checked next; see ``ExpiryQueue``.
         var second: UInt64
     }
 
@@ -20,22 +20,22 @@ struct TableState: Sendable {
     private(set) var byToken: [Digest: Session] = [:]
     private var byOwner: [SessionOwner: [Session]] = [:]
     private var expiries = ExpiryQueue()
-    /// The number of sessions that are being written to the store, and not in the table yet.
+    /// The number of sessions that are being stored and are not in the table yet.
     var reserved = 0
-    /// The changes that are not in the store yet.
+    /// The changes that are not stored yet.
     var writes: SessionWriteQueue
 
-    init(_ settings: SessionSettings, isStored: Bool) {
+    init(_ settings: SessionSettings, hasStore: Bool) {
         self.settings = settings
         limits = SessionLimits(settings)
-        writes = SessionWriteQueue(isStored: isStored)
+        writes = SessionWriteQueue(hasStore: hasStore)
     }
 
     var count: Int { entries.count }
 
     func sessions(of owner: SessionOwner) -> [Session] { byOwner[owner] ?? [] }
 
-    // MARK: In and out
+    // MARK: Insertion and removal
 
     mutating func insert(_ session: Session, token: Digest, at now: UInt64) {
         let second = expiries.add(session, at: now, limits: limits)
@@ -46,8 +46,8 @@ struct TableState: Sendable {
 
     /// Removes a session.
     ///
-    /// - Returns: False if it was not in the table.
-    mutating func remove(_ session: Session, cause: SessionEnd) -> Bool {
+    /// - Returns: False if the session was not in the table.
+    mutating func remove(_ session: Session, cause: SessionEndCause) -> Bool {
         guard let entry = entries[session.id], entry.session === session else { return false }
         entries[session.id] = nil
         byToken[entry.token] = nil
@@ -59,14 +59,14 @@ struct TableState: Sendable {
         return true
     }
 
-    // MARK: Time
+    // MARK: Expiry
 
     /// Records a use of a session.
     ///
-    /// - Returns: True if the use has postponed an end of which clients were warned.
+    /// - Returns: True if the clients were warned and the use has postponed the end.
     mutating func touch(_ session: Session, at now: UInt64) -> Bool {
         let isExtended = session.touch(at: now, limits: limits)
-        if session.noteTouch() { writes.touch(session) }
+        if session.markTouched() { writes.touch(session) }
         if isExtended { schedule(session, at: now) }
         return isExtended
     }
@@ -75,12 +75,12 @@ struct TableState: Sendable {
         entries[session.id]?.second = expiries.add(session, at: now, limits: limits)
     }
 
-    /// Ends expired sessions, and finds those whose clients are to be warned.
+    /// Ends expired sessions, and finds the sessions whose clients must be warned.
     mutating func sweep(at now: UInt64) -> TableEffects {
         var effects = TableEffects()
         for (second, ids) in expiries.takeDue(at: now) {
             for id in ids {
-                // The session may have ended, or be scheduled for another second by now.
+                // In the meantime the session may have ended or been scheduled for another second.
                 guard let entry = entries[id], entry.second == second else { continue }
                 let session = entry.session
                 let times = session.times
@@ -88,7 +88,7 @@ struct TableState: Sendable {
                     effects.end(session, cause: times.cause, in: &self)
                     continue
                 }
-                if now >= times.warningMoment, session.warn() {
+                if now >= times.warningMoment, session.markWarned() {
                     effects.warned.append((session, times.end - now))
                 }
                 schedule(session, at: now)
@@ -97,19 +97,21 @@ struct TableState: Sendable {
         return effects
     }
 
-    /// Schedules every session anew, as each may end earlier than before.
+    /// Schedules every session again, because new settings may end it earlier.
     mutating func scheduleAll(at now: UInt64) {
         for session in entries.values.map(\.session) { schedule(session, at: now) }
     }
 }
 
-/// The effects of a change to the table, to be published without its lock.
+/// The effects of a change to the table.
+///
+/// They are published after its lock is released.
 struct TableEffects: Sendable {
-    var ended: [(session: Session, cause: SessionEnd)] = []
-    /// The sessions whose clients are to be warned, and the nanoseconds that are left to them.
+    var ended: [(session: Session, cause: SessionEndCause)] = []
+    /// The sessions whose clients must be warned, and the nanoseconds until they end.
     var warned: [(session: Session, left: UInt64)] = []
 
-    mutating func end(_ session: Session, cause: SessionEnd, in state: inout TableState) {
+    mutating func end(_ session: Session, cause: SessionEndCause, in state: inout TableState) {
         if state.remove(session, cause: cause) { ended.append((session, cause)) }
     }
 }

@@ -4,14 +4,14 @@
 internal import Bytes
 public import OpenSSLKit
 
-/// A token of 256 random bits, as in a session cookie.
+/// A token of 256 random bits, such as the value of a session cookie.
 ///
-/// The server keeps only the ``digest()``, from which the token cannot be computed. Source: ASVS 7.2.3, 11.5.1.
+/// The server keeps only the ``digest()``. The token cannot be computed from it. Source: ASVS 7.2.3, 11.5.1.
 public struct OpaqueToken: Sendable {
     /// The length of ``text``: 43 characters.
     public static let textLength = 43
 
-    // Four words rather than an array: one is read for every request and must not allocate.
+    // Four words instead of an array: a token is read for every request, and reading must not allocate memory.
     private var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
 
     /// A new token.
@@ -23,9 +23,10 @@ public struct OpaqueToken: Sendable {
         for index in 0..<32 { set(index, to: random[index]) }
     }
 
-    /// Reads a ``text``; nil for anything else.
+    /// Parses a ``text``; nil if the text is not a token.
     ///
-    /// - Parameter text: 43 characters of base64url without padding (RFC 4648 section 5), the two unused bits zero.
+    /// - Parameter text: 43 characters of base64url without padding (RFC 4648 section 5). The two unused
+    ///   bits must be 0.
     public init?(_ text: Span<UInt8>) {
         let isToken = unsafe withUnsafeMutableBytes(of: &words) { words in
             var bytes = unsafe MutableSpan<UInt8>(_unsafeBytes: words)
@@ -34,14 +35,14 @@ public struct OpaqueToken: Sendable {
         guard isToken else { return nil }
     }
 
-    /// The token as it is in a cookie: 43 characters of base64url.
+    /// The token as the value of a cookie: 43 characters of base64url.
     ///
-    /// It is a secret: write it into a response and nowhere else.
+    /// It is a secret. It may be written into a response, but not into a log or a store.
     public var text: String { withBytes { Base64.url.encode($0) } }
 
-    /// Returns the digest by which the token is found.
+    /// Returns the digest that identifies the token.
     ///
-    /// - Returns: Its SHA-256.
+    /// - Returns: The SHA-256 of the token.
     /// - Throws: ``OpenSSLError`` if no provider offers SHA-256.
     public func digest() throws(OpenSSLError) -> Digest {
         try unsafe withUnsafeBytes(of: words) { raw throws(OpenSSLError) in
@@ -49,11 +50,11 @@ public struct OpaqueToken: Sendable {
         }
     }
 
-    /// Returns a value that proves knowledge of the token without revealing it, for protection against forged requests.
+    /// Returns a value that proves knowledge of the token and does not reveal it, such as a CSRF token.
     ///
-    /// - Parameter purpose: The purpose; different purposes give different values.
-    /// - Returns: HMAC-SHA-256 of the purpose, the token being the key.
-    /// - Throws: ``OpenSSLError`` when it cannot be computed.
+    /// - Parameter purpose: The purpose of the value. Different purposes give different values.
+    /// - Returns: The HMAC-SHA-256 of the purpose, with the token as the key.
+    /// - Throws: ``OpenSSLError`` when the value cannot be computed.
     public func proof(for purpose: StaticString) throws(OpenSSLError) -> Digest {
         try unsafe withUnsafeBytes(of: words) { raw throws(OpenSSLError) in
             try HMACKey(unsafe Span(_unsafeBytes: raw)).tag(purpose.description.utf8Span.span)

@@ -3,11 +3,13 @@
 
 internal import Synchronization
 
-/// The responses that depend on nothing but an authentication, kept as long as it is valid.
+/// A cache of the responses that depend only on one authentication.
 ///
-/// A session has one, and so has an entry of the credential cache. It may be used from any thread.
+/// Each session and each entry of the credential cache has its own response cache. It may be used from any thread.
 package final class ResponseCache: Sendable {
-    /// The number of responses that are kept; further ones are made each time.
+    /// The maximum number of cached responses.
+    ///
+    /// Further responses are created for each call.
     package static let capacity = 32
 
     private struct State {
@@ -15,7 +17,9 @@ package final class ResponseCache: Sendable {
         var generation = 0
     }
 
-    /// A class, as the type of an object is tested more cheaply than that of a value.
+    /// A response in an object.
+    ///
+    /// Testing the type of an object is faster than testing the type of a value.
     private final class Box<Response: Sendable>: Sendable {
         let response: Response
 
@@ -27,18 +31,20 @@ package final class ResponseCache: Sendable {
     /// An empty cache.
     package init() {}
 
-    /// Returns the response of a key; it is made if there is none.
+    /// Returns the response of a key.
     ///
-    /// Two threads may make it at once; one of the two is kept.
+    /// If it is not cached, it is created.
+    ///
+    /// Two threads may create the response at the same time. One of the two results is cached.
     ///
     /// - Parameters:
     ///   - key: The key of the response.
-    ///   - make: Makes the response.
-    /// - Returns: The response of a key; it is made if there is none.
+    ///   - make: Creates the response.
+    /// - Returns: The cached or created response.
     package func response<Response: Sendable>(for key: Int, make: () -> Response) -> Response {
         let (box, generation) = state.withLock { ($0.responses[key] as? Box<Response>, $0.generation) }
         if let box { return box.response }
-        // The response is made without the lock: making it may need another response of this cache.
+        // The response is created without the lock, because `make` may call this cache.
         let made = Box(make())
         state.withLock { state in
             guard generation == state.generation, state.responses.count < Self.capacity || state.responses[key] != nil
@@ -48,7 +54,9 @@ package final class ResponseCache: Sendable {
         return made.response
     }
 
-    /// Removes all responses, and drops those that are being made.
+    /// Removes all responses.
+    ///
+    /// Responses that are being created are not cached.
     package func removeAll() {
         state.withLock { state in
             state.responses = [:]

@@ -3,18 +3,21 @@
 
 /// A point in a ``RevocationLog``.
 ///
-/// It is read before a login, which may not have seen the revocations after it.
+/// It is read before a login. The login may have missed the revocations after this point.
 public struct RevocationEpoch: Sendable, Hashable {
     fileprivate let number: UInt64
 }
 
-/// The recent revocations, for the sessions and cache entries that running logins are about to add.
+/// The recent revocations.
 ///
-/// A login may have been accepted with a password that is no longer valid, and finish after all sessions and cached
-/// credentials of its user have been revoked. Whatever it adds is therefore checked against the revocations since its
-/// ``RevocationEpoch``. The log is bounded: for an epoch that is older than the log, everything counts as revoked.
+/// They also apply to the sessions and cache entries that running logins add later.
+///
+/// A login may use a password that is changed before the login ends. The change revokes all sessions and cached
+/// credentials of the user, but the login adds a new one afterwards. Each addition is therefore checked against the
+/// revocations since the ``RevocationEpoch`` of the login. The size of the log is limited. If the epoch is before the
+/// oldest kept revocation, every addition counts as revoked.
 package struct RevocationLog<Element>: Sendable {
-    /// The number of revocations that are kept: 1,000.
+    /// The maximum number of revocations that are kept: 1,000.
     package static var capacity: Int { 1000 }
 
     private struct Revocation {
@@ -30,19 +33,22 @@ package struct RevocationLog<Element>: Sendable {
     /// A log without revocations.
     package init() {}
 
-    /// The epoch as of now.
+    /// The current epoch.
     package var epoch: RevocationEpoch { RevocationEpoch(number: lastNumber) }
 
-    /// Adds a revocation; the oldest one may be dropped.
+    /// Adds a revocation.
     ///
-    /// - Parameter matches: Returns true for what is revoked. It is called with elements that begin later.
+    /// If the log is full, the oldest revocation is removed.
+    ///
+    /// - Parameter matches: Returns true for a revoked element. It is called later, with the elements that are added.
     package mutating func revoke(where matches: @escaping @Sendable (Element) -> Bool) {
         lastNumber += 1
         revocations.append(Revocation(number: lastNumber, matches: matches))
         if revocations.count > Self.capacity { lastDropped = revocations.removeFirst().number }
     }
 
-    /// Returns whether an element has been revoked since an epoch; true if the epoch is older than the log.
+    /// Returns true if an element has been revoked since an epoch, or if the epoch is before the oldest kept
+    /// revocation.
     package func hasRevoked(_ element: Element, since epoch: RevocationEpoch) -> Bool {
         guard epoch.number >= lastDropped else { return true }
         for revocation in revocations.reversed() {

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// The client that began a session, as lists of sessions show it.
+/// The client that began a session, for display in a list of sessions.
 ///
-/// Address and user agent come from outside. Characters that are not printable are removed, so that a terminal, a page or
-/// a log can show them like any other text.
+/// The client determines the address and the user agent. Characters that are not printable are removed, so that a
+/// terminal, a page or a log can show both texts safely.
 public struct SessionClient: Sendable, Hashable {
-    /// The longest ``userAgent``, in bytes of UTF-8.
+    /// The maximum length of ``userAgent``, in bytes of UTF-8.
     public static let maximumBytes = 256
-    /// The longest ``address``, in bytes of UTF-8; IPv6 addresses with a zone are shorter.
+    /// The maximum length of ``address``, in bytes of UTF-8.
+    ///
+    /// Every valid address is shorter.
     private static let maximumAddressBytes = 64
 
     /// The client's address; nil if it is not known.
@@ -20,25 +22,25 @@ public struct SessionClient: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - address: The client's address.
-    ///   - userAgent: The field `User-Agent`, as it was sent.
+    ///   - userAgent: The value of the `User-Agent` field as received.
     public init(address: String?, userAgent: String) {
         self.address = address.map { PrintableText.clean($0, maximumBytes: Self.maximumAddressBytes) }
         self.userAgent = PrintableText.clean(userAgent, maximumBytes: Self.maximumBytes)
     }
 }
 
-/// Text from outside that is safe to show.
+/// Removes unsafe characters from texts of clients.
 enum PrintableText {
-    /// Removes control characters and invisible ones, and cuts a text that is too long.
+    /// Removes control characters and invisible characters, and cuts the text to a maximum length.
     ///
     /// - Parameters:
     ///   - text: Any text.
-    ///   - maximumBytes: The most bytes of UTF-8 of the result.
-    /// - Returns: The rest, with blanks for line breaks.
+    ///   - maximumBytes: The maximum length of the result, in bytes of UTF-8.
+    /// - Returns: The remaining text. Each white-space character is replaced by a space.
     static func clean(_ text: String, maximumBytes: Int) -> String {
         var cleaned = String.UnicodeScalarView()
         var bytes = 0
-        // A long text with few printable characters is not read to its end.
+        // At most this part of the text is read, to limit the cost of a long text.
         for scalar in text.unicodeScalars.prefix(maximumBytes * 4) {
             let kept = scalar.properties.isWhitespace ? " " : scalar
             guard isPrintable(kept) else { continue }
@@ -51,7 +53,8 @@ enum PrintableText {
 
     private static func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
-        // Format characters can reverse text on a page; the others are invisible, or differ between fonts.
+        // Format characters can reverse the direction of text. The other categories are invisible or depend on the
+        // font.
         case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator: false
         default: true
         }

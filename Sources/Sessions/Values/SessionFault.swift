@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// An error of the session table; two are equal when their codes are.
+/// An error of the session table.
+///
+/// Two errors are equal if their codes are equal.
 public struct SessionFault: Error, Sendable, CustomStringConvertible {
     /// The kinds of errors.
     public enum Code: Sendable, Hashable {
-        /// The limit of sessions has been reached.
+        /// The maximum number of sessions has been reached.
         case full
-        /// The user's sessions were ended during the login; another login may succeed.
+        /// The user's sessions were ended during the login.
+        ///
+        /// Another login may succeed.
         case changedMeanwhile
         /// The session has ended.
         case ended
-        /// The limit of event streams has been reached, of this session or of all.
+        /// The maximum number of event streams of this session, or of all sessions, has been reached.
         case tooManyStreams
         /// The server is stopping.
         case closing

@@ -3,11 +3,13 @@
 
 internal import Bytes
 
-/// The host that a session belongs to: the one its cookie was set for, without a port, as cookies have none.
+/// The host that a session belongs to.
 ///
-/// Two are equal when their bytes are.
+/// It is the host that the cookie was set for.
+///
+/// It has no port, because cookies do not depend on the port. Two hosts are equal if their bytes are equal.
 public struct SessionHost: Sendable {
-    /// The longest name of a host, in bytes.
+    /// The maximum length of the name, in bytes.
     public static let maximumBytes = 255
 
     /// A name in lower case without a dot at its end, an IPv4 address, or an IPv6 address in brackets.
@@ -15,8 +17,10 @@ public struct SessionHost: Sendable {
 
     /// A host.
     ///
-    /// - Parameter name: Its name as ``name`` is written; nil if it is empty, too long, or holds other characters than
-    ///   lower-case letters and digits of ASCII, `.`, `-`, `_`, and `[`, `:` and `]` of an address.
+    /// The result is nil if the name is empty or too long, or contains other characters than lower-case ASCII letters,
+    /// digits, `.`, `-`, `_`, `[`, `:` and `]`.
+    ///
+    /// - Parameter name: The name, in the form that ``name`` documents.
     public init?(_ name: String) {
         let bytes = name.utf8
         guard (1...Self.maximumBytes).contains(bytes.count), bytes.allSatisfy(Self.isAllowed) else { return nil }

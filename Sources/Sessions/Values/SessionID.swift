@@ -6,7 +6,7 @@ internal import OpenSSLKit
 
 /// The id of a session for clients and administrators: 128 random bits, written as 22 characters of base64url.
 ///
-/// It is not a secret and gives no access: neither of id and token can be derived from the other.
+/// It is not a secret and gives no access. The token of the session cannot be derived from it.
 public struct SessionID: Hashable, Sendable, CustomStringConvertible {
     private var words: (UInt64, UInt64) = (0, 0)
 
@@ -18,7 +18,7 @@ public struct SessionID: Hashable, Sendable, CustomStringConvertible {
         for index in random.indices { set(index, to: random[index]) }
     }
 
-    /// Reads a ``description``; nil for any other text.
+    /// Parses a ``description``; nil if the text is not a session id.
     ///
     /// - Parameter text: 22 characters of base64url without padding.
     public init?(_ text: String) {

@@ -1,33 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// The settings of the `sessions` block of realms.conf: the life time of sessions, and how many there may be.
+/// The settings of the `sessions` block of realms.conf: the lifetime and the maximum number of sessions.
 public struct SessionSettings: Sendable, Hashable {
-    /// The time after which a session without requests ends.
+    /// The idle limit: a session ends after this time without a request.
     ///
     /// The default is 30 minutes.
     public var idle = Duration.seconds(1800)
-    /// The time after which a session ends in any case.
+    /// The absolute limit: a session ends after this time in any case.
     ///
     /// The default is 12 hours.
     public var absolute = Duration.seconds(43_200)
-    /// The time before its end at which a session's clients are warned.
+    /// The time between the warning of the clients and the end of the session.
     ///
     /// The default is 2 minutes.
     public var warning = Duration.seconds(120)
-    /// The most sessions of a user; one more ends the one that has been idle longest.
+    /// The maximum number of sessions of a user.
+    ///
+    /// A further sign-in ends the least recently used session.
     ///
     /// The default is 10.
     public var perUser = 10
-    /// The most sessions of all users; no more can begin then.
+    /// The maximum number of sessions of all users.
+    ///
+    /// At the maximum, a sign-in fails.
     ///
     /// The default is 100,000.
     public var total = 100_000
-    /// The most event streams that one session may have open.
+    /// The maximum number of open event streams of a session.
     ///
     /// The default is 8.
     public var streamsPerSession = 8
-    /// The most event streams of all sessions.
+    /// The maximum number of open event streams of all sessions.
     ///
     /// The default is 5,000.
     public var streams = 5000

@@ -9,17 +9,19 @@ internal import HummingbirdCore
 internal import RealmKit
 internal import Sessions
 
-/// The account page: the user and the user's sessions.
+/// The account page.
+///
+/// It shows the user and the sessions of the user.
 struct AccountPage: SignInComponent {
     let site: SignInSite
 
     /// `GET /account`.
-    func account(_ request: WebRequest) -> LoggedResponse {
+    func show(_ request: WebRequest) -> LoggedResponse {
         guard let (session, token) = session(request, isActivity: true) else { return notSignedIn(request) }
-        let all = own(session)
+        let all = userSessions(of: session)
         var page = Page(title: "Your account")
         if request.asHTML {
-            page.kind = .live
+            page.kind = .withScript
             page.facts = Page.facts(of: session.user)
             page.parts = [list(all, current: session, csrfToken: CSRFToken.text(token) ?? "")]
             if let exit = Page.Part.signOut(token, routes: routes, hasAccount: false) { page.parts.append(exit) }
@@ -73,8 +75,8 @@ struct AccountPage: SignInComponent {
         )
     }
 
-    /// `POST /account/end`: one session, or all but this one.
-    func endFromAccount(_ request: WebRequest) async -> LoggedResponse {
+    /// `POST /account/end`: ends one session, or all sessions except the session of the request.
+    func endSessions(_ request: WebRequest) async -> LoggedResponse {
         guard let (session, token) = session(request, isActivity: true) else { return notSignedIn(request) }
         let fields: FormFields
         switch await form(request) {

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// The script and the style sheet of the pages, which the build embeds in the program.
+/// The script and the style sheet of the pages.
+///
+/// The build embeds both in the program.
 enum PageAssets {
-    /// The script `session.js`, which shows that a session is about to end or has ended.
+    /// The script `session.js`.
     ///
-    /// The pages work without it.
+    /// It shows a notice before a session ends and when it has ended.
+    ///
+    /// The pages also work without the script.
     static let script = String(decoding: PackageResources.session_js, as: UTF8.self)
     /// The style sheet `style.css`.
     static let stylesheet = String(decoding: PackageResources.style_css, as: UTF8.self)

@@ -4,14 +4,14 @@
   if (!window.EventSource) return;
   const causes = {
     logout: "You have signed out.",
-    idle: "Your session has ended, as it was not used.",
-    absolute: "Your session has ended, as its time was over.",
-    administrator: "Your session was ended by an administrator.",
-    "ended-elsewhere": "You have ended this session from another one.",
-    "user-changed": "Your session has ended, as your account was changed.",
-    "realm-gone": "Your session has ended, as its realm is gone.",
-    limit: "Your session has ended, as you have signed in too often elsewhere.",
-    replaced: "Your session has ended, as you have signed in again.",
+    idle: "Your session has ended because it was not used.",
+    absolute: "Your session has ended because it has reached its maximum time.",
+    administrator: "An administrator has ended your session.",
+    "ended-elsewhere": "You have ended this session from another session.",
+    "user-changed": "Your session has ended because your account was changed.",
+    "realm-gone": "Your session has ended because its realm was removed.",
+    limit: "Your session has ended because you have too many sessions.",
+    replaced: "Your session has ended because you have signed in again.",
   };
   let notice = null;
   let hasEnded = false;
@@ -37,7 +37,7 @@
     hasEnded = true;
     events.close();
     hide();
-    // The content of the page is removed, as only the signed-in user may see it.
+    // Only the signed-in user may see the content of the page, so the content is removed.
     const main = document.querySelector("main");
     const title = document.createElement("h1");
     title.textContent = "Signed out";
@@ -67,12 +67,12 @@
     if (event.data) show(JSON.parse(event.data).text, { label: "Close", run: hide });
   });
   events.addEventListener("ended", (event) => end(JSON.parse(event.data).cause));
-  // A browser does not report why a stream was rejected, so a request shows if the session has ended.
+  // The browser does not report why a stream was rejected. A request finds out whether the session has ended.
   events.addEventListener("error", () => {
     if (hasEnded || events.readyState !== EventSource.CLOSED) return;
     fetch(prefix + "/session").then((answer) => { if (answer.status === 401) end(); }).catch(() => {});
   });
-  // A page that the back button restores from the browser's cache may belong to an ended session.
+  // The back button can restore a page from the browser's cache. Its session may have ended.
   window.addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
 })();
 

@@ -4,7 +4,7 @@
 package import HummingbirdCore
 package import RealmKit
 
-/// A response, with the data for the log line of its request.
+/// A response and the data for the log line of its request.
 package struct LoggedResponse: Sendable {
     /// The response.
     package var response: Response

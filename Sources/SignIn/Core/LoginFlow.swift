@@ -8,11 +8,11 @@ internal import RealmConfiguration
 internal import RealmKit
 internal import Sessions
 
-/// A login of several requests: it begins, waits for the user's answers and creates a session.
+/// The steps of a login that can take several requests: begin it, wait for answers of the user, create a session.
 struct LoginFlow: SignInComponent {
     let site: SignInSite
 
-    /// Returns the user name of a text; nil for one that no user can have.
+    /// Converts a text to a user name; nil if it is not a valid user name.
     static func username(_ text: UTF8Text) -> Username? {
         do throws(BadUsername) {
             return try Username(text.string)
@@ -21,7 +21,9 @@ struct LoginFlow: SignInComponent {
         }
     }
 
-    /// A login of the web: its outcome is that of the first realm that accepts.
+    /// A login on the sign-in page or the session API.
+    ///
+    /// Its outcome is the outcome of the first realm that accepts.
     typealias Login = PendingLogin<MultiRealmLoginReport.Outcome>
 
     /// Begins a login.
@@ -29,7 +31,7 @@ struct LoginFlow: SignInComponent {
     /// - Parameters:
     ///   - username: The user name.
     ///   - password: The password.
-    ///   - realms: The names of the realms, in order.
+    ///   - realms: The names of the realms, in the order in which they are tried.
     ///   - target: The target to return to after the sign-in.
     ///   - browser: The browser that the login belongs to.
     ///   - request: The request.
@@ -42,7 +44,7 @@ struct LoginFlow: SignInComponent {
         browser: BrowserBinding,
         request: WebRequest
     ) async -> Login {
-        // A change before the login must not count as one that the login has not seen.
+        // Changes of users before the login are applied first. Otherwise they would count as changes during the login.
         for realm in realms { _ = await settleChanges(of: realm) }
         let authenticator = authenticator
         let address = request.address
@@ -71,15 +73,19 @@ struct LoginFlow: SignInComponent {
         case question(Login.Question, messages: [String])
         /// The login has created a session.
         case session(Session, OpaqueToken, LoginReport)
-        /// The login has failed; the notice is for the sign-in page.
+        /// The login has failed.
+        ///
+        /// The notice is shown on the sign-in page.
         case failed(Notice, LoginReport?)
     }
 
-    /// Waits until a login has a question, which is kept with it, or has ended.
+    /// Waits until a login has a question or has ended.
+    ///
+    /// A login with a question is kept as a pending login.
     ///
     /// - Parameters:
     ///   - login: The login.
-    ///   - request: The request that began it or answered its last question.
+    ///   - request: The request that began the login or answered its last question.
     /// - Returns: The open question, the session, or the failure.
     func advance(_ login: Login, for request: WebRequest) async -> Progress {
         let outcome: MultiRealmLoginReport.Outcome
@@ -88,17 +94,17 @@ struct LoginFlow: SignInComponent {
             let question = Login.Question(callbacks: callbacks, number: number)
             var waiting = login
             waiting.question = question
-            // A login that has been waiting before gives way to one that its browser has begun since.
-            if login.question == nil { state.waiting.put(waiting) } else { state.waiting.putBack(waiting) }
+            // If the browser has begun another login in the meantime, an earlier login must not replace it.
+            if login.question == nil { state.pendingLogins.put(waiting) } else { state.pendingLogins.putBack(waiting) }
             return .question(question, messages: login.interactive.messages)
         case .finished(let finished): outcome = finished
         }
         switch outcome {
         case .rejected(let report):
-            state.noteRefusal(report)
-            return .failed(.refused, report)
+            state.logRejection(report)
+            return .failed(.rejected, report)
         case .unavailable(let report):
-            state.noteRefusal(report)
+            state.logRejection(report)
             return .failed(.unavailable, report)
         case .accepted(let identity, let report):
             switch await establish(identity, of: login, request: request) {
@@ -108,30 +114,34 @@ struct LoginFlow: SignInComponent {
         }
     }
 
-    /// A new session, or the notice for the sign-in page.
-    private enum Established {
+    /// A new session, or the notice that explains why there is no session.
+    private enum SessionOrNotice {
         case session(Session, OpaqueToken)
         case notice(Notice)
     }
 
-    /// Creates the session of a login that a realm has accepted; an earlier session of the browser ends.
+    /// Creates the session of an accepted login and ends the earlier session of the browser.
+    ///
+    /// If there is no session, the modules of the login are logged out.
     private func establish(
         _ identity: AuthenticatedIdentity,
         of login: Login,
         request: WebRequest
-    ) async -> Established {
+    ) async -> SessionOrNotice {
         let (established, hasBegun) = await createSession(identity, of: login, request: request)
-        // A login without a session is logged out now, and one with a session when that ends.
+        // A login with a session is logged out when the session ends.
         if !hasBegun { state.logouts.add(identity) }
         return established
     }
 
-    /// Creates the session; `hasBegun` is true if there was one, even if it has ended again.
+    /// Creates the session.
+    ///
+    /// `hasBegun` is true if a session has begun, even if it has already ended.
     private func createSession(
         _ identity: AuthenticatedIdentity,
         of login: Login,
         request: WebRequest
-    ) async -> (Established, hasBegun: Bool) {
+    ) async -> (SessionOrNotice, hasBegun: Bool) {
         guard let realm = authenticator.realms[identity.realm], let host = request.host else {
             return (.notice(.unavailable), false)
         }
@@ -142,8 +152,8 @@ struct LoginFlow: SignInComponent {
         case .gone: return (.notice(.changed), false)
         case .unknown: return (.notice(.unavailable), false)
         }
-        // The stamp is current, while the login may have been accepted before a change. A change before this point
-        // rejects the session below, and one after it changes the stamp.
+        // The user may have changed between the login and the reading of the stamp. Changes up to now are applied here,
+        // so that the session is rejected below. A later change changes the stamp and ends the session.
         guard await settleChanges(of: identity.realm) else { return (.notice(.unavailable), false) }
         if let before = session(request, isActivity: false), await !end(before.session, cause: .replaced) {
             return (.notice(.unavailable), false)
@@ -155,15 +165,15 @@ struct LoginFlow: SignInComponent {
                 from: request.sessionClient,
                 stamp: stamp,
                 since: login.start.epoch,
-                replacing: state.recent.of(login.browser)
+                replacing: state.sessionsByBrowser.of(login.browser)
             )
             guard state.generation == login.start.generation else {
-                // The configuration was reloaded since, and the realm may be a different one.
+                // The configuration was reloaded during the login, and the realm may have been replaced.
                 _ = await end(session, cause: .userChanged)
                 return (.notice(.unavailable), true)
             }
-            state.recent.put(session, for: login.browser)
-            state.noteBeginning(session)
+            state.sessionsByBrowser.put(session, for: login.browser)
+            state.logBeginning(session)
             return (.session(session, token), true)
         } catch {
             switch error.code {
@@ -175,32 +185,32 @@ struct LoginFlow: SignInComponent {
     }
 
     /// The result of ``answer(_:number:secret:)``.
-    enum Answered {
-        /// No login of the browser waits.
-        case nothingWaits
+    enum AnswerResult {
+        /// The browser has no pending login.
+        case noPendingLogin
         /// The login waits for the answer to another question.
         case anotherQuestion
-        /// The login goes on.
+        /// The login continues.
         case answered(Login)
     }
 
-    /// Passes answers to the login that waits for them.
+    /// Passes the answers of the user to the pending login.
     ///
-    /// The login is taken out of the table first, so no question is answered twice.
+    /// The login is removed from the pending logins first, so no question is answered twice.
     ///
     /// - Parameters:
     ///   - browser: The browser that the login belongs to.
     ///   - number: The number of the question.
-    ///   - secret: Returns the answer to the callback of an index; nil if there is none.
-    /// - Returns: The login, if it continues.
-    func answer(_ browser: BrowserBinding, number: Int?, secret: (Int) -> Secret?) -> Answered {
+    ///   - secret: Returns the answer to the callback with an index; nil if the request contains no answer to it.
+    /// - Returns: The login, or the reason why the answers were not accepted.
+    func answer(_ browser: BrowserBinding, number: Int?, secret: (Int) -> Secret?) -> AnswerResult {
         let login: Login
-        switch state.waiting.take(browser.digest, if: { $0.question?.number == number }) {
-        case .none: return .nothingWaits
+        switch state.pendingLogins.take(browser.digest, if: { $0.question?.number == number }) {
+        case .none: return .noPendingLogin
         case .another: return .anotherQuestion
         case .taken(let taken): login = taken
         }
-        guard let question = login.question else { return .nothingWaits }
+        guard let question = login.question else { return .noPendingLogin }
         let answers: [Answer] = question.callbacks.enumerated().map { index, callback in
             switch callback {
             case .name: secret(index)?.utf8Text.map { Answer.name($0.string) } ?? .none
@@ -208,11 +218,11 @@ struct LoginFlow: SignInComponent {
             case .certificate, .message: .none
             }
         }
-        guard login.interactive.answer(answers, to: question.number) else { return .nothingWaits }
+        guard login.interactive.answer(answers, to: question.number) else { return .noPendingLogin }
         return .answered(login)
     }
 
-    /// Returns the browser of a request with the cookie of the sign-in page; nil without it.
+    /// Returns the browser of a request by the cookie of the sign-in page; nil if the request has no such cookie.
     func browser(of request: WebRequest) -> BrowserBinding? {
         guard case .token(let token) = request.cookies.signIn else { return nil }
         do throws(OpenSSLError) {

@@ -7,7 +7,7 @@ internal import HummingbirdCore
 internal import NIOCore
 internal import RealmConfiguration
 
-/// Responses, and the forms in requests.
+/// Functions that create responses.
 extension SignInComponent {
     func render(_ page: Page, to request: WebRequest, cookies: [String] = []) -> Response {
         var rendered = page.rendered(asHTML: request.asHTML, in: context)
@@ -15,7 +15,7 @@ extension SignInComponent {
         return rendered.response(isHead: request.method == "HEAD")
     }
 
-    /// Returns a redirect to another page of ours with GET (RFC 9110 section 15.4.4).
+    /// Returns a redirect with status 303: the browser requests the location by GET (RFC 9110 section 15.4.4).
     func redirect(_ location: String, answering request: WebRequest, cookies: [String] = []) -> Response {
         var page = Page(status: .seeOther, title: "Continue", lines: ["Continue."])
         page.headers[.location] = location
@@ -50,20 +50,22 @@ extension SignInComponent {
         json(["error": code], status: status, to: request, cookies: cookies)
     }
 
-    /// Returns 400 with the reason, for a client of the session API.
+    /// Returns a response of the session API with status 400 and a reason.
     func malformed(_ reason: String, to request: WebRequest) -> Response {
         json(["error": "malformed", "reason": reason], status: .badRequest, to: request)
     }
 }
 
-/// The form of a request, or the response to a request without one.
+/// The form in the body of a request, or the response if the body is not a valid form.
 enum SubmittedForm {
     case fields(FormFields)
     case rejected(Response)
 }
 
 extension SignInComponent {
-    /// Reads the form in a request's body: 415 for another type, 413 for a long body, 400 for a malformed form.
+    /// Reads the form in the body of a request.
+    ///
+    /// It is rejected by 415 if the body has another type, by 413 if it is too long, and by 400 if it is malformed.
     func form(_ request: WebRequest) async -> SubmittedForm {
         guard request.isForm else { return .rejected(render(.unsupported, to: request)) }
         guard let body = await request.collectedBody() else { return .rejected(render(.tooLarge, to: request)) }

@@ -9,7 +9,9 @@ internal import RealmConfiguration
 internal import RealmKit
 internal import Sessions
 
-/// A part of the sign-in; all parts have a site and the functions of the extensions in common.
+/// A part of the sign-in, such as the account page.
+///
+/// All parts use the functions of its extensions.
 protocol SignInComponent: Sendable {
     var site: SignInSite { get }
 }
@@ -26,34 +28,37 @@ extension SignInComponent {
 
     // MARK: Sessions
 
-    /// Applies the changes of a realm's users up to now; returns false if that took too long.
+    /// Applies all changes of a realm's users up to now.
+    ///
+    /// - Returns: False if this took too long.
     func settleChanges(of realm: String) async -> Bool { await site.refresher.refresh(realm) }
 
     /// Ends a session.
     ///
-    /// - Returns: False if it has ended, but may be valid again after a restart: the response reports that.
-    func end(_ session: Session, cause: SessionEnd) async -> Bool { await end([session], cause: cause) }
+    /// - Returns: False if the end is not stored. The session has ended, but may be valid again after a restart. The
+    ///   response must report this.
+    func end(_ session: Session, cause: SessionEndCause) async -> Bool { await end([session], cause: cause) }
 
-    /// Ends sessions, all at once.
+    /// Ends several sessions at once.
     ///
-    /// - Returns: False if they have ended, but one may be valid again after a restart.
-    func end(_ ended: [Session], cause: SessionEnd) async -> Bool {
+    /// - Returns: False if an end is not stored. The sessions have ended, but may be valid again after a restart.
+    func end(_ ended: [Session], cause: SessionEndCause) async -> Bool {
         do throws(SessionFault) {
             try await sessions.end(ended, cause: cause)
             return true
         } catch {
-            for session in ended { state.noteUnstoredEnd(session) }
+            for session in ended { state.logUnstoredEnd(session) }
             return false
         }
     }
 
-    /// Returns the session of a request that has ended, if its end is not stored.
-    func unsettledEnd(_ request: WebRequest) -> Session? {
+    /// Returns the session of a request if it has ended and its end is not stored.
+    func unstoredEnd(_ request: WebRequest) -> Session? {
         guard case .token(let token) = request.cookies.session, let host = request.host else { return nil }
-        return sessions.unsettledEnd(token, at: host)
+        return sessions.unstoredEnd(token, at: host)
     }
 
-    /// Returns the session of a request, with its token.
+    /// Returns the valid session of a request and its token.
     func session(_ request: WebRequest, isActivity: Bool) -> (session: Session, token: OpaqueToken)? {
         guard case .token(let token) = request.cookies.session, let host = request.host,
             let session = sessions.session(token, at: host, isActivity: isActivity)
@@ -61,19 +66,19 @@ extension SignInComponent {
         return (session, token)
     }
 
-    /// Returns the sessions of a session's user, the last used first.
-    func own(_ session: Session) -> [Session] {
+    /// Returns all sessions of the user of a session, the last used session first.
+    func userSessions(of session: Session) -> [Session] {
         sessions.sessions(of: session.user).sorted { ($0.lastSeen, $0.created) > ($1.lastSeen, $1.created) }
     }
 
-    /// Returns the sessions that a session's user may end, with the ended ones whose end is not stored.
+    /// Returns the sessions that the user of a session may end.
     ///
-    /// A repeated request after a 503 finds those.
+    /// They include ended sessions whose end is not stored, so that a request can be repeated after a 503.
     func endable(by session: Session) -> [Session] {
-        own(session) + sessions.unsettledEnds(of: session.user)
+        userSessions(of: session) + sessions.unstoredEnds(of: session.user)
     }
 
-    /// Returns the target that a text names, if users may be sent there.
+    /// Returns the return target in a text; nil if it is not an allowed target.
     func target(_ text: String?, request: WebRequest) -> ReturnTarget? {
         guard let text else { return nil }
         guard let host = RequestHost(request.authority) else { return nil }

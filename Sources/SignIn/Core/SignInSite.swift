@@ -5,7 +5,7 @@ internal import AccessControl
 internal import RealmConfiguration
 internal import RealmKit
 
-/// The settings, rules and state that the parts of the sign-in work with.
+/// The settings, rules and state that all parts of the sign-in use.
 struct SignInSite: Sendable {
     let settings: SignInSettings
     let rules: ProtectionRules
@@ -13,7 +13,7 @@ struct SignInSite: Sendable {
     let state: SignInState
     let context: PageContext
     let refresher: RealmRefresher
-    /// The names of the realms in which users log in where no rule names others.
+    /// The names of the default realms: users log in there if no rule names other realms.
     let realms: [String]
 
     /// The site of a configuration.
@@ -24,7 +24,7 @@ struct SignInSite: Sendable {
     ///   - authenticator: The authenticator that logs users in.
     ///   - state: Sessions and pending logins.
     ///   - refresher: The service that checks the realms for changed users.
-    ///   - context: The parts that all pages have in common.
+    ///   - context: The context of the pages.
     init(
         _ configuration: Configuration,
         rules: ProtectionRules,

@@ -5,14 +5,20 @@ internal import AccessControl
 internal import OpenSSLKit
 internal import Sessions
 
-/// The browser that a login belongs to, at one host: the same from the first page to the last question.
+/// The browser and the host that a login is bound to.
+///
+/// All requests of a login must have the same binding.
 struct BrowserBinding {
-    /// The digest that identifies the browser; the same cookie has another digest at another host.
+    /// The digest of the cookie and the host.
+    ///
+    /// It identifies the browser.
     let digest: Digest
-    /// The cookie to set, if the request had none.
+    /// The cookie that the response must set; empty if the request already has the cookie.
     let cookies: [String]
 
-    /// The browser of a request, or a new one.
+    /// The binding of a request.
+    ///
+    /// If the request has no cookie, a new cookie is created.
     init(_ request: WebRequest) throws(OpenSSLError) {
         if case .token(let token) = request.cookies.signIn {
             digest = try Self.digest(token, request)
@@ -24,13 +30,15 @@ struct BrowserBinding {
         }
     }
 
-    /// The browser of a request with the cookie of the sign-in page.
+    /// The binding of a request that has the cookie of the sign-in page.
     init(known token: OpaqueToken, request: WebRequest) throws(OpenSSLError) {
         digest = try Self.digest(token, request)
         cookies = []
     }
 
-    /// Returns the digest of the token and the host: a login that began at one host cannot be completed at another.
+    /// Returns the digest of the token and the host.
+    ///
+    /// A login can thus be completed only at the host where it began.
     private static func digest(_ token: OpaqueToken, _ request: WebRequest) throws(OpenSSLError) -> Digest {
         try Digest.sha256(fields: [request.host?.name ?? "", try token.digest().hex])
     }

@@ -6,18 +6,21 @@ internal import Synchronization
 
 /// The conversation of an ``InteractiveLogin``, between the login stack and the user.
 ///
-/// A name callback is always answered with the user name. The first password callback is answered with the given
-/// password, and so is every later one with the same prompt: the user types one password for several modules, as with
-/// Basic. A certificate callback gets no answer. All other callbacks wait for the user, except messages alone.
+/// - A name callback is answered with the user name.
+/// - The first password callback is answered with the given password. Later password callbacks with the same prompt get
+///   the same answer, so the user types one password for several modules, as with HTTP Basic.
+/// - A certificate callback is answered with `none`.
+/// - Messages are shown to the user. They do not wait for an answer.
+/// - All other callbacks wait for the answer of the user.
 final class InteractiveConversation<Outcome: Sendable>: Conversation {
     private struct Question {
         let number: Int
         let callbacks: [Callback]
-        /// The answers that are known already; nil for a callback that waits for the user.
+        /// The answers that do not need the user; nil for a callback that waits for the user.
         let known: [Answer?]
         let continuation: CheckedContinuation<[Answer]?, Never>
 
-        /// The callbacks that the user is shown.
+        /// The callbacks that are shown to the user.
         var shown: [Callback] {
             zip(callbacks, known).filter { $0.1 == nil || InteractiveConversation.isMessage($0.0) }.map(\.0)
         }
@@ -25,15 +28,19 @@ final class InteractiveConversation<Outcome: Sendable>: Conversation {
 
     private struct State {
         var password: Secret?
-        /// The prompt that the password answers; nil before the first password callback.
+        /// The prompt of the first password callback; nil before that callback.
         var prompt: String?
-        /// True once the stack has received a secret, which may be a guess.
-        var hasGiven = false
+        /// True if the stack has received a secret.
+        ///
+        /// The secret may be a guess.
+        var hasGivenSecret = false
         var isClosed = false
         var outcome: Outcome?
         var messages: [String] = []
         var lastNumber = 0
-        /// The open question, and after it further ones of modules with several questions at once.
+        /// The questions that wait for the user.
+        ///
+        /// The first is the open question; modules may ask others concurrently.
         var questions: [Question] = []
         var waiting: [CheckedContinuation<InteractiveLogin<Outcome>.Step, Never>] = []
 
@@ -42,7 +49,8 @@ final class InteractiveConversation<Outcome: Sendable>: Conversation {
             return questions.first.map { .questions($0.shown, number: $0.number) }
         }
 
-        /// Removes the callers that wait for a step, and returns a closure that resumes them; nil if there is none.
+        /// Removes the callers that wait for a step, and returns a closure that resumes them; nil if no caller is
+        /// resumed.
         mutating func wake() -> (() -> Void)? {
             guard let step, !waiting.isEmpty else { return nil }
             let woken = waiting
@@ -64,27 +72,27 @@ final class InteractiveConversation<Outcome: Sendable>: Conversation {
         state = Mutex(State(password: password))
     }
 
-    // MARK: The stack's side
+    // MARK: Functions for the login stack
 
-    var presentsSecret: Bool { state.withLock { $0.password != nil || $0.hasGiven } }
+    var presentsSecret: Bool { state.withLock { $0.password != nil || $0.hasGivenSecret } }
 
     func answer(_ callbacks: [Callback]) async throws(LoginFault) -> [Answer] {
         let known: [Answer?]? = state.withLock { state in
             guard !state.isClosed else { return nil }
             let known = callbacks.map { self.known($0, &state) }
             guard !known.contains(where: { $0 == nil }) else { return known }
-            state.hasGiven = state.hasGiven || known.contains { Self.isSecret($0) }
+            state.hasGivenSecret = state.hasGivenSecret || known.contains { Self.isSecret($0) }
             for case .message(let text) in callbacks { state.messages.append(text) }
             return known
         }
-        guard let known else { throw gone }
+        guard let known else { throw abandonedFault }
         let complete = known.compactMap { $0 }
         if complete.count == callbacks.count { return complete }
-        guard let answers = await ask(callbacks, known) else { throw gone }
+        guard let answers = await ask(callbacks, known) else { throw abandonedFault }
         return answers
     }
 
-    /// Returns the answer that does not need the user; nil if there is none.
+    /// Returns the answer to a callback; nil if only the user can answer it.
     private func known(_ callback: Callback, _ state: inout State) -> Answer? {
         switch callback {
         case .name: return .name(name)
@@ -105,7 +113,7 @@ final class InteractiveConversation<Outcome: Sendable>: Conversation {
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let (isGone, wake) = state.withLock { state -> (Bool, (() -> Void)?) in
-                    // The check is made under the lock, so that a later cancellation finds the question.
+                    // The check is made under the lock. A cancellation after the check then finds the question.
                     guard !state.isClosed, !Task.isCancelled else { return (true, nil) }
                     let question = Question(
                         number: number,
@@ -134,20 +142,20 @@ final class InteractiveConversation<Outcome: Sendable>: Conversation {
 
     /// The fault that a stack receives when the user has left the sign-in.
     ///
-    /// A second page reveals something about the password that was typed on the first, so leaving it must cost as much
-    /// as a wrong guess. Wrong credentials count for a throttle, whatever the results of the other modules are;
-    /// unavailable would not count.
-    private var gone: LoginFault {
-        let hasGiven = state.withLock { $0.hasGiven }
+    /// If a password was given, the fault is wrong credentials. The second page shows that the password was accepted,
+    /// so leaving that page must count as a failed login. The throttle counts wrong credentials, but it does not count
+    /// an unavailable module.
+    private var abandonedFault: LoginFault {
+        let hasGivenSecret = state.withLock { $0.hasGivenSecret }
         return LoginFault(
-            hasGiven ? .wrongCredentials : .missingCredential,
+            hasGivenSecret ? .wrongCredentials : .missingCredential,
             log: "the user has left the sign-in"
         )
     }
 
-    // MARK: The user's side
+    // MARK: Functions for the user
 
-    /// The messages that came without a question since the last answer.
+    /// The messages without a question since the last answer.
     var messages: [String] { state.withLock { $0.messages } }
 
     func next() async -> InteractiveLogin<Outcome>.Step {
@@ -161,7 +169,7 @@ final class InteractiveConversation<Outcome: Sendable>: Conversation {
         }
     }
 
-    func take(_ answers: [Answer], to number: Int) -> Bool {
+    func receive(_ answers: [Answer], to number: Int) -> Bool {
         let resume: (() -> Void)? = state.withLock { state in
             guard let question = state.questions.first, question.number == number else { return nil }
             let shown = question.shown
@@ -175,7 +183,7 @@ final class InteractiveConversation<Outcome: Sendable>: Conversation {
                 guard known == nil || Self.isMessage(callback) else { return known ?? .none }
                 return rest.popFirst() ?? .none
             }
-            state.hasGiven = state.hasGiven || all.contains { Self.isSecret($0) }
+            state.hasGivenSecret = state.hasGivenSecret || all.contains { Self.isSecret($0) }
             state.messages = []
             state.questions.removeFirst()
             return { question.continuation.resume(returning: all) }
@@ -194,20 +202,20 @@ final class InteractiveConversation<Outcome: Sendable>: Conversation {
         wake?()
     }
 
-    /// Fails every question, both open and later ones.
+    /// Closes the conversation: open questions and later questions fail.
     ///
-    /// - Returns: True if the stack has received a secret, which may be a guess.
+    /// - Returns: True if the stack has received a secret. The secret may be a guess.
     func close() -> Bool {
-        let (questions, hasGiven) = state.withLock { state in
+        let (questions, hasGivenSecret) = state.withLock { state in
             defer { state.questions = [] }
             state.isClosed = true
-            return (state.questions, state.hasGiven)
+            return (state.questions, state.hasGivenSecret)
         }
         questions.forEach { $0.continuation.resume(returning: nil) }
-        return hasGiven
+        return hasGivenSecret
     }
 
-    // MARK: Kinds
+    // MARK: Kinds of callbacks and answers
 
     private static func isMessage(_ callback: Callback) -> Bool {
         if case .message = callback { true } else { false }
@@ -224,9 +232,12 @@ final class InteractiveConversation<Outcome: Sendable>: Conversation {
         }
     }
 
-    /// Returns the answer, or an empty secret for a secret that is missing.
+    /// Returns the answer.
     ///
-    /// A missing code would not count as a failure, so an attacker could see the second page at no cost.
+    /// A missing secret is replaced by an empty secret.
+    ///
+    /// An empty secret counts as a failed login, but a missing secret does not. Without the replacement, an attacker
+    /// could see the second page without a failed login.
     private static func complete(_ callback: Callback, _ answer: Answer) -> Answer {
         switch (callback, answer) {
         case (.password, .none), (.oneTimeCode, .none): .secret(Secret([]))

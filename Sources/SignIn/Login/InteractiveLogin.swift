@@ -3,62 +3,67 @@
 
 internal import RealmKit
 
-/// One login whose questions the user answers page by page, over several requests.
+/// A login whose questions the user answers on several pages, in several requests.
 ///
-/// The login runs in a task that this object owns. Releasing the object cancels the login. It may be used from any
-/// thread.
+/// The login runs in a task that this object owns. If the object is released, the login is cancelled. The object may be
+/// used from any thread.
 final class InteractiveLogin<Outcome: Sendable>: Sendable {
     /// The next step of a login.
     enum Step: Sendable {
-        /// The stack has questions; messages that came with them are among them, in their order.
+        /// The stack has questions.
+        ///
+        /// Messages of the same call are included, in order.
         case questions([Callback], number: Int)
         /// The login has ended.
         case finished(Outcome)
     }
 
-    private let exchange: InteractiveConversation<Outcome>
+    private let conversation: InteractiveConversation<Outcome>
     private let task: Task<Void, Never>
 
     /// Begins a login.
     ///
     /// - Parameters:
-    ///   - name: The user name, for the modules that request it.
-    ///   - password: The password, if the user has typed it already; see ``InteractiveConversation``.
+    ///   - name: The user name, for modules that request it.
+    ///   - password: The password; nil if the user has not typed it yet. See ``InteractiveConversation``.
     ///   - login: Runs the login with the conversation.
     init(name: String, password: Secret?, login: @escaping @Sendable (any Conversation) async -> Outcome) {
-        let exchange = InteractiveConversation<Outcome>(name: name, password: password)
-        self.exchange = exchange
-        task = Task { exchange.finish(await login(exchange)) }
+        let conversation = InteractiveConversation<Outcome>(name: name, password: password)
+        self.conversation = conversation
+        task = Task { conversation.finish(await login(conversation)) }
     }
 
     deinit { close() }
 
-    /// Waits until the stack has a question that only the user can answer, or the login has ended.
+    /// Waits until the stack has a question for the user or the login has ended.
     ///
-    /// The same question is returned until it is answered. The call waits even if the caller's task is cancelled, but
-    /// for no longer than modules may take.
+    /// The same question is returned until it is answered. A cancellation of the caller's task does not end the wait.
+    /// The deadlines of the modules limit it.
     ///
     /// - Returns: The questions, or the outcome.
-    func next() async -> Step { await exchange.next() }
+    func next() async -> Step { await conversation.next() }
 
     /// Answers the open question.
     ///
     /// - Parameters:
-    ///   - answers: One answer for each callback of the question, in order: of the callback's kind, or none.
+    ///   - answers: One answer for each callback of the question, in order. An answer has the kind of its callback, or
+    ///     is `none`.
     ///   - number: The question's number.
-    /// - Returns: False, without any effect, if another question is open (a form sent twice, an old page), or the
-    ///   answers do not fit the question.
-    func answer(_ answers: [Answer], to number: Int) -> Bool { exchange.take(answers, to: number) }
+    /// - Returns: False if another question is open, or if the answers do not fit the question. Then nothing has
+    ///   changed. Another question is open if the form was sent twice or the page is old.
+    func answer(_ answers: [Answer], to number: Int) -> Bool { conversation.receive(answers, to: number) }
 
-    /// The messages that came without a question since the last answer.
-    var messages: [String] { exchange.messages }
+    /// The messages without a question since the last answer.
+    var messages: [String] { conversation.messages }
 
-    /// Ends the login: every question of the stack fails, and ``next()`` returns as soon as the stack has ended.
+    /// Cancels the login.
+    ///
+    /// All questions of the stack fail, and ``next()`` returns when the stack has ended.
     func cancel() { close() }
 
     private func close() {
-        // An engine whose task is cancelled reports the login as unavailable, which no throttle counts. Once the stack
-        // has received a secret, the login goes on to its end: every question fails, and the failure counts.
-        if !exchange.close() { task.cancel() }
+        // If the task is cancelled, the engine reports the login as unavailable, and the throttle does not count it. So
+        // the task is not cancelled after the stack has received a secret. The questions fail and the failure counts.
+        if !conversation.close() { task.cancel() }
     }
 }

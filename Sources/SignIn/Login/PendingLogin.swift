@@ -5,13 +5,15 @@ internal import OpenSSLKit
 internal import RealmKit
 internal import Sessions
 
-/// A login that has begun with a user name and a password, and may wait for the user's answer to a question.
+/// A login that has begun and may wait for the user's answer to a question.
 struct PendingLogin<Outcome: Sendable>: Sendable {
-    /// The time of the beginning: the login may not have seen the changes after it.
+    /// The state of users and configuration when the login began.
+    ///
+    /// The login may have missed later changes.
     struct Start: Sendable {
         /// The revocation epoch of the sessions.
         let epoch: RevocationEpoch
-        /// The number of reloads of the configuration before it.
+        /// The number of reloads of the configuration before the login.
         let generation: Int
     }
 
@@ -23,15 +25,15 @@ struct PendingLogin<Outcome: Sendable>: Sendable {
 
     /// The running login.
     let interactive: InteractiveLogin<Outcome>
-    /// The user name of the account, as it was typed.
+    /// The user name as typed.
     let account: Username
-    /// The network that the login came from.
+    /// The network of the client.
     let source: ClientNetwork
-    /// The digest of the browser's token.
+    /// The digest that identifies the browser; see ``BrowserBinding``.
     let browser: Digest
     /// The target to return to after the sign-in.
     let target: String?
     let start: Start
-    /// The open question; nil before the first one.
+    /// The open question; nil before the first question.
     var question: Question?
 }

@@ -5,21 +5,25 @@ internal import OpenSSLKit
 internal import RealmKit
 internal import Synchronization
 
-/// The logins that wait for the user's answer, each under the digest of its browser's token.
+/// The logins that wait for an answer of the user, by the digest of the browser.
 ///
-/// There is one login per browser, and a bounded number per account, per source and in total. If there are too many,
-/// the oldest login of the source that has most is cancelled, so that an attacker with many logins cannot evict those
-/// of others (CVE-2026-77561). The table may be used from any thread.
+/// A browser has at most one pending login. The number of logins for an account, from a source and in total is limited.
+/// If there are too many, the oldest login of the source with the most logins is cancelled. An attacker with many
+/// logins thus cannot evict the logins of other users (CVE-2026-77561). The table may be used from any thread.
 final class PendingLogins<Outcome: Sendable>: Sendable {
     typealias Login = PendingLogin<Outcome>
 
     /// The result of taking a login out of the table.
     enum Taken: Sendable {
-        /// No login of the browser waits.
+        /// The browser has no pending login.
         case none
-        /// The login of the browser is not the one that is meant; it continues to wait, with the same deadline.
+        /// The login of the browser is not the expected login.
+        ///
+        /// It continues to wait, with the same deadline.
         case another
-        /// The login, which is no longer in the table.
+        /// The login.
+        ///
+        /// It is no longer in the table.
         case taken(Login)
     }
 
@@ -31,7 +35,7 @@ final class PendingLogins<Outcome: Sendable>: Sendable {
 
     private struct State {
         var entries: [Digest: Entry] = [:]
-        /// The browsers of each source, the oldest entry first.
+        /// The browsers of each source, in the order in which their logins were added.
         var sources: [ClientNetwork: [Digest]] = [:]
         var lastNumber: UInt64 = 0
 
@@ -43,21 +47,26 @@ final class PendingLogins<Outcome: Sendable>: Sendable {
             return entry
         }
 
-        /// The oldest login of the source that has most; of several such sources, the oldest of all their logins.
-        var next: Digest? {
-            let crowd = sources.values.max { left, right in
+        /// The login to cancel if the table is full.
+        ///
+        /// It is the oldest login of the source with the most logins. If several sources have equally many logins, it
+        /// is the oldest login of these sources.
+        var evictionCandidate: Digest? {
+            let largest = sources.values.max { left, right in
                 left.count != right.count ? left.count < right.count : age(left) > age(right)
             }
-            return crowd?.first
+            return largest?.first
         }
 
-        /// Returns the number of logins of an account, and the oldest login of the source that has most of them.
-        func next(of account: Username) -> (count: Int, next: Digest?) {
+        /// Returns the number of logins of an account, and the login to cancel if there are too many.
+        ///
+        /// It is the oldest login of the source with the most logins of the account.
+        func evictionCandidate(of account: Username) -> (count: Int, browser: Digest?) {
             let all = entries.values.filter { $0.login.account == account }
-            let crowd = Dictionary(grouping: all, by: \.login.source).values.max { left, right in
+            let largest = Dictionary(grouping: all, by: \.login.source).values.max { left, right in
                 left.count != right.count ? left.count < right.count : oldest(left) > oldest(right)
             }
-            return (all.count, crowd?.min { $0.number < $1.number }?.login.browser)
+            return (all.count, largest?.min { $0.number < $1.number }?.login.browser)
         }
 
         private func oldest(_ entries: [Entry]) -> UInt64 { entries.map(\.number).min() ?? .max }
@@ -67,69 +76,79 @@ final class PendingLogins<Outcome: Sendable>: Sendable {
 
     private let limit: Int
     private let perSource: Int
-    /// The number of logins that may wait for one account: each holds a place that other attempts at it need.
+    /// The maximum number of pending logins of an account.
+    ///
+    /// Each of them uses an attempt that the throttle has reserved.
     private static var perAccount: Int { 3 }
-    private let time: UInt64
+    private let lifetime: UInt64
     private let clock: any LoginClock
     private let state = Mutex(State())
 
     /// An empty table.
     ///
     /// - Parameters:
-    ///   - limit: The number of logins that may wait in total; 1 or more.
-    ///   - perSource: The number of logins that may wait from one source; 1 or more.
-    ///   - time: The nanoseconds that a user may take to answer.
+    ///   - limit: The maximum number of logins, at least 1.
+    ///   - perSource: The maximum number of logins from one source, at least 1.
+    ///   - lifetime: The time that a user has for an answer, in nanoseconds.
     ///   - clock: The clock of the deadlines.
-    init(limit: Int, perSource: Int = 20, time: UInt64, clock: any LoginClock) {
+    init(limit: Int, perSource: Int = 20, lifetime: UInt64, clock: any LoginClock) {
         self.limit = max(limit, 1)
         self.perSource = max(perSource, 1)
-        self.time = time
+        self.lifetime = lifetime
         self.clock = clock
     }
 
-    /// The number of waiting logins.
+    /// The number of pending logins.
     var count: Int { state.withLock { $0.entries.count } }
 
-    /// Adds a login that begins to wait; an earlier login of the browser is cancelled.
+    /// Adds a login.
+    ///
+    /// An earlier login of the browser is cancelled.
     ///
     /// - Parameter login: The login.
     func put(_ login: Login) { put(login, replacing: true) }
 
-    /// Puts a login with another question back, unless the browser has begun another login meanwhile.
+    /// Puts a login with a new question back into the table.
+    ///
+    /// If the browser has begun another login in the meantime, the given login is cancelled instead.
     ///
     /// - Parameter login: The result of ``take(_:)``.
-    /// - Returns: True if the login waits now; false if it has been cancelled.
+    /// - Returns: True if the login was added; false if it was cancelled.
     @discardableResult
     func putBack(_ login: Login) -> Bool { put(login, replacing: false) }
 
-    /// Returns the login of a browser, which continues to wait.
+    /// Returns the login of a browser.
     ///
-    /// - Parameter browser: The digest of the browser's token.
-    /// - Returns: The login; nil if none waits or it has expired.
+    /// The login stays in the table.
+    ///
+    /// - Parameter browser: The digest that identifies the browser.
+    /// - Returns: The login; nil if there is no login or it has expired.
     func peek(_ browser: Digest) -> Login? {
         let now = clock.now
         return state.withLock { state in state.entries[browser].flatMap { now < $0.deadline ? $0.login : nil } }
     }
 
-    /// Takes the login of a browser out, so that no other request can answer it.
+    /// Removes and returns the login of a browser.
     ///
-    /// - Parameter browser: The digest of the browser's token.
-    /// - Returns: The login; nil if none waits or it has expired.
+    /// No other request can then answer it.
+    ///
+    /// - Parameter browser: The digest that identifies the browser.
+    /// - Returns: The login; nil if there is no login or it has expired.
     func take(_ browser: Digest) -> Login? {
         if case .taken(let login) = take(browser, if: { _ in true }) { login } else { nil }
     }
 
-    /// Takes the login of a browser out if it is the one that is meant.
+    /// Removes and returns the login of a browser, if it is the expected login.
     ///
     /// - Parameters:
-    ///   - browser: The digest of the browser's token.
-    ///   - isMeant: Returns true for the login that is meant; it must not call back into this table.
-    /// - Returns: The login, or the reason why it was not taken out.
-    func take(_ browser: Digest, if isMeant: (Login) -> Bool) -> Taken {
+    ///   - browser: The digest that identifies the browser.
+    ///   - isExpected: Returns true for the expected login. It must not call this table.
+    /// - Returns: The login, or the reason why it was not removed.
+    func take(_ browser: Digest, if isExpected: (Login) -> Bool) -> Taken {
         let now = clock.now
         let (entry, isAnother) = state.withLock { state -> (Entry?, Bool) in
             guard let entry = state.entries[browser] else { return (nil, false) }
-            if now < entry.deadline, !isMeant(entry.login) { return (nil, true) }
+            if now < entry.deadline, !isExpected(entry.login) { return (nil, true) }
             return (state.remove(browser), false)
         }
         guard let entry else { return isAnother ? .another : .none }
@@ -144,13 +163,15 @@ final class PendingLogins<Outcome: Sendable>: Sendable {
     ///
     /// - Parameter now: The current time of the clock.
     func sweep(_ now: UInt64) {
-        let late = state.withLock { state in
+        let expired = state.withLock { state in
             state.entries.values.filter { $0.deadline <= now }.compactMap { state.remove($0.login.browser) }
         }
-        Self.cancel(late)
+        Self.cancel(expired)
     }
 
-    /// Cancels all logins, as when the server stops.
+    /// Cancels all logins.
+    ///
+    /// It is called when the server stops.
     func cancelAll() {
         let all = state.withLock { state in
             defer { state = State() }
@@ -161,11 +182,11 @@ final class PendingLogins<Outcome: Sendable>: Sendable {
 
     @discardableResult
     private func put(_ login: Login, replacing: Bool) -> Bool {
-        let deadline = clock.now.addingReportingOverflow(time)
-        let (isIn, gone) = state.withLock { state in
-            var gone: [Entry] = []
-            if !replacing, state.entries[login.browser] != nil { return (false, gone) }
-            state.remove(login.browser).map { gone.append($0) }
+        let deadline = clock.now.addingReportingOverflow(lifetime)
+        let (isAdded, removed) = state.withLock { state in
+            var removed: [Entry] = []
+            if !replacing, state.entries[login.browser] != nil { return (false, removed) }
+            state.remove(login.browser).map { removed.append($0) }
             state.lastNumber += 1
             state.entries[login.browser] = Entry(
                 login: login,
@@ -173,17 +194,19 @@ final class PendingLogins<Outcome: Sendable>: Sendable {
                 deadline: deadline.overflow ? .max : deadline.partialValue
             )
             state.sources[login.source, default: []].append(login.browser)
-            let (count, oldest) = state.next(of: login.account)
-            if count > Self.perAccount, let oldest { state.remove(oldest).map { gone.append($0) } }
-            if let crowd = state.sources[login.source], crowd.count > perSource {
-                state.remove(crowd[0]).map { gone.append($0) }
+            let (count, candidate) = state.evictionCandidate(of: login.account)
+            if count > Self.perAccount, let candidate { state.remove(candidate).map { removed.append($0) } }
+            if let browsers = state.sources[login.source], browsers.count > perSource {
+                state.remove(browsers[0]).map { removed.append($0) }
             }
-            if state.entries.count > limit, let next = state.next { state.remove(next).map { gone.append($0) } }
-            return (true, gone)
+            if state.entries.count > limit, let candidate = state.evictionCandidate {
+                state.remove(candidate).map { removed.append($0) }
+            }
+            return (true, removed)
         }
-        if !isIn { login.interactive.cancel() }
-        Self.cancel(gone)
-        return isIn
+        if !isAdded { login.interactive.cancel() }
+        Self.cancel(removed)
+        return isAdded
     }
 
     private static func cancel(_ entries: [Entry]) { entries.forEach { $0.login.interactive.cancel() } }

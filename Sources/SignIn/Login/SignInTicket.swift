@@ -5,29 +5,35 @@ internal import Bytes
 internal import OpenSSLKit
 internal import Sessions
 
-/// The state of a sign-in page, which its form sends back.
+/// The state of a sign-in page.
+///
+/// The form of the page sends it back to the server.
 struct SignInTicket: Sendable, Hashable {
     /// The target to return to after the sign-in; nil for the default.
     var target: String?
-    /// The number of the page's notice; the pages define its meaning.
+    /// The number of the notice on the page; see ``Notice``.
     var notice: UInt8 = 0
     /// The time of issue, in nanoseconds of a monotonic clock.
     var issued: UInt64
 }
 
-/// Seals tickets for a browser and opens them again, so that the server stores nothing about the pages it has sent.
+/// Seals tickets for a browser and opens them again.
 ///
-/// A flood of requests for the first page therefore fills no table. A ticket is not secret: a client can read it, but
+/// The server thus stores nothing about the pages it has sent.
+///
+/// A flood of requests for the sign-in page therefore uses no memory. A ticket is not secret. A client can read it, but
 /// cannot change it. A ticket of another browser is rejected.
 struct SignInTickets: Sendable {
     private static let version: UInt8 = 1
-    private static let headCount = 11
-    /// The longest text that is accepted, in bytes.
+    private static let headByteCount = 11
+    /// The maximum length of a sealed ticket, in bytes.
     static let maximumLength = 3072
 
     private let key: HMACKey
 
-    /// Tickets with a random key, valid in this process only.
+    /// Tickets with a random key.
+    ///
+    /// They are valid only in this process.
     ///
     /// - Throws: ``OpenSSLError`` when no random bytes can be generated.
     init() throws(OpenSSLError) {
@@ -44,10 +50,10 @@ struct SignInTickets: Sendable {
     /// Seals a ticket.
     ///
     /// - Parameters:
-    ///   - ticket: The ticket; its target is that of a ``ReturnTarget``, or no longer than one.
-    ///   - browser: The digest of the browser's token.
+    ///   - ticket: The ticket. Its target must not be longer than a ``ReturnTarget``.
+    ///   - browser: The digest that identifies the browser.
     /// - Returns: The sealed ticket in Base64url.
-    /// - Throws: ``OpenSSLError`` when it cannot be computed.
+    /// - Throws: ``OpenSSLError`` when the tag cannot be computed.
     func seal(_ ticket: SignInTicket, for browser: Digest) throws(OpenSSLError) -> String {
         var bytes: [UInt8] = [Self.version]
         for shift in stride(from: 56, through: 0, by: -8) {
@@ -64,11 +70,11 @@ struct SignInTickets: Sendable {
     ///
     /// - Parameters:
     ///   - text: The result of ``seal(_:for:)``.
-    ///   - browser: The digest of the token of the browser that sent it.
-    ///   - now: The current time, of the clock that the tickets are issued with.
-    ///   - lifetime: The nanoseconds after which a ticket expires.
-    /// - Returns: The ticket; nil if it was changed, is another browser's, or has expired.
-    /// - Throws: ``OpenSSLError`` when it cannot be computed.
+    ///   - browser: The digest that identifies the browser that sent the ticket.
+    ///   - now: The current time of the clock that the tickets are issued with.
+    ///   - lifetime: The lifetime of a ticket, in nanoseconds.
+    /// - Returns: The ticket; nil if it was changed, belongs to another browser, or has expired.
+    /// - Throws: ``OpenSSLError`` when the tag cannot be computed.
     func open(
         _ text: Span<UInt8>,
         from browser: Digest,
@@ -76,7 +82,7 @@ struct SignInTickets: Sendable {
         lifetime: UInt64
     ) throws(OpenSSLError) -> SignInTicket? {
         guard text.count <= Self.maximumLength, let bytes = Base64.url.decode(text),
-            bytes.count >= Self.headCount + Digest.byteCount
+            bytes.count >= Self.headByteCount + Digest.byteCount
         else { return nil }
         let end = bytes.count - Digest.byteCount
         let content = bytes.span.extracting(0..<end)
@@ -85,11 +91,13 @@ struct SignInTickets: Sendable {
         guard content[0] == Self.version else { return nil }
         let issued = bytes[1...8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         guard issued <= now, now - issued <= lifetime else { return nil }
-        let target = String(decoding: bytes[Self.headCount..<end], as: UTF8.self)
+        let target = String(decoding: bytes[Self.headByteCount..<end], as: UTF8.self)
         return SignInTicket(target: bytes[10] == 0 ? nil : target, notice: bytes[9], issued: issued)
     }
 
-    /// Returns the tag of a ticket and its browser; length-prefixed, so that no two pairs have the same bytes.
+    /// Returns the authentication tag of a ticket and its browser.
+    ///
+    /// Each part is preceded by its length, so different parts never give the same message.
     private func tag(_ content: Span<UInt8>, _ browser: Digest) throws(OpenSSLError) -> Digest {
         let purpose: StaticString = "gatehouse sign-in ticket"
         let owner = browser.bytes

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// The notice above the form of the sign-in page.
+/// A notice above the form of the sign-in page.
 enum Notice: UInt8, Sendable, CaseIterable {
     case none = 0
-    /// The credentials were rejected; the text is the same for every reason.
-    case refused = 1
-    /// The page has expired, or is from before a restart.
-    case stale = 2
+    /// The credentials were rejected.
+    ///
+    /// The text is the same for all reasons.
+    case rejected = 1
+    /// The sign-in page has expired, or the server has been restarted.
+    case expired = 2
     case signedOut = 3
     case unavailable = 4
     /// There are too many sessions.
@@ -18,8 +20,8 @@ enum Notice: UInt8, Sendable, CaseIterable {
     var text: String? {
         switch self {
         case .none: nil
-        case .refused: "Invalid credentials. Please check the name and the password and try again."
-        case .stale: "The sign-in page has expired. Please sign in again."
+        case .rejected: "Invalid credentials. Please check the name and the password and try again."
+        case .expired: "The sign-in page has expired. Please sign in again."
         case .signedOut: "You have signed out."
         case .unavailable: "You cannot be signed in at the moment. Please try again later."
         case .full: "Too many users are signed in. Please try again later."
@@ -30,7 +32,7 @@ enum Notice: UInt8, Sendable, CaseIterable {
     var isError: Bool {
         switch self {
         case .none, .signedOut: false
-        case .refused, .stale, .unavailable, .full, .changed: true
+        case .rejected, .expired, .unavailable, .full, .changed: true
         }
     }
 }

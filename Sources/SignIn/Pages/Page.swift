@@ -7,26 +7,30 @@ internal import Mustache
 internal import NIOCore
 internal import Synchronization
 
-/// A response that is a page in a browser and a few lines of text in other clients.
+/// A response that is rendered as an HTML page for browsers and as plain text for other clients.
 package struct Page: Sendable {
     package var status: HTTPResponse.Status = .ok
     package let title: String
-    /// The text after the title; clients other than browsers receive only this.
+    /// The text after the title.
+    ///
+    /// Clients other than browsers get only these lines.
     package var lines: [String] = []
-    /// Names and values under the text.
+    /// Names and values below the text.
     var facts: [Fact] = []
-    /// The further parts, for browsers only.
+    /// Further parts of the page.
+    ///
+    /// Only browsers get them.
     var parts: [Part] = []
     var headers = HTTPFields()
-    /// The capabilities that the page needs.
+    /// The kind of the page, which determines its security headers.
     var kind = SecurityHeaders.Kind.plain
 
     /// A page with a title and lines of text.
     ///
     /// - Parameters:
     ///   - status: The status.
-    ///   - title: The title, which a browser shows as the heading.
-    ///   - lines: The text after the title; other clients receive only this.
+    ///   - title: The title. A browser shows it as the heading.
+    ///   - lines: The text after the title. Clients other than browsers get only these lines.
     ///   - facts: Names and values below the text.
     package init(
         status: HTTPResponse.Status = .ok,
@@ -44,24 +48,26 @@ package struct Page: Sendable {
     package struct Fact: Sendable {
         let name: String
         let values: [String]
-        /// True if the name is a path, to be shown as a link.
+        /// True if the name is a path that is shown as a link.
         var isLink = false
     }
 
-    /// A part of a page with a template of its own.
+    /// A part of a page that has its own template.
     struct Part: Sendable {
-        /// The HTML of a template, in which all values from outside are escaped.
+        /// The rendered HTML.
+        ///
+        /// All values of the template are escaped.
         let html: String
 
         /// The part that a template renders.
         init(_ template: MustacheTemplate, _ values: [String: Any]) { html = template.render(values) }
     }
 
-    /// Renders the page, with the fields that all pages have.
+    /// Renders the page and adds the header fields that all pages have.
     ///
     /// - Parameters:
     ///   - asHTML: True for HTML, false for text.
-    ///   - context: The parts that all pages have in common.
+    ///   - context: The context of the configuration.
     /// - Returns: The response.
     package func rendered(asHTML: Bool, in context: PageContext) -> RenderedResponse {
         var headers = headers
@@ -88,7 +94,7 @@ package struct Page: Sendable {
             [
                 "title": title, "lines": lines.filter { $0 != title }, "hasFacts": !facts.isEmpty, "facts": facts,
                 "status": status.code >= 400 ? ["\(status.code)"] : [], "parts": parts.map(\.html),
-                "style": routes.style, "script": kind == .live ? [routes.script] : [], "prefix": routes.prefix,
+                "style": routes.style, "script": kind == .withScript ? [routes.script] : [], "prefix": routes.prefix,
             ] as [String: Any]
         )
     }

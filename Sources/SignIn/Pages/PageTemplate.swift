@@ -3,9 +3,13 @@
 
 internal import Mustache
 
-/// The templates of all pages; every `{{name}}` is escaped for HTML.
+/// The templates of all pages.
+///
+/// Every `{{name}}` is escaped for HTML.
 enum PageTemplate {
-    /// The frame of every page; `parts` are rendered by the other templates and not escaped again.
+    /// The frame of every page.
+    ///
+    /// The other templates render `parts`, so `parts` is not escaped again.
     static let frame = compiled(
         """
         <!DOCTYPE html>
@@ -62,7 +66,7 @@ enum PageTemplate {
         """
     )
 
-    /// The form for further questions of a login stack.
+    /// The form for the questions of a login stack.
     static let step = compiled(
         """
         <form method="post" action="{{action}}">
@@ -79,7 +83,7 @@ enum PageTemplate {
         """
     )
 
-    /// A link by itself.
+    /// A link in its own paragraph.
     static let link = compiled(
         """
         <p><a href="{{target}}">{{text}}</a></p>
@@ -99,7 +103,7 @@ enum PageTemplate {
         """
     )
 
-    /// The sessions of a user.
+    /// The list of the sessions of a user.
     static let sessions = compiled(
         """
         <h2>Your sessions</h2>
@@ -124,7 +128,7 @@ enum PageTemplate {
         do {
             return try MustacheTemplate(string: source)
         } catch {
-            // The text is a constant, compiled by the first test.
+            // The text is a constant, so the tests find a template that does not compile.
             preconditionFailure("a page template does not parse: \(error)")
         }
     }

@@ -20,14 +20,16 @@ extension Page {
         )
     }
 
-    /// `/health`: the server is alive; the page contains nothing about realms.
+    /// `/health`: the server is running.
+    ///
+    /// The page does not depend on the state of the realms.
     static let health = Page(title: "ok", lines: ["ok"])
 
-    /// `/welcome`, and all other protected paths without a page of their own.
+    /// The page for `/welcome` and for all other protected paths without their own page.
     ///
     /// - Parameters:
     ///   - user: The user of the request.
-    ///   - signOut: The part to sign out with, if the user has a session.
+    ///   - signOut: The button to sign out; nil if the user has no session.
     /// - Returns: The page.
     static func welcome(_ user: SignedInUser, signOut: Part?) -> Page {
         var page = Page(title: "Welcome \(user.username)", lines: ["Welcome \(user.username)"])
@@ -39,7 +41,7 @@ extension Page {
     private mutating func add(_ signOut: Part?) {
         guard let signOut else { return }
         parts.append(signOut)
-        kind = .live
+        kind = .withScript
     }
 
     static func facts(of user: SignedInUser) -> [Fact] {
@@ -51,11 +53,11 @@ extension Page {
         return facts
     }
 
-    /// 401, with the same text for every reason for which credentials are rejected.
+    /// 401. The text is the same for all reasons why credentials are rejected.
     ///
     /// - Parameters:
     ///   - challenge: The challenge.
-    ///   - wasRejected: True if the request had credentials, which were rejected.
+    ///   - wasRejected: True if the request had credentials and they were rejected.
     ///   - routes: The paths of the sign-in page.
     /// - Returns: The page.
     static func unauthorized(_ challenge: Challenge, wasRejected: Bool, routes: Routes) -> Page {
@@ -71,11 +73,13 @@ extension Page {
         return page
     }
 
-    /// A redirect to the sign-in page, which leads back to the target of the request.
+    /// A redirect to the sign-in page.
+    ///
+    /// After the sign-in the browser returns to the target of the request.
     ///
     /// - Parameters:
     ///   - location: The path and query of the sign-in page.
-    ///   - isSafe: True if the request changes nothing and may be repeated.
+    ///   - isSafe: True if the method of the request is safe, so the browser may repeat the request.
     /// - Returns: The page.
     static func redirect(to location: String, isSafe: Bool) -> Page {
         var page = Page(status: isSafe ? .found : .seeOther, title: "Please sign in", lines: ["Please sign in."])
@@ -84,11 +88,11 @@ extension Page {
         return page
     }
 
-    /// 403.
+    /// 403 (Forbidden).
     ///
     /// - Parameters:
-    ///   - user: The user whose access is denied; nil where the rule denies all users.
-    ///   - signOut: The part to sign out with, if the user has a session.
+    ///   - user: The user whose access is denied; nil if the rule denies the client address or all requests.
+    ///   - signOut: The button to sign out; nil if the user has no session.
     /// - Returns: The page.
     static func forbidden(_ user: SignedInUser?, signOut: Part?) -> Page {
         var page = Page(status: .forbidden, title: "Access denied")
@@ -107,27 +111,27 @@ extension Page {
         lines: ["The request was sent by a page of another site."]
     )
 
-    /// 400.
+    /// 400 (Bad Request).
     static func badRequest(_ reason: String) -> Page {
         Page(status: .badRequest, title: "Bad request", lines: ["The request could not be understood: \(reason)."])
     }
 
-    /// 421.
+    /// 421 (Misdirected Request).
     static let misdirected = Page(
         status: .misdirectedRequest,
         title: "Misdirected request",
-        lines: ["This connection was set up for another host."]
+        lines: ["This connection cannot be used for this host."]
     )
 
-    /// 413.
+    /// 413 (Content Too Large).
     static let tooLarge = Page(status: .contentTooLarge, title: "Too large", lines: ["The body is too large."])
 
-    /// 404.
+    /// 404 (Not Found).
     static let notFound = Page(status: .notFound, title: "Not found", lines: ["This page does not exist."])
 
-    /// 405.
+    /// 405 (Method Not Allowed).
     ///
-    /// - Parameter allowed: The methods that can be used.
+    /// - Parameter allowed: The methods that are allowed.
     /// - Returns: The page.
     static func methodNotAllowed(_ allowed: [String]) -> Page {
         let names = allowed.joined(separator: ", ")
@@ -136,28 +140,28 @@ extension Page {
         return page
     }
 
-    /// 415.
+    /// 415 (Unsupported Media Type).
     static let unsupported = Page(
         status: .unsupportedMediaType,
         title: "Unsupported media type",
         lines: ["The media type of the body is not supported."]
     )
 
-    /// 503: a session has ended, but its end could not be stored.
+    /// 503: a session has ended, but the end could not be stored.
     static let notStored: Page = {
         var page = Page(
             status: .serviceUnavailable,
             title: "Signed out, but not stored",
             lines: [
-                "The session has ended, but that could not be stored.",
-                "If the server restarts before it can be, the session may be valid again. Please tell the administrator.",
+                "The session has ended, but the end could not be stored.",
+                "The session may be valid again after a restart of the server. Please tell the administrator.",
             ]
         )
         page.headers[.retryAfter] = "5"
         return page
     }()
 
-    /// 503.
+    /// 503 (Service Unavailable).
     static let unavailable: Page = {
         var page = Page(
             status: .serviceUnavailable,

@@ -9,21 +9,23 @@ internal import Sessions
 
 /// Renders standard responses as pages, in HTML or as text.
 package struct ResponseRenderer: Sendable {
-    /// The parts that all pages have in common.
+    /// The context of the configuration.
     package let context: PageContext
     private let rules: [ProtectRule]
 
     /// A renderer for a configuration.
     ///
     /// - Parameters:
-    ///   - rules: The rules, which the index lists.
-    ///   - context: The parts that all pages have in common.
+    ///   - rules: The rules. The index page lists them.
+    ///   - context: The context of the configuration.
     package init(rules: [ProtectRule], context: PageContext) {
         self.rules = rules
         self.context = context
     }
 
-    /// The responses that are the same for all clients, apart from HTML or text.
+    /// The responses that depend only on whether the client prefers HTML.
+    ///
+    /// A server can render them in advance.
     package var commonResponses: [StandardResponse] {
         let challenges = Set(rules.filter { $0.access == .users }.map { Challenge($0) })
         let unauthorized = challenges.flatMap { [$0, $0.forScripts] }.flatMap { challenge in
@@ -31,7 +33,7 @@ package struct ResponseRenderer: Sendable {
         }
         return [
             .index, .health, .stylesheet, .script, .misdirected, .ambiguousPath, .notFound,
-            .methodNotAllowed(StandardResponse.readingMethods), .unavailable,
+            .methodNotAllowed(StandardResponse.safeMethods), .unavailable,
         ] + unauthorized
     }
 
@@ -87,7 +89,7 @@ package struct ResponseRenderer: Sendable {
 }
 
 extension Page.Part {
-    /// Returns the link to the account page and the button to sign out; nil if no CSRF token can be computed.
+    /// Returns the link to the account page and the button to sign out; nil if the CSRF token cannot be computed.
     static func signOut(_ token: OpaqueToken, routes: Routes, hasAccount: Bool = true) -> Page.Part? {
         guard let csrfToken = CSRFToken.text(token) else { return nil }
         return Page.Part(

@@ -5,29 +5,31 @@ package import AccessControl
 internal import Bytes
 package import RealmConfiguration
 
-/// A target to return to after a sign-in or sign-out, checked so that no link leads to the site of an attacker.
+/// A checked target to return to after a sign-in or sign-out.
 ///
-/// It is a path of the request's own origin, or an `https` URL of that origin or of one in the settings. The location
-/// is built anew from the parsed parts, so that a browser cannot parse it in another way. A query may contain anything,
-/// even another URL.
+/// It never leads to the site of an attacker.
 ///
-/// Source: CVE-2021-29456, GHSA-j5r2-4c8j-xc3m; the URL Standard for the treatment of tabs and backslashes by browsers.
+/// It is a path at the origin of the request, or an `https` URL of this origin or of an origin in the settings. The
+/// location is built again from the parsed parts, so that a browser cannot parse it in another way. A query may contain
+/// any text, even another URL.
+///
+/// Source: CVE-2021-29456, GHSA-j5r2-4c8j-xc3m. The URL Standard defines how browsers treat tabs and backslashes.
 package struct ReturnTarget: Sendable, Hashable {
-    /// The longest target in bytes, both as received and as sent.
+    /// The maximum length of a target as received and as sent, in bytes.
     package static let maximumBytes = 2048
 
-    /// The value of a `Location` field: a path for the request's own origin, else a URL.
+    /// The value of the `Location` field: a path at the origin of the request, or a URL at another origin.
     package let location: String
-    /// The path of the target, as rules match it.
+    /// The path of the target, for matching rules.
     package let path: RequestPath
-    /// The origin of the target; nil for the request's own.
+    /// The origin of the target; nil if it is the origin of the request.
     package let origin: SignInSettings.Origin?
 
-    /// Reads a target; nil for one that is not allowed.
+    /// Parses a target; nil if the target is not allowed.
     ///
     /// - Parameters:
     ///   - text: The target.
-    ///   - own: The origin that the request was sent to.
+    ///   - own: The origin of the request.
     ///   - settings: The other origins that are allowed, and the paths of the sign-in pages.
     package init?(_ text: String, at own: SignInSettings.Origin, _ settings: SignInSettings) {
         let bytes = text.utf8Span.span
@@ -50,7 +52,7 @@ package struct ReturnTarget: Sendable, Hashable {
             end == start
             ? RequestPath(target: root.description.utf8Span.span) : RequestPath(target: bytes.extracting(start..<end))
         guard let path else { return nil }
-        // A target on the sign-in pages would lead the user around in circles.
+        // A target on a sign-in page would cause a loop.
         if origin == nil, !Routes(prefix: settings.prefix).canReturn(to: path) { return nil }
         var location = origin?.description ?? ""
         for segment in path.segments {
@@ -83,7 +85,7 @@ package struct ReturnTarget: Sendable, Hashable {
             end += 1
         } else {
             while end < bytes.count, isHostCharacter(bytes[end]) { end += 1 }
-            // A dot at the end makes another origin of a name that many programs treat as the same host.
+            // For a browser, a name with a final dot is another origin. Many programs treat it as the same host.
             guard end > length, bytes[end - 1] != UInt8(ascii: ".") else { return nil }
         }
         let host = String(decoding: (length..<end).map { lowercased(bytes[$0]) }, as: UTF8.self)
@@ -106,12 +108,12 @@ package struct ReturnTarget: Sendable, Hashable {
 
     // MARK: Characters
 
-    /// `pchar` of RFC 3986 without the percent sign and the semicolon.
+    /// Returns true for the characters of `pchar` of RFC 3986, except the percent sign and the semicolon.
     private static func isPathCharacter(_ byte: UInt8) -> Bool {
         isHostCharacter(byte) || "~!$&'()*+,=:@".utf8.contains(byte)
     }
 
-    /// `query` of RFC 3986.
+    /// Returns true for the characters of `query` of RFC 3986.
     private static func isQueryCharacter(_ byte: UInt8) -> Bool {
         isPathCharacter(byte) || "/?;%".utf8.contains(byte)
     }

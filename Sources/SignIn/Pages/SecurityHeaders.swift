@@ -3,25 +3,32 @@
 
 package import HTTPTypes
 
-/// The header fields that restrict what a browser does with our pages.
+/// The header fields that restrict what a browser allows a page to do.
 package struct SecurityHeaders: Sendable {
-    /// The capabilities that a page needs.
+    /// The kind of a page.
+    ///
+    /// It determines what the browser must allow.
     package enum Kind: Sendable, Hashable {
-        /// A page to be shown.
+        /// A page without a form or a script.
         case plain
-        /// A page with a form: with the referrer policy of other pages a browser would send `Origin: null` with it.
+        /// A page with a form.
+        ///
+        /// With the referrer policy of a plain page, a browser would send the form with `Origin: null`.
         case form
-        /// A page with our script, which listens to our events.
-        case live
+        /// A page with the script that receives session events.
+        case withScript
     }
 
     private let isTrusted: Bool
     private let formTargets: String
 
+    /// The header fields of a configuration.
+    ///
     /// - Parameters:
-    ///   - isTrusted: True if clients are expected to trust the certificate. Only then is HSTS sent: a development
-    ///     server must not force TLS on other programs on `localhost`.
-    ///   - returnTo: The other origins that a sign-in may lead to: browsers apply `form-action` to redirects too.
+    ///   - isTrusted: True if clients are expected to trust the certificate. HSTS is sent only in this case, because a
+    ///     development server must not force TLS on other programs on `localhost`.
+    ///   - returnTo: The other origins that a sign-in may return to. They are part of `form-action`, because browsers
+    ///     apply it to redirects too.
     package init(isTrusted: Bool, returnTo: [String] = []) {
         self.isTrusted = isTrusted
         formTargets = (["'self'"] + returnTo).joined(separator: " ")
@@ -29,7 +36,7 @@ package struct SecurityHeaders: Sendable {
 
     package func add(to headers: inout HTTPFields, for kind: Kind = .plain) {
         var policy = ["default-src 'none'", "style-src 'self'", "img-src 'self'"]
-        if kind == .live { policy += ["script-src 'self'", "connect-src 'self'"] }
+        if kind == .withScript { policy += ["script-src 'self'", "connect-src 'self'"] }
         policy += ["form-action \(formTargets)", "frame-ancestors 'none'", "base-uri 'none'"]
         headers[.contentSecurityPolicy] = policy.joined(separator: "; ")
         headers[.xContentTypeOptions] = "nosniff"

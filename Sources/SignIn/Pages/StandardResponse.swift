@@ -6,23 +6,25 @@ internal import Bytes
 internal import RealmConfiguration
 package import RealmKit
 
-/// A response that is the same for the server's own pages, for proxies and for the middleware, before it is rendered.
+/// A response that is not rendered yet.
+///
+/// It is the same for the server's own pages, for proxies and for the middleware.
 package enum StandardResponse: Sendable, Hashable {
     /// The list of protected paths.
     case index
-    /// The server is alive.
+    /// The server is running.
     case health
     case stylesheet
     case script
-    /// The page of an allowed request that has no page of its own.
+    /// The page for an allowed request whose path has no other page.
     case welcome(SignedInUser)
-    /// 403; nil where the rule denies all users.
+    /// 403, with the user; nil if the rule denies the client address or all requests.
     case forbidden(SignedInUser?)
-    /// 401.
+    /// 401 (Unauthorized).
     case unauthorized(Challenge, wasRejected: Bool)
     /// A redirect to the sign-in page.
     case signIn(SignInRedirect)
-    /// 421.
+    /// 421 (Misdirected Request).
     case misdirected
     /// 400: the path can be read in more than one way.
     case ambiguousPath
@@ -34,37 +36,43 @@ package enum StandardResponse: Sendable, Hashable {
     /// 503: a realm is unavailable.
     case unavailable
 
-    /// The methods of pages that change nothing.
-    package static let readingMethods = ["GET", "HEAD"]
+    /// The safe methods (RFC 9110 section 9.2.1) that pages accept.
+    package static let safeMethods = ["GET", "HEAD"]
 }
 
 /// A redirect of a browser to the sign-in page.
 package struct SignInRedirect: Sendable, Hashable {
     /// The path and query of the sign-in page.
     package let location: String
-    /// The challenge, for a proxy that needs a 401.
+    /// The challenge, for a proxy that needs a response with status 401.
     package let challenge: Challenge
-    /// True if the request changes nothing, so that the browser may repeat it with its own method.
+    /// True if the method of the request is safe, so the browser may repeat the request.
     package let isSafe: Bool
 }
 
 extension AccessDecision {
-    /// The outcome of a decision: the request is passed on, or it is answered.
+    /// The outcome of a decision: the request is passed on, or it gets a response.
     package enum Outcome: Sendable {
-        /// The request is passed on; there is no user if the rule allows all requests.
+        /// The request is passed on.
+        ///
+        /// The user is nil if the rule allows all requests.
         case allowed(SignedInUser?)
-        /// No rule matches; the caller decides.
+        /// No rule matches.
+        ///
+        /// The caller decides.
         case noMatchingRule
-        /// The request is answered.
+        /// The request gets this response.
         case response(StandardResponse)
     }
 
-    /// Returns the outcome of a decision, the same for pages, forward authentication and middleware.
+    /// Returns the outcome of a decision.
+    ///
+    /// Pages, forward authentication and middleware all use this function.
     ///
     /// - Parameters:
     ///   - routes: The paths of the sign-in page; nil if there is none.
-    ///   - isSafe: True if the request changes nothing.
-    ///   - redirectsRejected: True if a browser whose credentials were rejected is redirected to the sign-in page too.
+    ///   - isSafe: True if the method of the request is safe.
+    ///   - redirectsRejected: True if a browser with rejected credentials is also redirected to the sign-in page.
     ///   - clientKind: The kind of the client.
     ///   - target: The path and query to return to after the sign-in.
     /// - Returns: The outcome.
@@ -85,7 +93,7 @@ extension AccessDecision {
         case .methodNotAllowed(let allowed): return .response(.methodNotAllowed(allowed))
         case .challenge(let challenge, let wasRejected):
             let kind = clientKind()
-            // The first scheme is the one for browsers.
+            // Browsers get the first scheme.
             guard let routes, challenge.schemes.first == .form, kind == .navigation, !wasRejected || redirectsRejected
             else {
                 let challenge = kind == .script ? challenge.forScripts : challenge
@@ -98,12 +106,12 @@ extension AccessDecision {
 }
 
 extension Routes {
-    /// Returns the path and query of the sign-in page that leads back to a target.
+    /// Returns the path and query of the sign-in page that returns to a target.
     ///
     /// - Parameter target: A path and query, or a URL.
     /// - Returns: The path and query.
     package func signIn(returningTo target: String) -> String {
-        // A longer target would not be returned to, and encoded it is longer than many proxies accept.
+        // A longer target would be rejected after the sign-in. Many proxies also reject a URL of this length.
         guard target.utf8.count <= ReturnTarget.maximumBytes else { return signIn }
         return "\(signIn)?return=\(PercentEncoding.encode(target))"
     }

@@ -9,7 +9,7 @@ package import RealmConfiguration
 internal import RealmKit
 internal import Sessions
 
-/// The components that decide about and answer the requests of a server.
+/// The components that decide about the requests of a server and answer them.
 package struct AccessComponents: Sendable {
     /// Decides about requests.
     package let accessController: AccessController
@@ -20,10 +20,12 @@ package struct AccessComponents: Sendable {
 }
 
 extension SignInService {
-    /// Returns the components that decide about and answer requests while a configuration is in force.
+    /// Returns the components of a configuration.
+    ///
+    /// The realms of the configuration are checked for changed users from now on.
     ///
     /// - Parameters:
-    ///   - configuration: Realms, rules and settings. Its realms are checked for changed users from now on.
+    ///   - configuration: Realms, rules and settings.
     ///   - isTrusted: True if clients are expected to trust the certificate.
     /// - Returns: The components.
     /// - Throws: ``OpenSSLError`` when no random bytes can be generated for a key.
@@ -44,7 +46,7 @@ extension SignInService {
             credentialCache: try CredentialCache(lifetime: settings.credentialCache.nanoseconds),
             clock: clock
         )
-        watch.watch(
+        refresher.use(
             configuration.realms,
             accessController: accessController,
             pool: configuration.services[PasswordService.self]?.pool
@@ -54,7 +56,7 @@ extension SignInService {
             rules: rules,
             authenticator: authenticator,
             state: state,
-            refresher: watch,
+            refresher: refresher,
             context: context
         )
         return AccessComponents(

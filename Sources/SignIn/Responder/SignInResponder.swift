@@ -8,19 +8,19 @@ internal import RealmKit
 
 /// Answers the requests for the sign-in pages, the session API and the account page.
 ///
-/// It does not depend on the server: the server passes on the requests whose path is one of ``Routes``.
+/// It does not depend on the type of the server. The server passes the requests for the paths of ``Routes`` to it.
 package struct SignInResponder: SignInComponent {
     let site: SignInSite
     private var page: SignInPage { SignInPage(site: site) }
     private var api: SessionAPI { SessionAPI(site: site) }
     private var account: AccountPage { AccountPage(site: site) }
 
-    /// The names of the realms in which users log in where no rule names others.
+    /// The names of the default realms: users log in there if no rule names other realms.
     package var signInRealms: [String] { site.realms }
 
     init(site: SignInSite) { self.site = site }
 
-    /// Returns the response to a request, with the data for its log line.
+    /// Returns the response to a request and the data for its log line.
     ///
     /// - Parameters:
     ///   - route: The route of the request.
@@ -32,14 +32,14 @@ package struct SignInResponder: SignInComponent {
             return LoggedResponse(render(.methodNotAllowed(allowed), to: request))
         }
         if !request.isSafe, request.isCrossOrigin { return LoggedResponse(render(.crossOrigin, to: request)) }
-        if request.host == nil, let refusal = hostless(route, request: request) { return refusal }
+        if request.host == nil, let rejection = rejectionWithoutHost(route, request: request) { return rejection }
         switch route {
         case .signIn:
             return request.isSafe ? page.showSignIn(request) : await page.signIn(request)
         case .step: return request.isSafe ? page.showStep(request) : await page.step(request)
         case .signOut: return await page.signOut(request)
-        case .account: return account.account(request)
-        case .accountEnd: return await account.endFromAccount(request)
+        case .account: return account.show(request)
+        case .accountEnd: return await account.endSessions(request)
         case .session:
             switch request.method {
             case "POST": return await api.createSession(request)
@@ -54,8 +54,10 @@ package struct SignInResponder: SignInComponent {
         }
     }
 
-    /// Returns the response to a sign-in at a host that cannot be read: a session belongs to a host.
-    private func hostless(_ route: Route, request: WebRequest) -> LoggedResponse? {
+    /// Returns the response to a sign-in whose host is invalid; nil for other requests.
+    ///
+    /// A session belongs to a host, so a sign-in needs a valid host.
+    private func rejectionWithoutHost(_ route: Route, request: WebRequest) -> LoggedResponse? {
         let reason = "the host is neither a name nor an address"
         switch route {
         case .signIn, .step: return request.isSafe ? nil : LoggedResponse(render(.badRequest(reason), to: request))

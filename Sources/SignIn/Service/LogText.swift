@@ -3,9 +3,11 @@
 
 package import RealmKit
 
-/// Texts for log lines.
+/// Functions that create texts for log lines.
 package enum LogText {
-    /// Returns the reason why a login was rejected, with the log text of the module that failed.
+    /// Returns the reason why a login was rejected.
+    ///
+    /// It includes the log text of the failed module.
     ///
     /// - Parameter report: The report of the login.
     /// - Returns: The reason, with a space before it; empty for a login that was accepted.
@@ -24,7 +26,7 @@ package enum LogText {
         }
     }
 
-    /// The text about an unavailable module, if that decided the response and not the stack's verdict.
+    /// Returns a text about the unavailable module if the login is reported as unavailable; else an empty text.
     private static func outage(_ report: LoginReport) -> String {
         guard report.isUnavailable,
             let step = report.steps.first(where: { $0.phase == .login && $0.outcome == .failure(.unavailable) })
@@ -32,7 +34,9 @@ package enum LogText {
         return " unavailable module=\(step.index)" + (step.fault.map { " \(quoted($0.log))" } ?? "")
     }
 
-    /// Returns a text in quotes with everything but visible ASCII escaped, so that a client cannot forge log lines.
+    /// Returns a text in quotes, so that a client cannot forge log lines.
+    ///
+    /// All characters other than visible ASCII are escaped.
     ///
     /// - Parameter text: Any text.
     /// - Returns: The quoted text.
@@ -54,7 +58,9 @@ package enum LogText {
         return String(decoding: result, as: UTF8.self)
     }
 
-    /// Appends an escape such as `\u{301}`, byte by byte: a path may hold thousands of such characters.
+    /// Appends an escape sequence such as `\u{301}`.
+    ///
+    /// It is written byte by byte for speed, because a path may contain thousands of such characters.
     private static func appendNumber(of scalar: Unicode.Scalar, to result: inout [UInt8]) {
         result += "\\u{".utf8
         var shift = max(0, (31 - scalar.value.leadingZeroBitCount) / 4 * 4)

@@ -5,17 +5,19 @@ internal import Logging
 internal import RealmKit
 internal import Synchronization
 
-/// Logs out the modules of logins that have ended, each login once and outside the path of requests.
+/// Calls the logout of the modules of ended logins, once for each login and in the background.
 ///
-/// At most ``width`` logouts run at the same time. The queue waits for each of them for at most ``deadline``, and every
-/// module has a deadline of its own. Logouts that still wait when the server stops are not run.
+/// At most ``maximumConcurrent`` logouts run at the same time. The queue waits at most ``deadline`` for a logout. Each
+/// module also has its own deadline. Logouts that are still queued when the server stops are not called.
 final class LogoutQueue: Sendable {
-    /// The number of logouts that run at the same time.
-    static let width = 4
-    /// The time that the modules of one login may take together.
+    /// The maximum number of logouts that run at the same time.
+    static let maximumConcurrent = 4
+    /// The time limit for all modules of a login together.
     static let deadline = Duration.seconds(30)
-    /// The number of logins that may wait; the logout of one more is dropped, which is logged.
-    static let bound = 100_000
+    /// The maximum number of queued logins.
+    ///
+    /// If the queue is full, a further login is dropped and this is logged.
+    static let capacity = 100_000
 
     private let logins: AsyncStream<AuthenticatedIdentity>
     private let waiting: AsyncStream<AuthenticatedIdentity>.Continuation
@@ -26,22 +28,24 @@ final class LogoutQueue: Sendable {
     /// An empty queue.
     ///
     /// - Parameters:
-    ///   - bound: The number of logins that may wait.
+    ///   - capacity: The maximum number of queued logins.
     ///   - clock: The clock that measures the deadline.
-    ///   - logger: The log for failed and dropped logouts.
-    init(bound: Int = LogoutQueue.bound, clock: any LoginClock, logger: Logger) {
-        (logins, waiting) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(bound))
+    ///   - logger: The logger for failed and dropped logouts.
+    init(capacity: Int = LogoutQueue.capacity, clock: any LoginClock, logger: Logger) {
+        (logins, waiting) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(capacity))
         self.clock = clock
         self.logger = logger
     }
 
-    /// Adds a login, unless it has been added before; the call does not wait for the logout.
+    /// Adds a login, unless it was added before.
     ///
-    /// - Parameter identity: The identity of the login; nil for a login before a restart, of which nothing is known.
+    /// The call does not wait for the logout.
+    ///
+    /// - Parameter identity: The identity of the login; nil for a login before a restart, which cannot be logged out.
     func add(_ identity: AuthenticatedIdentity?) {
-        // Another request may end a session while its sign-in fails for another reason: then the login is added twice.
+        // A login can be added twice: another request may end the session while the sign-in fails.
         guard let identity, identity.beginLogout(), case .dropped = waiting.yield(identity) else { return }
-        // The first dropped logout and then every thousandth is logged, as many are dropped at once.
+        // Only the first and every thousandth dropped logout is logged, because many are dropped at once.
         let count = dropped.wrappingAdd(1, ordering: .relaxed).newValue
         guard count % 1000 == 1 else { return }
         logger.error(
@@ -52,12 +56,12 @@ final class LogoutQueue: Sendable {
 
     /// Runs logouts until the task is cancelled.
     ///
-    /// Only one task may run it.
+    /// Only one task may call it.
     func run() async {
         await withTaskGroup(of: Void.self) { group in
             var running = 0
             for await identity in logins {
-                if running == Self.width {
+                if running == Self.maximumConcurrent {
                     await group.next()
                     running -= 1
                 }
@@ -68,18 +72,18 @@ final class LogoutQueue: Sendable {
     }
 
     private func logOut(_ identity: AuthenticatedIdentity) async {
-        // A blocked module must not keep the server from stopping. The task ends with the deadlines of its modules.
+        // A blocked module must not prevent the server from stopping. The deadlines of the modules end the task.
         let work = Task { await identity.logout() }
         guard let report = await TimeLimitedWait.value(of: work, within: Self.deadline, clock: clock) else {
-            if !Task.isCancelled { note(identity, "the modules did not answer within \(Self.deadline)") }
+            if !Task.isCancelled { logFailure(identity, "the modules did not answer within \(Self.deadline)") }
             return
         }
         for step in report.steps {
-            if let fault = step.fault { note(identity, "\(step.module): \(fault)") }
+            if let fault = step.fault { logFailure(identity, "\(step.module): \(fault)") }
         }
     }
 
-    private func note(_ identity: AuthenticatedIdentity, _ reason: String) {
+    private func logFailure(_ identity: AuthenticatedIdentity, _ reason: String) {
         logger.warning(
             "a logout has failed",
             metadata: [

@@ -5,16 +5,16 @@ package import Logging
 package import RealmKit
 
 extension RealmLog {
-    /// A log of realms that is part of a server's log.
+    /// A realm log that writes to the log of a server.
     ///
-    /// - Parameter logger: The server's log.
+    /// - Parameter logger: The logger of the server.
     package init(_ logger: Logger) {
         self.init { level, message in logger.log(level: level.level, "\(message)") }
     }
 }
 
 extension RealmLog.Level {
-    /// The level in the server's log.
+    /// The same level in the log of the server.
     fileprivate var level: Logger.Level {
         switch self {
         case .notice: .notice

@@ -11,12 +11,16 @@ package import Throttle
 
 /// Checks every second whether the users of realms have changed, and revokes their credentials and sessions.
 package final class RealmRefresher: Sendable {
-    /// The nanoseconds between two checks; a removed user keeps access for at most this time and that of one check.
+    /// The nanoseconds between two checks.
+    ///
+    /// A removed user keeps access for at most this time and the duration of a check.
     static let interval: UInt64 = 1_000_000_000
-    /// The time that a sign-in waits for a check.
+    /// The maximum time that a sign-in waits for a check.
     package static let timeLimit = Duration.seconds(2)
 
-    /// The checks of one realm: one runs at a time, and all callers that need a later one share the next.
+    /// The running check and the next check of a realm.
+    ///
+    /// One check runs at a time. All callers that need a later check share the next check.
     private struct Checks {
         var running: Task<Void, Never>?
         var next: Task<Void, Never>?
@@ -30,30 +34,32 @@ package final class RealmRefresher: Sendable {
     }
 
     private let clock: any LoginClock
-    private let report: HashingReport
+    private let rejectionLog: HashingRejectionLog
     private let state = Mutex(State())
 
     package init(clock: any LoginClock, logger: Logger) {
         self.clock = clock
-        report = HashingReport(logger)
+        rejectionLog = HashingRejectionLog(logger)
     }
 
-    /// Runs the first check of new realms; later checks compare with its result.
+    /// Runs the first check of new realms.
     ///
-    /// It must run before the realms are put in force: the first check of a realm may report all users as changed.
+    /// Later checks compare with its result.
+    ///
+    /// It must run before the realms are in use, because the first check of a realm may report all users as changed.
     ///
     /// - Parameter realms: The realms.
-    package static func prime(_ realms: [BoundRealm]) async {
+    package static func runFirstChecks(_ realms: [BoundRealm]) async {
         for bound in realms { _ = await (bound.realm as? any RefreshingRealm)?.refresh() }
     }
 
-    /// Puts realms in force.
+    /// Replaces the realms that are checked.
     ///
     /// - Parameters:
     ///   - realms: The realms.
-    ///   - accessController: The controller with the credential cache and the sessions of their users.
+    ///   - accessController: The controller that has the credential cache and the sessions of the users.
     ///   - pool: The pool that computes password hashes.
-    func watch(_ realms: [BoundRealm], accessController: AccessController, pool: HashingPool?) {
+    func use(_ realms: [BoundRealm], accessController: AccessController, pool: HashingPool?) {
         let refreshing = realms.compactMap { bound in
             (bound.realm as? any RefreshingRealm).map { (name: bound.name, realm: $0) }
         }
@@ -64,7 +70,7 @@ package final class RealmRefresher: Sendable {
         }
     }
 
-    /// Evicts the cached credentials of a locked account or source.
+    /// Evicts the cached credentials of a locked account or client network.
     package func evict(_ key: ThrottleKey) {
         let accessController = state.withLock { $0.accessController }
         switch key {
@@ -88,8 +94,8 @@ package final class RealmRefresher: Sendable {
     /// Checks the realms once.
     package func refresh() async {
         let (realms, accessController, pool) = state.withLock { ($0.realms, $0.accessController, $0.pool) }
-        if let pool { report.logRejections(of: pool) }
-        // A realm that does not answer must not delay the checks of the others.
+        if let pool { rejectionLog.logRejections(of: pool) }
+        // A realm that does not respond must not delay the checks of other realms.
         await withTaskGroup(of: Void.self) { group in
             for (name, realm) in realms {
                 let check = nextCheck(of: realm, name, accessController)
@@ -100,12 +106,12 @@ package final class RealmRefresher: Sendable {
 
     /// Checks a realm now, before a session is created there.
     ///
-    /// The login may have been accepted by a password that was changed since. Neither a reload nor a restart would
-    /// notice that.
+    /// The login may have used a password that was changed during the login. A later check, a reload or a restart would
+    /// not find this change.
     ///
     /// - Parameter name: The realm's name.
-    /// - Returns: True when the credentials and sessions of users that had changed before the call are revoked, or the
-    ///   realm has no check; false if that took more than ``timeLimit``.
+    /// - Returns: True if all changes of users before this call are applied, or if the realm has no check. False if the
+    ///   check took more than ``timeLimit``.
     package func refresh(_ name: String) async -> Bool {
         let (realm, accessController) = state.withLock { state in
             (state.realms.first { $0.name.hasBytes(of: name) }?.realm, state.accessController)

@@ -5,7 +5,7 @@ internal import Logging
 internal import RealmKit
 internal import Sessions
 
-/// Logs every sign-in, sign-out and rejected sign-in, even if requests are not logged.
+/// Logs sign-ins, ends of sessions and rejected sign-ins, even if requests are not logged.
 ///
 /// Source: ASVS 16.3.1.
 struct SessionLog: Sendable {
@@ -13,32 +13,34 @@ struct SessionLog: Sendable {
 
     init(_ logger: Logger) { self.logger = logger }
 
-    func noteBeginning(_ session: Session) {
+    func logBeginning(_ session: Session) {
         logger.info("a session has begun", metadata: Self.metadata(of: session))
     }
 
-    func noteEnd(_ session: Session, _ cause: SessionEnd) {
+    func logEnd(_ session: Session, _ cause: SessionEndCause) {
         var metadata = Self.metadata(of: session)
         metadata["cause"] = "\(cause.rawValue)"
         logger.info("a session has ended", metadata: metadata)
     }
 
-    /// Logs that a session's cookie was sent to another host than its own: the cookie was copied there.
-    func noteStray(_ session: Session, at host: SessionHost) {
+    /// Logs that the cookie of a session was sent to another host.
+    ///
+    /// A browser never does this, so the cookie was copied.
+    func logWrongHost(_ session: Session, at host: SessionHost) {
         var metadata = Self.metadata(of: session)
         metadata["presented-at"] = "\(host)"
         logger.warning("a session was presented at another host", metadata: metadata)
     }
 
     /// Logs that a session has ended in memory, but not in the store.
-    func noteUnstoredEnd(_ session: Session) {
+    func logUnstoredEnd(_ session: Session) {
         logger.error(
-            "the end of a session could not be stored; unless it can be before the server stops, it is valid again then",
+            "the end of a session could not be stored, so the session may be valid again after a restart",
             metadata: Self.metadata(of: session)
         )
     }
 
-    func noteRefusal(_ report: LoginReport) {
+    func logRejection(_ report: LoginReport) {
         logger.info(
             "a sign-in was refused:\(LogText.reason(report))",
             metadata: [

@@ -12,26 +12,28 @@ internal import RealmKit
 internal import Sessions
 internal import Throttle
 
-/// The part of the sign-in that all servers share: sessions, failed logins and the checks for changed users.
+/// The state of the sign-in: sessions, failed logins and the checks for changed users.
 ///
-/// It outlives the configuration, which may be reloaded.
+/// A server creates one service and keeps it over reloads of the configuration.
 package final class SignInService: Sendable {
-    let watch: RealmRefresher
+    let refresher: RealmRefresher
     let throttle: FailureThrottle
     let state: SignInState
     private let logger: Logger
 
-    /// The service for a configuration; stored state is not read before ``restore(_:)``.
+    /// The service for a configuration.
+    ///
+    /// The stored state is read by ``restore(_:)``.
     ///
     /// - Parameters:
     ///   - configuration: Realms, rules and settings.
-    ///   - logger: The log of the service.
+    ///   - logger: The logger of the service.
     /// - Throws: ``ConfigurationErrors`` when the state folder cannot be used.
     package init(_ configuration: Configuration, logger: Logger) throws(ConfigurationErrors) {
         self.logger = logger
-        watch = RealmRefresher(clock: SystemClock(), logger: logger)
+        refresher = RealmRefresher(clock: SystemClock(), logger: logger)
         do {
-            throttle = try FailureThrottle.make(configuration, watch: watch, logger: logger)
+            throttle = try FailureThrottle.make(configuration, refresher: refresher, logger: logger)
             state = try SignInState.make(configuration, logger: logger)
         } catch {
             throw configuration.server.stateFolder.errors("\(error)")
@@ -40,17 +42,17 @@ package final class SignInService: Sendable {
 
     /// Reads the stored locks and sessions.
     ///
-    /// It must run before the first login, so that a restart lifts no lock.
+    /// It must run before the first login, so that a restart does not remove locks.
     ///
     /// - Parameter configuration: Realms, rules and settings.
-    /// - Throws: ``ConfigurationErrors`` when they cannot be read.
+    /// - Throws: ``ConfigurationErrors`` when the locks or the sessions cannot be read.
     package func restore(_ configuration: Configuration) async throws(ConfigurationErrors) {
         do throws(ThrottleStoreError) {
             try await throttle.restore()
         } catch {
             throw configuration.server.stateFolder.errors("the locks cannot be read: \(error)")
         }
-        await RealmRefresher.prime(configuration.realms)
+        await RealmRefresher.runFirstChecks(configuration.realms)
         do throws(SessionStoreError) {
             let validator = SessionValidator(authenticator: configuration.authenticator)
             try await state.sessions.restore { await validator.status(of: $0) }
@@ -59,10 +61,10 @@ package final class SignInService: Sendable {
         }
     }
 
-    /// Maintains sessions, locks and realms until the task is cancelled.
+    /// Runs the background work for sessions, locks and realms until the task is cancelled.
     package func run() async {
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { await self.watch.run() }
+            group.addTask { await self.refresher.run() }
             group.addTask {
                 await self.throttle.run(every: FailureThrottle.storingInterval) { error in
                     self.logger.error("failed logins cannot be stored", metadata: ["error": "\(error)"])
@@ -76,14 +78,20 @@ package final class SignInService: Sendable {
         }
     }
 
-    /// Ends event streams, which would never end by themselves.
+    /// Ends all event streams.
+    ///
+    /// They would otherwise stay open and prevent the server from stopping.
     package func close() { state.sessions.close() }
 
-    /// Counts a reload of the configuration: a login that began before must not create a session.
-    package func noteReload() { state.noteReload() }
+    /// Counts a reload of the configuration.
+    ///
+    /// A login that began before the reload cannot create a session.
+    package func countReload() { state.countReload() }
 
-    /// Checks the realms for changed users once, as ``run()`` does every second.
-    package func refresh() async { await watch.refresh() }
+    /// Checks the realms for changed users once.
+    ///
+    /// ``run()`` does this every second.
+    package func refresh() async { await refresher.refresh() }
 
     /// Ends the sessions of realms and users that were removed or replaced.
     package func recheck(_ configuration: Configuration) async {

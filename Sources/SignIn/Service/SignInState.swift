@@ -11,18 +11,24 @@ internal import Sessions
 internal import Store
 internal import Synchronization
 
-/// The sessions and pending logins of users, which outlive the configuration, as it may be reloaded.
+/// The sessions and pending logins.
+///
+/// They survive a reload of the configuration.
 final class SignInState: Sendable {
     /// The sessions of all users.
     let sessions: SessionTable
     let tickets: SignInTickets
-    let waiting: PendingLogins<MultiRealmLoginReport.Outcome>
-    /// The user names of rejected sign-ins, which the next sign-in page shows again.
-    let names = BoundedCache<String>()
-    /// The sessions that browsers have begun with a sign-in page; another sign-in with the same page ends them.
-    let recent = BoundedCache<Session>()
+    let pendingLogins: PendingLogins<MultiRealmLoginReport.Outcome>
+    /// The user names of rejected sign-ins.
+    ///
+    /// The next sign-in page shows them again.
+    let rejectedNames = PerBrowserCache<String>()
+    /// The latest session of each browser.
+    ///
+    /// Another sign-in from the same sign-in page ends it.
+    let sessionsByBrowser = PerBrowserCache<Session>()
     let clock: any LoginClock
-    let wall: WallClock
+    let wallClock: WallClock
     /// The queue for the logouts of ended sessions.
     let logouts: LogoutQueue
     private let reloads = Atomic(0)
@@ -31,28 +37,32 @@ final class SignInState: Sendable {
     /// The number of reloads of the configuration.
     var generation: Int { reloads.load(ordering: .acquiring) }
 
-    /// Counts a reload of the configuration: a login that began before must not create a session.
-    func noteReload() { reloads.add(1, ordering: .acquiringAndReleasing) }
+    /// Counts a reload of the configuration.
+    ///
+    /// A login that began before the reload cannot create a session.
+    func countReload() { reloads.add(1, ordering: .acquiringAndReleasing) }
 
     init(
         sessions: SessionTable,
         tickets: SignInTickets,
         settings: SignInSettings,
         clock: any LoginClock,
-        wall: WallClock,
+        wallClock: WallClock,
         logouts: LogoutQueue,
         log: SessionLog
     ) {
         self.sessions = sessions
         self.tickets = tickets
-        waiting = PendingLogins(limit: settings.waiting, time: settings.time.nanoseconds, clock: clock)
+        pendingLogins = PendingLogins(limit: settings.waiting, lifetime: settings.time.nanoseconds, clock: clock)
         self.clock = clock
-        self.wall = wall
+        self.wallClock = wallClock
         self.logouts = logouts
         self.log = log
     }
 
-    /// Returns the state of a server, kept in the store that the realms share, if there is one.
+    /// Returns the state of a server.
+    ///
+    /// Sessions are stored if the configuration has a store.
     static func make(_ configuration: Configuration, logger: Logger) throws -> SignInState {
         let log = SessionLog(logger)
         let logouts = LogoutQueue(clock: SystemClock(), logger: logger)
@@ -61,9 +71,9 @@ final class SignInState: Sendable {
             store: try configuration.services[LazyStore.self]?.store(),
             clock: SystemClock(),
             wall: WallClock.system,
-            onWrongHost: { session, host in log.noteStray(session, at: host) },
+            onWrongHost: { session, host in log.logWrongHost(session, at: host) },
             onEnd: { session, cause in
-                log.noteEnd(session, cause)
+                log.logEnd(session, cause)
                 logouts.add(session.identity)
             }
         )
@@ -72,24 +82,24 @@ final class SignInState: Sendable {
             tickets: try SignInTickets(),
             settings: configuration.server.signIn,
             clock: SystemClock(),
-            wall: WallClock.system,
+            wallClock: WallClock.system,
             logouts: logouts,
             log: log
         )
     }
 
     /// Logs the beginning of a session.
-    func noteBeginning(_ session: Session) { log.noteBeginning(session) }
+    func logBeginning(_ session: Session) { log.logBeginning(session) }
 
     /// Logs that the end of a session could not be stored.
-    func noteUnstoredEnd(_ session: Session) { log.noteUnstoredEnd(session) }
+    func logUnstoredEnd(_ session: Session) { log.logUnstoredEnd(session) }
 
-    /// Logs a login that was rejected or found a realm unavailable, if there is a report.
-    func noteRefusal(_ report: LoginReport?) {
-        if let report { log.noteRefusal(report) }
+    /// Logs a login that was rejected or whose realm was unavailable, if there is a report.
+    func logRejection(_ report: LoginReport?) {
+        if let report { log.logRejection(report) }
     }
 
-    /// Expires sessions and pending logins, and runs logouts, until the task is cancelled.
+    /// Ends expired sessions and pending logins, and runs logouts, until the task is cancelled.
     ///
     /// - Parameter onError: Called when sessions cannot be stored.
     func run(onError: @escaping @Sendable (SessionStoreError) -> Void) async {
@@ -98,7 +108,7 @@ final class SignInState: Sendable {
             group.addTask { await self.sweep() }
             group.addTask { await self.logouts.run() }
         }
-        waiting.cancelAll()
+        pendingLogins.cancelAll()
     }
 
     private func sweep() async {
@@ -108,7 +118,7 @@ final class SignInState: Sendable {
             } catch {
                 return
             }
-            waiting.sweep(clock.now)
+            pendingLogins.sweep(clock.now)
         }
     }
 }

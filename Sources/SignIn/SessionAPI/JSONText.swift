@@ -4,11 +4,12 @@
 internal import Bytes
 internal import FoundationEssentials
 
-/// The JSON of the session API (RFC 8259).
+/// Encodes the JSON of the session API (RFC 8259).
 enum JSONText {
-    /// Encodes a value on one line, with sorted keys, whose words are joined by underscores.
+    /// Encodes a value on one line.
     ///
-    /// Characters with a meaning in HTML or JavaScript are escaped in strings, so that the text is safe in both.
+    /// The keys are sorted and in snake case. In strings, characters that are special in HTML or JavaScript are
+    /// escaped, so the text is safe in both.
     ///
     /// - Parameter value: The value.
     /// - Returns: The JSON; `null` for a value that cannot be encoded, such as a number that is not finite.
@@ -31,7 +32,9 @@ enum JSONText {
     }
 }
 
-/// A value that is written as `null` if there is none; an optional is left out.
+/// A value that is encoded as `null` if it is nil.
+///
+/// The key of an optional value would be omitted.
 struct Nullable<Value: Encodable & Sendable>: Encodable, Sendable {
     let value: Value?
 

@@ -8,11 +8,13 @@ internal import HummingbirdCore
 internal import NIOCore
 internal import Sessions
 
-/// The events of a session, pushed to the clients that hold it.
+/// The event stream of a session.
 ///
 /// Source: server-sent events of the HTML standard, section 9.2.
 extension SessionAPI {
-    /// `GET /session/events`; it does not count as activity.
+    /// `GET /session/events`.
+    ///
+    /// It does not count as a use of the session.
     func events(_ request: WebRequest) -> LoggedResponse {
         guard let (session, _) = session(request, isActivity: false) else {
             return LoggedResponse(error("no-session", status: .unauthorized, to: request))
@@ -36,7 +38,7 @@ extension SessionAPI {
             return LoggedResponse(Response(status: .ok, headers: headers), user: session.user)
         }
         let body = ResponseBody { writer in
-            // This tells the browser that the stream is open, and the delay before it reconnects.
+            // With these bytes the browser treats the stream as open. The number is the delay before it reconnects.
             try await writer.write(ByteBuffer(string: "retry: 3000\n\n"))
             for await event in events {
                 try await writer.write(ByteBuffer(string: event.text))
@@ -53,14 +55,14 @@ extension NumberedSessionEvent {
         switch event {
         case .heartbeat: ":\n\n"
         case .closing: ": the server is stopping\n\n"
-        case .expiring(let seconds): wire("expiring", ["in": seconds])
-        case .extended(let expiry): wire("extended", ["idle_expires_at": expiry])
-        case .ended(let cause): wire("ended", ["cause": cause.rawValue])
-        case .message(let text): wire("message", ["text": text])
+        case .expiring(let seconds): encoded("expiring", ["in": seconds])
+        case .extended(let expiry): encoded("extended", ["idle_expires_at": expiry])
+        case .ended(let cause): encoded("ended", ["cause": cause.rawValue])
+        case .message(let text): encoded("message", ["text": text])
         }
     }
 
-    private func wire(_ name: String, _ data: [String: some Encodable]) -> String {
+    private func encoded(_ name: String, _ data: [String: some Encodable]) -> String {
         let id = number.map { "id: \($0)\n" } ?? ""
         return "\(id)event: \(name)\ndata: \(JSONText.of(data))\n\n"
     }

@@ -11,12 +11,12 @@ internal import RealmConfiguration
 internal import RealmKit
 internal import Sessions
 
-/// The session API.
+/// The session API: its routes for sign-in, sign-out and the list of sessions.
 struct SessionAPI: SignInComponent {
     let site: SignInSite
     var login: LoginFlow { LoginFlow(site: site) }
 
-    /// `POST /session`: user name and password, or the answers to a question.
+    /// `POST /session`: begins a login with user name and password, or answers its open question.
     func createSession(_ request: WebRequest) async -> LoggedResponse {
         guard let body = await request.collectedBody() else {
             return LoggedResponse(error("too-large", status: .contentTooLarge, to: request))
@@ -39,12 +39,12 @@ struct SessionAPI: SignInComponent {
         switch submitted {
         case .answers(let number, let answers):
             switch login.answer(browser, number: number, secret: { answers.indices.contains($0) ? answers[$0] : nil }) {
-            case .nothingWaits: return LoggedResponse(error("nothing-asked", status: .conflict, to: request))
+            case .noPendingLogin: return LoggedResponse(error("nothing-asked", status: .conflict, to: request))
             case .anotherQuestion: return LoggedResponse(error("another-question", status: .conflict, to: request))
             case .answered(let pending): return await proceed(with: pending, browser: browser, request: request)
             }
         case .login(let name, let password, let realm):
-            // A realm without a sign-in on the web is rejected like one that does not exist.
+            // A realm that users cannot sign in to on the web is rejected like a realm that does not exist.
             let named = realm.map { name in realms(openTo: request.address).first { UTF8Text($0) == name } }
             guard let username = LoginFlow.username(name), named != .some(nil) else {
                 return LoggedResponse(error("invalid-credentials", status: .unauthorized, to: request))
@@ -64,7 +64,9 @@ struct SessionAPI: SignInComponent {
         }
     }
 
-    /// Returns the realms that a client may name: those of the sign-in page, and of rules that offer it to its address.
+    /// Returns the realms that a client may name.
+    ///
+    /// They are the default realms, and the realms of rules that offer a form to the address of the client.
     private func realms(openTo address: String?) -> [String] {
         realms + rules.all.filter { $0.schemes.contains(.form) && $0.matches(peer: address) }.flatMap(\.realms)
     }
@@ -83,7 +85,7 @@ struct SessionAPI: SignInComponent {
                 expiresIn: Int(settings.time.components.seconds)
             )
             return LoggedResponse(json(body, to: request, cookies: browser.cookies))
-        case .failed(.refused, let report), .failed(.changed, let report):
+        case .failed(.rejected, let report), .failed(.changed, let report):
             return LoggedResponse(error("invalid-credentials", status: .unauthorized, to: request), report: report)
         case .failed(_, let report):
             return LoggedResponse(error("unavailable", status: .serviceUnavailable, to: request), report: report)
@@ -97,30 +99,32 @@ struct SessionAPI: SignInComponent {
         }
     }
 
-    /// `GET /session`; it does not count as activity.
+    /// `GET /session`: the session of the request.
+    ///
+    /// It does not count as a use of the session.
     func showSession(_ request: WebRequest) -> LoggedResponse {
         guard let (session, token) = session(request, isActivity: false) else { return noSession(request) }
         return LoggedResponse(json(describe(session, token: token), to: request), user: session.user)
     }
 
-    /// `POST /session/refresh`.
+    /// `POST /session/refresh`: postpones the idle end of the session.
     func refreshSession(_ request: WebRequest) -> LoggedResponse {
         guard let (session, token) = session(request, isActivity: true) else { return noSession(request) }
         sessions.refresh(session)
         return LoggedResponse(json(describe(session, token: token), to: request), user: session.user)
     }
 
-    /// `DELETE /session`.
+    /// `DELETE /session`: ends the session.
     func deleteSession(_ request: WebRequest) async -> LoggedResponse {
-        // A client does not need to sign in to end a session, so a missing one is 404 and not 401.
-        guard let session = session(request, isActivity: false)?.session ?? unsettledEnd(request) else {
+        // Without a session the response is 404, not 401: a client that wants to sign out does not have to sign in.
+        guard let session = session(request, isActivity: false)?.session ?? unstoredEnd(request) else {
             return LoggedResponse(error("no-session", status: .notFound, to: request))
         }
         guard await end(session, cause: .logout) else { return LoggedResponse(notStored(request), user: session.user) }
         return LoggedResponse(nothing([SetCookie.sessionRemoval]), user: session.user)
     }
 
-    /// Returns 503: the session has ended, but its end is not stored.
+    /// Returns a response with status 503: the session has ended, but the end is not stored.
     ///
     /// The response removes the cookie, so the browser is signed out in any case.
     private func notStored(_ request: WebRequest, cookies: [String] = [SetCookie.sessionRemoval]) -> Response {
@@ -130,14 +134,14 @@ struct SessionAPI: SignInComponent {
     /// `GET /sessions`: the sessions of the user.
     func listSessions(_ request: WebRequest) -> LoggedResponse {
         guard let (session, _) = session(request, isActivity: false) else { return noSession(request) }
-        let list = own(session).map { ListedSessionJSON($0, isCurrent: $0 === session) }
+        let list = userSessions(of: session).map { ListedSessionJSON($0, isCurrent: $0 === session) }
         return LoggedResponse(json(["sessions": list], to: request), user: session.user)
     }
 
-    /// `DELETE /sessions/{id}`.
+    /// `DELETE /sessions/{id}`: ends a session of the same user.
     func deleteSession(_ id: UTF8Text, request: WebRequest) async -> LoggedResponse {
         guard let (session, _) = session(request, isActivity: true) else { return noSession(request) }
-        // A session of another user gets the same response as one that never existed.
+        // The response does not reveal whether another user has a session with this id.
         guard let id = SessionID(id.string), let other = endable(by: session).first(where: { $0.id == id }) else {
             return LoggedResponse(error("no-such-session", status: .notFound, to: request), user: session.user)
         }
@@ -152,7 +156,7 @@ struct SessionAPI: SignInComponent {
         LoggedResponse(error("no-session", status: .unauthorized, to: request))
     }
 
-    /// Returns 204 with the cookies and without a body.
+    /// Returns a response with status 204 and the cookies.
     private func nothing(_ cookies: [String]) -> Response {
         var headers: HTTPFields = [.cacheControl: "no-store"]
         context.security.add(to: &headers)
@@ -161,6 +165,6 @@ struct SessionAPI: SignInComponent {
     }
 
     private func describe(_ session: Session, token: OpaqueToken) -> SessionJSON {
-        SessionJSON(session, token: token, now: state.wall.seconds)
+        SessionJSON(session, token: token, now: state.wallClock.seconds)
     }
 }

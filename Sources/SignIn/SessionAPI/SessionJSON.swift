@@ -6,7 +6,9 @@ internal import OpenSSLKit
 internal import RealmKit
 internal import Sessions
 
-/// A session, as its own client sees it; times are seconds since 1970.
+/// The session of the request.
+///
+/// All times are seconds since 1970.
 struct SessionJSON: Encodable {
     let id: String
     let user: String
@@ -19,7 +21,7 @@ struct SessionJSON: Encodable {
     let absoluteExpiresAt: Int
     let warnAt: Int
     let now: Int
-    /// The token for forms that change something.
+    /// The CSRF token, for forms of the application.
     let csrf: Nullable<String>
 
     init(_ session: Session, token: OpaqueToken, now: Int) {
@@ -60,9 +62,9 @@ struct ListedSessionJSON: Encodable {
     }
 }
 
-/// The open question of a login.
+/// The open question of a login, which may have several callbacks.
 struct QuestionJSON: Encodable {
-    /// A callback of the question.
+    /// One callback of the question.
     struct Part: Encodable {
         let type: String
         var prompt: String?
@@ -81,6 +83,6 @@ struct QuestionJSON: Encodable {
 
     let questions: [Part]
     let number: Int
-    /// The seconds in which the user has to answer.
+    /// The seconds that the user has for the answer.
     let expiresIn: Int
 }

@@ -9,11 +9,11 @@ internal import OpenSSLKit
 internal import RealmKit
 internal import Sessions
 
-/// The page with further questions of a login, and the sign-out.
+/// The page for the questions of a login, and the sign-out.
 extension SignInPage {
-    /// `GET /sign-in/step`.
+    /// `GET /sign-in/step`: the page with the open question.
     func showStep(_ request: WebRequest) -> LoggedResponse {
-        guard let browser = login.browser(of: request), let waiting = state.waiting.peek(browser.digest),
+        guard let browser = login.browser(of: request), let waiting = state.pendingLogins.peek(browser.digest),
             let question = waiting.question
         else { return LoggedResponse(redirect(routes.signIn, answering: request)) }
         var page = Page(title: "One more step", lines: ["One more step"])
@@ -31,7 +31,9 @@ extension SignInPage {
         return LoggedResponse(render(page, to: request))
     }
 
-    /// Returns the template values of each question; a message has no input.
+    /// Returns the template values for each callback.
+    ///
+    /// A message has no input field.
     private static func inputs(_ questions: [Callback]) -> [[String: Any]] {
         var isFirst = true
         return questions.enumerated().map { index, question in
@@ -55,7 +57,7 @@ extension SignInPage {
         ["prompt": prompt, "type": type, "autocomplete": autocomplete]
     }
 
-    /// `POST /sign-in/step`.
+    /// `POST /sign-in/step`: answers the open question.
     func step(_ request: WebRequest) async -> LoggedResponse {
         guard request.isForm else { return LoggedResponse(render(.unsupported, to: request)) }
         guard let browser = login.browser(of: request) else {
@@ -68,17 +70,18 @@ extension SignInPage {
         }
         let number = fields.read("number").flatMap { Int($0.string) }
         switch login.answer(browser, number: number, secret: { fields.secret(UTF8Text("answer-\($0)")) }) {
-        case .nothingWaits: return LoggedResponse(back(.stale, target: nil, browser: browser, request: request))
-        // The same form was sent twice, or the page was an old one: the open question is shown.
+        case .noPendingLogin:
+            return LoggedResponse(redirectToSignIn(.expired, target: nil, browser: browser, request: request))
+        // The form was sent twice or the page is old. The browser is redirected to the open question.
         case .anotherQuestion: return LoggedResponse(redirect(routes.step, answering: request))
         case .answered(let pending): return await proceed(with: pending, browser: browser, request: request)
         }
     }
 
-    /// `POST /sign-out`.
+    /// `POST /sign-out`: ends the session.
     func signOut(_ request: WebRequest) async -> LoggedResponse {
         guard case .token(let token) = request.cookies.session,
-            let session = session(request, isActivity: false)?.session ?? unsettledEnd(request)
+            let session = session(request, isActivity: false)?.session ?? unstoredEnd(request)
         else { return LoggedResponse(signedOut(request)) }
         guard await hasCSRFToken(request, of: token) else {
             return LoggedResponse(
@@ -95,25 +98,27 @@ extension SignInPage {
         return LoggedResponse(signedOut(request), user: session.user)
     }
 
-    /// Returns true if the form in a request's body has the CSRF token of the session.
+    /// Returns true if the form in the body contains the CSRF token of the session.
     private func hasCSRFToken(_ request: WebRequest, of token: OpaqueToken) async -> Bool {
         guard case .fields(let fields) = await form(request) else { return false }
         return CSRFToken.isValid(fields.read("csrf"), for: token)
     }
 
-    /// Returns a redirect to the sign-in page, which removes the cookie and the data of the session from the browser.
+    /// Returns a redirect to the sign-in page.
+    ///
+    /// It removes the session cookie and the stored data from the browser.
     private func signedOut(_ request: WebRequest) -> Response {
         var response: Response
         do throws(OpenSSLError) {
             let browser = try BrowserBinding(request)
-            response = back(.signedOut, target: nil, browser: browser, request: request)
+            response = redirectToSignIn(.signedOut, target: nil, browser: browser, request: request)
             for cookie in browser.cookies + [SetCookie.sessionRemoval] {
                 response.headers.append(.init(name: .setCookie, value: cookie))
             }
         } catch {
             response = redirect(routes.signIn, answering: request, cookies: [SetCookie.sessionRemoval])
         }
-        // "cookies" is left out, as it would sign the user out of every other site of the same domain.
+        // "cookies" is omitted: it would also delete the cookies of other sites in the same domain.
         response.headers[.clearSiteData] = "\"cache\", \"storage\""
         return response
     }

@@ -9,12 +9,12 @@ internal import RealmConfiguration
 internal import RealmKit
 internal import Sessions
 
-/// The sign-in page: name and password.
+/// The sign-in page, with the form for user name and password.
 struct SignInPage: SignInComponent {
     let site: SignInSite
     var login: LoginFlow { LoginFlow(site: site) }
 
-    /// `GET /sign-in`.
+    /// `GET /sign-in`: the sign-in page.
     func showSignIn(_ request: WebRequest) -> LoggedResponse {
         let browser: BrowserBinding
         do throws(OpenSSLError) {
@@ -42,7 +42,7 @@ struct SignInPage: SignInComponent {
             let text = "You are signed in as \(known.session.user.username). Signing in again ends that session."
             page.parts.append(Page.Part(PageTemplate.notice, ["text": text, "isError": false]))
         }
-        let name = notice == .refused ? state.names.take(browser.digest) ?? "" : ""
+        let name = notice == .rejected ? state.rejectedNames.take(browser.digest) ?? "" : ""
         page.parts.append(
             Page.Part(
                 PageTemplate.signIn,
@@ -55,7 +55,7 @@ struct SignInPage: SignInComponent {
         return LoggedResponse(render(page, to: request, cookies: browser.cookies), user: known?.session.user)
     }
 
-    /// `POST /sign-in`.
+    /// `POST /sign-in`: begins a login with user name and password.
     func signIn(_ request: WebRequest) async -> LoggedResponse {
         guard request.isForm else { return LoggedResponse(render(.unsupported, to: request)) }
         guard case .token(let token) = request.cookies.signIn else {
@@ -75,15 +75,19 @@ struct SignInPage: SignInComponent {
             return LoggedResponse(render(.unavailable, to: request))
         }
         guard let ticket = fields.read("ticket").flatMap({ open($0, browser: browser) }) else {
-            return LoggedResponse(back(.stale, target: nil, browser: browser, request: request))
+            return LoggedResponse(redirectToSignIn(.expired, target: nil, browser: browser, request: request))
         }
-        // The earlier session ends whatever the result, as its user may be another one (CVE-2026-34454).
+        // The earlier session ends even if this login fails, because its user may be another user (CVE-2026-34454).
         if let before = session(request, isActivity: false), await !end(before.session, cause: .replaced) {
             return LoggedResponse(render(.notStored, to: request, cookies: [SetCookie.sessionRemoval]))
         }
         guard let text = fields.read("username"), let password = fields.secret("password"),
             let username = LoginFlow.username(text)
-        else { return LoggedResponse(back(.refused, target: ticket.target, browser: browser, request: request)) }
+        else {
+            return LoggedResponse(
+                redirectToSignIn(.rejected, target: ticket.target, browser: browser, request: request)
+            )
+        }
         let begun = await login.begin(
             as: username,
             password: password,
@@ -95,14 +99,14 @@ struct SignInPage: SignInComponent {
         return await proceed(with: begun, browser: browser, request: request)
     }
 
-    /// Returns the names of the realms in which users log in for a target.
+    /// Returns the names of the realms in which users log in to return to a target.
     func realms(for target: String?, request: WebRequest) -> [String] {
-        guard let place = self.target(target, request: request) else { return realms }
-        let host = place.origin.map(\.host) ?? request.authority
-        guard case .rule(let guarded) = rules.match(host: host, path: place.path, method: "GET"),
-            guarded.rule.schemes.contains(.form), guarded.rule.matches(peer: request.address)
+        guard let returnTarget = self.target(target, request: request) else { return realms }
+        let host = returnTarget.origin.map(\.host) ?? request.authority
+        guard case .rule(let compiled) = rules.match(host: host, path: returnTarget.path, method: "GET"),
+            compiled.rule.schemes.contains(.form), compiled.rule.matches(peer: request.address)
         else { return realms }
-        return guarded.rule.realms
+        return compiled.rule.realms
     }
 
     /// Waits until a login has a question or has ended, and returns a redirect to the next page.
@@ -110,27 +114,27 @@ struct SignInPage: SignInComponent {
         switch await login.advance(pending, for: request) {
         case .question: return LoggedResponse(redirect(routes.step, answering: request))
         case .failed(let notice, let report):
-            // The next sign-in page shows the name again, if this request has sent it.
-            if notice == .refused, pending.question == nil {
-                state.names.put(pending.account.text, for: browser.digest)
+            // The next sign-in page shows the user name again if this request contained it.
+            if notice == .rejected, pending.question == nil {
+                state.rejectedNames.put(pending.account.text, for: browser.digest)
             }
             return LoggedResponse(
-                back(notice, target: pending.target, browser: browser, request: request),
+                redirectToSignIn(notice, target: pending.target, browser: browser, request: request),
                 report: report
             )
         case .session(let session, let token, let report):
-            let place = target(pending.target, request: request)?.location ?? routes.account
+            let returnTarget = target(pending.target, request: request)?.location ?? routes.account
             let cookies = [SetCookie.session(token), SetCookie.signInRemoval]
             return LoggedResponse(
-                redirect(place, answering: request, cookies: cookies),
+                redirect(returnTarget, answering: request, cookies: cookies),
                 report: report,
                 user: session.user
             )
         }
     }
 
-    /// Returns a redirect to the sign-in page, which shows a notice.
-    func back(_ notice: Notice, target: String?, browser: BrowserBinding, request: WebRequest) -> Response {
+    /// Returns a redirect to the sign-in page with a notice.
+    func redirectToSignIn(_ notice: Notice, target: String?, browser: BrowserBinding, request: WebRequest) -> Response {
         guard let ticket = seal(target, notice: notice, browser: browser) else {
             return render(.unavailable, to: request)
         }

@@ -85,7 +85,7 @@ extension GatehouseStore: SessionStore {
     }
 
     /// Writes the IDs of ended sessions to a file in the folder of the database.
-    public func noteEnded(_ ids: [SessionID]) async throws(SessionStoreError) {
+    public func recordEnded(_ ids: [SessionID]) async throws(SessionStoreError) {
         try await withSessionErrors { store in
             guard let file = store.endedSessions else {
                 throw StoreFault(.unavailable, "a store in memory has no file for ended sessions")

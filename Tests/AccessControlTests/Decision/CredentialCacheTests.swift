@@ -83,7 +83,7 @@ import Testing
             try #require(verified.key(realms: [$0.0], peer: nil, credentials: credentials($0.1, $0.2)))
         }
         #expect(Set(keys).count == triples.count)
-        // The same triple has the same key in one cache, and another key in another cache.
+        // Equal input has the same key in the same cache, and another key in another cache.
         #expect(try verified.key(realms: ["any"], peer: nil, credentials: credentials("zed", "x")) == keys[0])
         #expect(
             try CredentialCache(lifetime: 100).key(realms: ["any"], peer: nil, credentials: credentials("zed", "x"))
@@ -91,7 +91,7 @@ import Testing
         )
     }
 
-    @Test func `the cache holds at most its capacity, and evicts the oldest entry first`() async throws {
+    @Test func `a full cache evicts the oldest entry`() async throws {
         let verified = try CredentialCache(lifetime: 1_000_000, capacity: 8)
         let zed = try await identity("zed")
         let keys = try (0..<50).map {
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    @Test func `a repeated login makes its entry the newest`() async throws {
+    @Test func `a repeated login makes its entry the newest entry`() async throws {
         let verified = try CredentialCache(lifetime: 10, capacity: 2)
         let zed = try await identity("zed")
         let keys = try (0..<3).map {
@@ -112,7 +112,7 @@ import Testing
         }
         verified.add(zed, for: keys[0], of: known(zed), at: 0)
         verified.add(zed, for: keys[1], of: known(zed), at: 5)
-        // Two concurrent requests with the same credentials, both with a login.
+        // Two concurrent requests with the same credentials both log in.
         verified.add(zed, for: keys[0], of: known(zed), at: 6)
         verified.add(zed, for: keys[2], of: known(zed), at: 7)
         #expect(verified.entry(for: keys[0], at: 8) != nil)
@@ -120,7 +120,7 @@ import Testing
         #expect(verified.entry(for: keys[2], at: 8) != nil)
     }
 
-    @Test func `revoking all entries also revokes logins in progress`() async throws {
+    @Test func `a revocation of all entries also applies to running logins`() async throws {
         let verified = try CredentialCache(lifetime: 100)
         let zed = try await identity("zed")
         let key = try #require(verified.key(realms: ["any"], peer: nil, credentials: credentials("zed", "x")))
@@ -138,7 +138,9 @@ import Testing
         #expect(verified.entry(for: anew, at: 3) != nil)
     }
 
-    @Test func `revoking a user also revokes their logins in progress, and no other user`() async throws {
+    @Test func `a revocation of a user also applies to running logins of this user, but not to other users`()
+        async throws
+    {
         let verified = try CredentialCache(lifetime: 100)
         let (zed, zoe) = (try await identity("zed"), try await identity("zoe"))
         let elsewhere = try await identity("zed", realm: "other")
@@ -157,7 +159,7 @@ import Testing
         #expect(verified.entry(for: try key("zed", "x", "other"), at: 1) != nil)
     }
 
-    @Test func `a user who is revoked and logs in again does not evict other users early`() async throws {
+    @Test func `a user who logs in again after a revocation does not evict other users`() async throws {
         let verified = try CredentialCache(lifetime: 1000, capacity: 2)
         let zed = try await identity("zed")
         func key(_ password: String) throws -> CredentialCache.Key {
@@ -172,7 +174,7 @@ import Testing
         #expect(verified.entry(for: try key("b"), at: 4) == nil)
     }
 
-    @Test func `no description contains a name or a password`() async throws {
+    @Test func `no description of the cache contains a name or a password`() async throws {
         let verified = try CredentialCache(lifetime: 100)
         let credentials = try credentials("unusualname", "hunter2secret")
         let key = try #require(verified.key(realms: ["any"], peer: nil, credentials: credentials))
@@ -210,7 +212,10 @@ import Testing
         #expect(verified.entry(for: here, at: 1) == nil)
     }
 
-    @Test func `revocations of other accounts prevent caching only beyond the log's capacity`() async throws {
+    @Test
+    func `revocations of other accounts prevent caching only if the log has removed revocations since the login began`()
+        async throws
+    {
         let verified = try CredentialCache(lifetime: 100)
         let (zed, zoe) = (try await identity("zed"), try await identity("zoe"))
         let zedKey = try #require(verified.key(realms: ["any"], peer: nil, credentials: credentials("zed", "x")))
@@ -221,7 +226,7 @@ import Testing
         verified.add(zoe, for: zoeKey, of: known(zoe), at: 1)
         #expect(verified.entry(for: zedKey, at: 2) != nil)
         #expect(verified.entry(for: zoeKey, at: 2) == nil)
-        // A revocation that the log no longer holds counts for every user; the next login is cached again.
+        // The log has removed a revocation, so the running login is not cached. The next login is cached again.
         let late = try #require(verified.key(realms: ["any"], peer: nil, credentials: credentials("zed", "y")))
         for number in 0..<1100 { verified.evict { $0.account.key == "invented \(number)" } }
         verified.add(zed, for: late, of: known(zed), at: 3)

@@ -18,12 +18,12 @@ struct ClientAddressTests {
 
     @Test(
         arguments: [
-            // Missing: the peer itself.
+            // Without a field, the peer is the client.
             ([], "10.0.0.1"), (["192.0.2.1"], "192.0.2.1"), (["192.0.2.1, 10.0.0.2"], "192.0.2.1"),
             (["192.0.2.1", "10.0.0.2 ,\t10.0.0.3"], "192.0.2.1"),
-            // All trusted: the leftmost.
+            // If all addresses are trusted, the leftmost address is the client.
             (["10.0.0.3,10.0.0.2"], "10.0.0.3"), (["10.0.0.3", "10.0.0.2"], "10.0.0.3"),
-            // The first that is not trusted, whatever entries precede it.
+            // Entries to the left of the client address are not read.
             (["203.0.113.9, 192.0.2.1, 10.0.0.2"], "192.0.2.1"), (["unknown, 192.0.2.1"], "192.0.2.1"),
             (["192.0.2.1:4711"], "192.0.2.1"), (["[2001:DB9::0001]:443"], "2001:db9::1"),
             (["[2001:db9::1]"], "2001:db9::1"),
@@ -46,7 +46,7 @@ struct ClientAddressTests {
             "[::1]:", "[::1]x", "[fe80::1%eth0]", "fe80::1%eth0", "localhost", "10.0.0.2/8", "é", "192.0.2.1\u{A0}",
         ]
     )
-    func `CVE-2024-47070: a forwarded address that cannot be parsed is refused`(field: String) throws {
+    func `CVE-2024-47070: a forwarded address that cannot be parsed is rejected`(field: String) throws {
         guard case .unreadable(let reason) = try find("10.0.0.1", field) else {
             Issue.record("\(field) was read")
             return
@@ -54,7 +54,7 @@ struct ClientAddressTests {
         #expect(!reason.isEmpty)
     }
 
-    @Test func `the length of the forwarded list is bounded`() throws {
+    @Test func `a forwarded list with too many addresses or bytes is rejected`() throws {
         let fifty = Array(repeating: "10.0.0.2", count: 50).joined(separator: ",")
         #expect(try find("10.0.0.1", fifty) == .address("10.0.0.2"))
         #expect(try find("10.0.0.1", "10.0.0.2", fifty) == .unreadable("X-Forwarded-For has too many addresses"))
@@ -81,12 +81,12 @@ struct ClientAddressTests {
         #expect(!isRead)
     }
 
-    @Test func `a peer without an address is not a trusted proxy`() throws {
+    @Test func `a peer whose address is not known is not a trusted proxy`() throws {
         #expect(try find(nil, "203.0.113.9") == .address(nil))
         #expect(try find("unix", "203.0.113.9", trusted: Self.blocks("0.0.0.0/0", "::/0")) == .address("unix"))
     }
 
-    @Test func `entries that a client adds do not change its address`() throws {
+    @Test func `entries that the client has forged do not change its address`() throws {
         var random = Random(seed: 9)
         let pieces = [
             "10.0.0.2", "::1", "192.0.2.9", "unknown", ",", " ", "_x", "[", "]:1", "é", "\u{0}", "203.0.113.1",
@@ -98,7 +98,7 @@ struct ClientAddressTests {
         }
     }
 
-    @Test func `random forwarded fields give an address or are refused`() throws {
+    @Test func `random forwarded fields give a valid address or are rejected`() throws {
         var random = Random(seed: 10)
         for _ in 0..<5000 {
             let field = String(decoding: random.bytes(random.below(24)).map { $0 & 0x3F | 0x20 }, as: UTF8.self)

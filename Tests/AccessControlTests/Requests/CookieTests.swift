@@ -55,7 +55,7 @@ import Testing
         #expect(read(signIn) == ("none", found))
     }
 
-    @Test func `both cookies are found in one field`() {
+    @Test func `both cookies are found in the same field`() {
         let field = "__Host-gatehouse-sign-in=\(Self.other); __Host-gatehouse=\(Self.text)"
         #expect(read([field]) == (Self.text, Self.other))
         #expect(read([field, "__Host-gatehouse=x"]) == ("repeated", Self.other))
@@ -67,12 +67,12 @@ import Testing
         #expect(word(cookies.session) == Self.text)
     }
 
-    @Test func `random Cookie fields are read as a simple model reads them`() {
+    @Test func `random Cookie fields give the same result as a simple model`() {
         var random = Random(seed: 31)
         let pieces = ["__Host-gatehouse", "-sign-in", "=", ";", " ", Self.text, Self.other, "a", "\t", "\""]
         for _ in 0..<20_000 {
             let field = (0..<random.below(12)).map { _ in random.pick(pieces) }.joined()
-            // A simple model.
+            // The model splits the field into pairs.
             let blanks: Set<Character> = [" ", "\t"]
             let pairs = field.split(separator: ";").map { pair in
                 let head = pair.drop { blanks.contains($0) }
@@ -105,7 +105,7 @@ import Testing
         )
     }
 
-    @Test func `a cookie that was set is found again`() throws {
+    @Test func `a cookie that the server has set is found in the next request`() throws {
         let token = try OpaqueToken()
         let pair = try #require(SetCookie.session(token).split(separator: ";").first)
         #expect(read([String(pair)]).session == token.text)

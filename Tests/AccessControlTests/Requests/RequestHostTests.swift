@@ -17,7 +17,7 @@ struct RequestHostTests {
             ("[::ffff:127.0.0.1]", "[::ffff:7f00:1]", nil),
         ] as [(String, String, UInt16?)]
     )
-    func `every spelling of a host is normalized`(text: String, name: String, port: UInt16?) throws {
+    func `every spelling of a host has the same canonical form`(text: String, name: String, port: UInt16?) throws {
         let host = try #require(RequestHost(text))
         #expect(host.name == name)
         #expect(host.port == port)
@@ -34,17 +34,17 @@ struct RequestHostTests {
             "ａ.example", "a\u{301}", String(repeating: "a", count: 64), String(repeating: "a.", count: 127) + "a",
         ]
     )
-    func `an invalid host is refused`(text: String) {
+    func `an invalid host is rejected`(text: String) {
         #expect(RequestHost(text) == nil)
     }
 
-    @Test func `the longest labels and host names are accepted`() {
+    @Test func `labels and host names of the maximum length are accepted`() {
         #expect(RequestHost(String(repeating: "a", count: 63)) != nil)
         #expect(RequestHost(String(repeating: "a.", count: 126) + "a") != nil)
         #expect(RequestHost(String(repeating: "a.", count: 126) + "a.") != nil)
     }
 
-    @Test func `a parsed host is in lower case without a trailing dot, and parses to itself`() throws {
+    @Test func `the canonical form is in lower case without a final dot and can be parsed again`() throws {
         var random = Random(seed: 3)
         let pieces = [
             "a", "B", ".", "-", "_", ":", "1", "443", "[", "]", "::", "é", " ", "@", "%", "\u{0}", "f", "example",

@@ -14,7 +14,7 @@ import Testing
             ("https://localhost:8443/welcome?x", "/welcome"), ("HTTPS://h", "/"), ("http://h?x", "/"),
         ]
     )
-    func `plain targets are read`(target: String, path: String) {
+    func `a valid target is parsed`(target: String, path: String) {
         #expect(RequestPath(target: target)?.text == path)
     }
 
@@ -36,7 +36,7 @@ import Testing
         #expect(RequestPath(target: target) == nil)
     }
 
-    @Test func `a target longer than 8,192 bytes is refused`() {
+    @Test func `a path longer than 8,192 bytes is rejected`() {
         #expect(RequestPath(target: "/" + String(repeating: "a", count: 8191)) != nil)
         #expect(RequestPath(target: "/" + String(repeating: "a", count: 8192)) == nil)
     }
@@ -49,8 +49,8 @@ import Testing
             ("/a;b", .character), ("/é", .character), ("/a?b#c", .fragment),
         ] as [(String, AmbiguousPath)]
     )
-    func `a refused target throws its reason`(target: String, doubt: AmbiguousPath) {
-        #expect(throws: doubt) { try RequestPath(reading: target.utf8Span.span) }
-        #expect(!doubt.description.isEmpty)
+    func `an ambiguous target throws its reason`(target: String, reason: AmbiguousPath) {
+        #expect(throws: reason) { try RequestPath(reading: target.utf8Span.span) }
+        #expect(!reason.description.isEmpty)
     }
 }

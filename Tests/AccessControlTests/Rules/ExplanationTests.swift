@@ -29,7 +29,7 @@ struct ExplanationTests {
         _ user: SignedInUser? = nil,
         from peer: String? = nil
     ) throws -> Explanation {
-        let rules = ProtectionRules(try Folder(Self.conf).load().rules)
+        let rules = ProtectionRules(try InMemoryConfiguration(Self.conf).load().rules)
         return rules.explain(Explanation.Request(method: method, url: url, user: user, peer: peer))
     }
 
@@ -55,7 +55,7 @@ struct ExplanationTests {
             ("https://u@app.example/", "GET", 400, "u@app.example is neither the name nor the address of a host"),
         ]
     )
-    func `the decision about an anonymous request is explained with its reason`(
+    func `the explanation of a request without a user states the status and the reason`(
         url: String,
         method: String,
         status: Int,
@@ -67,7 +67,7 @@ struct ExplanationTests {
         #expect(explanation.isAllowed == (status == 200))
     }
 
-    @Test func `the decision about a user's request is explained with the missing requirement`() throws {
+    @Test func `the explanation of a denied user states the requirement that is not met`() throws {
         let url = "https://app.example/x"
         #expect(try explain(url, "GET", user("ann", "b")).lines[0] == "200: ann of realm b is allowed")
         #expect(try explain(url, "GET", user("zed", "a", "Ops")).isAllowed)
@@ -81,7 +81,7 @@ struct ExplanationTests {
         #expect(try explain("/lan", from: "11.2.3.4").lines[0] == "403: 11.2.3.4 is in none of 10.0.0.0/8")
     }
 
-    @Test func `every rule has a line, in the order of evaluation`() throws {
+    @Test func `the explanation has a line for each rule, in the order of evaluation`() throws {
         #expect(
             try explain("https://other.example/m", "POST", user("zed", "a")).text == """
                 200: zed of realm a is allowed
@@ -96,18 +96,18 @@ struct ExplanationTests {
         )
     }
 
-    @Test func `an explanation without a host states that rules for hosts are skipped`() throws {
+    @Test func `the explanation of a URL without a host states that rules for hosts are skipped`() throws {
         #expect(try explain("/x").lines[1] == "the URL has no host, so rules for hosts are skipped")
         #expect(try explain("https://other.example/x").lines[1].hasPrefix("  realms.conf:11:9"))
     }
 
-    @Test func `without rules everything is open`() {
+    @Test func `without rules every request is allowed`() {
         let explanation = ProtectionRules([]).explain(Explanation.Request(method: "GET", url: "/"))
         #expect(explanation.text == "200: no rule matches, so the server allows the request")
     }
 
-    @Test func `the explanation matches the decision for random requests`() throws {
-        var maker = RuleMaker(seed: 8)
+    @Test func `for random requests the explanation agrees with the decision`() throws {
+        var maker = RandomRules(seed: 8)
         for _ in 0..<1000 {
             let rules = ProtectionRules(maker.rules())
             let (host, path, method) = maker.request()

@@ -41,7 +41,7 @@ struct ProtectionRulesTests {
         #expect(try decide(["/a/b", "/welcome", "/a"], target) == rule)
     }
 
-    @Test func `a rule for the root protects everything`() throws {
+    @Test func `a rule for / protects all paths`() throws {
         #expect(try decide(["/"], "/") == "/")
         #expect(try decide(["/"], "/anything/at/all") == "/")
     }
@@ -50,11 +50,11 @@ struct ProtectionRulesTests {
         arguments: [
             ("app.example.com", "/x", "GET", "= app.example.com/x"),
             ("app.example.com", "/x/y", "GET", "app.example.com/x"),
-            // No rule of the host is for it: the next host.
+            // No rule of the host matches the path, so the rules of the next host are evaluated.
             ("app.example.com", "/y", "GET", "*.example.com/"),
             ("b.app.example.com", "/x", "GET", "*.app.example.com/x"),
             ("b.app.example.com", "/y", "GET", "*.example.com/"), ("example.com", "/x", "GET", "/x"),
-            ("notexample.com", "/x", "GET", "/x"), (".example.com", "/x", "GET", "doubtful host"),
+            ("notexample.com", "/x", "GET", "/x"), (".example.com", "/x", "GET", "ambiguous host"),
             ("other", "/y", "GET", "none"), (nil, "/x", "GET", "/x"), (nil, "/m", "GET", "/m GET"),
             (nil, "/m/deep", "HEAD", "/m GET"), (nil, "/m", "POST", "/m POST PUT"),
             (nil, "/m", "DELETE", "uncovered [\"GET\", \"HEAD\", \"POST\", \"PUT\"]"),
@@ -62,7 +62,7 @@ struct ProtectionRulesTests {
             (nil, "/m/p", "GET", "uncovered [\"POST\"]"),
         ] as [(String?, String, String, String)]
     )
-    func `the most specific host, path and method decides`(
+    func `the rule for the most specific host and path decides, if it applies to the method`(
         host: String?,
         path: String,
         method: String,
@@ -78,7 +78,7 @@ struct ProtectionRulesTests {
         }
     }
 
-    @Test func `an exact rule matches its path with or without a final slash, and nothing below`() {
+    @Test func `an exact rule matches its path with or without a final slash, but no path below it`() {
         let rules = ProtectionRules([rule(.any, "/a", exact: true), rule(.any, "/", exact: true)])
         #expect(rules.decide(host: nil, path: "/a", method: "GET") == "= /a")
         #expect(rules.decide(host: nil, path: "/a/", method: "GET") == "= /a")
@@ -86,29 +86,29 @@ struct ProtectionRulesTests {
         #expect(rules.decide(host: nil, path: "/", method: "GET") == "= /")
     }
 
-    @Test func `an invalid host is refused only if a rule names hosts`() {
+    @Test func `an invalid host is rejected only if there is a rule for a host`() {
         #expect(ProtectionRules([rule(.any, "/")]).decide(host: "a b", path: "/", method: "GET") == "/")
         let rules = ProtectionRules([rule(.any, "/"), rule(.name("a"), "/")])
         for host in ["a b", "", "a,b", "a/b", "a@b", "a:x", "a%2e"] {
-            #expect(rules.decide(host: host, path: "/", method: "GET") == "doubtful host")
+            #expect(rules.decide(host: host, path: "/", method: "GET") == "ambiguous host")
         }
     }
 
-    @Test func `a rule normalizes its host`() throws {
+    @Test func `the host of a rule is converted to its canonical form`() throws {
         let rules = ProtectionRules([rule(.name("App.Example."), "/"), rule(.below("EXAMPLE"), "/")])
         let root = try #require(RequestPath(target: "/"))
         #expect(rules.rule(host: "app.example", path: root)?.host == .name("App.Example."))
         #expect(rules.rule(host: "b.example", path: root)?.host == .below("EXAMPLE"))
     }
 
-    @Test func `two spellings of an accent are two paths`() throws {
+    @Test func `two encodings of an accent are two different paths`() throws {
         let rules = ProtectionRules([rule(.any, "/caf\u{E9}"), rule(.any, "/cafe\u{301}")])
         let path = try #require(RequestPath(target: "/cafe%CC%81"))
         #expect(rules.rule(path: path).map { Array($0.path.utf8) } == Array("/cafe\u{301}".utf8))
     }
 
-    @Test func `the matching rule agrees with the documented order, whatever the order of the rules`() {
-        var maker = RuleMaker(seed: 5)
+    @Test func `the order of rules in the file does not change the deciding rule, which agrees with a model`() {
+        var maker = RandomRules(seed: 5)
         for _ in 0..<1000 {
             let made = maker.rules()
             let (rules, shuffled) = (ProtectionRules(made), ProtectionRules(made.shuffled(using: &maker.random)))
@@ -122,9 +122,9 @@ struct ProtectionRulesTests {
         }
     }
 
-    /// Every other spelling of a request's host decides the same.
+    /// Checks that the decision is the same for all spellings of the host of a request.
     private func expectOneDecision(seed: UInt64) {
-        var maker = RuleMaker(seed: seed)
+        var maker = RandomRules(seed: seed)
         var decisions: Set<String> = []
         for _ in 0..<1000 {
             let rules = ProtectionRules(maker.rules())
@@ -156,14 +156,14 @@ struct ProtectionRulesTests {
     @Test(arguments: [
         "/admin?x=/public", "/admin?/public", "/public/../admin", "/public%2f..%2fadmin", "/public/%2e%2e/admin",
     ])
-    func `CVE-2025-54576: rules see the path and never the query`(target: String) {
+    func `CVE-2025-54576: rules match the path and ignore the query`(target: String) {
         let rules = ProtectionRules([rule(.any, "/public"), rule(.any, "/admin")])
         let decision = rules.decide(host: nil, path: target, method: "GET")
         #expect(decision == nil || decision == "/admin")
     }
 
     @Test(arguments: ["/admin#/public", "/public#/../admin", "/admin?x#/public"])
-    func `CVE-2026-41059: a fragment is refused`(target: String) {
+    func `CVE-2026-41059: a target with a fragment is rejected`(target: String) {
         #expect(RequestPath(target: target) == nil)
     }
 }

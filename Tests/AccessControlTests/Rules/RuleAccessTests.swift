@@ -16,7 +16,7 @@ struct RuleAccessTests {
         SignedInUser(realm: realm, username: try Username(name), groups: groups)
     }
 
-    @Test func `a user of the rule's realms who meets one requirement is allowed`() throws {
+    @Test func `a user of a realm of the rule who meets one requirement is allowed`() throws {
         let role = Role(name: "r", realms: ["b"], groups: ["Ops"], users: ["bob"])
         let free = Role(name: "s", users: ["eve"])
         let rule = rule(.users(["ann"]), .groups(["Staff"]), .roles([role, free]))
@@ -35,7 +35,9 @@ struct RuleAccessTests {
         #expect(!rule.allows(try user("zed")))
     }
 
-    @Test func `any allows every user of the realms, and a rule without requirements allows none`() throws {
+    @Test func `the requirement any allows all users of the realms, and a rule without requirements denies all users`()
+        throws
+    {
         #expect(rule(.any).allows(try user("zed", "b")))
         #expect(!rule(.any).allows(try user("zed", "c")))
         #expect(!rule().allows(try user("zed")))
@@ -49,7 +51,9 @@ struct RuleAccessTests {
         #expect(rule(.roles([role])).allows(try user("e\u{301}")))
     }
 
-    @Test func `open allows every user and nobody denies every user, whatever else a rule contains`() throws {
+    @Test func `access open allows all users and access nobody denies all users, regardless of the requirements`()
+        throws
+    {
         var rule = rule(.users(["ann"]))
         rule.access = .open
         #expect(rule.allows(try user("zed", "c")))
@@ -57,8 +61,8 @@ struct RuleAccessTests {
         #expect(!rule.allows(try user("ann")))
     }
 
-    @Test func `a new identity is authorized like the user of its session`() async throws {
-        let configuration = try Folder(
+    @Test func `a rule decides the same for a new identity as for the user of its session`() async throws {
+        let configuration = try InMemoryConfiguration(
             "login c { PermitLoginModule required groups=Staff; }\nrealm a { class StackRealm; jaas-context c; }"
         ).load()
         let request = LoginRequest(realm: "a", username: try Username("ann"))
@@ -74,7 +78,7 @@ struct RuleAccessTests {
         #expect(rule(.groups(["Staff"])).allows(identity) && !rule(.groups(["X"])).allows(identity))
     }
 
-    @Test func `a request from outside the rule's networks is denied`() throws {
+    @Test func `a request from an address outside the networks of the rule is denied`() throws {
         var rule = rule(.any)
         #expect(rule.matches(peer: nil) && rule.matches(peer: "nonsense"))
         rule.networks = [try CIDRBlock("10.0.0.0/8"), try CIDRBlock("2001:db8::/32")]
@@ -85,7 +89,7 @@ struct RuleAccessTests {
     }
 
     @Test(arguments: [nil, "", "nonsense", "10.0.0.1:80", "010.0.0.1", "unknown"] as [String?])
-    func `CVE-2024-47070: an address that cannot be read is in no network`(peer: String?) throws {
+    func `CVE-2024-47070: an address that cannot be parsed is in no network`(peer: String?) throws {
         var rule = rule(.any)
         rule.networks = [try CIDRBlock("0.0.0.0/0"), try CIDRBlock("::/0")]
         #expect(!rule.matches(peer: peer))

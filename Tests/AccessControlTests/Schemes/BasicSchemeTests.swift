@@ -34,16 +34,17 @@ import Testing
             ("BASIC    QWxhZGRpbjpvcGVuIHNlc2FtZQ==", "Aladdin:open sesame"),
         ]
     )
-    func `the examples of RFC 7617 are read, with the scheme in any case`(field: String, expected: String) {
+    func `the examples of RFC 7617 are parsed, with the scheme in upper or lower case`(field: String, expected: String)
+    {
         #expect(presented(field) == expected)
     }
 
-    @Test func `a password may hold colons and may be empty`() {
+    @Test func `a password may contain colons and may be empty`() {
         #expect(presented("Basic " + encoded("zed:a:b:")) == "zed:a:b:")
         #expect(presented("Basic " + encoded("zed:")) == "zed:")
     }
 
-    @Test func `without a Basic field there are no credentials`() {
+    @Test func `fields of other schemes contain no credentials`() {
         guard case .nothing = BasicScheme.read([]) else {
             Issue.record("no field")
             return
@@ -60,7 +61,7 @@ import Testing
             "Basic QQ===", "Basic =QQ=", "Basic Q=Q=", "Basic emVk Onh4", "Basic emVkOng=x", "Basic emVkOng=,",
             "Basic emVkOn!=", "Basic emV_-w==", "Basic \"emVkOng=\"", "Basic realm=\"x\"",
             "Basic emVkOng=, Basic emVkOng=",
-            // Unused bits that are not zero: another decoder may read another name.
+            // The unused bits are not 0, so another decoder may read another name.
             "Basic emVkOnh=", "Basic emVkOm==",
         ]
     )
@@ -68,7 +69,7 @@ import Testing
         #expect(presented(field) == "malformed")
     }
 
-    @Test func `two fields are malformed even if they agree`() {
+    @Test func `two fields are malformed even if they are equal`() {
         #expect(presented("Basic emVkOng=", "Basic emVkOng=") == "malformed")
         #expect(presented("Bearer x", "Basic emVkOng=") == "malformed")
     }
@@ -76,7 +77,7 @@ import Testing
     @Test(arguments: [
         "zed", ":x", " zed:x", "zed :x", "z\u{0}d:x", "zed:x\u{0}", "zed:x\r\n", "z\u{7F}d:x", "z\u{85}d:x",
     ])
-    func `invalid names and passwords are unusable`(text: String) {
+    func `an invalid name or password is unusable`(text: String) {
         #expect(presented("Basic " + encoded(text)) == "unusable")
     }
 

@@ -6,17 +6,17 @@ import SeededRandom
 
 @testable import AccessControl
 
-/// A simple model of rule matching, by the documentation: strings and sorting.
+/// A simple model of the documented order of rules, with strings and sorting.
 struct RuleModel {
     let rules: [ProtectRule]
 
-    /// The decision: `none`, `uncovered` with methods, or the rule's place.
+    /// Returns the decision: `none`, `uncovered` with the allowed methods, or the place of the rule.
     func decide(host: String?, path: String, method: String) -> String {
         var name = host?.lowercased()
         if let colon = name?.lastIndex(of: ":") { name = name.map { String($0[..<colon]) } }
         if name?.hasSuffix(".") ?? false { name?.removeLast() }
         let wanted = Self.segments(path)
-        let fitting = rules.filter { rule in
+        let matching = rules.filter { rule in
             let isHost =
                 switch rule.host {
                 case .any: true
@@ -26,10 +26,10 @@ struct RuleModel {
             let segments = Self.segments(rule.path)
             return isHost && (rule.isExact ? segments == wanted : Array(wanted.prefix(segments.count)) == segments)
         }
-        guard let best = fitting.max(by: { Self.weight($0) < Self.weight($1) }) else { return "none" }
-        let place = fitting.filter { Self.weight($0) == Self.weight(best) }
-        let methods = place.map { $0.methods + ($0.methods.contains("GET") ? ["HEAD"] : []) }
-        for (rule, methods) in zip(place, methods) where methods.isEmpty || methods.contains(method) {
+        guard let best = matching.max(by: { Self.weight($0) < Self.weight($1) }) else { return "none" }
+        let bestRules = matching.filter { Self.weight($0) == Self.weight(best) }
+        let methods = bestRules.map { $0.methods + ($0.methods.contains("GET") ? ["HEAD"] : []) }
+        for (rule, methods) in zip(bestRules, methods) where methods.isEmpty || methods.contains(method) {
             return rule.place
         }
         return "uncovered \(Set(methods.flatMap(\.self)).sorted())"
@@ -50,8 +50,8 @@ struct RuleModel {
     }
 }
 
-/// Random rules and requests of few words, so that many match.
-struct RuleMaker {
+/// Random rules and requests, made of few words so that many requests match.
+struct RandomRules {
     var random: Random
     static let names = ["a.example", "b.a.example", "c.b.a.example", "example", "xa.example", "127.0.0.1"]
 
@@ -61,7 +61,9 @@ struct RuleMaker {
         "/" + (0..<random.below(4)).map { _ in random.pick(["a", "b", "A"]) }.joined(separator: "/")
     }
 
-    /// Random rules with a place each; rules of one target differ in their methods.
+    /// Returns random rules, each with its own place.
+    ///
+    /// Rules with the same target have different methods.
     mutating func rules() -> [ProtectRule] {
         var seen: Set<String> = []
         var rules: [ProtectRule] = []
@@ -93,7 +95,7 @@ struct RuleMaker {
         return (host, path(), random.pick(["GET", "HEAD", "POST", "DELETE", "get"]))
     }
 
-    /// The same host in another spelling.
+    /// Returns another spelling of a host.
     mutating func spelling(of host: String) -> String {
         let text = String(host.map { random.below(2) == 0 ? Character($0.uppercased()) : $0 })
         return text + random.pick(["", ".", ":443", ".:8443", ":"])
@@ -101,14 +103,14 @@ struct RuleMaker {
 }
 
 extension ProtectionRules {
-    /// The decision in the form of ``RuleModel``.
+    /// Returns the decision in the format of ``RuleModel``.
     func decide(host: String?, path: String, method: String) -> String? {
         guard let path = RequestPath(target: path) else { return nil }
         return switch match(host: host, path: path, method: method) {
         case .none: "none"
         case .uncovered(let allowed): "uncovered \(allowed)"
-        case .rule(let guarded): guarded.rule.place
-        case .ambiguousHost: "doubtful host"
+        case .rule(let compiled): compiled.rule.place
+        case .ambiguousHost: "ambiguous host"
         }
     }
 }

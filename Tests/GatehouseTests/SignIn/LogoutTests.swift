@@ -40,8 +40,9 @@ import Testing
     /// The users whose logouts have run when the queue is empty.
     private func logouts() async throws -> [String] {
         NotingLoginModule.meanwhile(key) {}
-        // Logouts run in order, `width` at a time: when that many of the last ones are held, all others are done.
-        for number in 0..<LogoutQueue.width { try await signIn("last\(number)", at: TestClient(server)) }
+        // Logouts run in order, `maximumConcurrent` at a time: when that many of the last ones are held, all others are
+        // done.
+        for number in 0..<LogoutQueue.maximumConcurrent { try await signIn("last\(number)", at: TestClient(server)) }
         server.sessions.end(.administrator) { $0.user.username.text.hasPrefix("last") }
         let task = Task { await server.state.logouts.run() }
         await NotingLoginModule.untilHeld(key)
@@ -123,7 +124,7 @@ import Testing
     }
 
     @Test func `when too many logouts wait further ones are dropped, with one line in the log`() async throws {
-        let queue = LogoutQueue(bound: 2, clock: clock, logger: server.log.logger)
+        let queue = LogoutQueue(capacity: 2, clock: clock, logger: server.log.logger)
         let stack = LoginStack(name: "s", [.init(NotingLoginModule(key), .required)], clock: clock)
         for _ in 0..<4 {
             let request = LoginRequest(realm: "ward", username: try Username("ann"))
@@ -186,11 +187,11 @@ private struct NotingLoginModule: LoginModule {
         }
     }
 
-    /// Waits until `LogoutQueue.width` logouts are held, and releases them.
+    /// Waits until `LogoutQueue.maximumConcurrent` logouts are held, and releases them.
     static func untilHeld(_ key: String) async {
         await withCheckedContinuation { continuation in
             let isThere = notes.withLock { notes in
-                guard notes[key, default: Notes()].held.count < LogoutQueue.width else { return true }
+                guard notes[key, default: Notes()].held.count < LogoutQueue.maximumConcurrent else { return true }
                 notes[key, default: Notes()].holder = continuation
                 return false
             }
@@ -207,7 +208,7 @@ private struct NotingLoginModule: LoginModule {
         await withCheckedContinuation { continuation in
             let holder = notes.withLock { notes -> CheckedContinuation<Void, Never>? in
                 notes[key, default: Notes()].held.append(continuation)
-                guard notes[key]?.held.count == LogoutQueue.width else { return nil }
+                guard notes[key]?.held.count == LogoutQueue.maximumConcurrent else { return nil }
                 defer { notes[key]?.holder = nil }
                 return notes[key]?.holder
             }

@@ -123,7 +123,7 @@ import Testing
         #expect(try await client.get("/twice").status == 200)
         // The page cannot be used again.
         #expect(try await client.post("/sign-in/step", [("number", number), ("answer-0", "123456")]).status == 303)
-        #expect(server.state.waiting.count == 0)
+        #expect(server.state.pendingLogins.count == 0)
     }
 
     @Test func `CVE-2026-49443: an empty second answer is a wrong one`() async throws {
@@ -160,8 +160,8 @@ import Testing
         let wrong = try await client.post("/sign-in/step", [("number", "7"), ("answer-0", "123456")])
         #expect(wrong.location == "/sign-in/step")
         clock.advance(by: .seconds(601))
-        server.state.waiting.sweep(clock.now)
-        #expect(server.state.waiting.count == 0)
+        server.state.pendingLogins.sweep(clock.now)
+        #expect(server.state.pendingLogins.count == 0)
         let late = try await client.post("/sign-in/step", [("number", number), ("answer-0", "123456")])
         #expect(try await client.follow(late).body.contains("has expired"))
         #expect(client[TestClient.session] == nil)
@@ -474,7 +474,7 @@ import Testing
     @Test func `a reload during a sign-in makes the user begin again`() async throws {
         _ = try await client.signIn("tom", at: "/sign-in?return=/twice")
         let number = try #require(try await client.get("/sign-in/step").input("number"))
-        server.state.noteReload()
+        server.state.countReload()
         let answer = try await client.post("/sign-in/step", [("number", number), ("answer-0", "123456")])
         #expect(try await client.follow(answer).body.contains("Please try again later"))
         #expect(client[TestClient.session] == nil && server.sessions.count == 0)

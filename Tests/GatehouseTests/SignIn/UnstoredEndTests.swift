@@ -148,7 +148,7 @@ final class FailingStore: SessionStore {
         removing.withLock { $0 }?()
         try check()
     }
-    func noteEnded(_ ids: [SessionID]) async throws(SessionStoreError) { try check() }
+    func recordEnded(_ ids: [SessionID]) async throws(SessionStoreError) { try check() }
     func sessionCommands(after number: Int) async throws(SessionStoreError) -> [SessionCommand] { [] }
     func commandSessions(_ action: SessionCommand.Action) async throws(SessionStoreError) -> Int { 0 }
 }

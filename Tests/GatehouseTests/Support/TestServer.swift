@@ -66,7 +66,7 @@ final class TestServer: Sendable {
             store: store,
             clock: clock,
             wall: wall,
-            onWrongHost: { session, host in sessionLog.noteStray(session, at: host) },
+            onWrongHost: { session, host in sessionLog.logWrongHost(session, at: host) },
             onEnd: { session, _ in logouts.add(session.identity) }
         )
         state = SignInState(
@@ -74,7 +74,7 @@ final class TestServer: Sendable {
             tickets: try SignInTickets(),
             settings: settings.signIn,
             clock: clock,
-            wall: wall,
+            wallClock: wall,
             logouts: logouts,
             log: sessionLog
         )
@@ -91,7 +91,7 @@ final class TestServer: Sendable {
             clock: SystemClock()
         )
         watch = RealmRefresher(clock: clock, logger: log.logger)
-        watch.watch(configuration.realms, accessController: accessController, pool: nil)
+        watch.use(configuration.realms, accessController: accessController, pool: nil)
         signIn = SignInResponder(
             site: SignInSite(
                 configuration,

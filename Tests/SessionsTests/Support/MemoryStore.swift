@@ -6,19 +6,19 @@ import RealmKit
 import Sessions
 import Synchronization
 
-/// A store in memory.
+/// A session store in memory, whose failures a test controls.
 final class MemoryStore: SessionStore {
     private struct State {
         var records: [SessionID: SessionRecord] = [:]
         var commands: [SessionCommand] = []
         var touches = 0
-        var isBroken = false
-        var areNotesBroken = true
-        var noted: Set<SessionID> = []
+        var isFailing = false
+        var isRecordingFailing = true
+        var recordedEnds: Set<SessionID> = []
         var removalHold: (@Sendable () async -> Void)?
-        var noteHold: (@Sendable () async -> Void)?
-        var hold: (@Sendable () async -> Void)?
-        var lateHold: (@Sendable () async -> Void)?
+        var recordingHold: (@Sendable () async -> Void)?
+        var saveHold: (@Sendable () async -> Void)?
+        var uncancellableSaveHold: (@Sendable () async -> Void)?
         var removals = 0
     }
 
@@ -29,21 +29,25 @@ final class MemoryStore: SessionStore {
 
     /// The number of calls that removed sessions.
     var removals: Int { state.withLock { $0.removals } }
-    var noted: Set<SessionID> { state.withLock { $0.noted } }
+    var recordedEnds: Set<SessionID> { state.withLock { $0.recordedEnds } }
 
-    /// Makes the store fail or not, and the notes beside it if `notes` is true.
-    func setBroken(_ isBroken: Bool, notes: Bool = true) {
+    /// Sets whether the store fails.
+    ///
+    /// - Parameters:
+    ///   - isFailing: True if all methods fail, except for recording ends.
+    ///   - recording: True if recording ends fails.
+    func setFailing(_ isFailing: Bool, recording: Bool = true) {
         state.withLock { state in
-            state.isBroken = isBroken
-            state.areNotesBroken = notes
+            state.isFailing = isFailing
+            state.isRecordingFailing = recording
         }
     }
 
-    /// Runs a closure before sessions are removed, and one before their ends are noted.
-    func beforeEnding(removals: (@Sendable () async -> Void)?, notes: (@Sendable () async -> Void)?) {
+    /// Sets the closures that run before sessions are removed, and before their ends are recorded.
+    func beforeEnding(removals: (@Sendable () async -> Void)?, recording: (@Sendable () async -> Void)?) {
         state.withLock { state in
             state.removalHold = removals
-            state.noteHold = notes
+            state.recordingHold = recording
         }
     }
 
@@ -56,42 +60,44 @@ final class MemoryStore: SessionStore {
         }
     }
 
-    /// Runs a closure before a session is saved.
-    func beforeSaving(_ hold: (@Sendable () async -> Void)?) { state.withLock { $0.hold = hold } }
-    /// Runs a closure before a session is saved, which a cancellation does not prevent.
-    func beforeUncancellableSaving(_ hold: (@Sendable () async -> Void)?) { state.withLock { $0.lateHold = hold } }
+    /// Sets the closure that runs before a session is saved.
+    func beforeSaving(_ hold: (@Sendable () async -> Void)?) { state.withLock { $0.saveHold = hold } }
+    /// Sets the closure that runs before a session is saved, even if the saving task is cancelled.
+    func beforeUncancellableSaving(_ hold: (@Sendable () async -> Void)?) {
+        state.withLock { $0.uncancellableSaveHold = hold }
+    }
     /// Deletes the oldest commands.
     func dropCommands(_ count: Int) { state.withLock { $0.commands.removeFirst(count) } }
 
     private func write(_ body: (inout State) -> Void) throws(SessionStoreError) {
-        // As GRDB does.
+        // GRDB also rejects the writes of a cancelled task.
         guard !Task.isCancelled else { throw SessionStoreError("cancelled") }
-        let isBroken = state.withLock { state in
-            guard !state.isBroken else { return true }
+        let isFailing = state.withLock { state in
+            guard !state.isFailing else { return true }
             body(&state)
             return false
         }
-        if isBroken { throw SessionStoreError("the disk is full") }
+        if isFailing { throw SessionStoreError("the disk is full") }
     }
 
     func loadSessions() async throws(SessionStoreError) -> SessionSnapshot {
-        guard !state.withLock({ $0.isBroken }) else { throw SessionStoreError("the disk is full") }
+        guard !state.withLock({ $0.isFailing }) else { throw SessionStoreError("the disk is full") }
         return state.withLock {
-            let noted = $0.noted
+            let recordedEnds = $0.recordedEnds
             return SessionSnapshot(
-                sessions: $0.records.values.filter { !noted.contains($0.id) },
-                ended: Array(noted),
+                sessions: $0.records.values.filter { !recordedEnds.contains($0.id) },
+                ended: Array(recordedEnds),
                 lastCommand: $0.commands.last?.number ?? 0
             )
         }
     }
 
     func saveSession(_ session: SessionRecord) async throws(SessionStoreError) {
-        if let hold = state.withLock({ $0.hold }) { await hold() }
-        guard let late = state.withLock({ $0.lateHold }) else {
+        if let hold = state.withLock({ $0.saveHold }) { await hold() }
+        guard let hold = state.withLock({ $0.uncancellableSaveHold }) else {
             return try write { $0.records[session.id] = session }
         }
-        await late()
+        await hold()
         state.withLock { $0.records[session.id] = session }
     }
 
@@ -114,21 +120,21 @@ final class MemoryStore: SessionStore {
         if let hold { await hold() }
         try write { state in
             for id in ids { state.records[id] = nil }
-            state.noted.subtract(ids)
+            state.recordedEnds.subtract(ids)
         }
     }
 
-    func noteEnded(_ ids: [SessionID]) async throws(SessionStoreError) {
-        if let hold = state.withLock({ $0.noteHold }) { await hold() }
-        let isBroken = state.withLock { state in
-            if !state.areNotesBroken { state.noted.formUnion(ids) }
-            return state.areNotesBroken
+    func recordEnded(_ ids: [SessionID]) async throws(SessionStoreError) {
+        if let hold = state.withLock({ $0.recordingHold }) { await hold() }
+        let isFailing = state.withLock { state in
+            if !state.isRecordingFailing { state.recordedEnds.formUnion(ids) }
+            return state.isRecordingFailing
         }
-        if isBroken { throw SessionStoreError("the disk is gone") }
+        if isFailing { throw SessionStoreError("the disk is gone") }
     }
 
     func sessionCommands(after number: Int) async throws(SessionStoreError) -> [SessionCommand] {
-        guard !state.withLock({ $0.isBroken }) else { throw SessionStoreError("the disk is full") }
+        guard !state.withLock({ $0.isFailing }) else { throw SessionStoreError("the disk is full") }
         return state.withLock { $0.commands.filter { $0.number > number } }
     }
 

@@ -8,14 +8,14 @@ import Testing
 
 @testable import Sessions
 
-/// A session table with clocks that the test moves.
+/// A session table whose clocks a test controls.
 final class SessionFixture: Sendable {
     let clock: ManualClock
     let wall: ManualWallClock
     let table: SessionTable
-    let ends = Notes<String>()
-    let wrongHosts = Notes<String>()
-    let errors = Notes<String>()
+    let ends = Recorder<String>()
+    let wrongHosts = Recorder<String>()
+    let errors = Recorder<String>()
 
     init(
         _ change: (inout SessionSettings) -> Void = { _ in },
@@ -39,7 +39,7 @@ final class SessionFixture: Sendable {
         )
     }
 
-    /// The host of sessions unless a test names another.
+    /// The default host of sessions.
     static let host = host("house.example")
 
     static func host(_ name: String) -> SessionHost {
@@ -71,13 +71,13 @@ final class SessionFixture: Sendable {
         SignedInUser(realm: realm, username: try Username(name), groups: groups)
     }
 
-    /// Moves both clocks.
+    /// Advances both clocks.
     func pass(_ seconds: Int) {
         clock.advance(by: .seconds(seconds))
         wall.move(by: seconds)
     }
 
-    /// Runs the table's background loops during `body`, which begins when they sleep.
+    /// Runs the background loops of the table, calls `body` when they sleep, and stops them afterwards.
     func running(_ body: () async throws -> Void) async rethrows {
         let task = Task { await table.run { [errors] in errors.add($0.message) } }
         await untilAsleep()
@@ -95,7 +95,7 @@ final class SessionFixture: Sendable {
 
     private func untilAsleep() async { await clock.untilAsleep(table.store == nil ? 1 : 2) }
 
-    /// A server that follows this one, with another clock.
+    /// Returns the table of the server after a restart, with a new monotonic clock.
     func next(
         store: any SessionStore,
         after seconds: Int = 1,
@@ -115,8 +115,8 @@ final class ManualWallClock: Sendable {
     func move(by seconds: Int) { time.withLock { $0 += seconds } }
 }
 
-/// A thread-safe list of notes.
-final class Notes<Entry: Sendable>: Sendable {
+/// A thread-safe list of recorded entries.
+final class Recorder<Entry: Sendable>: Sendable {
     private let entries = Mutex<[Entry]>([])
 
     var all: [Entry] { entries.withLock { $0 } }

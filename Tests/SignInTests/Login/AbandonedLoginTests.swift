@@ -16,7 +16,7 @@ private struct Town: Realm {
     init(_ properties: RealmProperties) throws(BadRealm) {}
 }
 
-/// Requests the password, and accepts `right`.
+/// A module that requests the password and accepts `right`.
 private struct PasswordModule: LoginModule {
     init(realm: any Realm, options: ModuleOptions) throws(BadModule) {}
     init() {}
@@ -26,7 +26,7 @@ private struct PasswordModule: LoginModule {
     }
 }
 
-/// Requests a code, and accepts `123456`.
+/// A module that requests a code and accepts `123456`.
 private struct CodeModule: LoginModule {
     init(realm: any Realm, options: ModuleOptions) throws(BadModule) {}
     init() {}
@@ -36,7 +36,7 @@ private struct CodeModule: LoginModule {
     }
 }
 
-/// A realm that requests a code only after the right password, with a throttle that locks at the first failure.
+/// Tests with a realm that requests a code after the right password, and a throttle that locks after one failure.
 @Suite struct AbandonedLoginTests {
     private let throttle: FailureThrottle
     private let authenticator: Authenticator
@@ -71,7 +71,7 @@ private struct CodeModule: LoginModule {
         }
     }
 
-    @Test func `a right password and a right code sign in`() async throws {
+    @Test func `the right password and the right code sign the user in`() async throws {
         let dialogue = try begin("right")
         let step = await dialogue.next()
         #expect(dialogue.answer([.secret(Secret(utf8: "123456"))], to: step.number))
@@ -79,7 +79,7 @@ private struct CodeModule: LoginModule {
         #expect(throttle.lockouts.isEmpty)
     }
 
-    @Test func `leaving the second page counts as a failure`() async throws {
+    @Test func `leaving the page for the code counts as a failure`() async throws {
         let dialogue = try begin("right")
         #expect(await dialogue.next().callbacks?.count == 1)
         dialogue.cancel()
@@ -87,7 +87,7 @@ private struct CodeModule: LoginModule {
         #expect(throttle.lockouts.count == 1)
     }
 
-    @Test func `an empty answer on the second page counts as a failure`() async throws {
+    @Test func `an empty code counts as a failure`() async throws {
         let dialogue = try begin("right")
         let step = await dialogue.next()
         #expect(dialogue.answer([.none], to: step.number))
@@ -95,7 +95,7 @@ private struct CodeModule: LoginModule {
         #expect(throttle.lockouts.count == 1)
     }
 
-    @Test func `leaving before a password was sent does not count as a failure`() async throws {
+    @Test func `leaving before a password is sent does not count as a failure`() async throws {
         let dialogue = try begin(nil)
         #expect(await dialogue.next().callbacks == [.password(prompt: "Password")])
         dialogue.cancel()

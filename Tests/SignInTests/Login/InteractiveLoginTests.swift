@@ -8,7 +8,7 @@ import Testing
 @testable import SignIn
 
 @Suite struct InteractiveLoginTests {
-    @Test func `questions that the form has answered show no further page`() async {
+    @Test func `questions that the sign-in form has answered are not shown again`() async {
         let dialogue = InteractiveLogin(
             password: "secret1",
             asking: [[.name(prompt: "N"), .password(prompt: "P")], [.certificate], [.password(prompt: "P")], []]
@@ -17,7 +17,7 @@ import Testing
         #expect(await dialogue.next().outcome == "name zed, secret secret1; none; secret secret1; ")
     }
 
-    @Test func `a password with another prompt and every code are requested`() async {
+    @Test func `a password with another prompt and each code are requested from the user`() async {
         let dialogue = InteractiveLogin(
             password: "one",
             asking: [
@@ -38,7 +38,7 @@ import Testing
         #expect(await dialogue.next().outcome == "secret one, secret two; secret 3; secret 4")
     }
 
-    @Test func `a password that the form did not contain is requested once`() async {
+    @Test func `a password that is missing in the form is requested once`() async {
         let dialogue = InteractiveLogin(password: nil, asking: [[.password(prompt: "P")], [.password(prompt: "P")]])
         let step = await dialogue.next()
         #expect(step.callbacks == [.password(prompt: "P")])
@@ -46,7 +46,7 @@ import Testing
         #expect(await dialogue.next().outcome == "secret typed; secret typed")
     }
 
-    @Test func `messages without a question do not pause the login, and are kept`() async {
+    @Test func `messages without a question are kept and do not stop the login`() async {
         let dialogue = InteractiveLogin(
             password: "p",
             asking: [
@@ -62,7 +62,7 @@ import Testing
         #expect(dialogue.messages == ["Four"])
     }
 
-    @Test func `only the open question accepts an answer, and accepts it once`() async {
+    @Test func `only the open question accepts an answer, and only once`() async {
         let dialogue = InteractiveLogin(
             password: "p",
             asking: [[.oneTimeCode(prompt: "C")], [.oneTimeCode(prompt: "D")]]
@@ -83,7 +83,7 @@ import Testing
         #expect(!dialogue.answer([code], to: second))
     }
 
-    @Test func `of several concurrent answers one is accepted`() async {
+    @Test func `only one of several concurrent answers is accepted`() async {
         for _ in 0..<50 {
             let dialogue = InteractiveLogin.waiting()
             let number = await dialogue.next().number
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test func `an answer and a cancellation in any order end the login for all waiting tasks`() async {
+    @Test func `an answer and a cancellation resume all waiting tasks, in any order`() async {
         for round in 0..<200 {
             let dialogue = InteractiveLogin.waiting()
             let number = await dialogue.next().number
@@ -115,14 +115,14 @@ import Testing
         }
     }
 
-    @Test func `a missing code counts as an empty one`() async {
+    @Test func `a missing code is treated as an empty code`() async {
         let dialogue = InteractiveLogin.waiting()
         let number = await dialogue.next().number
         #expect(dialogue.answer([.none], to: number))
         #expect(await dialogue.next().outcome == "secret p; secret ")
     }
 
-    @Test func `a login cancelled after a password counts as a wrong password`() async {
+    @Test func `a login that is cancelled after a password counts as a wrong password`() async {
         let dialogue = InteractiveLogin.waiting()
         let number = await dialogue.next().number
         dialogue.cancel()
@@ -130,7 +130,7 @@ import Testing
         #expect(!dialogue.answer([.secret(Secret(utf8: "1"))], to: number))
     }
 
-    @Test func `a login cancelled before any secret was given does not count as a guess`() async {
+    @Test func `a login that is cancelled before a secret is given does not count as a guess`() async {
         let dialogue = InteractiveLogin(password: nil, asking: [[.name(prompt: "N")], [.password(prompt: "P")]])
         _ = await dialogue.next()
         dialogue.cancel()
@@ -153,7 +153,7 @@ import Testing
         #expect(await dialogue.next().outcome == "cancelled")
     }
 
-    @Test func `a task that waits for the next question is resumed by the end of the login`() async {
+    @Test func `the end of the login resumes a task that waits for the next question`() async {
         let dialogue = InteractiveLogin.waiting()
         let number = await dialogue.next().number
         #expect(dialogue.answer([.secret(Secret(utf8: "1"))], to: number))
@@ -182,7 +182,7 @@ import Testing
                 for prompt in ["A", "B"] {
                     group.addTask {
                         do throws(LoginFault) {
-                            return prompt + words(try await conversation.answer([.oneTimeCode(prompt: prompt)]))
+                            return prompt + text(of: try await conversation.answer([.oneTimeCode(prompt: prompt)]))
                         } catch {
                             return "\(error)"
                         }
@@ -199,7 +199,7 @@ import Testing
         #expect(await dialogue.next().outcome == ["Asecret a", "Bsecret b"])
     }
 
-    @Test func `the interactive login passes the conformance kit of conversations`() async {
+    @Test func `the interactive login passes the conformance tests of conversations`() async {
         let conformance = ConversationConformance(
             missing: [.certificate],
             makeWaiting: { InteractiveConversation<Void>(name: "zed", password: nil) },
@@ -209,26 +209,26 @@ import Testing
     }
 }
 
-/// A conversation in which every question is answered.
+/// An interactive conversation whose questions are all answered by a task.
 private final class Answering: Conversation {
-    private let exchange = InteractiveConversation<Void>(name: "zed", password: Secret(utf8: "p"))
+    private let conversation = InteractiveConversation<Void>(name: "zed", password: Secret(utf8: "p"))
 
     func answer(_ callbacks: [Callback]) async throws(LoginFault) -> [Answer] {
-        let client = Task { [exchange] in
-            while case .questions(let questions, let number) = await exchange.next() {
+        let client = Task { [conversation] in
+            while case .questions(let questions, let number) = await conversation.next() {
                 let answers: [Answer] = questions.map { callback in
                     if case .message = callback { .none } else { .secret(Secret(utf8: "1")) }
                 }
-                _ = exchange.take(answers, to: number)
+                _ = conversation.receive(answers, to: number)
             }
         }
         defer { client.cancel() }
         do throws(LoginFault) {
-            let answers = try await exchange.answer(callbacks)
-            exchange.finish(())
+            let answers = try await conversation.answer(callbacks)
+            conversation.finish(())
             return answers
         } catch {
-            exchange.finish(())
+            conversation.finish(())
             throw error
         }
     }

@@ -16,7 +16,7 @@ import Testing
     private let clock = ManualClock(now: 5)
 
     private func table(limit: Int = 1000, perSource: Int = 20) -> Table {
-        Table(limit: limit, perSource: perSource, time: 600, clock: clock)
+        Table(limit: limit, perSource: perSource, lifetime: 600, clock: clock)
     }
 
     private func browser(_ number: Int) throws -> Digest { try Digest.sha256(Array("\(number)".utf8)) }
@@ -37,14 +37,16 @@ import Testing
         )
     }
 
-    /// The numbers of the browsers that have a pending login; the table stays the same.
+    /// Returns the numbers of the browsers that have a pending login.
+    ///
+    /// The table does not change.
     private func present(_ table: Table, _ numbers: Range<Int>) throws -> [Int] {
         let taken = try numbers.compactMap { table.take(try browser($0)) }
         taken.forEach { table.putBack($0) }
         return taken.compactMap(\.question?.number)
     }
 
-    @Test func `a pending login is taken once`() async throws {
+    @Test func `a pending login can be taken only once`() async throws {
         let table = table()
         table.put(try waiting(1))
         #expect(table.count == 1)
@@ -58,7 +60,7 @@ import Testing
         #expect(await taken.interactive.next().outcome == "secret p; secret 1")
     }
 
-    @Test func `of several tasks that take a pending login one gets it`() async throws {
+    @Test func `only one of several concurrent tasks gets a pending login`() async throws {
         let table = table()
         for number in 0..<50 {
             table.put(try waiting(number))
@@ -82,7 +84,7 @@ import Testing
         #expect(try table.take(browser(1))?.interactive === new.interactive)
     }
 
-    @Test func `a login that is put back is cancelled if there is a newer one`() async throws {
+    @Test func `a login that is put back is cancelled if the browser has a newer login`() async throws {
         let table = table()
         let old = try waiting(1)
         _ = await old.interactive.next()
@@ -96,7 +98,7 @@ import Testing
         #expect(table.putBack(new))
     }
 
-    @Test func `a source beyond its limit loses its oldest login`() async throws {
+    @Test func `if a source has too many logins, its oldest login is cancelled`() async throws {
         let table = table()
         let oldest = try waiting(0)
         _ = await oldest.interactive.next()
@@ -108,13 +110,13 @@ import Testing
         #expect(try present(table, 0..<100) == Array(1...20) + [99])
     }
 
-    @Test func `addresses of one IPv6 network are one source`() throws {
+    @Test func `all addresses of an IPv6 network are the same source`() throws {
         let table = table(perSource: 2)
         for number in 0..<3 { table.put(try waiting(number, from: "2001:db8::\(number)")) }
         #expect(try present(table, 0..<3) == [1, 2])
     }
 
-    @Test func `when the table is full the source with most logins loses one`() throws {
+    @Test func `if the table is full, a login of the source with the most logins is cancelled`() throws {
         let table = table(limit: 10, perSource: 8)
         table.put(try waiting(0, from: "192.0.2.2"))
         table.put(try waiting(1, from: "192.0.2.3"))
@@ -122,13 +124,13 @@ import Testing
         #expect(table.count == 10)
         table.put(try waiting(10, from: "192.0.2.4"))
         #expect(try present(table, 0..<11) == [0, 1] + Array(3...10))
-        // The source with many logins loses its own.
+        // The source with many logins loses one of its own logins.
         for number in 11..<30 { table.put(try waiting(number)) }
         #expect(table.count == 10)
         #expect(try present(table, 0..<30).prefix(3) == [0, 1, 10])
     }
 
-    @Test func `of sources with equally many logins the oldest login is cancelled`() throws {
+    @Test func `if sources have equally many logins, the oldest login is cancelled`() throws {
         let table = table(limit: 3)
         for number in 0..<4 { table.put(try waiting(number, from: "192.0.2.\(number)")) }
         #expect(try present(table, 0..<4) == [1, 2, 3])
@@ -161,7 +163,7 @@ import Testing
         #expect(await late.interactive.next().outcome == Self.cancelled)
     }
 
-    @Test func `all pending logins can be cancelled`() async throws {
+    @Test func `all pending logins can be cancelled at once`() async throws {
         let table = table()
         let one = try waiting(1)
         _ = await one.interactive.next()
@@ -194,19 +196,21 @@ import Testing
         #expect(table.count == 0)
     }
 
-    @Test func `an account has at most three pending logins, and the source with most of them loses one`() throws {
-        let table = Table(limit: 100, time: 1000, clock: clock)
+    @Test func `if an account has more than three logins, a login of the source with the most of them is cancelled`()
+        throws
+    {
+        let table = Table(limit: 100, lifetime: 1000, clock: clock)
         table.put(try waiting(1, from: "192.0.2.1", of: "ann"))
         for number in 2..<12 { table.put(try waiting(number, from: "203.0.113.9", of: "ann")) }
         table.put(try waiting(12, from: "203.0.113.9", of: "bob"))
         #expect(table.count == 4)
-        // The first login is the only one of its address; logins of another address do not evict it.
+        // The first address has only this login. Logins from another address do not evict it.
         #expect(try table.take(browser(1)) != nil)
         #expect(try table.take(browser(12)) != nil)
     }
 
-    @Test func `an answer with a wrong number changes neither a pending login nor its time`() throws {
-        let table = Table(limit: 100, time: 1000, clock: clock)
+    @Test func `an answer with a wrong number does not change a pending login or its deadline`() throws {
+        let table = Table(limit: 100, lifetime: 1000, clock: clock)
         table.put(try waiting(1))
         for _ in 0..<4 {
             clock.advance(by: .nanoseconds(240))

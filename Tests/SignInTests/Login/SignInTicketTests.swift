@@ -21,7 +21,7 @@ import Testing
         try tickets.open(Array(text).span, from: browser, now: now, lifetime: 500)
     }
 
-    @Test func `an opened ticket equals the one that was sealed`() throws {
+    @Test func `an opened ticket is equal to the sealed ticket`() throws {
         var random = Random(seed: 7)
         for _ in 0..<200 {
             let length = random.below(2048)
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func `a ticket with any bit flipped does not open`() throws {
+    @Test func `a ticket with a flipped bit does not open`() throws {
         let text = Array(try tickets.seal(ticket, for: browser).utf8)
         for index in text.indices {
             for bit in 0..<8 {
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func `a ticket that is cut or lengthened does not open`() throws {
+    @Test func `a shortened or lengthened ticket does not open`() throws {
         let text = Array(try tickets.seal(ticket, for: browser).utf8)
         for count in text.indices { #expect(try open(text.prefix(count)) == nil) }
         for byte in UInt8.min ... .max { #expect(try open(text + [byte]) == nil) }
@@ -64,11 +64,11 @@ import Testing
             (999_999, false), (1_000_000, true), (1_000_500, true), (1_000_501, false), (UInt64.max, false), (0, false),
         ] as [(UInt64, Bool)]
     )
-    func `a ticket expires`(now: UInt64, isGood: Bool) throws {
+    func `a ticket expires after its lifetime`(now: UInt64, isGood: Bool) throws {
         #expect((try open(tickets.seal(ticket, for: browser).utf8, now: now) != nil) == isGood)
     }
 
-    @Test func `an empty target and a missing target stay different`() throws {
+    @Test func `an empty target and a missing target remain different after sealing`() throws {
         for target in ["", nil] {
             let ticket = SignInTicket(target: target, issued: 1)
             #expect(try open(tickets.seal(ticket, for: browser).utf8, now: 1)?.target == target)

@@ -8,7 +8,7 @@ import Testing
 @testable import SignIn
 
 @Suite struct PageTests {
-    @Test func `text of requests is escaped in pages`() {
+    @Test func `text of a request is escaped in a page`() {
         let page = Page(
             title: "<b>\"x\" & 'y'</b>",
             lines: ["<script>"],
@@ -24,7 +24,7 @@ import Testing
         #expect(Page.notFound.text(asHTML: true).contains("<p class=\"status\">404</p>"))
     }
 
-    @Test func `as plain text a page is its lines`() {
+    @Test func `as plain text a page contains only its lines`() {
         #expect(Page(title: "Welcome zed", lines: ["Welcome zed"]).text(asHTML: false) == "Welcome zed\n")
     }
 
@@ -44,7 +44,7 @@ import Testing
         #expect(AcceptField.prefersHTML(accept.utf8Span.span) == expected)
     }
 
-    @Test func `log lines cannot be forged by a name`() {
+    @Test func `a user name cannot forge log lines`() {
         #expect(LogText.quoted("zed\r\nx \"y\" \\ é\u{202E}") == #""zed\u{d}\u{a}x \"y\" \\ \u{e9}\u{202e}""#)
     }
 }

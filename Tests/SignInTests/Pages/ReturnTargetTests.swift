@@ -29,7 +29,7 @@ import Testing
             ("/a?b?c/../d;e", "/a?b?c/../d;e"), ("/%7Euser/%41", "/~user/A"), ("/a%20b", "/a%20b"),
             ("/%c3%a9", "/%C3%A9"), ("/a[1]", "/a%5B1%5D"), ("/a:b@c", "/a:b@c"), ("/:80", "/:80"),
             ("/a?x=%0d%0a", "/a?x=%0d%0a"), ("/a?\"<\\>", "/a?%22%3C%5C%3E"),
-            // A query may hold another URL.
+            // A query may contain another URL.
             ("/login?to=https://evil.example/x", "/login?to=https://evil.example/x"), ("/a?//evil", "/a?//evil"),
             ("/a?b=https://ok@evil&c=//h", "/a?b=https://ok@evil&c=//h"),
         ]
@@ -49,26 +49,26 @@ import Testing
             ("https://[2001:DB8::1]/x", "https://[2001:db8::1]/x"),
         ]
     )
-    func `an allowed origin is a valid return target`(target: String, expected: String) {
+    func `a URL of an allowed origin is a valid return target`(target: String, expected: String) {
         #expect(location(target) == expected)
     }
 
     @Test(
         arguments: [
-            // Paths that browsers take for a host.
+            // Browsers treat these paths as a host.
             "//h", "/\\h", "\\\\h", "\\/h", "/%09/h", "/\t/h", "\t//h", "/\n/h", "/\r\n/h", " //h", "/ /h", "///h",
             "/a/../\\h", "/a/..//h", "/./\\h", "/.//h", "/..//h", "/%2e%2e//h", "/%2Fh", "/%5Ch", "/%5c%5ch", "/a//h",
             "/;/h", "/a;b", "/a\\b", "/\u{B}/h", "/\u{0}", "/%00", "/%0d%0aLocation:x", "/a\r\nSet-Cookie: x",
             "/\u{7F}",
             "/é", "/%ff", "/a#b", "/a?b#c", "#", "/%", "/%4", "/%zz",
-            // Other schemes, and ours written in other ways.
+            // Other schemes, and invalid spellings of https.
             "http://auth.example.com/", "https:h", "https:/h", "https:\\\\h", "https:///h",
             "https:////auth.example.com",
             "https:\\auth.example.com", "https:/auth.example.com", "https:auth.example.com/x",
             "ftp://auth.example.com/",
             "javascript:alert(1)", "JavaScript://auth.example.com/%0aalert(1)", "data:text/html,x", "vbscript:x",
             "ht\ttps://auth.example.com/", "\u{1}https://auth.example.com/", " https://auth.example.com/", "https//x",
-            // Hosts that resemble ours.
+            // Hosts that resemble the allowed hosts.
             "https://evil", "https://ok@evil", "https://auth.example.com@evil/", "https://auth.example.com:x@evil/",
             "https://x@auth.example.com/", "https://@auth.example.com/", "https://:@auth.example.com/",
             "https://auth.example.com\\@evil/", "https://auth.example.com\\.evil/", "https://auth.example.com.evil/",
@@ -78,18 +78,18 @@ import Testing
             "https://auth.example.com#@evil/", "https://auth.example.com\t.evil/", "https://аuth.example.com/",
             "https://auth。example.com/", "https://", "https://?", "https://:443/", "https://[::1/", "https://[]/",
             "https://[2001:db8::1]evil/", "https://[2001:db8::1]@evil/", "https://[2001:db8::1%25eth0]/",
-            // Ports.
+            // Other ports and invalid ports.
             "https://auth.example.com:8443/", "https://auth.example.com:/", "https://auth.example.com:0443/",
             "https://auth.example.com:+443/", "https://auth.example.com:443x/", "https://auth.example.com:65979/",
             "https://auth.example.com:4294967739/", "https://auth.example.com:443:443/", "https://app.example.com/",
             "https://app.example.com:443/", "https://auth.example.com:-1/",
             // An allowed origin with an invalid path.
             "https://app.example.com:8443//h", "https://app.example.com:8443/../h", "https://app.example.com:8443/a\\h",
-            // Not a target at all.
+            // Texts that are not a path or a URL.
             "", "welcome", "?a", "*", ".", "..", "./a", "@evil", ":80", "auth.example.com/welcome",
         ]
     )
-    func `CVE-2026-28512: other return targets are refused`(target: String) {
+    func `CVE-2026-28512: other return targets are rejected`(target: String) {
         #expect(location(target) == nil)
     }
 
@@ -101,7 +101,7 @@ import Testing
     )
     func `sign-in pages are not valid return targets`(target: String) {
         #expect(location(target) == nil)
-        // With a prefix these are paths of other pages.
+        // With a prefix these paths belong to other pages.
         #expect(location(target, prefix: "/gate")?.hasPrefix("/s") == true)
         #expect(location(target, prefix: "/gate") != nil)
     }
@@ -118,7 +118,7 @@ import Testing
         #expect(location("https://app.example.com:8443/session") == "https://app.example.com:8443/session")
     }
 
-    @Test func `the length of a return target is bounded before and after it is rebuilt`() {
+    @Test func `a return target that is too long before or after rebuilding is rejected`() {
         #expect(location("/" + String(repeating: "a", count: 2047)) != nil)
         #expect(location("/" + String(repeating: "a", count: 2048)) == nil)
         #expect(location("/?" + String(repeating: "\"", count: 682)) != nil)
@@ -131,13 +131,13 @@ import Testing
         #expect(location("/a", own: own) == "/a")
     }
 
-    @Test func `an origin of another port is another origin`() {
+    @Test func `an origin with another port is another origin`() {
         let own = SignInSettings.Origin(host: "Auth.example.com", port: 9443)
         #expect(location("https://auth.example.com:9443/a", own: own) == "/a")
         #expect(location("https://auth.example.com/a", own: own) == nil)
     }
 
-    /// The authority to which a browser resolves a location on our page, by the URL Standard; nil if it is not `https`.
+    /// Returns the authority to which a browser resolves a location by the URL Standard; nil if it is not `https`.
     private func destination(_ location: String) -> String? {
         var text = location.unicodeScalars.filter { !["\t", "\n", "\r"].contains($0) }.map(String.init).joined()
         text = String(text.drop { $0.unicodeScalars.allSatisfy { $0.value <= 0x20 } })
@@ -174,7 +174,7 @@ import Testing
         #expect(accepted > 1000)
     }
 
-    @Test func `a mutated target leads to no other origin`() {
+    @Test func `a mutated target never leads to another origin`() {
         var random = Random(seed: 2)
         for _ in 0..<20_000 {
             var bytes = Array(

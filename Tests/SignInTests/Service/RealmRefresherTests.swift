@@ -15,7 +15,7 @@ import Throttle
 @testable import AccessControl
 @testable import SignIn
 
-/// A realm whose users a test changes directly.
+/// A realm whose list of changed users a test controls.
 private final class Village: RefreshingRealm {
     static let properties: PropertySchema = [.jaasContext(default: "village")]
     let jaasContext = "village"
@@ -40,7 +40,7 @@ private struct VillageModule: ImmediateLoginModule {
 @Suite struct RealmRefresherTests {
     private let village: Village
     private let accessController: AccessController
-    private let watch: RealmRefresher
+    private let refresher: RealmRefresher
     private let sessions: SessionTable
 
     init() throws {
@@ -67,15 +67,20 @@ private struct VillageModule: ImmediateLoginModule {
             credentialCache: try CredentialCache(lifetime: 3_600_000_000_000),
             clock: clock
         )
-        watch = RealmRefresher(clock: clock, logger: Logger(label: "none", factory: { _ in SwiftLogNoOpLogHandler() }))
-        watch.watch([realm], accessController: accessController, pool: nil)
+        refresher = RealmRefresher(
+            clock: clock,
+            logger: Logger(label: "none", factory: { _ in SwiftLogNoOpLogHandler() })
+        )
+        refresher.use([realm], accessController: accessController, pool: nil)
     }
 
     private func request(_ path: RequestPath, _ peer: String? = nil) -> AccessRequest {
         AccessRequest(method: "GET", path: path, host: .text("h"), client: RequestClient(address: peer))
     }
 
-    /// Returns whether the credentials are cached; if not, the login is made.
+    /// Returns true if the credentials are cached.
+    ///
+    /// If they are not, the login is completed.
     private func isCached(_ name: String, from peer: String? = nil) async throws -> Bool {
         let token = Data("\(name):x".utf8).base64EncodedString()
         let path = try #require(RequestPath(target: "/"))
@@ -90,44 +95,44 @@ private struct VillageModule: ImmediateLoginModule {
         }
     }
 
-    @Test func `GHSA-x883-2vmg-xwf7: a changed user has to log in again after the next refresh, other users do not`()
+    @Test func `GHSA-x883-2vmg-xwf7: after a refresh only the changed user has to log in again`()
         async throws
     {
         for name in ["ann", "bob"] { #expect(try await !isCached(name)) }
         for name in ["ann", "bob"] { #expect(try await isCached(name)) }
-        await watch.refresh()
+        await refresher.refresh()
         for name in ["ann", "bob"] { #expect(try await isCached(name)) }
         village.changed.withLock { [ann = try Username("ann")] in $0 = .some([ann]) }
-        await watch.refresh()
+        await refresher.refresh()
         #expect(try await isCached("bob"))
         #expect(try await !isCached("ann"))
         #expect(try await isCached("ann"))
         village.changed.withLock { $0 = .all }
-        await watch.refresh()
+        await refresher.refresh()
         for name in ["ann", "bob"] { #expect(try await !isCached(name)) }
     }
 
-    @Test func `a lockout revokes cached credentials of the account in every spelling`() async throws {
+    @Test func `a lockout evicts the cached credentials of all spellings of the account`() async throws {
         for name in ["ann", "ANN", "bob"] { #expect(try await !isCached(name)) }
-        watch.evict(.account(Account(realm: "village", key: village.accountKey(of: try Username("Ann")))))
+        refresher.evict(.account(Account(realm: "village", key: village.accountKey(of: try Username("Ann")))))
         for name in ["ann", "ANN"] { #expect(try await !isCached(name)) }
         #expect(try await isCached("bob"))
-        watch.evict(.account(Account(realm: "elsewhere", key: "bob")))
+        refresher.evict(.account(Account(realm: "elsewhere", key: "bob")))
         #expect(try await isCached("bob"))
     }
 
-    @Test func `a locked address may not use cached credentials, another address may`()
+    @Test func `cached credentials cannot be used from a locked address, but can be used from another address`()
         async throws
     {
         for peer in ["192.0.2.1", "192.0.2.2"] { #expect(try await !isCached("ann", from: peer)) }
         for peer in ["192.0.2.1", "192.0.2.2"] { #expect(try await isCached("ann", from: peer)) }
-        watch.evict(.source(ClientNetwork("192.0.2.1")))
+        refresher.evict(.source(ClientNetwork("192.0.2.1")))
         #expect(try await !isCached("ann", from: "192.0.2.1"))
         #expect(try await isCached("ann", from: "192.0.2.2"))
         #expect(try await !isCached("ann", from: "192.0.2.3"))
     }
 
-    @Test func `a refresh during a login prevents that login from being cached`() async throws {
+    @Test func `a login is not cached if its user changes during the login`() async throws {
         let token = Data("ann:x".utf8).base64EncodedString()
         let path = try #require(RequestPath(target: "/"))
         guard
@@ -140,7 +145,7 @@ private struct VillageModule: ImmediateLoginModule {
             return
         }
         village.changed.withLock { [ann = try Username("ann")] in $0 = .some([ann]) }
-        await watch.refresh()
+        await refresher.refresh()
         _ = await accessController.completeLogin(login)
         #expect(try await !isCached("ann"))
     }

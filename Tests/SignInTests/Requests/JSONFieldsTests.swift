@@ -9,7 +9,7 @@ import Testing
 @testable import AccessControl
 @testable import SignIn
 
-/// A field of an object, in a form that tests compare.
+/// The value of a field, in a form that tests can compare.
 private enum Plain: Equatable, Encodable {
     case string(String)
     case strings([String])
@@ -17,7 +17,7 @@ private enum Plain: Equatable, Encodable {
     case integer(Int)
     case null
 
-    /// Compares bytes, as `String` treats both encodings of an accent as equal.
+    /// Compares bytes, because `String` treats both encodings of an accent as equal.
     static func == (left: Plain, right: Plain) -> Bool {
         switch (left, right) {
         case (.string(let left), .string(let right)): Array(left.utf8) == Array(right.utf8)
@@ -40,7 +40,7 @@ private enum Plain: Equatable, Encodable {
         }
     }
 
-    /// A value that Foundation has read; nil if it cannot be a field of ours.
+    /// The value of a field that Foundation has parsed; nil if `JSONFields` does not support it.
     init?(_ value: Any) {
         switch value {
         case is NSNull: self = .null
@@ -63,7 +63,7 @@ private enum Plain: Equatable, Encodable {
                 case .string?: fields[name.string] = json.text(name).map { .string($0.string) }
                 case .strings?: fields[name.string] = json.texts(name).map { .strings($0.map(\.string)) }
                 case .boolean?: fields[name.string] = json.boolean(name).map(Plain.boolean)
-                // Foundation does not distinguish 0 and 1 from booleans.
+                // Foundation does not distinguish 0 and 1 from Booleans.
                 case .integer(let number)?: fields[name.string] = number > 1 ? .integer(number) : .boolean(number == 1)
                 case .null?: fields[name.string] = .null
                 case nil: break
@@ -97,7 +97,7 @@ private enum Plain: Equatable, Encodable {
             (#"{"a":"\uFFFF\u0001"}"#, ["a": .string("\u{FFFF}\u{1}")]),
         ] as [(String, [String: Plain])]
     )
-    private func `objects are read as Foundation reads them`(text: String, fields: [String: Plain]) {
+    private func `objects are parsed to the same values as by Foundation`(text: String, fields: [String: Plain]) {
         #expect(read(Array(text.utf8)).fields == fields)
         #expect(foundation(Array(text.utf8)) == fields)
     }
@@ -128,7 +128,7 @@ private enum Plain: Equatable, Encodable {
             (#"{"a":"\ud800\u"}"#, .badEscape), (#"{"a":"\ud800\u0041"}"#, .loneSurrogate),
         ] as [(String, BadFields.Code)]
     )
-    func `malformed JSON is refused with its reason`(text: String, code: BadFields.Code) {
+    func `malformed JSON is rejected with its reason`(text: String, code: BadFields.Code) {
         #expect(read(Array(text.utf8)).code == code)
     }
 
@@ -136,7 +136,7 @@ private enum Plain: Equatable, Encodable {
         arguments: [[0xFF], [0xC3], [0xC0, 0xAF], [0xED, 0xA0, 0x80], [0xF4, 0x90, 0x80, 0x80], [0xE2, 0x82]]
             as [[UInt8]]
     )
-    func `strings that are not UTF-8 are refused`(bytes: [UInt8]) {
+    func `strings that are not UTF-8 are rejected`(bytes: [UInt8]) {
         #expect(read(Array(#"{"a":""#.utf8) + bytes + Array(#""}"#.utf8)).code == .notUTF8)
         #expect(read(Array(#"{""#.utf8) + bytes + Array(#"":"a"}"#.utf8)).code == .notUTF8)
     }
@@ -187,7 +187,7 @@ private enum Plain: Equatable, Encodable {
         return fields
     }
 
-    @Test func `JSON that is written is read back, by this reader and by Foundation`() {
+    @Test func `random valid JSON is parsed to the same values by this parser and by Foundation`() {
         var random = Random(seed: 21)
         for _ in 0..<2000 {
             let fields = fields(&random)
@@ -197,7 +197,7 @@ private enum Plain: Equatable, Encodable {
         }
     }
 
-    @Test func `mutated JSON is refused or read to the same values as Foundation reads`() {
+    @Test func `mutated JSON is rejected or parsed to the same values as by Foundation`() {
         var random = Random(seed: 22)
         let pieces =
             #"{}[]",:\tfn0-1e.+ "#.utf8.map { [$0] }
@@ -223,7 +223,7 @@ private enum Plain: Equatable, Encodable {
         #expect(accepted > 2000 && refused > 2000)
     }
 
-    @Test func `random JSON does not crash the reader`() {
+    @Test func `random bytes do not crash the parser`() {
         var random = Random(seed: 23)
         let alphabet = Array(#"{}[]":,\u0dea"#.utf8) + [0xC3, 0xA9]
         for _ in 0..<20_000 {

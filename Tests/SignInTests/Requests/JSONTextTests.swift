@@ -17,7 +17,7 @@ import Testing
         #expect(JSONText.of(string) == text)
     }
 
-    @Test func `keys are sorted, and their words joined by underscores`() {
+    @Test func `keys are sorted and written in snake case`() {
         struct Value: Encodable {
             let lastSeen = -5
             let absent: Int? = nil

@@ -5,8 +5,8 @@ import RealmKit
 
 @testable import SignIn
 
-/// Answers as text.
-func words(_ answers: [Answer]) -> String {
+/// Returns answers as text.
+func text(of answers: [Answer]) -> String {
     answers.map { answer in
         switch answer {
         case .name(let name): "name \(name)"
@@ -40,12 +40,14 @@ extension InteractiveLogin.Step {
 }
 
 extension InteractiveLogin<String> {
-    /// A login that requests these callbacks one after the other; its outcome is the answers, or the fault.
+    /// A login that requests batches of callbacks in order.
+    ///
+    /// Its outcome is the text of the answers or the fault.
     convenience init(_ name: String = "zed", password: String?, asking batches: [[Callback]]) {
         self.init(name: name, password: password.map { Secret(utf8: $0) }) { conversation in
             var received: [String] = []
             do throws(LoginFault) {
-                for batch in batches { received.append(words(try await conversation.answer(batch))) }
+                for batch in batches { received.append(text(of: try await conversation.answer(batch))) }
             } catch {
                 received.append(error.kind.code)
             }
@@ -53,7 +55,7 @@ extension InteractiveLogin<String> {
         }
     }
 
-    /// A login that has its password and waits for a one-time code.
+    /// Returns a login that has a password and waits for a one-time code.
     static func waiting() -> InteractiveLogin<String> {
         InteractiveLogin(password: "p", asking: [[.password(prompt: "P")], [.oneTimeCode(prompt: "C")]])
     }

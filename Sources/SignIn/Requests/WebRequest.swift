@@ -9,20 +9,24 @@ internal import NIOCore
 internal import RealmKit
 package import Sessions
 
-/// A request to the sign-in pages or the session API, independent of the server that received it.
+/// A request to the sign-in pages or the session API.
+///
+/// It does not depend on the type of the server.
 package struct WebRequest: Sendable {
-    /// The method as received: a token, so ASCII.
+    /// The method as received.
+    ///
+    /// It is a token, so it is ASCII.
     package let method: String
     package let path: RequestPath
     /// The part of the target after the `?`, as received.
     package let query: String
     /// The host and port of the request, as received.
     package let authority: String
-    /// The client: its address and our cookies.
+    /// The address and the cookies of the client.
     package let client: RequestClient
-    /// The other fields; no cookies and no credentials.
+    /// The header fields, without `Cookie` and `Authorization`.
     ///
-    /// They are read by ``HTTPFields/texts(of:)``.
+    /// They must be read by ``HTTPFields/texts(of:)``, which compares bytes.
     package let fields: HTTPFields
     package let body: RequestBody
 
@@ -33,8 +37,8 @@ package struct WebRequest: Sendable {
     ///   - path: The path.
     ///   - query: The part of the target after the `?`, as received.
     ///   - authority: Host and port of the request.
-    ///   - client: The client: its address and our cookies.
-    ///   - fields: The other fields; no cookies and no credentials.
+    ///   - client: The address and the cookies of the client.
+    ///   - fields: The header fields, without `Cookie` and `Authorization`.
     ///   - body: The body.
     package init(
         method: String,
@@ -57,25 +61,28 @@ package struct WebRequest: Sendable {
     var address: String? { client.address }
     var cookies: OurCookies { client.cookies }
 
-    /// The host of the request's sessions; nil if it cannot be read: then no session can be created or found.
-    package var host: SessionHost? { RequestHost(authority)?.ofSessions }
+    /// The host that sessions belong to; nil if the host is invalid.
+    ///
+    /// Without a host no session is created or found.
+    package var host: SessionHost? { RequestHost(authority)?.sessionHost }
 
     /// True if the client prefers HTML.
     package var asHTML: Bool { AcceptField.prefersHTML(fields) }
 
-    /// True if the method is one that changes nothing.
+    /// True if the method is safe (RFC 9110 section 9.2.1).
     package var isSafe: Bool { method == "GET" || method == "HEAD" }
 
     /// The kind of the client.
     package var clientKind: ClientKind { ClientKind(fields) }
 
-    /// The client, as the session stores it.
+    /// The client in the form that a session stores.
     var sessionClient: SessionClient {
         SessionClient(address: client.address, userAgent: fields.texts(of: .userAgent).first?.string ?? "")
     }
 
-    /// The type of the body, without parameters and in lower case; empty if there is none, or it is longer than all
-    /// supported types.
+    /// The media type of the body in lower case, without parameters.
+    ///
+    /// It is empty if the field is missing, or if its value is longer than all supported types.
     package var contentType: UTF8Text {
         guard let field = fields.texts(of: .contentType).first else { return "" }
         let bytes = field.string.utf8Span.span
@@ -86,36 +93,38 @@ package struct WebRequest: Sendable {
         return UTF8Text(String(decoding: type.map { ASCII.lowercased(bytes[$0]) }, as: UTF8.self))
     }
 
-    /// True if the body has the type of a form.
+    /// True if the media type of the body is the type of a form.
     var isForm: Bool { contentType == "application/x-www-form-urlencoded" }
 
-    /// True if a page of another site has sent the request, according to the fields of the browser.
+    /// True if the header fields show that a page of another site has sent the request.
     ///
-    /// Other programs send none of these fields, so their requests are not cross-origin. A browser sends at least one
-    /// of them with every request that changes something. Source: Fetch Metadata; RFC 6454 section 7.
+    /// A browser sends `Origin` or `Sec-Fetch-Site` with every request whose method is not safe. Other programs send
+    /// neither field, so their requests are not cross-origin. Source: Fetch Metadata; RFC 6454 section 7.
     package var isCrossOrigin: Bool {
         let origins = fields.texts(of: .origin)
         let sites = fields.texts(of: .secFetchSite)
         if sites.contains(where: { $0 != "same-origin" && $0 != "none" }) { return true }
         guard let origin = origins.first else { return false }
-        // A browser sends "null" for a page without a referrer. The other field has been checked already.
+        // A browser sends "null" for a page with the policy "no-referrer". Sec-Fetch-Site was already checked above.
         if origin == "null", !sites.isEmpty { return origins.count > 1 }
         return origins.count > 1 || !isOwn(origin)
     }
 
-    /// Returns true if an origin is that of the request.
+    /// Returns true if an origin is the origin of the request.
     ///
-    /// The scheme and the host are compared in any case. The port may be left out if it is 443.
+    /// Upper and lower case are equal in scheme and host. The port 443 may be omitted.
     private func isOwn(_ origin: UTF8Text) -> Bool {
         let scheme: StaticString = "https://"
         let (origin, own) = (origin.string.utf8Span.span, authority.utf8Span.span)
         guard !own.isEmpty, origin.beginsIgnoringCase(with: scheme) else { return false }
         let named = origin.extracting(scheme.utf8CodeUnitCount..<origin.count)
-        return named.extracting(0..<Self.endOfHost(named)).equalsIgnoringCase(own.extracting(0..<Self.endOfHost(own)))
+        return named.extracting(0..<Self.endWithoutDefaultPort(named)).equalsIgnoringCase(
+            own.extracting(0..<Self.endWithoutDefaultPort(own))
+        )
     }
 
-    /// Returns the end of an authority without the port 443.
-    private static func endOfHost(_ authority: Span<UInt8>) -> Int {
+    /// Returns the end of an authority, without `:443` if the authority ends with it.
+    private static func endWithoutDefaultPort(_ authority: Span<UInt8>) -> Int {
         let port: StaticString = ":443"
         let end = authority.count - port.utf8CodeUnitCount
         return end > 0 && authority.extracting(end..<authority.count).equals(port) ? end : authority.count
@@ -128,11 +137,11 @@ package struct WebRequest: Sendable {
         do {
             return try await body.collect(upTo: Self.bodyLimit)
         } catch {
-            // The body is too long, or the client has gone and receives no response.
+            // The body is too long, or the client has disconnected and gets no response.
             return nil
         }
     }
 
-    /// The longest body that is read, in bytes: a name, a password, answers.
+    /// The maximum length of a body, in bytes.
     static let bodyLimit = 32_768
 }

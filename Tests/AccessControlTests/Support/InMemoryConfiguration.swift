@@ -7,7 +7,7 @@ import RealmConfiguration
 import RealmTesting
 
 /// A realms.conf in memory.
-struct Folder {
+struct InMemoryConfiguration {
     let text: String
 
     init(_ text: String) { self.text = text }

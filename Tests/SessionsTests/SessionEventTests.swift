@@ -8,8 +8,8 @@ import Testing
 
 @testable import Sessions
 
-/// The events of sessions.
-struct EventTests {
+/// Tests of the events of sessions.
+struct SessionEventTests {
     private func numbered(_ number: UInt64, _ event: SessionEvent) -> NumberedSessionEvent {
         NumberedSessionEvent(number: number, event: event)
     }
@@ -20,7 +20,7 @@ struct EventTests {
         return read
     }
 
-    @Test func `events announce that a session expires, is extended and has ended`() async throws {
+    @Test func `a session publishes events before it expires, when it is extended and when it ends`() async throws {
         let fixture = SessionFixture {
             $0.idle = .seconds(100)
             $0.warning = .seconds(20)
@@ -45,7 +45,7 @@ struct EventTests {
         #expect(await all(events) == expected)
     }
 
-    @Test func `no extension is announced if the end stays the same`() async throws {
+    @Test func `there is no extension event if the end stays the same`() async throws {
         let fixture = SessionFixture {
             $0.idle = .seconds(100)
             $0.absolute = .seconds(100)
@@ -69,7 +69,7 @@ struct EventTests {
         #expect(await later.next() == numbered(20, .message("20")))
         var early = try fixture.table.events(of: session, after: 1).makeAsyncIterator()
         #expect(await early.next() == numbered(5, .message("5")))
-        // An event number from before a restart.
+        // This event number is from before a restart.
         var other = try fixture.table.events(of: session, after: 1000).makeAsyncIterator()
         #expect(await other.next() == numbered(5, .message("5")))
         var new = try fixture.table.events(of: session, after: nil).makeAsyncIterator()
@@ -78,7 +78,7 @@ struct EventTests {
         #expect(await later.next() == numbered(21, .message("21 ")))
     }
 
-    @Test func `a slow reader loses the oldest events, and never the end`() async throws {
+    @Test func `a slow reader loses the oldest events but always gets the end event`() async throws {
         let fixture = SessionFixture()
         let (session, _) = try await fixture.begin()
         let events = try fixture.table.events(of: session, after: nil)
@@ -92,7 +92,7 @@ struct EventTests {
         #expect(throws: SessionFault.ended) { _ = try fixture.table.events(of: session, after: nil) }
     }
 
-    @Test func `a heartbeat displaces no event, and a slow reader gets only one`() async throws {
+    @Test func `a heartbeat removes no event, and a slow reader gets only one heartbeat`() async throws {
         let busy = SessionFixture()
         let (session, _) = try await busy.begin()
         let events = try busy.table.events(of: session, after: nil)
@@ -112,7 +112,7 @@ struct EventTests {
         #expect(await all(silent) == [.heartbeat, .closing])
     }
 
-    @Test func `the number of event streams is bounded, and closed ones free their places`() async throws {
+    @Test func `the number of event streams is limited, and a closed stream frees its place`() async throws {
         let fixture = SessionFixture {
             $0.streamsPerSession = 2
             $0.streams = 3
@@ -133,7 +133,7 @@ struct EventTests {
         #expect(fixture.table.streams.withLock { $0.streams.isEmpty && $0.countBySession.isEmpty })
     }
 
-    @Test func `a stream ends when its reader is cancelled, and frees its place`() async throws {
+    @Test func `a stream ends and frees its place when its reader is cancelled`() async throws {
         let fixture = SessionFixture()
         let (session, _) = try await fixture.begin()
         let reader = Task { [table = fixture.table] in
@@ -147,7 +147,7 @@ struct EventTests {
         #expect(fixture.table.streams.withLock { $0.streams.isEmpty })
     }
 
-    @Test func `a stopping server sends a closing event, and sessions persist`() async throws {
+    @Test func `a stopping server sends a closing event and ends no session`() async throws {
         let fixture = SessionFixture()
         let (session, token) = try await fixture.begin()
         let events = try fixture.table.events(of: session, after: nil)
@@ -168,7 +168,7 @@ struct EventTests {
         }
         #expect(session.end == .idle)
         let received = await reader.value
-        // Two heartbeats that are both unread become one.
+        // A second heartbeat is not added while the first is unread.
         #expect((1...2).contains(received.count { $0 == .heartbeat }))
         #expect(received.filter { $0 != .heartbeat } == [.expiring(seconds: 20), .ended(.idle)])
     }

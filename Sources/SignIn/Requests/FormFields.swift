@@ -6,19 +6,19 @@ internal import RealmKit
 
 /// The fields of a form or a query in the format `application/x-www-form-urlencoded`.
 ///
-/// Every value is decoded into a ``Secret`` at once, as any field may be a password. Input that two parsers might read
-/// differently is rejected: a name that occurs twice, a percent sign that encodes nothing, a NUL.
+/// Every value is decoded directly into a ``Secret``, because any field may be a password. Input that two parsers might
+/// read differently is rejected: a duplicate name, an invalid percent-encoding, a NUL character.
 ///
 /// Source: the URL Standard, section 5.1.
 struct FormFields: Sendable {
-    /// The largest number of bytes.
+    /// The maximum number of bytes.
     package static let maximumBytes = 65_536
-    /// The largest number of fields.
+    /// The maximum number of fields.
     static let maximumCount = 64
 
     private var values: [UTF8Text: Secret] = [:]
 
-    /// Reads fields.
+    /// Parses the fields.
     ///
     /// - Parameter bytes: The body of a form, or a query without its `?`.
     /// - Throws: ``BadFields``.
@@ -45,34 +45,34 @@ struct FormFields: Sendable {
     /// The names of the fields, in no order.
     package var names: [UTF8Text] { Array(values.keys) }
 
-    /// Returns the value of a field, which may be any bytes; nil if it was not sent.
+    /// Returns the bytes of a field; nil if the field was not sent.
     package func secret(_ name: UTF8Text) -> Secret? { values[name] }
 
     /// Returns the value of a field that is not a secret.
     ///
     /// - Parameter name: The field's name.
     /// - Returns: The text; nil if the field was not sent.
-    /// - Throws: ``BadFields`` of code `notUTF8`.
+    /// - Throws: ``BadFields`` with the code `notUTF8`.
     package func text(_ name: UTF8Text) throws(BadFields) -> UTF8Text? {
         guard let value = values[name] else { return nil }
         guard let text = value.utf8Text else { throw BadFields(.notUTF8, at: 0) }
         return text
     }
 
-    private static func end(of bytes: Span<UInt8>, _ place: Range<Int>, _ delimiter: UInt8) -> Int {
-        var end = place.lowerBound
-        while end < place.upperBound, bytes[end] != delimiter { end += 1 }
+    private static func end(of bytes: Span<UInt8>, _ range: Range<Int>, _ delimiter: UInt8) -> Int {
+        var end = range.lowerBound
+        while end < range.upperBound, bytes[end] != delimiter { end += 1 }
         return end
     }
 
-    private static func decode(_ bytes: Span<UInt8>, _ place: Range<Int>) throws(BadFields) -> Secret {
-        try Secret(capacity: place.count) { output throws(BadFields) in
-            var index = place.lowerBound
-            while index < place.upperBound {
+    private static func decode(_ bytes: Span<UInt8>, _ range: Range<Int>) throws(BadFields) -> Secret {
+        try Secret(capacity: range.count) { output throws(BadFields) in
+            var index = range.lowerBound
+            while index < range.upperBound {
                 var byte = bytes[index]
                 if byte == UInt8(ascii: "+") { byte = UInt8(ascii: " ") }
                 if byte == UInt8(ascii: "%") {
-                    guard let decoded = PercentEncoding.decode(bytes.extracting(first: place.upperBound), at: index)
+                    guard let decoded = PercentEncoding.decode(bytes.extracting(first: range.upperBound), at: index)
                     else {
                         throw BadFields(.malformedPercent, at: index)
                     }
@@ -88,7 +88,7 @@ struct FormFields: Sendable {
 }
 
 extension FormFields {
-    /// The fields of a query; nil if it is malformed.
+    /// Parses the fields of a query; nil if the query is malformed.
     init?(query: String) {
         do throws(BadFields) {
             try self.init(query.utf8Span.span)
@@ -97,6 +97,6 @@ extension FormFields {
         }
     }
 
-    /// Returns the text of a field; nil if there is none, or it is not UTF-8.
+    /// Returns the text of a field; nil if the field was not sent or is not UTF-8.
     package func read(_ name: UTF8Text) -> UTF8Text? { secret(name)?.utf8Text }
 }

@@ -8,13 +8,17 @@ package import Store
 package import Throttle
 
 extension FailureThrottle {
-    /// The time between two writes of the counts: four writes a second; a lock is stored at once.
+    /// The time between two writes of the counters.
+    ///
+    /// A lock is stored at once.
     static let storingInterval = Duration.milliseconds(250)
 
-    /// Returns the throttle of a server, which keeps its counts in the store that the realms share, if there is one.
+    /// Returns the throttle of a server.
+    ///
+    /// Its counters are stored if the configuration has a store.
     package static func make(
         _ configuration: Configuration,
-        watch: RealmRefresher,
+        refresher: RealmRefresher,
         logger: Logger
     ) throws(StoreFault) -> FailureThrottle {
         FailureThrottle(
@@ -28,7 +32,7 @@ extension FailureThrottle {
                     "locked after \(lockout.failures) failures",
                     metadata: ["locked": "\(lockout.key)", "until": "\(lockout.end)"]
                 )
-                watch.evict(lockout.key)
+                refresher.evict(lockout.key)
             }
         )
     }

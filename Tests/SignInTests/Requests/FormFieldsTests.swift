@@ -9,7 +9,7 @@ import Testing
 @testable import SignIn
 
 @Suite struct FormFieldsTests {
-    /// The fields, or the error code.
+    /// Returns the fields, or the code of the error.
     private func read(_ bytes: some Collection<UInt8>) -> (fields: [String: [UInt8]], code: BadFields.Code?) {
         do throws(BadFields) {
             let form = try FormFields(Array(bytes).span)
@@ -46,7 +46,7 @@ import Testing
             ("%ed%a0%80=a", .notUTF8),
         ] as [(String, BadFields.Code)]
     )
-    func `ambiguous form fields are refused`(body: String, code: BadFields.Code) {
+    func `ambiguous form fields are rejected`(body: String, code: BadFields.Code) {
         #expect(read(body.utf8).code == code)
     }
 
@@ -68,12 +68,14 @@ import Testing
         #expect(form.secret("c") == nil)
     }
 
-    @Test func `an error names a position and does not quote the form`() {
-        #expect("\(BadFields(.nul, at: 4))" == "a NUL, at byte 4")
+    @Test func `an error contains the position but no text of the form`() {
+        #expect("\(BadFields(.nul, at: 4))" == "a NUL character, at byte 4")
         #expect(throws: BadFields(.malformedPercent, at: 0)) { try FormFields(Array("password=%zz".utf8).span) }
     }
 
-    /// The other direction, written for the test: every byte in one of the ways it may be written.
+    /// Encodes bytes for the test.
+    ///
+    /// Each byte is encoded randomly in one of its valid spellings.
     private func encode(_ bytes: [UInt8], _ random: inout Random) -> String {
         bytes.map { byte in
             let character = Character(Unicode.Scalar(byte))
@@ -84,7 +86,7 @@ import Testing
         }.joined()
     }
 
-    @Test func `encoded text is decoded to the same text`() {
+    @Test func `random encoded bytes are decoded to the same bytes`() {
         var random = Random(seed: 11)
         for _ in 0..<2000 {
             var fields: [String: [UInt8]] = [:]
@@ -97,7 +99,7 @@ import Testing
         }
     }
 
-    @Test func `random forms do not crash the reader, and no accepted value contains NUL`() {
+    @Test func `random forms do not crash the parser, and no accepted value contains a NUL character`() {
         var random = Random(seed: 12)
         let alphabet = Array("ab=&%+0f \u{0}\u{7F}".utf8) + [0xC3, 0xA9, 0xFF]
         var (accepted, refused) = (0, 0)

@@ -5,10 +5,14 @@ internal import Bytes
 internal import RealmKit
 
 extension Secret {
-    /// The bytes as text, in memory that is not wiped; nil if they are not UTF-8.
+    /// The bytes as text; nil if they are not UTF-8.
+    ///
+    /// The memory of the text is not wiped.
     var utf8Text: UTF8Text? { withBytes { UTF8Text(validating: $0) } }
 
-    /// True if the bytes are UTF-8; they are checked without a copy.
+    /// True if the bytes are UTF-8.
+    ///
+    /// The check does not copy the bytes.
     var isUTF8: Bool {
         withBytes { bytes in
             do throws(UTF8.ValidationError) {

@@ -9,25 +9,25 @@ import Testing
 
 @testable import Sessions
 
-/// Random sequences of operations, compared with a simple model.
-struct PropertyTests {
-    private struct Known {
+/// Tests that compare random operations on a session table with a simple model.
+struct SessionModelTests {
+    private struct ModelSession {
         let user: String
         let session: Session
         let token: OpaqueToken
         let created: Int
         var seen: Int
-        /// The order of uses, for those in the same second.
-        var turn: Int
-        var end: SessionEnd?
+        /// The number of the last use, which orders uses in the same second.
+        var useNumber: Int
+        var end: SessionEndCause?
     }
 
     private struct Model {
         let (idle, absolute, perUser, total): (Int, Int, Int, Int)
-        var all: [Known] = []
-        var turn = 0
+        var all: [ModelSession] = []
+        var useNumber = 0
 
-        func isLive(_ known: Known, _ now: Int) -> Bool {
+        func isLive(_ known: ModelSession, _ now: Int) -> Bool {
             known.end == nil && now < known.seen + idle && now < known.created + absolute
         }
 
@@ -41,14 +41,14 @@ struct PropertyTests {
         }
 
         mutating func touch(_ index: Int, _ now: Int) {
-            turn += 1
+            useNumber += 1
             all[index].seen = now
-            all[index].turn = turn
+            all[index].useNumber = useNumber
         }
     }
 
     @Test(arguments: 0..<30)
-    func `random operations agree with a model, and the store holds the live sessions`(
+    func `random operations give the same result as a model, and the store contains the live sessions`(
         seed: UInt64
     ) async throws {
         var random = Random(seed: seed)
@@ -71,7 +71,7 @@ struct PropertyTests {
         )
         var now = 0
         for _ in 0..<400 {
-            // Two uses at the same time would have no defined order.
+            // The order of two uses at the same time is not defined.
             let pause = 1 + (random.below(4) == 0 ? random.below(30) : 0)
             now += pause
             fixture.pass(pause)
@@ -82,23 +82,23 @@ struct PropertyTests {
                 let replaced = live.isEmpty || random.below(3) > 0 ? nil : random.pick(live)
                 var ending = Set([replaced].compactMap(\.self))
                 let own = live.filter { model.all[$0].user == user && !ending.contains($0) }
-                let tooMany = own.sorted { model.all[$0].turn < model.all[$1].turn }
+                let tooMany = own.sorted { model.all[$0].useNumber < model.all[$1].useNumber }
                     .prefix(max(0, own.count + 1 - perUser))
                 ending.formUnion(tooMany)
                 if live.count - ending.count < total {
                     let begun = try await fixture.begin(user, replacing: replaced.map { model.all[$0].session })
                     model.sweep(now)
                     if let replaced { model.all[replaced].end = .replaced }
-                    for index in tooMany { model.all[index].end = .limit }
-                    model.turn += 1
+                    for index in tooMany { model.all[index].end = .tooManySessions }
+                    model.useNumber += 1
                     model.all.append(
-                        Known(
+                        ModelSession(
                             user: user,
                             session: begun.session,
                             token: begun.token,
                             created: now,
                             seen: now,
-                            turn: model.turn
+                            useNumber: model.useNumber
                         )
                     )
                 } else {
@@ -137,7 +137,7 @@ struct PropertyTests {
         }
         fixture.table.sweep()
         model.sweep(now)
-        try await fixture.table.settle()
+        try await fixture.table.processCommandsAndRemovals()
         #expect(model.all.map(\.session.end) == model.all.map(\.end))
         #expect(fixture.table.count == model.live(now).count)
         #expect(Set(store.records.map(\.id)) == Set(model.live(now).map { model.all[$0].session.id }))
@@ -194,10 +194,10 @@ struct PropertyTests {
             try await group.waitForAll()
         }
         for user in 0..<4 { #expect(fixture.table.sessions(of: try fixture.user("user\(user)")).count <= 3) }
-        try await fixture.table.settle()
+        try await fixture.table.processCommandsAndRemovals()
         #expect(Set(store.records.map(\.id)) == Set(fixture.table.sessions.map(\.id)))
         fixture.table.end(.administrator) { _ in true }
-        try await fixture.table.settle()
+        try await fixture.table.processCommandsAndRemovals()
         #expect(store.records.isEmpty)
         fixture.table.state.withLock { state in
             #expect(state.byToken.isEmpty)

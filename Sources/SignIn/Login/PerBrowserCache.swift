@@ -4,24 +4,30 @@
 internal import OpenSSLKit
 internal import Synchronization
 
-/// A cache with one value per browser, such as a rejected user name, for a bounded number of browsers.
-final class BoundedCache<Value: Sendable>: Sendable {
+/// A cache with one value for each browser, such as a rejected user name.
+///
+/// The number of browsers is limited.
+final class PerBrowserCache<Value: Sendable>: Sendable {
     private struct State {
         var values: [Digest: Value] = [:]
         var order: [Digest] = []
     }
 
-    private let bound: Int
+    private let capacity: Int
     private let state = Mutex(State())
 
-    /// - Parameter bound: The number of browsers.
-    init(bound: Int = 1000) { self.bound = bound }
+    /// An empty cache.
+    ///
+    /// - Parameter capacity: The maximum number of browsers.
+    init(capacity: Int = 1000) { self.capacity = capacity }
 
-    /// Stores a value; the oldest value is evicted if there are too many.
+    /// Stores a value.
+    ///
+    /// If there are too many values, the oldest value is evicted.
     func put(_ value: Value, for browser: Digest) {
         state.withLock { state in
             if state.values.updateValue(value, forKey: browser) == nil { state.order.append(browser) }
-            if state.order.count > bound { state.values[state.order.removeFirst()] = nil }
+            if state.order.count > capacity { state.values[state.order.removeFirst()] = nil }
         }
     }
 

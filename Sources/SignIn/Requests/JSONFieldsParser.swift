@@ -4,9 +4,13 @@
 internal import Bytes
 internal import RealmKit
 
-/// The parser of ``JSONFields``: each function reads from a position, and moves it behind the text it has read.
-enum JSONReading {
-    /// Reads an object, which must be all of the bytes.
+/// The parser of ``JSONFields``.
+///
+/// Each function parses the text at a position, and moves the position to the end of the parsed text.
+enum JSONFieldsParser {
+    /// Parses an object.
+    ///
+    /// There must be no other text after the object.
     static func object(_ bytes: Span<UInt8>, _ position: inout Int) throws(BadFields) -> [UTF8Text: JSONFields.Value] {
         var values: [UTF8Text: JSONFields.Value] = [:]
         try expect(UInt8(ascii: "{"), bytes, &position)
@@ -21,7 +25,7 @@ enum JSONReading {
                 guard values.count < JSONFields.maximumCount else { throw BadFields(.tooMany, at: start) }
                 try expect(UInt8(ascii: ":"), bytes, &position)
                 values[name] = try value(bytes, &position)
-            } while try goesOn(bytes, &position, until: UInt8(ascii: "}"))
+            } while try hasNextElement(bytes, &position, until: UInt8(ascii: "}"))
         }
         guard peek(bytes, &position) == nil else { throw BadFields(.syntax, at: position) }
         return values
@@ -33,16 +37,16 @@ enum JSONReading {
         case quote: return .string(try string(bytes, &position))
         case UInt8(ascii: "["): return .strings(try strings(bytes, &position))
         case UInt8(ascii: "t"):
-            try word("true", bytes, &position)
+            try literal("true", bytes, &position)
             return .boolean(true)
         case UInt8(ascii: "f"):
-            try word("false", bytes, &position)
+            try literal("false", bytes, &position)
             return .boolean(false)
         case UInt8(ascii: "n"):
-            try word("null", bytes, &position)
+            try literal("null", bytes, &position)
             return .null
         case UInt8(ascii: "0")...UInt8(ascii: "9"): return .integer(try integer(bytes, &position))
-        default: throw notTaken(first, at: position)
+        default: throw unsupportedValue(first, at: position)
         }
     }
 
@@ -55,14 +59,16 @@ enum JSONReading {
         }
         repeat {
             guard let first = peek(bytes, &position) else { throw BadFields(.syntax, at: position) }
-            guard first == quote else { throw notTaken(first, at: position) }
+            guard first == quote else { throw unsupportedValue(first, at: position) }
             guard strings.count < JSONFields.maximumCount else { throw BadFields(.tooMany, at: position) }
             strings.append(try string(bytes, &position))
-        } while try goesOn(bytes, &position, until: UInt8(ascii: "]"))
+        } while try hasNextElement(bytes, &position, until: UInt8(ascii: "]"))
         return strings
     }
 
-    /// Reads a whole number of up to nine digits; no field needs a longer number or a fraction.
+    /// Parses an integer of up to nine digits.
+    ///
+    /// No field needs a longer number or a fraction.
     private static func integer(_ bytes: Span<UInt8>, _ position: inout Int) throws(BadFields) -> Int {
         let start = position
         var number = 0
@@ -71,15 +77,15 @@ enum JSONReading {
             position += 1
         }
         let hasLeadingZero = bytes[start] == UInt8(ascii: "0") && position > start + 1
-        // A further digit, a fraction or an exponent.
-        let goesOn =
+        // True before a further digit, a fraction or an exponent.
+        let isTooLong =
             position < bytes.count && (".eE".utf8.contains(bytes[position]) || (0x30...0x39).contains(bytes[position]))
-        guard !hasLeadingZero, !goesOn else { throw BadFields(.number, at: start) }
+        guard !hasLeadingZero, !isTooLong else { throw BadFields(.number, at: start) }
         return number
     }
 
-    /// Returns the reason why a value that begins with a character is rejected.
-    private static func notTaken(_ first: UInt8, at position: Int) -> BadFields {
+    /// Returns the error for an unsupported value, by its first byte.
+    private static func unsupportedValue(_ first: UInt8, at position: Int) -> BadFields {
         switch first {
         case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): BadFields(.number, at: position)
         case UInt8(ascii: "{"), UInt8(ascii: "["): BadFields(.nested, at: position)
@@ -97,7 +103,7 @@ enum JSONReading {
         var end = start
         while end < bytes.count, bytes[end] != quote { end += bytes[end] == backslash ? 2 : 1 }
         guard end < bytes.count else { throw BadFields(.syntax, at: position) }
-        // An escape never decodes to more bytes than it has itself.
+        // A decoded escape sequence is never longer than the encoded sequence.
         let secret = try Secret(capacity: end - start) { output throws(BadFields) in
             var index = start
             while index < end {
@@ -121,9 +127,9 @@ enum JSONReading {
         _ index: inout Int,
         into output: inout OutputSpan<UInt8>
     ) throws(BadFields) {
-        let place = index - 1
+        let start = index - 1
         index += 1
-        switch bytes[place + 1] {
+        switch bytes[start + 1] {
         case quote: output.append(quote)
         case backslash: output.append(backslash)
         case UInt8(ascii: "/"): output.append(UInt8(ascii: "/"))
@@ -133,35 +139,35 @@ enum JSONReading {
         case UInt8(ascii: "r"): output.append(0x0D)
         case UInt8(ascii: "t"): output.append(0x09)
         case UInt8(ascii: "u"):
-            for byte in UTF8.encode(try scalar(bytes, &index, place)) ?? .init() { output.append(byte) }
-        default: throw BadFields(.badEscape, at: place)
+            for byte in UTF8.encode(try scalar(bytes, &index, start)) ?? .init() { output.append(byte) }
+        default: throw BadFields(.badEscape, at: start)
         }
     }
 
-    /// Reads the scalar of one escape, or of two that are a surrogate pair.
+    /// Parses a `\u` escape sequence, or two sequences that form a surrogate pair.
     private static func scalar(
         _ bytes: Span<UInt8>,
         _ index: inout Int,
-        _ place: Int
+        _ start: Int
     ) throws(BadFields) -> Unicode.Scalar {
-        let first = try unit(bytes, &index, place)
-        guard first != 0 else { throw BadFields(.nul, at: place) }
+        let first = try unit(bytes, &index, start)
+        guard first != 0 else { throw BadFields(.nul, at: start) }
         if let scalar = Unicode.Scalar(first) { return scalar }
         guard first < 0xDC00, index + 1 < bytes.count, bytes[index] == backslash, bytes[index + 1] == UInt8(ascii: "u")
-        else { throw BadFields(.loneSurrogate, at: place) }
+        else { throw BadFields(.loneSurrogate, at: start) }
         index += 2
-        let second = try unit(bytes, &index, place)
+        let second = try unit(bytes, &index, start)
         guard second >= 0xDC00, second < 0xE000,
             let scalar = Unicode.Scalar(0x10000 + (first - 0xD800) << 10 + (second - 0xDC00))
-        else { throw BadFields(.loneSurrogate, at: place) }
+        else { throw BadFields(.loneSurrogate, at: start) }
         return scalar
     }
 
-    private static func unit(_ bytes: Span<UInt8>, _ index: inout Int, _ place: Int) throws(BadFields) -> UInt32 {
-        guard index + 4 <= bytes.count else { throw BadFields(.badEscape, at: place) }
+    private static func unit(_ bytes: Span<UInt8>, _ index: inout Int, _ start: Int) throws(BadFields) -> UInt32 {
+        guard index + 4 <= bytes.count else { throw BadFields(.badEscape, at: start) }
         var unit: UInt32 = 0
         for _ in 0..<4 {
-            guard let digit = Hexadecimal.value(of: bytes[index]) else { throw BadFields(.badEscape, at: place) }
+            guard let digit = Hexadecimal.value(of: bytes[index]) else { throw BadFields(.badEscape, at: start) }
             unit = unit << 4 | UInt32(digit)
             index += 1
         }
@@ -170,7 +176,7 @@ enum JSONReading {
 
     // MARK: Tokens
 
-    /// Skips white space and returns the byte behind it; nil at the end.
+    /// Skips white space and returns the next byte; nil at the end of the text.
     private static func peek(_ bytes: Span<UInt8>, _ position: inout Int) -> UInt8? {
         while position < bytes.count {
             switch bytes[position] {
@@ -186,8 +192,10 @@ enum JSONReading {
         position += 1
     }
 
-    /// Reads the delimiter between two elements, or behind the last; returns true if another element follows.
-    private static func goesOn(
+    /// Parses the delimiter after an element.
+    ///
+    /// Returns true if another element follows.
+    private static func hasNextElement(
         _ bytes: Span<UInt8>,
         _ position: inout Int,
         until close: UInt8
@@ -198,7 +206,7 @@ enum JSONReading {
         return next != close
     }
 
-    private static func word(
+    private static func literal(
         _ text: StaticString,
         _ bytes: Span<UInt8>,
         _ position: inout Int

@@ -4,19 +4,19 @@
 internal import Bytes
 internal import RealmKit
 
-/// The content of the body of a `POST /session`.
+/// The body of a `POST /session` request.
 enum SessionRequest {
     /// A sign-in.
     case login(name: UTF8Text, password: Secret, realm: UTF8Text?)
     /// The answers to the open question of a login.
     case answers(number: Int, [Secret?])
 
-    /// Reads a body; nil for a type that is not supported.
+    /// Parses a body; nil if its type is not supported.
     ///
     /// - Parameters:
-    ///   - type: The body's type, without parameters and in lower case.
+    ///   - type: The media type of the body, in lower case and without parameters.
     ///   - body: The body.
-    /// - Throws: ``BadFields`` for a body that does not have the format of its type, or lacks a required field.
+    /// - Throws: ``BadFields`` if the body is malformed or a required field is missing.
     init?(_ type: UTF8Text, _ body: Span<UInt8>) throws(BadFields) {
         switch type {
         case "application/json": try self.init(JSONFields(body))
@@ -38,7 +38,7 @@ enum SessionRequest {
             switch fields.value("realm") {
             case nil: self = .login(name: name, password: password, realm: nil)
             case .string(let realm)?: self = .login(name: name, password: password, realm: realm.utf8Text)
-            // A client that names a realm must not be signed in at another one.
+            // A client that names a realm must not be signed in at another realm.
             case .strings?, .boolean?, .integer?, .null?: throw BadFields(.type, at: 0)
             }
         }

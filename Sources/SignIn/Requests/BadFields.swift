@@ -1,27 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// The reason why the fields of a form, a query or a JSON object are rejected; it contains nothing of the fields.
+/// The reason why a form, a query or a JSON object is rejected.
 ///
-/// Two errors are equal when their codes are.
+/// It contains no text of the request.
+///
+/// Two errors are equal if their codes are equal.
 struct BadFields: Error, Sendable, Hashable, CustomStringConvertible {
     /// The reasons.
     enum Code: String, Sendable, Hashable, CaseIterable {
         case tooLong = "too many bytes"
         case tooMany = "too many fields or elements"
-        case repeated = "a name that occurs twice"
+        case repeated = "a duplicate name"
         case malformedPercent = "a percent sign without two hexadecimal digits"
         case notUTF8 = "bytes that are not UTF-8"
-        case nul = "a NUL"
+        case nul = "a NUL character"
         case syntax = "a syntax error"
         case controlCharacter = "a control character in a string"
         case badEscape = "an unknown escape sequence"
-        case loneSurrogate = "a surrogate without its pair"
-        case number = "a number that is not a whole number of up to nine digits"
+        case loneSurrogate = "a surrogate that is not part of a pair"
+        case number = "a number that is not an integer of up to nine digits"
         /// A required field is missing.
         case missing = "a required field is missing"
-        /// A field has a value of a type that is not accepted.
-        case type = "a value of a type that is not accepted"
+        /// The value of a field has an unsupported type.
+        case type = "a value of an unsupported type"
         case nested = "a nested object or array"
     }
 

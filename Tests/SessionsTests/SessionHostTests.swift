@@ -7,12 +7,12 @@ import Testing
 
 @testable import Sessions
 
-/// The hosts of sessions.
-struct HostTests {
+/// Tests of the hosts of sessions.
+struct SessionHostTests {
     private let here = SessionFixture.host("app.example")
     private let elsewhere = SessionFixture.host("www.example")
 
-    @Test func `a session is found only at its host, and use at another host does not change it`() async throws {
+    @Test func `a session is found only at its host, and a request at another host does not change it`() async throws {
         let fixture = SessionFixture()
         let (session, token) = try await fixture.begin(at: here)
         let end = session.idleExpiry
@@ -45,7 +45,7 @@ struct HostTests {
         #expect(found.id == session.id && found.host == here)
     }
 
-    @Test func `a user's sessions are those of all hosts`() async throws {
+    @Test func `the sessions of a user include those at all hosts`() async throws {
         let fixture = SessionFixture()
         let (session, _) = try await fixture.begin(at: here)
         fixture.pass(1)
@@ -56,12 +56,12 @@ struct HostTests {
     @Test(arguments: [
         "", "A.example", "a b", "a\u{301}", "a/b", "a@b", "a%", String(repeating: "a", count: 256), "\u{212A}",
     ])
-    func `an invalid host is refused`(text: String) {
+    func `an invalid host is rejected`(text: String) {
         #expect(SessionHost(text) == nil)
     }
 
     @Test(arguments: ["a", "app.example", "192.0.2.1", "[2001:db8::1]", "a_b-c", String(repeating: "a", count: 255)])
-    func `hosts are names in lower case and addresses`(text: String) {
+    func `lower-case names and addresses are valid hosts`(text: String) {
         #expect(SessionHost(text)?.name == text)
         #expect(SessionHost(text) == SessionHost(text))
         #expect(SessionHost(text) != SessionHost("b"))

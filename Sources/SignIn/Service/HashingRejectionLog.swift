@@ -6,11 +6,11 @@ internal import Passwords
 internal import Synchronization
 
 /// Logs the password checks that the hashing pool has rejected, at most every ten seconds.
-final class HashingReport: Sendable {
-    private static let pause = Duration.seconds(10)
+final class HashingRejectionLog: Sendable {
+    private static let minimumInterval = Duration.seconds(10)
 
     private struct State {
-        /// The number of rejected checks at the last log line.
+        /// The number of rejected checks that are already logged.
         var logged = 0
         var last: ContinuousClock.Instant?
     }
@@ -29,19 +29,21 @@ final class HashingReport: Sendable {
     ///   - now: The current time.
     func logRejections(of pool: HashingPool, now: ContinuousClock.Instant = .now) {
         let numbers = pool.statistics
-        let refused = numbers.refused + numbers.timedOut
-        let news = state.withLock { state -> Int in
-            // The numbers of a new pool begin at zero.
-            if refused < state.logged { state.logged = 0 }
-            guard refused > state.logged, state.last.map({ now - $0 >= Self.pause }) ?? true else { return 0 }
-            defer { state = State(logged: refused, last: now) }
-            return refused - state.logged
+        let rejected = numbers.refused + numbers.timedOut
+        let newRejections = state.withLock { state -> Int in
+            // The counts of a new pool begin at zero.
+            if rejected < state.logged { state.logged = 0 }
+            guard rejected > state.logged, state.last.map({ now - $0 >= Self.minimumInterval }) ?? true else {
+                return 0
+            }
+            defer { state = State(logged: rejected, last: now) }
+            return rejected - state.logged
         }
-        guard news > 0 else { return }
+        guard newRejections > 0 else { return }
         logger.warning(
             "password checks were refused, as too many were waiting",
             metadata: [
-                "refused": "\(news)", "waiting": "\(numbers.waiting)", "running": "\(numbers.running)",
+                "refused": "\(newRejections)", "waiting": "\(numbers.waiting)", "running": "\(numbers.running)",
                 "workers": "\(pool.settings.workers)",
             ]
         )

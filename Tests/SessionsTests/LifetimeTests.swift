@@ -7,8 +7,8 @@ import Testing
 
 @testable import Sessions
 
-/// The life time of sessions, and how they are found.
-struct LifeTests {
+/// Tests of finding sessions and of their lifetime.
+struct LifetimeTests {
     @Test func `a session is found by its token, its id and its user`() async throws {
         let fixture = SessionFixture()
         let (session, token) = try await fixture.begin()
@@ -25,7 +25,7 @@ struct LifeTests {
         #expect(session.created == fixture.wall.now)
     }
 
-    @Test func `an idle session expires to the nanosecond, even before the sweep`() async throws {
+    @Test func `an idle session expires at the exact nanosecond, even before the sweep`() async throws {
         let fixture = SessionFixture { $0.idle = .seconds(100) }
         let (session, token) = try await fixture.begin()
         fixture.clock.advance(by: .seconds(100) - .nanoseconds(1))
@@ -44,7 +44,7 @@ struct LifeTests {
         #expect(fixture.ends.all.count == 1)
     }
 
-    @Test func `use extends a session, polling does not, and nothing extends the absolute end`() async throws {
+    @Test func `a use extends the idle end, polling does not, and nothing extends the absolute end`() async throws {
         let fixture = SessionFixture {
             $0.idle = .seconds(100)
             $0.absolute = .seconds(250)
@@ -71,7 +71,9 @@ struct LifeTests {
         #expect(fixture.ends.all == ["bob: idle", "ann: absolute"])
     }
 
-    @Test func `times are shown by the wall clock, and setting it does not move an end`() async throws {
+    @Test func `displayed times follow the wall clock, but setting it does not change when a session ends`()
+        async throws
+    {
         let fixture = SessionFixture {
             $0.idle = .seconds(1000)
             $0.absolute = .seconds(5000)
@@ -90,7 +92,7 @@ struct LifeTests {
         #expect(fixture.table.session(token, at: SessionFixture.host, isActivity: true) == nil)
     }
 
-    @Test func `settings apply to new sessions, and to others at their next use`() async throws {
+    @Test func `new settings apply to new sessions at once and to other sessions at their next use`() async throws {
         let fixture = SessionFixture { $0.idle = .seconds(1000) }
         let (session, token) = try await fixture.begin()
         var settings = fixture.table.settings
@@ -125,7 +127,7 @@ struct LifeTests {
         #expect(fixture.ends.all == ["ann: logout"])
     }
 
-    @Test func `a sign-out completes although its client has disconnected`() async throws {
+    @Test func `a sign-out completes even if the client disconnects`() async throws {
         let store = MemoryStore()
         let fixture = SessionFixture(store: store)
         let (session, _) = try await fixture.begin()
@@ -137,7 +139,7 @@ struct LifeTests {
         #expect(store.records.isEmpty)
     }
 
-    @Test func `settings of any length keep a session's ends in range`() async throws {
+    @Test func `settings with extreme durations do not overflow the end of a session`() async throws {
         for longest in [Duration.seconds(Int64.max), .seconds(400 * 31_557_600), .seconds(18_446_744_073)] {
             let fixture = SessionFixture {
                 $0.idle = longest
@@ -154,11 +156,11 @@ struct LifeTests {
         }
     }
 
-    @Test func `values kept with a session are found by key and type, and their number is bounded`() async throws {
+    @Test func `cached responses of a session are found by key and type, and their number is limited`() async throws {
         let (session, _) = try await SessionFixture().begin()
         #expect(session.responses.response(for: 1) { 1 } == 1)
         #expect(session.responses.response(for: 2) { session.responses.response(for: 1) { 2 } + 10 } == 11)
-        // Another type under the key takes its place.
+        // A response of another type under the same key replaces it.
         #expect(session.responses.response(for: 1) { "text" } == "text")
         #expect(session.responses.response(for: 1) { "other" } == "text")
         for key in 0..<100 { #expect(session.responses.response(for: key + 100) { key } == key) }

@@ -38,7 +38,7 @@ import Testing
             (String(repeating: " ", count: 512) + "Firefox/1 Linux", "Unknown device"),
         ]
     )
-    func `a device is named after its User-Agent`(field: String, name: String) {
+    func `the device name is determined by the User-Agent field`(field: String, name: String) {
         #expect(DeviceName.of(field.utf8Span.span) == name)
     }
 
