@@ -5,31 +5,32 @@ internal import RealmKit
 
 /// The result of an attempt on one account.
 enum AttemptResult: Sendable, Equatable {
-    /// A success, which clears the account's failures.
+    /// A success. It clears the failures of the account.
     case success
-    /// A wrong password, or one that may be wrong.
+    /// A password that is wrong or may be wrong.
     case failure
-    /// A wrong password, in a login that another realm has accepted.
-    case uncounted(GuessMark)
-    /// No information about a password.
-    case neither
+    /// A wrong password in a login that another realm accepted.
+    case acceptedElsewhere(GuessMark)
+    /// The attempt shows nothing about a password.
+    case notCounted
 }
 
 extension LoginReport {
-    /// The result of the login for a throttle.
+    /// The result of the login for the throttle.
     ///
-    /// It depends on the presented secret, and on outages during which no user could have logged in; never on the findings
-    /// of a module, or on which module rejected last.
+    /// It depends on the presented secret, and on outages during which no user could have logged in. It never depends on
+    /// the reason for which a module rejected the login, or on which module rejected it last.
     var result: AttemptResult {
         guard let refusal else { return .success }
-        if let outage, outage.excludesSuccess { return .neither }
+        if let outage, outage.excludesSuccess { return .notCounted }
         switch refusal.failure {
         case .wrongCredentials, .unknownUser, .unusableCredential, .locked, .disabled, .accountExpired,
             .credentialExpired, .permissionDenied:
             return .failure
-        // A missing code or an outage behind the password must not confirm that the password is right.
+        // A code may be missing, or a module unavailable, after the password was accepted. If such a login did not count,
+        // an attacker would learn that the password is right.
         case .unavailable, .internalError, .missingCredential:
-            return presentedSecret ? .failure : .neither
+            return presentedSecret ? .failure : .notCounted
         }
     }
 }
