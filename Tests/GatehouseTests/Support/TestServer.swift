@@ -107,7 +107,7 @@ final class TestServer: Sendable {
             signIn: signIn,
             responses: PreparedResponses(ResponseRenderer(rules: configuration.rules, context: context)),
             proxies: TrustedProxies(settings.trustedProxies, setForwardedHost: settings.trustsForwardedHost),
-            log: AccessLog(log.logger, clock: SystemClock(), isOn: true),
+            log: AccessLog(log.logger, clock: SystemClock(), isEnabled: true),
             lanes: lanes
         )
     }
