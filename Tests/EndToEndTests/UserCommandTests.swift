@@ -155,7 +155,7 @@ import Testing
         let nameless = try People(configuration)
         #expect(
             try await nameless.gatehouse("user", "list")
-                == (2, "", "name a realm with --realm; the configuration has no default-realm\n")
+                == (2, "", "--realm is missing, and the configuration has no default-realm\n")
         )
         let others = try People(
             "realm xtech { class StartWithRealm; } login xtechMyRealm { DenyLoginModule required; }"

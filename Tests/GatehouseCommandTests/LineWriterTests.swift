@@ -33,14 +33,14 @@ import Testing
     @Test func `the count of lost lines is written as soon as the stream is read again`() throws {
         let pipe = Pipe()
         let writer = LineWriter(pipe.fileHandleForWriting.fileDescriptor)
-        writer.write(String(repeating: "x", count: LineWriter.bound - 10))
+        writer.write(String(repeating: "x", count: LineWriter.maximumWaiting - 10))
         // The first bytes have arrived: the line is being written, and there is no space for another.
         var text = pipe.fileHandleForReading.availableData
         for _ in 0..<5 { writer.write("dropped\(String(repeating: "!", count: 20))") }
         let last = Data("gatehouse: 5 lines were lost: this stream was not read\n".utf8)
         let reader = LineReader(pipe)
         while text.suffix(last.count) != last, let more = reader.available() { text += more }
-        #expect(text.count == LineWriter.bound - 9 + last.count)
+        #expect(text.count == LineWriter.maximumWaiting - 9 + last.count)
     }
 
     @Test func `lines are written in order`() throws {

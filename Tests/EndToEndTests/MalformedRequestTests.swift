@@ -6,7 +6,7 @@ import Testing
 
 /// The built server with malformed requests.
 @Suite(.enabled(if: Program.system("openssl") != nil, "openssl is not installed"))
-struct RawClientTests {
+struct MalformedRequestTests {
     private static func configuration(headerTime: String = "10s") -> String {
         """
         default-realm xtech;
