@@ -214,7 +214,7 @@ import Testing
         let finished = try await Program.run(Program.built(words[0]), Array(words.dropFirst()))
         #expect(finished.status == 2 && finished.output.isEmpty)
         let first = """
-            Error: --password is refused, as every user of this machine can read arguments. \
+            Error: --password is refused, because every user of this machine can read arguments. \
             Type the password at the prompt, or use --password-stdin to read it from standard input.
 
             """
