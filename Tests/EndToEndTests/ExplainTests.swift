@@ -49,7 +49,7 @@ import Testing
         #expect(!beginning.contains("is allowed") || finished.output.contains(": decides"))
     }
 
-    @Test func `the groups of a user come from the realm, unless they are given`() async throws {
+    @Test func `the realm returns the groups of a user, unless --groups is given`() async throws {
         #expect(try await people.add("eve", "--group", "Staff").status == 0)
         let edit = ["explain", "GET", "https://app.example.com/edit", "--user"]
         for (words, status, text) in [
