@@ -132,7 +132,7 @@ final class FailingStore: SessionStore {
     private let isFailing = Mutex(false)
     private let removing = Mutex<(@Sendable () -> Void)?>(nil)
 
-    func setFailing(_ isFailing: Bool) { isFailing.withLock { $0 = isFailing } }
+    func setFailing(_ isFailing: Bool) { self.isFailing.withLock { $0 = isFailing } }
 
     /// Sets a closure that runs before sessions are removed.
     func whenRemoving(_ body: (@Sendable () -> Void)?) { removing.withLock { $0 = body } }
