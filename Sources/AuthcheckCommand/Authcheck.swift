@@ -13,13 +13,18 @@ public import RealmKit
 public enum Authcheck {
     /// Runs the command with the process's arguments and ends the process.
     ///
-    /// The exit status is 0 when the user is accepted, 1 when refused, 2 when the arguments are wrong, 3 when the
-    /// configuration is wrong, 4 when the realm could not decide.
+    /// The exit status:
+    ///
+    /// - 0: the realm has accepted the user.
+    /// - 1: the realm has refused the user.
+    /// - 2: the arguments are wrong.
+    /// - 3: the configuration is wrong.
+    /// - 4: the realm could not decide.
     ///
     /// - Parameters:
-    ///   - kinds: The types of realms and modules that are linked in.
-    ///   - state: The services of the state folder: `.store` of StoreServices for realms that keep users there, and for
-    ///     the locks that a server has recorded.
+    ///   - kinds: The types of realms and modules that the program contains.
+    ///   - state: The services of the state folder. With `.store` of StoreServices, realms can read users in the store,
+    ///     and the command checks the locks that a server has stored.
     public static func main(_ kinds: [RealmKind], state: ProgramState = .none) async -> Never {
         exit(await run(Array(CommandLine.arguments.dropFirst()), kinds: kinds, state: state).rawValue)
     }
@@ -38,8 +43,8 @@ public enum Authcheck {
             let full = AuthcheckOptions.fullMessage(for: error)
             let message = Printable.text(PasswordArgument.message(arguments, insteadOf: full) ?? full)
             Output.write(message, to: isHelp ? STDOUT_FILENO : STDERR_FILENO)
-            // A user may be called --help, and status 0 grants access in scripts. So only --help as the single argument
-            // returns 0.
+            // In a script, status 0 may grant access, and a user may have the name --help. Therefore --help returns 0
+            // only if it is the single argument.
             return isHelp && arguments.count == 1 ? .accepted : .usage
         }
         let username: Username
@@ -95,7 +100,9 @@ public enum Authcheck {
 }
 
 extension Authcheck {
-    /// The configuration's authenticator, which rejects accounts that a server has locked.
+    /// Returns the authenticator of a configuration.
+    ///
+    /// It rejects accounts that a server has locked.
     private static func authenticator(of configuration: Configuration, isQuiet: Bool) async -> Authenticator {
         guard let lockouts = configuration.services[RecordedLockouts.self] else { return configuration.authenticator }
         do {

@@ -6,13 +6,13 @@ internal import CommandSupport
 
 /// The arguments of `authcheck`.
 ///
-/// None of them is a password: every user of a machine can read the arguments of its processes.
+/// A password cannot be an argument, because every user of a machine can read the arguments of processes.
 struct AuthcheckOptions: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "authcheck",
         abstract: "Test whether a realm accepts a user.",
         discussion: """
-            The command prompts for a password on the terminal, and only if a module of the realm needs one.
+            If a module of the realm needs a password, the command prompts for it on the terminal.
 
             Exit status: 0 accepted, 1 refused, 2 wrong arguments, 3 wrong configuration, 4 the realm could not decide.
             """
@@ -22,20 +22,20 @@ struct AuthcheckOptions: ParsableCommand {
 
     @Flag(
         name: .long,
-        help: "Read the password from the first line of standard input, a one-time code from the second."
+        help: "Read the password from the first line of standard input, and a one-time code from the second line."
     )
     var passwordStdin = false
 
-    @Option(name: .long, help: ArgumentHelp("The name of the service that modules see.", valueName: "name"))
+    @Option(name: .long, help: ArgumentHelp("The name of the service, for the modules.", valueName: "name"))
     var service = "authcheck"
 
-    @Flag(name: .long, help: "Show every call of a module, and its outcome.")
+    @Flag(name: .long, help: "Print every call of a module and its outcome.")
     var trace = false
 
     @Flag(name: .long, help: "Print the result as JSON.")
     var json = false
 
-    @Flag(name: .long, help: "Do not print the result; the exit status shows it.")
+    @Flag(name: .long, help: "Print nothing; the exit status is the result.")
     var quiet = false
 
     @Argument(help: "The realm.")

@@ -4,7 +4,7 @@
 internal import CommandSupport
 internal import RealmKit
 
-/// A report as JSON for programs: one object on one line.
+/// The report of a login as JSON: one object on one line.
 enum ReportJSON {
     private struct Report: Encodable {
         let realm: String
@@ -65,7 +65,7 @@ enum ReportJSON {
         do {
             return try PrintableJSON.text(object)
         } catch {
-            // Strings and numbers always encode. If they did not, a script must not read an acceptance.
+            // Encoding strings and numbers does not fail. If it did, the result must not be an acceptance.
             return #"{"accepted":false,"reason":"internal-error"}"#
         }
     }
@@ -85,7 +85,7 @@ extension Refusal {
 }
 
 extension Duration {
-    /// The whole nanoseconds, at most `Int64.max`.
+    /// The number of whole nanoseconds, at most `Int64.max`.
     var wholeNanoseconds: Int64 {
         let (seconds, attoseconds) = components
         let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)

@@ -4,7 +4,7 @@
 internal import CommandSupport
 internal import RealmKit
 
-/// A report as text for administrators.
+/// The report of a login as text for administrators.
 enum ReportText {
     static func text(_ report: LoginReport, trace: Bool) -> String {
         var lines: [String] = []
@@ -68,6 +68,6 @@ extension LoginStep.State {
 }
 
 extension LoginFailure {
-    /// The kind in words, as in "wrong credentials".
+    /// The failure in words, such as "wrong credentials".
     var words: String { code.split(separator: "-").joined(separator: " ") }
 }

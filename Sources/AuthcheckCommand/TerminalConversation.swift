@@ -7,7 +7,7 @@ internal import Glibc
 internal import RealmKit
 internal import Synchronization
 
-/// A conversation with the user at the terminal, or with the lines of standard input.
+/// A conversation whose answers are typed on the terminal or read from standard input.
 final class TerminalConversation: Conversation {
     private let username: Username
     private let input: Int32?
@@ -38,7 +38,7 @@ final class TerminalConversation: Conversation {
     }
 
     private func secret(_ prompt: String, line: Int) async throws(LoginFault) -> Answer {
-        // Reading blocks, so it must not run on the threads that tasks share.
+        // Reading blocks its thread, so it must not run on a thread of the tasks.
         let read: Result<Secret?, LoginFault> = await withCheckedContinuation { continuation in
             DispatchQueue.global().async { [self] in
                 continuation.resume(
@@ -56,9 +56,9 @@ final class TerminalConversation: Conversation {
         return .success(terminal.readSecret("\(prompt) for \(username): "))
     }
 
-    /// Reads the line of that number, and those before it.
+    /// Returns a line of the input by its number.
     ///
-    /// A line is read when it is needed: the program that writes it may wait for output first.
+    /// Lines are read only when they are needed, because the program that writes them may wait for output first.
     private func readLine(number line: Int, from input: Int32) -> Secret? {
         lines.withLock { lines in
             while lines.count <= line, let next = LineInput.readSecret(input) { lines.append(next) }

@@ -16,11 +16,16 @@ internal import Synchronization
 public enum GatehouseCommand {
     /// Runs the command with the process's arguments and ends the process.
     ///
-    /// The exit status is 0 for success, 1 when the command failed, 2 when the arguments are wrong, 3 when the
-    /// configuration is wrong or something that it names is not available, 4 when a realm or the store is not available
-    /// now, 5 when the command has succeeded and its output could not be written.
+    /// The exit status:
     ///
-    /// - Parameter kinds: The types of realms and modules that are linked in.
+    /// - 0: the command has succeeded.
+    /// - 1: the command has failed.
+    /// - 2: the arguments are wrong.
+    /// - 3: the configuration is wrong, or something that it names, such as a file, cannot be used.
+    /// - 4: a realm or the store is not available now.
+    /// - 5: the command has succeeded, but its output could not be written.
+    ///
+    /// - Parameter kinds: The types of realms and modules that the program contains.
     public static func main(_ kinds: [RealmKind]) async -> Never {
         let status = await run(Array(CommandLine.arguments.dropFirst()), kinds: kinds)
         LineWriter.standardOutput.flush()
@@ -33,7 +38,7 @@ public enum GatehouseCommand {
         do {
             var command = try GatehouseOptions.parseAsRoot(arguments)
             guard let ours = command as? any Subcommand else {
-                // A group without a subcommand, or a command of the parser, such as help.
+                // The subcommand is missing, or this is a command of the argument parser, such as `help`.
                 if let group = type(of: command) as? any CommandGroup.Type {
                     print(GatehouseOptions.helpMessage(for: group), on: STDERR_FILENO)
                     return 2
@@ -44,7 +49,7 @@ public enum GatehouseCommand {
             subcommand = ours
         } catch {
             let isHelp = GatehouseOptions.exitCode(for: error) == .success
-            // The message quotes the arguments.
+            // The message quotes the arguments, so control characters must be replaced.
             let full = GatehouseOptions.fullMessage(for: error)
             let message = Printable.text(PasswordArgument.message(arguments, insteadOf: full) ?? full)
             print(message, on: isHelp ? STDOUT_FILENO : STDERR_FILENO)
@@ -61,12 +66,14 @@ public enum GatehouseCommand {
         }
     }
 
-    /// The services for the realms of a command.
+    /// Returns the services for the realms of a command.
     static func services(_ access: StateAccess, log: RealmLog = .discarding) -> ProgramServices {
         ProgramServices(.store, access: access, log: log)
     }
 
-    /// A log that writes each message of realms to standard error once.
+    /// The log of realms, which writes to standard error.
+    ///
+    /// It writes a repeated message only once.
     static var realmLog: RealmLog { .once { print(Printable.text($0), on: STDERR_FILENO) } }
 
     /// Reads the configuration, and opens its store.
@@ -105,9 +112,11 @@ public enum GatehouseCommand {
     /// True if output of the command could not be written.
     private static let hasLostOutput = Atomic(false)
 
-    /// Writes a line of output; blocks while the reader of the stream does not read, so that no output is lost.
+    /// Writes a line of output.
     ///
-    /// A server must not block: it writes by ``LineWriter``.
+    /// It blocks while the reader of the stream does not read, so that no output is lost.
+    ///
+    /// A server must not block, so it uses ``LineWriter``.
     static func print(_ text: String, on descriptor: Int32) {
         if !Output.write(text, to: descriptor) { hasLostOutput.store(true, ordering: .relaxed) }
     }

@@ -34,14 +34,14 @@ struct GatehouseOptions: CommandGroup {
     }
 }
 
-/// A command that only groups subcommands.
+/// A command that has subcommands and does nothing itself.
 protocol CommandGroup: ParsableCommand {}
 
 /// A subcommand of `gatehouse`, with its arguments.
 protocol Subcommand: ParsableCommand {
     /// Runs the subcommand.
     ///
-    /// - Parameter kinds: The types of realms and modules that are linked in.
+    /// - Parameter kinds: The types of realms and modules that the program contains.
     /// - Throws: ``CommandError`` when it fails.
     func perform(_ kinds: [RealmKind]) async throws(CommandError)
 }
@@ -54,12 +54,12 @@ struct CommandError: Error {
         case usage = 2
         case configuration = 3
         case unavailable = 4
-        /// The command has succeeded, and its output could not be written.
+        /// The command has succeeded, but its output could not be written.
         case unwritten = 5
     }
 
     let status: Status
-    /// The message for standard error; empty if the command has written one already.
+    /// The message for standard error; empty if the command has already written a message.
     let message: String
 
     init(_ status: Status, _ message: String) {

@@ -18,10 +18,10 @@ struct RealmOptions: ParsableArguments {
 }
 
 extension Configuration {
-    /// The realm that `--realm` names, or the default realm of the configuration.
+    /// Returns the realm with a name from `--realm`, or the default realm of the configuration.
     func realm(_ name: String?) throws(CommandError) -> BoundRealm {
         guard let name = name ?? defaultRealm else {
-            throw CommandError(.usage, "name a realm with --realm; the configuration has no default-realm")
+            throw CommandError(.usage, "--realm is missing, and the configuration has no default-realm")
         }
         do throws(RealmError) {
             return try authenticator.realm(name)
@@ -32,12 +32,12 @@ extension Configuration {
 }
 
 extension Username {
-    /// The name of a user in the arguments.
+    /// Creates a user name from an argument of a command.
     ///
     /// - Parameter text: The argument.
-    /// - Throws: ``CommandError`` of status `usage` when it is not a valid name.
+    /// - Throws: ``CommandError`` of status `usage` when the argument is not a valid name.
     init(argument text: String) throws(CommandError) {
-        // Bytes that are not UTF-8 have become this character, so that several names would be one.
+        // The argument parser replaces bytes that are not UTF-8 with this character. Different names would become equal.
         guard !text.unicodeScalars.contains("\u{FFFD}") else {
             throw CommandError(.usage, "the user name is not UTF-8")
         }

@@ -4,31 +4,32 @@
 internal import HTTPTypes
 internal import Hummingbird
 
-/// The header fields that keep caches from serving the response for one user to another.
+/// The header fields that prevent caches from sending a response for one user to another user.
 ///
 /// Source: RFC 9111 section 5.2.2, RFC 9110 section 12.5.5.
 enum CacheHeaders {
     private static let credentialFields = ["Authorization", "Cookie"]
 
-    /// Sets the header fields for caches in the response to a request that was checked for a user.
+    /// Makes a response, and adds the header fields.
     ///
     /// - Parameters:
     ///   - isPersonal: True if the request is authenticated.
     ///   - respond: Makes the response.
-    /// - Returns: The response with `Vary`, and for a user with `Cache-Control: no-store` unless it is `private`.
-    /// - Throws: The error of `respond`; an `HTTPError` gets the same header fields.
-    static func marking(isPersonal: Bool, _ respond: () async throws -> Response) async throws -> Response {
+    /// - Returns: The response with `Vary`. If it is personal, it also has `Cache-Control: no-store`, unless it already
+    ///   has `no-store` or `private`.
+    /// - Throws: The error of `respond`. If it is an `HTTPError`, the header fields are added to it.
+    static func add(isPersonal: Bool, _ respond: () async throws -> Response) async throws -> Response {
         do {
             var response = try await respond()
-            mark(&response.headers, isPersonal)
+            add(to: &response.headers, isPersonal: isPersonal)
             return response
         } catch var error as HTTPError {
-            mark(&error.headers, isPersonal)
+            add(to: &error.headers, isPersonal: isPersonal)
             throw error
         }
     }
 
-    static func mark(_ headers: inout HTTPFields, _ isPersonal: Bool) {
+    static func add(to headers: inout HTTPFields, isPersonal: Bool) {
         let varying = names(headers[values: .vary])
         if !varying.contains("*") {
             let missing = credentialFields.filter { name in !varying.contains { $0 == name.lowercased() } }

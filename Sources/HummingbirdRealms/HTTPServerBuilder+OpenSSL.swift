@@ -14,15 +14,14 @@ internal import RealmConfiguration
 extension HTTPServerBuilder {
     /// Returns a server for HTTP/1.1 over TLS by the system's OpenSSL, with the certificates of realms.conf.
     ///
-    /// Browsers send the cookies of a session over TLS only. Use `.http1()` for a server behind a proxy that terminates
-    /// TLS.
+    /// Browsers send session cookies over TLS only. Use `.http1()` for a server behind a proxy that terminates TLS.
     ///
     /// - Parameters:
-    ///   - realms: The realms, whose `tls` block names the certificate. If it names none, a development certificate is
-    ///     used.
-    ///   - http1: The settings of HTTP/1.1; by default, idle connections are closed after 60 seconds.
-    /// - Returns: The builder.
-    /// - Throws: ``ConfigurationErrors`` with the line of the setting that cannot be used.
+    ///   - realms: The realms. The `tls` block of their configuration names the certificate. Without a certificate there,
+    ///     a development certificate is used.
+    ///   - http1: The settings of HTTP/1.1. By default, idle connections are closed after 60 seconds.
+    /// - Returns: The builder of the server.
+    /// - Throws: ``ConfigurationErrors`` when a setting cannot be used, with its line.
     public static func openSSL(
         _ realms: Realms,
         http1: HTTP1Channel.Configuration = HTTP1Channel.Configuration(idleTimeout: .seconds(60))
@@ -40,14 +39,14 @@ extension HTTPServerBuilder {
     }
 }
 
-/// A channel with TLS in front of it.
+/// A channel that runs another channel over TLS.
 private struct OpenSSLChannel<Base: ServerChildChannel>: ServerChildChannel {
     let base: Base
     let context: TLSContext
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Base.Value> {
         channel.eventLoop.makeCompletedFuture {
-            // HTTP/1.1 delimits requests itself, so a peer that closes without `close_notify` truncates none.
+            // HTTP/1.1 detects truncated requests, so TLS does not have to require `close_notify`.
             let configuration = OpenSSLHandlerConfiguration(
                 halfCloseTimeout: .seconds(5),
                 toleratesUncleanShutdown: true

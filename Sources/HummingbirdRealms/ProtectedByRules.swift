@@ -6,15 +6,14 @@ public import Hummingbird
 
 /// Applies the `protect` rules of realms.conf to the routes of the application.
 ///
-/// Add it to the router itself, before any route: Hummingbird runs middleware for the routes that are added after it.
-/// Rules compare paths byte by byte, so the router must not be `caseInsensitive`. A path that two programs might read
-/// differently is answered by 400.
+/// Add it to the router before any route: Hummingbird runs middleware only for routes that are added after it. Rules
+/// compare paths byte by byte, so the router must not be `caseInsensitive`. A request with an ambiguous path gets 400.
 public struct ProtectedByRules<Context: RealmRequestContext>: RouterMiddleware {
     /// The handling of requests that no rule matches.
     public enum UnmatchedRequests: Sendable {
-        /// They are denied with 403.
+        /// The requests are denied with 403.
         case denied
-        /// They are allowed.
+        /// The requests are allowed.
         case open
     }
 
@@ -34,7 +33,7 @@ public struct ProtectedByRules<Context: RealmRequestContext>: RouterMiddleware {
         self.isActivity = isActivity
     }
 
-    /// Passes on a request that is allowed, with its user in the context.
+    /// Passes on an allowed request, with the user in its context.
     public func handle(
         _ request: Request,
         context: Context,
@@ -44,8 +43,8 @@ public struct ProtectedByRules<Context: RealmRequestContext>: RouterMiddleware {
         let peer = context.identity.peer
         switch await routeGuard.check(request, peer: peer, isActivity: isActivity, logger: context.logger) {
         case .user(let user):
-            context.identity.finding = .user(user, routeGuard)
-            return try await CacheHeaders.marking(isPersonal: true) { try await next(request, context) }
+            context.identity.result = .user(user, routeGuard)
+            return try await CacheHeaders.add(isPersonal: true) { try await next(request, context) }
         case .open: return try await next(request, context)
         case .noMatchingRule:
             switch unmatched {
@@ -53,7 +52,7 @@ public struct ProtectedByRules<Context: RealmRequestContext>: RouterMiddleware {
             case .open: return try await next(request, context)
             }
         case .rejected(let rejection): return rejection.response(to: request)
-        case .stopped(let response): return response
+        case .answered(let response): return response
         }
     }
 }

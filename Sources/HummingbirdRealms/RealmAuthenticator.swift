@@ -5,13 +5,15 @@ public import Hummingbird
 public import RealmConfiguration
 public import RealmKit
 
-/// Authenticates requests and stores the user in the context; requests without a user pass.
+/// Authenticates requests and stores the user in the context.
 ///
-/// If a request passes several authenticators, the last one decides. A user of a realm that it does not accept is
-/// removed from the context.
+/// Requests without a user are passed on too.
 ///
-/// An ambiguous or malformed request is answered by 400. An authenticated request that changes something and comes from
-/// a page of another site is answered by 403.
+/// If a request passes several authenticators, the last authenticator decides. It removes the user from the context if it
+/// does not accept the realm of the user.
+///
+/// An ambiguous or malformed request gets 400. An authenticated request from a page of another site gets 403 if its
+/// method is not safe.
 public struct RealmAuthenticator<Context: RealmRequestContext>: RouterMiddleware {
     private let routeGuard: RouteGuard
     private let names: [String]
@@ -22,12 +24,12 @@ public struct RealmAuthenticator<Context: RealmRequestContext>: RouterMiddleware
     ///
     /// - Parameters:
     ///   - realms: The realms.
-    ///   - names: The names of the realms that authenticate users, in order; nil for those of the sign-in page.
-    ///   - schemes: The authentication schemes, the preferred one first. With `form` first, browsers without a session
+    ///   - names: The names of the realms that authenticate users, in order; nil for the realms of the sign-in page.
+    ///   - schemes: The authentication schemes, the preferred scheme first. If `form` is first, browsers without a session
     ///     are redirected to the sign-in page.
-    ///   - isActivity: True if a request extends the idle time of its session; false for requests that scripts send
+    ///   - isActivity: True if a request extends the idle time of its session. Use false for requests that scripts send
     ///     without an action of the user.
-    /// - Throws: ``RealmError`` of code `noSuchRealm`.
+    /// - Throws: ``RealmError`` with the code `noSuchRealm` when a realm does not exist.
     public init(
         _ realms: Realms,
         in names: [String]? = nil,
@@ -49,22 +51,24 @@ public struct RealmAuthenticator<Context: RealmRequestContext>: RouterMiddleware
         next: @concurrent (Request, Context) async throws -> Response
     ) async throws -> Response {
         var context = context
-        if let authenticated = context.identity.authenticated, isOurs(authenticated) {
-            context.identity.finding = .user(authenticated, routeGuard)
+        if let authenticated = context.identity.authenticated, isAccepted(authenticated) {
+            context.identity.result = .user(authenticated, routeGuard)
             return try await next(request, context)
         }
         let peer = context.identity.peer
         switch await routeGuard.check(request, peer: peer, isActivity: isActivity, logger: context.logger) {
-        case .user(let user): context.identity.finding = .user(user, routeGuard)
-        case .rejected(let rejection): context.identity.finding = .anonymous(rejection)
-        case .open, .noMatchingRule: context.identity.finding = .anonymous(routeGuard.rejection(of: nil))
-        case .stopped(let response): return response
+        case .user(let user): context.identity.result = .user(user, routeGuard)
+        case .rejected(let rejection): context.identity.result = .anonymous(rejection)
+        case .open, .noMatchingRule: context.identity.result = .anonymous(routeGuard.rejection(of: nil))
+        case .answered(let response): return response
         }
-        return try await CacheHeaders.marking(isPersonal: context.user != nil) { try await next(request, context) }
+        return try await CacheHeaders.add(isPersonal: context.user != nil) {
+            try await next(request, context)
+        }
     }
 
-    /// Returns whether this authenticator accepts a user whom other middleware has authenticated.
-    private func isOurs(_ authenticated: RouteGuard.AuthenticatedUser) -> Bool {
+    /// Returns whether this authenticator accepts a user that other middleware has authenticated.
+    private func isAccepted(_ authenticated: RouteGuard.AuthenticatedUser) -> Bool {
         schemes.contains(authenticated.session == nil ? .basic : .form)
             && names.contains { $0.utf8.elementsEqual(authenticated.user.realm.utf8) }
     }

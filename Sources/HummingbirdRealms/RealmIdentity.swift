@@ -7,20 +7,20 @@ internal import NIOCore
 
 /// The result of the authentication of a request, and the peer address of its connection.
 public struct RealmIdentity: Sendable {
-    enum Finding: Sendable {
+    enum AuthenticationResult: Sendable {
         /// No middleware has authenticated the request.
         case notChecked
-        /// The request has no user; the rejection is the response of routes that require one.
+        /// The request has no user. A route that requires a user responds with the rejection.
         case anonymous(RouteGuard.Rejection)
         case user(RouteGuard.AuthenticatedUser, RouteGuard)
     }
 
-    var finding = Finding.notChecked
+    var result = AuthenticationResult.notChecked
     /// The address at the other end of the connection; nil if it is not known.
     public let peer: String?
 
     var authenticated: RouteGuard.AuthenticatedUser? {
-        guard case .user(let user, _) = finding else { return nil }
+        guard case .user(let user, _) = result else { return nil }
         return user
     }
 
@@ -31,14 +31,16 @@ public struct RealmIdentity: Sendable {
         self.init(peer: source.channel.remoteAddress?.ipAddress)
     }
 
-    /// Creates the identity of a request that has not been authenticated, for contexts with a source of their own.
+    /// Creates the identity of a request that has not been authenticated, for a context without a Hummingbird source.
     ///
     /// - Parameter peer: The address at the other end of the connection; nil if it is not known.
     public init(peer: String?) {
         self.peer = peer
     }
 
-    /// Fails closed: a route that requires a user must not be open because the middleware is missing.
+    /// The error for a request that no middleware has checked.
+    ///
+    /// A route that requires a user must not be open because the middleware is missing.
     static let notChecked = HTTPError(.internalServerError)
 }
 

@@ -7,39 +7,39 @@ public import Sessions
 
 /// A request context in which ``RealmAuthenticator`` and ``ProtectedByRules`` store the user of a request.
 ///
-/// An application's own context stores a ``RealmIdentity``, created from the same source as the context.
-/// ``BasicRealmRequestContext`` has no other properties.
+/// A context of an application stores a ``RealmIdentity``, created from the same source as the context.
+/// ``BasicRealmRequestContext`` is a context without further properties.
 public protocol RealmRequestContext: RequestContext {
     /// The result of the authentication of the request, and the peer address of its connection.
     var identity: RealmIdentity { get set }
 }
 
 extension RealmRequestContext {
-    /// The user; nil if the request is not authenticated, or no middleware has checked it.
+    /// The user; nil if the request is not authenticated, or if no middleware has checked it.
     public var user: SignedInUser? { identity.authenticated?.user }
 
-    /// The session; nil without a user, and for credentials that come with each request.
+    /// The session; nil if the request has no user, or was authenticated by credentials.
     public var session: Session? { identity.authenticated?.session }
 
     /// The CSRF token that a form or a script sends with its request; nil without a session.
     ///
-    /// Pages of other sites cannot read it. It is the `csrf` of the session API, and stays the same until the session
+    /// Pages of other sites cannot read it. The session API returns it as `csrf`. It stays the same until the session
     /// ends.
     public var csrfToken: String? { identity.authenticated?.csrfToken }
 
-    /// Returns whether a text that came with a request is ``csrfToken``.
+    /// Returns whether a text is equal to ``csrfToken``.
     ///
-    /// - Parameter text: The text; nil if the request has none.
+    /// - Parameter text: The text from the request; nil if the request has no such text.
     /// - Returns: True if the text is the token. The time of the comparison does not depend on the text.
     public func isCSRFToken(_ text: String?) -> Bool { identity.authenticated?.isCSRFToken(text) ?? false }
 
-    /// Returns the user, or throws the response to a request without one.
+    /// Returns the user, or throws an error if the request has no user.
     ///
     /// - Returns: The user.
-    /// - Throws: An error that is answered by 401 or a redirect to the sign-in page, by 503 if a realm is not
-    ///   available, or by 500 if no middleware has checked the request.
+    /// - Throws: An error that Hummingbird turns into a response: 401 or a redirect to the sign-in page, 503 if a realm
+    ///   is not available, or 500 if no middleware has checked the request.
     public func requireUser() throws -> SignedInUser {
-        switch identity.finding {
+        switch identity.result {
         case .user(let user, _): return user.user
         case .anonymous(let rejection): throw RejectedRequest(rejection: rejection)
         case .notChecked: throw RealmIdentity.notChecked
@@ -47,7 +47,7 @@ extension RealmRequestContext {
     }
 }
 
-/// A request context with the user of the request, and nothing else.
+/// A request context with the user of the request, and no further properties.
 public struct BasicRealmRequestContext: RealmRequestContext {
     /// The storage that Hummingbird requires of every context.
     public var coreContext: CoreRequestContextStorage

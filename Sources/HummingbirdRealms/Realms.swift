@@ -15,9 +15,8 @@ internal import StoreServices
 
 /// The realms of a realms.conf, ready to protect the routes of an application.
 ///
-/// It is created once, before the application. Add it to the services of the application, which runs it beside the
-/// server: it expires sessions, and revokes the sessions of users whose entries have changed. Sessions neither expire
-/// nor are revoked if the service does not run.
+/// Create it once, before the application, and add it to the services of the application. The service ends expired
+/// sessions and the sessions of users who have changed. If it does not run, these sessions do not end.
 public final class Realms: Service {
     /// The contents of realms.conf.
     public let configuration: Configuration
@@ -30,8 +29,8 @@ public final class Realms: Service {
     ///
     /// - Parameters:
     ///   - path: The path of realms.conf.
-    ///   - kinds: The types of realms that the file may name.
-    ///   - properties: The values of `${name}`, in addition to the properties of the system.
+    ///   - kinds: The types of realms that the file may use.
+    ///   - properties: The values of `${name}`, in addition to the system properties.
     ///   - logger: The log of realms, logins and sessions.
     /// - Throws: ``ConfigurationErrors`` with all errors of the configuration.
     public convenience init(
@@ -50,7 +49,7 @@ public final class Realms: Service {
         try await self.init(try loader.load(path), files: .system, logger: logger)
     }
 
-    /// Uses a configuration that was read already, and restores the sessions and locks of the previous run.
+    /// Creates the realms of a configuration, and restores the sessions and locks of the previous run.
     ///
     /// - Parameters:
     ///   - configuration: Realms, rules and settings.
@@ -82,7 +81,7 @@ public final class Realms: Service {
 
     /// The first address of `listen`.
     ///
-    /// Hummingbird's server listens on one address; it applies none of the other limits of the `server` block.
+    /// Hummingbird listens on one address only. The limits of the `server` block do not apply to it.
     public var address: BindAddress {
         guard let first = configuration.server.listen.first?.value else { return .hostname("127.0.0.1", port: 0) }
         return .hostname(first.host, port: first.port)
@@ -97,28 +96,32 @@ public final class Realms: Service {
         }
     }
 
-    /// Watches a session, for responses that must end with it, such as a stream of events.
+    /// Watches a session, for a response that must end with the session, such as a stream of events.
     ///
     /// - Parameter session: The session.
     /// - Returns: The watch.
-    /// - Throws: ``SessionFault`` when the session has ended, or the limit of watches and streams is reached.
+    /// - Throws: ``SessionFault`` when the session has ended, or when there are too many watches and streams.
     public func watch(_ session: Session) throws(SessionFault) -> SessionWatch {
         SessionWatch(realms: self, events: try access.events(of: session))
     }
 
-    /// Checks the realms for changed users at once; ``run()`` does so every second.
+    /// Checks the realms for changed users now.
+    ///
+    /// ``run()`` checks them every second.
     package func refresh() async { await signIn.refresh() }
 
     /// Ends all event streams, each with an event for the shutdown of the server.
     package func close() { signIn.close() }
 
-    /// Ends event streams at a graceful shutdown: the server waits for open responses before it stops its services.
+    /// Waits for a graceful shutdown, and then ends all event streams.
+    ///
+    /// The server waits for open responses before it stops its services, so the services cannot end the streams.
     func closeAtShutdown() async {
         do {
             try await gracefulShutdown()
             close()
         } catch {
-            // The stream ended before the shutdown.
+            // The task was cancelled because its stream ended before a shutdown.
         }
     }
 }

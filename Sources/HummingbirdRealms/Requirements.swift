@@ -7,10 +7,10 @@ internal import RealmConfiguration
 
 /// Allows requests of authenticated users only.
 ///
-/// Other requests are answered by 401; a browser that opens a page is redirected to the sign-in page. Add it behind
-/// ``RealmAuthenticator``: a request that no middleware has checked is answered by 500.
+/// Other requests get 401, or a redirect to the sign-in page if a browser opens a page. Add it after
+/// ``RealmAuthenticator``: a request that no middleware has checked gets 500.
 public struct RequireUser<Context: RealmRequestContext>: RouterMiddleware {
-    /// Creates a requirement that every authenticated user meets.
+    /// Creates middleware that allows every authenticated user.
     public init() {}
 
     /// Passes on the request of a user.
@@ -19,17 +19,19 @@ public struct RequireUser<Context: RealmRequestContext>: RouterMiddleware {
         context: Context,
         next: @concurrent (Request, Context) async throws -> Response
     ) async throws -> Response {
-        try await Requirement.check([.any], request, context, next)
+        try await Requirement.check([.any], request: request, context: context, next: next)
     }
 }
 
-/// Allows requests of the members of groups only; other users are answered by 403.
+/// Allows requests of members of groups only.
+///
+/// Other users get 403.
 public struct RequireGroup<Context: RealmRequestContext>: RouterMiddleware {
     private let groups: [String]
 
-    /// Creates a requirement that the members of any of some groups meet.
+    /// Creates middleware that allows users who are in at least one of the groups.
     ///
-    /// - Parameter groups: The names of the groups, case-sensitive.
+    /// - Parameter groups: The names of the groups. They are case-sensitive.
     public init(_ groups: String...) {
         self.groups = groups
     }
@@ -40,20 +42,22 @@ public struct RequireGroup<Context: RealmRequestContext>: RouterMiddleware {
         context: Context,
         next: @concurrent (Request, Context) async throws -> Response
     ) async throws -> Response {
-        try await Requirement.check([.groups(groups)], request, context, next)
+        try await Requirement.check([.groups(groups)], request: request, context: context, next: next)
     }
 }
 
-/// Allows requests of users with a role of realms.conf only; other users are answered by 403.
+/// Allows requests of users with a role of realms.conf only.
+///
+/// Other users get 403.
 public struct RequireRole<Context: RealmRequestContext>: RouterMiddleware {
     private let roles: [Role]
 
-    /// Creates a requirement that users with any of some roles meet.
+    /// Creates middleware that allows users who have at least one of the roles.
     ///
     /// - Parameters:
     ///   - names: The names of the roles.
-    ///   - realms: The realms, whose configuration defines the roles.
-    /// - Throws: ``UnknownRole`` for a role that realms.conf does not define.
+    ///   - realms: The realms. Their configuration defines the roles.
+    /// - Throws: ``UnknownRole`` when realms.conf does not define a role.
     public init(_ names: String..., of realms: Realms) throws(UnknownRole) {
         var roles: [Role] = []
         for name in names {
@@ -70,34 +74,34 @@ public struct RequireRole<Context: RealmRequestContext>: RouterMiddleware {
         context: Context,
         next: @concurrent (Request, Context) async throws -> Response
     ) async throws -> Response {
-        try await Requirement.check([.roles(roles)], request, context, next)
+        try await Requirement.check([.roles(roles)], request: request, context: context, next: next)
     }
 }
 
-/// A role that realms.conf does not define.
+/// The error for a role that realms.conf does not define.
 public struct UnknownRole: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The role's name.
+    /// The name of the role.
     public let name: String
 
-    /// The error message, for the log of the program.
+    /// The message for the log of the program.
     public var description: String { "realms.conf has no role \(name)" }
 }
 
 private enum Requirement {
-    /// Passes a request on or denies it, like a rule of realms.conf with the same requirements.
+    /// Passes on a request whose user meets a requirement, and denies any other request.
     static func check<Context: RealmRequestContext>(
         _ requirements: [ProtectRule.Requirement],
-        _ request: Request,
-        _ context: Context,
-        _ next: @concurrent (Request, Context) async throws -> Response
+        request: Request,
+        context: Context,
+        next: @concurrent (Request, Context) async throws -> Response
     ) async throws -> Response {
-        switch context.identity.finding {
+        switch context.identity.result {
         case .user(let user, let routeGuard):
             guard user.meets(requirements) else { return routeGuard.rejection(of: user).response(to: request) }
             return try await next(request, context)
         case .anonymous(let rejection): return rejection.response(to: request)
         case .notChecked:
-            context.logger.error("no RealmAuthenticator or ProtectedByRules has checked the request, so it is denied")
+            context.logger.error("request denied: no RealmAuthenticator or ProtectedByRules has checked it")
             throw RealmIdentity.notChecked
         }
     }

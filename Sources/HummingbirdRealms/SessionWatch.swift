@@ -4,7 +4,7 @@
 internal import ServiceLifecycle
 internal import Sessions
 
-/// Waits until a session ends, for any cause, or the server begins to stop.
+/// Waits for the end of a session, or for the shutdown of the server.
 ///
 /// ```swift
 /// let watch = try realms.watch(session)
@@ -18,11 +18,13 @@ public struct SessionWatch: Sendable {
     let realms: Realms
     let events: SessionEvents
 
-    /// Waits for the end of the session; run it concurrently with the work that must end with the session.
+    /// Waits for the end of the session.
+    ///
+    /// Run it concurrently with the work that must end with the session.
     ///
     /// - Parameters:
-    ///   - beat: Called every 15 seconds, so that a stream can write something and detect a client that has gone.
-    ///   - action: Called when the session has ended or the server begins to stop; not called if the task is cancelled.
+    ///   - beat: Called every 15 seconds. A stream can write something then, and detect that the client has disconnected.
+    ///   - action: Called when the session has ended or the shutdown of the server begins, unless the task was cancelled.
     public func onEnd(beat: @Sendable () -> Void = {}, _ action: @Sendable () -> Void) async {
         await withGracefulShutdownHandler {
             for await event in events where event.event == .heartbeat { beat() }

@@ -5,8 +5,8 @@ public import Hummingbird
 
 /// Serves the sign-in page, the account page and the session API, and passes other requests on.
 ///
-/// Add it to the router itself, because its paths are not routes, and before all middleware that denies requests. With
-/// `sign-in { prefix /gatehouse; }` its paths begin with that prefix.
+/// Add it to the router, not to a route group, because its paths are not routes. Add it before all middleware that denies
+/// requests. With `sign-in { prefix /gatehouse; }`, its paths begin with `/gatehouse`.
 public struct SignInPages<Context: RealmRequestContext>: RouterMiddleware {
     private let realms: Realms
 
@@ -25,7 +25,7 @@ public struct SignInPages<Context: RealmRequestContext>: RouterMiddleware {
     ) async throws -> Response {
         let answer = await realms.access.page(request, peer: context.identity.peer, logger: context.logger)
         guard var response = answer else { return try await next(request, context) }
-        // A response without a length is a stream of events.
+        // Only event streams have no length.
         if response.body.contentLength == nil {
             let (body, realms) = (response.body, realms)
             response.body = ResponseBody { writer in

@@ -5,51 +5,64 @@ public import RealmKit
 
 /// The settings of the `throttle` block of realms.conf: the limits of failures, and their consequences.
 public struct ThrottleSettings: Sendable, Hashable {
-    /// The number of failures within ``window`` that lock an account; 0 for no locks, with delayed answers only.
+    /// The number of failures within ``window`` that lock an account; 0 to never lock an account.
     ///
-    /// The default of 10 leaves room for a user who tries old passwords. With the other defaults an attacker has 40 guesses
-    /// an hour; ASVS 4.0.3 (2.2.1) allows 100.
+    /// With the default of 10, a user can try old passwords without being locked. With all defaults, an attacker has 40
+    /// guesses an hour; ASVS 4.0.3 (2.2.1) allows 100.
     public var failures = 10
-    /// The time for which a failure counts; it counts for an eighth more at most.
+    /// The time for which a failure counts.
+    ///
+    /// It may count for an eighth of this time longer.
     public var window = Duration.seconds(900)
     /// The time for which an account is locked.
     ///
-    /// Failures during a lock neither count nor extend it, and the first one after it starts from zero, as with
-    /// pam_faillock.
+    /// Failures during a lock do not count and do not extend the lock. After it, counting starts from zero. pam_faillock
+    /// has the same rules.
     public var lock = Duration.seconds(900)
-    /// The delay of the answer to a first failure; it doubles with each that follows.
+    /// The delay of the answer to a first failure; zero for no delays.
     ///
-    /// Zero for no delays. It is counted from the beginning of the login, so that it hides the time that
-    /// modules take, up to the delay.
+    /// Each further failure doubles the delay.
+    ///
+    /// The delay is counted from the beginning of the login. It hides how long the modules take, if they take less than
+    /// the delay.
     public var delay = Duration.milliseconds(250)
-    /// The longest delay, without the random part of up to a quarter of it.
-    public var longestDelay = Duration.seconds(4)
-    /// The number of failures within ``sourceWindow`` that lock a source; 0 for no locks.
+    /// The longest delay.
     ///
-    /// Many users may share an address, so it is higher than ``failures``.
+    /// A random part of up to a quarter of the delay is added to it.
+    public var longestDelay = Duration.seconds(4)
+    /// The number of failures within ``sourceWindow`` that lock a source; 0 to never lock a source.
+    ///
+    /// The default is higher than that of ``failures``, because many users may share an address.
     public var sourceFailures = 100
     /// The time for which a failure counts for its source.
     public var sourceWindow = Duration.seconds(900)
     /// The time for which a source is locked.
     public var sourceLock = Duration.seconds(900)
-    /// The most accounts with failures that are kept, existing or not; beyond it, the network with most loses its oldest.
+    /// The maximum number of accounts whose failures are kept.
+    ///
+    /// The users of these accounts need not exist. At the maximum, the network that has caused the most records loses its
+    /// oldest record.
     public var accounts = 100_000
-    /// The most sources with failures that are kept.
+    /// The maximum number of sources whose failures are kept.
     public var sources = 100_000
-    /// The sources that are not counted, such as a proxy that all requests come through; accounts still are.
+    /// The networks whose failures are counted for the account only, such as the network of a proxy.
     public var exempt: [CIDRBlock] = []
 
-    /// The most attempts at one account that may wait for running ones to be settled.
+    /// The maximum number of attempts that wait at one account until running attempts are settled.
     public var waitingPerAccount = 100
-    /// The most attempts from one source that may wait.
+    /// The maximum number of attempts that wait at one source.
     public var waitingPerSource = 1000
-    /// The most attempts that may wait in all.
+    /// The maximum number of attempts that wait in all.
     public var waiting = 10_000
-    /// The longest time that an attempt may wait; it is then treated as locked.
+    /// The longest time that an attempt waits.
+    ///
+    /// After it, the attempt is refused as if the account were locked.
     public var waitLimit = Duration.seconds(30)
-    /// The most answers that are delayed at a time; beyond it they are sent at once.
+    /// The maximum number of answers that are delayed at a time.
+    ///
+    /// Further answers are sent at once.
     public var delayedAnswers = 10_000
 
-    /// The defaults.
+    /// Creates the default settings.
     public init() {}
 }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import AuthcheckCommand
 
-/// A folder that is removed with its last reference.
+/// A folder that is removed when this object is deinitialized.
 final class TemporaryFolder: Sendable {
     let url: URL
 
@@ -23,7 +23,7 @@ final class TemporaryFolder: Sendable {
     func path(_ name: String) -> String { url.appending(path: name).path() }
 }
 
-/// A realm with one password.
+/// A realm whose users all have the same password.
 struct PasswordRealm: Realm {
     static let properties: PropertySchema = [.jaasContext(default: "password")]
     let jaasContext: String
@@ -32,7 +32,9 @@ struct PasswordRealm: Realm {
     init(_ properties: RealmProperties) throws(BadRealm) { jaasContext = try properties.jaasContext }
 }
 
-/// Accepts `lilac`, and with the option for a code the code `123`.
+/// Accepts the password `lilac`.
+///
+/// With the option `code`, it also requires the code `123`.
 struct LilacLoginModule: LoginModule {
     static let options: PropertySchema = [Property("code", .boolean, default: "no")]
     private let requestsCode: Bool
@@ -48,7 +50,9 @@ struct LilacLoginModule: LoginModule {
     }
 }
 
-/// Swift Testing has an exit status of its own.
+/// A short name for the exit status.
+///
+/// Swift Testing has a type `ExitStatus` too.
 typealias Status = AuthcheckCommand.ExitStatus
 
 let kinds = builtInRealms + [RealmKind(PasswordRealm.self, modules: LilacLoginModule.self)]
@@ -68,7 +72,7 @@ let configuration = """
     login code { LilacLoginModule required code=yes; }
     """
 
-/// The command within this process.
+/// The exit status of the command, which runs in the process of the tests.
 @Suite struct ExitStatusTests {
     private let folder: TemporaryFolder
 
@@ -88,7 +92,8 @@ let configuration = """
     }
 
     @Test(arguments: [("xtech", "zed", Status.accepted), ("xtech", "ann", .refused), ("locked", "ann", .refused)])
-    func `an accepted login exits with 0, a refused one with 1`(realm: String, user: String, status: Status) async {
+    func `an accepted login exits with 0, and a refused login with 1`(realm: String, user: String, status: Status) async
+    {
         #expect(await run(realm, user) == status)
         #expect([Status.accepted.rawValue, Status.refused.rawValue] == [0, 1])
     }
@@ -117,7 +122,7 @@ let configuration = """
         #expect(Status.configuration.rawValue == 3)
     }
 
-    @Test func `help alone exits with 0, in place of a user name with 2`() async {
+    @Test func `--help exits with 0 as the single argument, and with 2 in place of a user name`() async {
         #expect(await Authcheck.run(["--help"], kinds: kinds) == .accepted)
         for user in ["--help", "-h", "--generate-completion-script=bash"] {
             let all = ["--config", folder.path("realms.conf"), "--quiet", "xtech", user]
@@ -133,7 +138,7 @@ let configuration = """
         ("code", "lilac\n123\n", .accepted), ("code", "lilac\n123", .accepted), ("code", "lilac\n124\n", .refused),
         ("code", "lilac\n", .refused), ("code", "123\nlilac\n", .refused),
     ])
-    func `the first line of standard input is the password, the second the code`(
+    func `the first line of standard input is the password, and the second line is the code`(
         realm: String,
         input: String,
         status: Status
@@ -141,7 +146,7 @@ let configuration = """
         #expect(await run(realm, "ann", input: input) == status)
     }
 
-    @Test func `a line that is too long is not a password, and neither is its end`() async {
+    @Test func `neither a line that is too long nor the end of such a line is a password`() async {
         let long = String(repeating: "x", count: 4096)
         #expect(await run("password", "ann", input: long + "lilac\nlilac\n") == .refused)
     }

@@ -18,7 +18,7 @@ struct ReportTests {
         return await stack.login(request, asking: PreparedConversation.silent)
     }
 
-    @Test func `an accepted user is shown with all principals, aligned`() async throws {
+    @Test func `the text of an accepted user has all principals in aligned columns`() async throws {
         let module = ScriptedModule(
             .run { $0.commit(as: $0.username, groups: ["User", "Staff"], others: [.role("reader")]) }
         )
@@ -54,7 +54,7 @@ struct ReportTests {
         )
     }
 
-    @Test func `a trace has a line for every call, aligned, and the faults below`() async throws {
+    @Test func `a trace has an aligned line for every call, and the faults after these lines`() async throws {
         let failing = ScriptedModule(.fail(.unavailable("no route to host")))
         let report = try await report(
             "zed",
@@ -76,11 +76,11 @@ struct ReportTests {
         )
     }
 
-    /// A text that a directory may contain, and the text that must be shown for it.
+    /// A name with control characters, and the text that must be shown for it.
     static let nasty = "a\u{1B}[31m\u{9B}b\nrefused:\r\t\u{7F}\u{202E}c\u{0}"
     static let shown = "a\u{FFFD}[31m\u{FFFD}b\u{FFFD}refused:\u{FFFD}\u{FFFD}\u{FFFD}\u{FFFD}c\u{FFFD}"
 
-    @Test func `control characters in names and faults do not reach the terminal, nor make lines`() async throws {
+    @Test func `control characters in names and faults are replaced, so that they cannot add lines`() async throws {
         let naming = ScriptedModule(.accept(groups: [Self.nasty]))
         let failing = ScriptedModule(.fail(.internalError(Self.nasty)))
         let accepted = try await report("zed", (naming, .required, "M"), (failing, .optional, "N"))

@@ -11,7 +11,7 @@ import Testing
 struct TerminalTests {
     @Test func `the terminal conversation answers callbacks that need no input`() async throws {
         let name = try Username("ann")
-        // Only the callbacks that do not read standard input.
+        // These callbacks do not read standard input.
         let conversation = TerminalConversation(name, input: 0)
         let answers = try await conversation.answer([.name(prompt: "Name"), .certificate, .message("")])
         #expect(answers.count == 3)
@@ -21,19 +21,19 @@ struct TerminalTests {
         }
     }
 
-    /// The text of a line.
+    /// Returns the text in a line buffer.
     private func text(_ line: borrowing LineBuffer) -> String {
         line.secret().withBytes { bytes in String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self) }
     }
 
-    /// A line of a text, as much of it as fits.
+    /// Returns a line buffer with the beginning of a text that fits into it.
     private func line(_ text: String, capacity: Int = 16) -> LineBuffer {
         var line = LineBuffer(capacity: capacity)
         for byte in text.utf8 where !line.append(byte) { break }
         return line
     }
 
-    @Test func `a line is edited by characters, not by bytes`() {
+    @Test func `removing the last character removes all its bytes`() {
         var line = line("aé€")
         line.removeLastCharacter()
         line.removeLastCharacter()
@@ -43,7 +43,7 @@ struct TerminalTests {
         #expect(text(line) == "")
     }
 
-    @Test func `a line takes no more bytes than its capacity`() {
+    @Test func `a line buffer takes no more bytes than its capacity`() {
         var line = line("abc", capacity: 2)
         #expect(text(line) == "ab")
         let fits = line.append(0x63)

@@ -49,12 +49,12 @@ import Testing
         #expect(!beginning.contains("is allowed") || finished.output.contains(": decides"))
     }
 
-    @Test func `the groups of a user come from the realm, unless they are given`() async throws {
+    @Test func `the realm returns the groups of a user, unless --groups is given`() async throws {
         #expect(try await people.add("eve", "--group", "Staff").status == 0)
         let edit = ["explain", "GET", "https://app.example.com/edit", "--user"]
         for (words, status, text) in [
             (["eve"], 0, "200: eve of realm people is allowed"), (["eve", "--groups", "X"], 1, "403: eve"),
-            (["bob"], 1, "the groups of bob are not known; name them with --groups"),
+            (["bob"], 1, "the groups of bob are not known; use --groups"),
         ] {
             let finished = try await Program.run(
                 Program.built("gatehouse"),

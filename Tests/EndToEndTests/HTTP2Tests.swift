@@ -4,7 +4,7 @@
 import Foundation
 import Testing
 
-/// The built server with HTTP/1.1 and HTTP/2.
+/// The server, built with these tests, over HTTP/1.1 and HTTP/2.
 @Suite(.enabled(if: Program.hasCurl, "curl is not installed"))
 struct HTTP2Tests {
     private struct Answer: Hashable {
@@ -71,7 +71,7 @@ struct HTTP2Tests {
         ("/", ["-H", "Expect: miracles"]),
     ]
 
-    @Test func `HTTP/2 answers as HTTP/1.1 does`() async throws {
+    @Test func `the answers over HTTP/2 are the same as over HTTP/1.1`() async throws {
         let configuration = ServerTests.configuration.replacing("delay=\"1s\"", with: "delay=\"100ms\"")
         let server = try await RunningServer(configuration)
         for (path, more) in Self.requests {

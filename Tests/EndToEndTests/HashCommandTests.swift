@@ -6,7 +6,7 @@ import Testing
 
 /// `gatehouse hash`: prints a hash for a file of users, or a statement for realms.conf.
 @Suite struct HashCommandTests {
-    @Test func `a hash follows the configured policy, with another salt each time`() async throws {
+    @Test func `a hash has the configured algorithm and parameters, and a new salt each time`() async throws {
         let folder = try TemporaryFolder()
         let program = Program.built("gatehouse")
         // Without a configuration the defaults apply.

@@ -4,13 +4,13 @@
 import Foundation
 import Testing
 
-/// Sources of a new password, and refused passwords.
+/// Reading a new password from the terminal or standard input, and refusing passwords that are not allowed.
 @Suite struct NewPasswordTests {
     private func terminal(_ people: People, _ arguments: String...) throws -> PseudoTerminal {
         try PseudoTerminal(Program.built("gatehouse"), arguments, in: people.folder.url)
     }
 
-    @Test func `a new password is requested twice on the terminal, and never shown`() async throws {
+    @Test func `the terminal prompts twice for a new password, and does not show it`() async throws {
         let people = try People()
         let terminal = try terminal(people, "user", "add", "ann")
         try await terminal.answer("New password for ann: ", People.password + "\n")
@@ -31,7 +31,7 @@ import Testing
         #expect(try await people.authcheck("ann", People.password).status == 0)
     }
 
-    @Test func `different passwords, or none, change nothing`() async throws {
+    @Test func `nothing is changed if the two passwords differ or are empty`() async throws {
         let people = try People()
         #expect(try await people.add("ann").status == 0)
         let other = try terminal(people, "user", "set-password", "ann")
@@ -69,10 +69,10 @@ import Testing
         #expect(terminal.shown == "")
     }
 
-    @Test func `without a terminal and without standard input the status is 2`() async throws {
+    @Test func `without a terminal and without --password-stdin the exit status is 2`() async throws {
         let people = try People()
         #expect(try await people.add("ann").status == 0)
-        // setsid has no terminal.
+        // A process that setsid starts has no terminal.
         let setsid = try #require(Program.system("setsid"))
         for words in [["user", "add", "bob"], ["user", "set-password", "ann"], ["hash"]] {
             let finished = try await Program.run(

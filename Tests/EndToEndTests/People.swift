@@ -3,7 +3,9 @@
 
 import Foundation
 
-/// A folder with a configuration that has store realms, and the commands run in it.
+/// A folder with a configuration that has store realms.
+///
+/// Its functions run the commands in this folder.
 struct People {
     static let password = "correct horse battery"
 
@@ -14,7 +16,7 @@ struct People {
         try folder.write(configuration, to: "realms.conf")
     }
 
-    /// Two realms of the store, and one whose users cannot be changed.
+    /// Returns a configuration with two store realms, and a realm whose users cannot be changed.
     static func configuration(passwords: String = "", server: String = "", rules: String = "") -> String {
         """
         default-realm people;
@@ -42,7 +44,9 @@ struct People {
         return try await Program.run(Program.built("authcheck"), arguments, input: password + "\n", in: folder.url)
     }
 
-    /// Adds a user with the password of all users in these tests.
+    /// Adds a user.
+    ///
+    /// All users in these tests have the same password.
     func add(_ user: String, _ options: String...) async throws -> Finished {
         let arguments = ["user", "add", "--password-stdin"] + options + ["--", user]
         return try await Program.run(
@@ -53,13 +57,13 @@ struct People {
         )
     }
 
-    /// The names of all users, by `user list --json`.
+    /// Returns the names of all users in the output of `user list --json`.
     func names() async throws -> [String] {
         let finished = try await gatehouse("user", "list", "--json")
         return try JSONDecoder().decode([Listed].self, from: Data(finished.output.utf8)).map(\.user)
     }
 
-    /// A user as `--json` shows one.
+    /// A user in the JSON output.
     struct Listed: Decodable, Equatable {
         var user: String
         var groups: [String] = []
@@ -75,7 +79,7 @@ extension Finished {
         finished.status == expected.status && finished.output == expected.output && finished.errors == expected.errors
     }
 
-    /// Whether the output has no characters that control a terminal.
+    /// True if the output has no characters that control a terminal.
     var isPrintable: Bool {
         (output + errors).unicodeScalars.allSatisfy { scalar in
             switch scalar.value {

@@ -12,7 +12,7 @@ struct Finished: Sendable {
 
 /// The programs built with these tests, and programs of the operating system.
 enum Program {
-    /// The folder the tests were built into.
+    /// The folder of the built tests and programs.
     static let folder = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
 
     static func built(_ name: String) -> URL { folder.appendingPathComponent(name) }
@@ -24,25 +24,31 @@ enum Program {
 
     static var hasCurl: Bool { system("curl") != nil }
 
-    /// The longest time for another process: far more than it needs on a busy machine, so only a defect uses it up.
+    /// The maximum time to wait for another process.
+    ///
+    /// Only a defect makes a test wait this long, even on a busy machine.
     static let patience = Duration.seconds(60)
 
-    /// Evaluates a closure repeatedly until it returns a value, which depends on another process.
+    /// Calls a closure repeatedly until it returns a value.
     ///
-    /// - Returns: The value; nil if there is none in time.
+    /// The value depends on another process.
+    ///
+    /// - Returns: The value; nil after ``patience``.
     static func first<Value>(_ body: () async throws -> Value?) async throws -> Value? {
         let end = ContinuousClock.now + patience
         repeat {
             if let value = try await body() { return value }
-            // Another process makes the change: there is no event to wait for.
+            // The test gets no event when the other process makes the change.
             try await Task.sleep(for: .milliseconds(20))
         } while ContinuousClock.now < end
         return try await body()
     }
 
-    /// Waits until a condition holds that depends on another process.
+    /// Waits until a condition is true.
     ///
-    /// - Returns: Whether it holds in time.
+    /// The condition depends on another process.
+    ///
+    /// - Returns: True if the condition is true in time.
     static func wait(until condition: () async throws -> Bool) async throws -> Bool {
         try await first { try await condition() ? true : nil } ?? false
     }
@@ -79,7 +85,8 @@ enum Program {
 
 /// A child process whose streams are files.
 ///
-/// Foundation's `Process` sometimes misses the end of a process when many are started at the same time.
+/// Foundation's `Process` is not used, because it sometimes misses the end of a process if many processes are started at
+/// the same time.
 final class Child: Sendable {
     struct DidNotStart: Error {
         let program: String
@@ -96,7 +103,7 @@ final class Child: Sendable {
         unsafe posix_spawn_file_actions_addopen(&actions, 0, input?.path ?? "/dev/null", O_RDONLY, 0)
         unsafe posix_spawn_file_actions_addopen(&actions, 1, output.path, flags, 0o600)
         unsafe posix_spawn_file_actions_addopen(&actions, 2, errors.path, flags, 0o600)
-        // The shell changes to the folder and then is the program itself.
+        // The shell changes to the folder, and then replaces itself by the program.
         let change = ["/bin/sh", "-c", "cd \"$0\" && exec \"$@\"", folder?.path ?? "."]
         let words = change + [program.path] + arguments
         var pointers = unsafe words.map { unsafe strdup($0) } + [nil]
@@ -109,9 +116,11 @@ final class Child: Sendable {
 
     func signal(_ number: Int32) { kill(identifier, number) }
 
-    /// Waits for its end, to be called once.
+    /// Waits for the end of the process.
     ///
-    /// - Returns: Its exit status; 128 and the signal's number if one ended it.
+    /// Call it only once.
+    ///
+    /// - Returns: The exit status. If a signal ended the process, it is 128 plus the number of the signal.
     func end() async -> Int32 {
         await withCheckedContinuation { continuation in
             Thread.detachNewThread { [identifier] in
@@ -123,7 +132,7 @@ final class Child: Sendable {
     }
 }
 
-/// A folder that is removed with its last reference.
+/// A folder that is removed when this object is deinitialized.
 final class TemporaryFolder: Sendable {
     let url: URL
 
@@ -136,7 +145,7 @@ final class TemporaryFolder: Sendable {
         do {
             try FileManager.default.removeItem(at: url)
         } catch {
-            // A folder that is left behind harms no test.
+            // The test does not fail if the folder cannot be removed.
         }
     }
 

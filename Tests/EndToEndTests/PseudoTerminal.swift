@@ -3,12 +3,12 @@
 
 import Foundation
 
-/// A program on a pseudo-terminal, and the user at it.
+/// A program that runs on a pseudo-terminal, and functions that type and read there.
 final class PseudoTerminal {
     struct DidNotStart: Error {}
     struct ShowedNoPrompt: Error { let screen: String }
 
-    /// POSIX_SPAWN_SETSID, which the overlay of the C library leaves out.
+    /// The value of POSIX_SPAWN_SETSID, which the Swift module of the C library does not have.
     private static let newSession: Int16 = 0x80
 
     private let descriptor: Int32
@@ -19,7 +19,7 @@ final class PseudoTerminal {
 
     /// The output on the terminal so far.
     var shown: String { String(decoding: screen, as: UTF8.self).replacing("\r\n", with: "\n") }
-    /// The output of the program on its streams, which are not the terminal.
+    /// The output of the program on standard output and standard error, which are files.
     var output: String {
         ["output", "errors"].map { name in
             let contents = FileManager.default.contents(atPath: files.url.appendingPathComponent(name).path)
@@ -32,7 +32,7 @@ final class PseudoTerminal {
         var (ours, theirs) = (Int32(-1), Int32(-1))
         var name = [CChar](repeating: 0, count: 256)
         guard unsafe openpty(&ours, &theirs, &name, nil, nil) == 0 else { throw DidNotStart() }
-        // The other end stays open, so that the last output can be read after the program has ended.
+        // This process keeps the other end open, so that it can read the last output after the program has ended.
         (descriptor, other) = (ours, theirs)
         for descriptor in [ours, theirs] { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
         _ = fcntl(ours, F_SETFL, O_NONBLOCK)
@@ -77,12 +77,13 @@ final class PseudoTerminal {
         _ = unsafe bytes.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, $0.count) }
     }
 
-    /// Waits for its end.
+    /// Waits for the end of the program.
     ///
-    /// - Returns: Its exit status; 128 and the signal's number if one ended it, and -1 if it did not end.
+    /// - Returns: The exit status. If a signal ended the program, it is 128 plus the number of the signal. If the program
+    ///   did not end in time, it is -1.
     func end() async throws -> Int32 {
         let status = try await Program.first { () -> Int32? in
-            // The terminal has to be read while the program runs.
+            // The program would block if its output on the terminal were not read.
             read()
             var status: Int32 = 0
             guard unsafe waitpid(identifier, &status, WNOHANG) == identifier else { return nil }
@@ -95,7 +96,7 @@ final class PseudoTerminal {
         return -1
     }
 
-    /// Whether the terminal echoes input.
+    /// True if the terminal echoes input.
     var echoes: Bool {
         var settings = termios()
         return unsafe tcgetattr(descriptor, &settings) == 0 && settings.c_lflag & tcflag_t(ECHO) != 0

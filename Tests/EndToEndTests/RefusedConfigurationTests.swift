@@ -4,7 +4,7 @@
 import Foundation
 import Testing
 
-/// A broken configuration is reported once, with its place, and nothing starts.
+/// Commands and the server report the errors of a configuration with their lines, and do not start.
 @Suite struct RefusedConfigurationTests {
     private static let login = "login xtechMyRealm { StartWithLoginModule required; }\n"
     private static let realm = "realm xtech { class StartWithRealm; }\n"
@@ -84,7 +84,7 @@ import Testing
     ]
 
     @Test(arguments: cases)
-    func `every command refuses a broken configuration with its place`(test: Case) async throws {
+    func `every command refuses a broken configuration and reports the line of the error`(test: Case) async throws {
         let folder = try TemporaryFolder()
         try folder.write(test.configuration, to: "realms.conf")
         var commands = [("gatehouse", ["serve"]), ("gatehouse", ["check"])]
@@ -111,7 +111,7 @@ import Testing
         #expect(finished.errors.contains("none.conf") && finished.errors.contains("No such file"))
     }
 
-    @Test func `a port in use is an error at the place that names it`() async throws {
+    @Test func `the error for a port in use has the line of the address`() async throws {
         let first = try await RunningServer("server { listen 127.0.0.1:0; }")
         defer { withExtendedLifetime(first) {} }
         let folder = try TemporaryFolder()
@@ -126,7 +126,7 @@ import Testing
         )
     }
 
-    @Test func `a key of another certificate, an unreadable one and a folder are refused`() async throws {
+    @Test func `a key of another certificate, an unreadable key and a folder as a key are refused`() async throws {
         let openssl = try #require(Program.system("openssl"))
         let folder = try TemporaryFolder()
         for name in ["a", "b"] {
@@ -160,7 +160,7 @@ import Testing
         #expect(try await Program.run(Program.built("gatehouse"), ["check"], in: folder.url).status == 0)
     }
 
-    @Test func `the development key is for its owner only and is kept`() async throws {
+    @Test func `only the owner can read the development key, and a second start does not replace it`() async throws {
         let server = try await RunningServer("server { listen 127.0.0.1:0; }")
         let state = server.folder.url.appendingPathComponent("var")
         let key = state.appendingPathComponent("development-key.pem").path
@@ -209,12 +209,13 @@ import Testing
             ["authcheck", "--password", "hunter2", "xtech", "zed"],
         ]
     )
-    func `a password in the arguments is refused, and the message names the alternatives`(words: [String]) async throws
-    {
+    func `a password in the arguments is refused, and the message describes the alternatives`(
+        words: [String]
+    ) async throws {
         let finished = try await Program.run(Program.built(words[0]), Array(words.dropFirst()))
         #expect(finished.status == 2 && finished.output.isEmpty)
         let first = """
-            Error: --password is refused, as every user of this machine can read arguments. \
+            Error: --password is refused, because every user of this machine can read arguments. \
             Type the password at the prompt, or use --password-stdin to read it from standard input.
 
             """

@@ -4,7 +4,9 @@
 import Foundation
 import Testing
 
-/// SIGHUP: the whole configuration is replaced, or nothing.
+/// SIGHUP replaces the whole configuration.
+///
+/// If the new configuration has an error, nothing changes.
 @Suite(.enabled(if: Program.hasCurl, "curl is not installed"))
 struct ReloadTests {
     private static func configuration(startWith: String, path: String, tls: String = "") -> String {
@@ -23,7 +25,7 @@ struct ReloadTests {
         try server.folder.write(Self.configuration(startWith: "a", path: "/other"), to: "realms.conf")
         try await server.hangUp()
         #expect(try await server.request("/other", "-u", "ann:x").status == 200)
-        // Accepted before the reload, and not cached any more.
+        // These credentials were accepted before the reload. They are not taken from the cache.
         #expect(try await server.request("/other", "-u", "zed:x").status == 401)
         #expect(try await server.request("/welcome", "-u", "zed:x").status == 404)
         #expect(await server.end() == 0)
@@ -67,7 +69,7 @@ struct ReloadTests {
         let server = try await RunningServer(in: folder)
         func subject() async throws -> String {
             let arguments = ["s_client", "-connect", "localhost:\(server.port)", "-servername", "localhost"]
-            // Versions differ in the blanks around the sign.
+            // Versions of openssl differ in the spaces around the equals sign.
             return try await Program.run(openssl, arguments).output.replacing(" = ", with: "=")
         }
         #expect(try await subject().contains("CN=first"))

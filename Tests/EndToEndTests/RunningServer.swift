@@ -4,13 +4,15 @@
 import Foundation
 import Synchronization
 
-/// A process of `gatehouse serve` on a free port, killed at the end of the test.
+/// A process of `gatehouse serve` on a free port.
+///
+/// It is killed at the end of the test.
 final class RunningServer: Sendable {
     struct DidNotListen: Error {
         let output: String
     }
 
-    /// A log line that did not appear.
+    /// The error for a log line that did not appear in time.
     struct DidNotLog: Error {
         let text: String
         let log: String
@@ -31,14 +33,14 @@ final class RunningServer: Sendable {
         try await self.init(in: folder)
     }
 
-    /// Serves the configuration of a folder.
+    /// Starts a server with the configuration in a folder.
     init(in folder: TemporaryFolder) async throws {
         let log = try folder.write("", to: "log")
         let child = try Child.serving(folder, output: log, errors: log)
         self.folder = folder
         self.child = child
         let port = try await Program.first {
-            // The last line may not be whole yet.
+            // The last line may still be incomplete.
             let lines = Self.text(folder).split(separator: "\n", omittingEmptySubsequences: false).dropLast()
             return lines.first { $0.hasPrefix("listening on ") }?.split(separator: ":").last.flatMap { Int($0) }
         }
@@ -66,12 +68,12 @@ final class RunningServer: Sendable {
         try await untilLogged("the configuration was reloaded", "the configuration was not reloaded", after: before)
     }
 
-    /// Waits until one of some texts is in the log.
+    /// Waits until the log contains at least one of the texts.
     ///
     /// - Parameters:
     ///   - texts: The texts.
     ///   - bytes: The number of bytes at the beginning of the log that are ignored.
-    /// - Throws: ``DidNotLog`` if none comes in time.
+    /// - Throws: ``DidNotLog`` if the log contains none of the texts in time.
     func untilLogged(_ texts: String..., after bytes: Int = 0) async throws {
         let isLogged = try await Program.wait {
             let news = String(decoding: log.utf8.dropFirst(bytes), as: UTF8.self)
@@ -82,9 +84,9 @@ final class RunningServer: Sendable {
 
     func signal(_ number: Int32) { child.signal(number) }
 
-    /// Stops the server and waits for its end.
+    /// Stops the server and waits for the end of its process.
     ///
-    /// - Returns: Its exit status.
+    /// - Returns: The exit status.
     func end() async -> Int32 {
         child.signal(SIGTERM)
         let status = await child.end()
@@ -92,24 +94,26 @@ final class RunningServer: Sendable {
         return status
     }
 
-    /// Kills the server, as a crash would, and waits for its end.
+    /// Kills the server and waits for the end of its process.
+    ///
+    /// For the server, this is like a crash.
     func kill() async {
         child.signal(SIGKILL)
         _ = await child.end()
         hasEnded.withLock { $0 = true }
     }
 
-    /// Repeats a request until its answer has a status.
+    /// Repeats a request until the status of the answer is `status`.
     ///
-    /// - Returns: Whether an answer had it in time.
+    /// - Returns: True if an answer had this status in time.
     func wait(for status: Int, at path: String, _ arguments: String...) async throws -> Bool {
         try await Program.wait { try await request(path, arguments).status == status }
     }
 
-    /// Options for every call of curl: no settings of the user, no proxy, and a time limit.
+    /// The options for every call of curl: no settings of the user, no proxy, and a time limit.
     static let curlOptions = ["-q", "-sS", "--noproxy", "*", "--max-time", "120"]
 
-    /// Sends a request with curl; returns the status and the body.
+    /// Sends a request with curl, and returns the status and the body.
     func request(_ path: String, _ arguments: String...) async throws -> (status: Int, body: String) {
         try await request(path, arguments)
     }
@@ -132,7 +136,9 @@ final class RunningServer: Sendable {
 }
 
 extension Child {
-    /// Starts the built server with the configuration of a folder, without waiting until it listens.
+    /// Starts a server with the configuration in a folder.
+    ///
+    /// It returns before the server listens.
     static func serving(_ folder: TemporaryFolder, output: URL, errors: URL) throws -> Child {
         try Child(
             Program.built("gatehouse"),

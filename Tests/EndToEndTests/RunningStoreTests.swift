@@ -7,13 +7,15 @@ import Testing
 /// Users who are changed, locked and unlocked while a server runs.
 @Suite(.enabled(if: Program.hasCurl, "curl is not installed"))
 struct RunningStoreTests {
-    /// No delays, so that tests are short, and a cache that outlasts every test.
+    /// Answers are not delayed, so that the tests are short.
+    ///
+    /// Cached credentials do not expire during a test.
     private static let quick = People.configuration(
         server: "credential-cache 10m; throttle { failures 3; delay 0s; }"
     )
 
     @Test func `changes of a user revoke cached credentials`() async throws {
-        // The repeated requests of the test must not lock the account.
+        // The limit is high enough that the repeated requests of the test do not lock the account.
         let people = try People(Self.quick.replacing("failures 3;", with: "failures 0;"))
         #expect(try await people.add("ann", "--group", "Staff").status == 0)
         #expect(try await people.add("bob").status == 0)
@@ -40,7 +42,7 @@ struct RunningStoreTests {
                 in: people.folder.url
             )
             #expect(done.status == 0, "\(words): \(done)")
-            // The cache would keep the credentials for ten minutes.
+            // Without a change of the user, the cache would keep the credentials for ten minutes.
             #expect(try await server.wait(for: status, at: "/staff", "-u", credentials), "\(words)")
         }
         // Other users are still accepted or rejected as before.
@@ -110,7 +112,7 @@ struct RunningStoreTests {
             )
             #expect(cleared.status == 0, "\(cleared)")
             #expect(try await server.wait(for: 200, at: "/welcome", "-u", "ann:\(People.password)"))
-            // Clears the cached credentials of ann, or the next round would see no lock.
+            // The reload removes the cached credentials of ann. With them, a lock would have no effect in the next round.
             try await server.hangUp()
         }
     }
@@ -143,20 +145,20 @@ struct RunningStoreTests {
         #expect(answers.count == 1, "\(answers)")
     }
 
-    @Test func `when the hashing queue is full the answer is 503 with Retry-After, and counts as no failure`()
+    @Test func `if the hashing queue is full the answer is 503 with Retry-After, and no failure is counted`()
         async throws
     {
         let configuration = People.configuration(
             passwords: "hash pbkdf2-sha512 iterations=1000000; workers 1; queue 1; wait 300s; niceness 0;",
             server: "throttle { failures 3; delay 0s; }"
         )
-        // With the usual niceness, and the usual deadline of 30 s, a check could take too long on a busy machine.
+        // With the default niceness and the default deadline of 30 s, a check could take too long on a busy machine.
         let people = try People(
             configuration.replacing("StoreLoginModule required;", with: "StoreLoginModule required deadline=\"500s\";")
         )
         #expect(try await people.add("ann").status == 0)
         let server = try await RunningServer(in: people.folder)
-        // Different users, as identical checks are computed once.
+        // The user names are different, because identical checks are computed only once.
         let answers = try await withThrowingTaskGroup { group in
             for number in 0..<12 {
                 group.addTask {

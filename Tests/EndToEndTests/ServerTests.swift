@@ -4,7 +4,7 @@
 import Foundation
 import Testing
 
-/// The built server with curl as its client.
+/// Requests of curl to the server that was built with these tests.
 @Suite(.enabled(if: Program.hasCurl, "curl is not installed"))
 struct ServerTests {
     static let configuration = """
@@ -40,7 +40,7 @@ struct ServerTests {
         protect /down      { realm down; require any; }
         """
 
-    @Test func `zed is allowed, bob and anonymous users are not`() async throws {
+    @Test func `zed is allowed, and bob and anonymous users are denied`() async throws {
         let server = try await RunningServer(Self.configuration)
         #expect(try await server.request("/welcome", "-u", "zed:any") == (200, "Welcome zed\n"))
         #expect(try await server.request("/welcome", "-u", "bob:any").status == 401)
@@ -75,7 +75,7 @@ struct ServerTests {
         for _ in 0..<3 { #expect(try await server.request("/\(path)", "-u", "zed:x").status == 401) }
     }
 
-    @Test func `a module that does not return by its deadline refuses, or is skipped if it is optional`() async throws {
+    @Test func `a module that misses its deadline refuses the login, or is skipped if it is optional`() async throws {
         let server = try await RunningServer(Self.configuration)
         #expect(try await server.request("/stuck", "-u", "zed:x").status == 503)
         #expect(try await server.request("/optional", "-u", "zed:x").status == 200)
@@ -98,7 +98,7 @@ struct ServerTests {
     )
     func `a malformed Authorization field gets 400, 401 or 431`(field: String) async throws {
         let server = try await RunningServer(Self.configuration)
-        // In HTTP/2 a field above the limit of the protocol ends the connection, without a status.
+        // In HTTP/2, a field that is longer than the limit of the protocol ends the connection without a status.
         for version in ["--http1.1"] + (field.utf8.count < 10_000 ? ["--http2"] : []) {
             let status = try await server.request("/welcome", version, "-H", "Authorization: \(field)").status
             #expect([400, 401, 431].contains(status), "\(version) \(field.prefix(40)): \(status)")
@@ -114,7 +114,7 @@ struct ServerTests {
         #expect(try await server.request("/welcome", "-H", "Authorization: Bearer x", "-H", good).status == 400)
     }
 
-    @Test func `HEAD returns the length of GET without a body, other methods are refused`() async throws {
+    @Test func `HEAD returns the length of the body of GET, and other methods are refused`() async throws {
         let server = try await RunningServer(Self.configuration)
         let head = try await server.request("/welcome", "-I", "-u", "zed:any")
         #expect(head.status == 200)
@@ -124,7 +124,7 @@ struct ServerTests {
         #expect(try await server.request("/", "-X", "DELETE").status == 405)
     }
 
-    @Test func `a body that is too long ends its connection and nothing else`() async throws {
+    @Test func `a body that is too long ends only its own connection`() async throws {
         let server = try await RunningServer(Self.configuration)
         let body = try server.folder.write(String(repeating: "x", count: 40_000_000), to: "body")
         let curl = try #require(Program.system("curl"))
@@ -144,7 +144,7 @@ struct ServerTests {
         }
     }
 
-    @Test func `TLS 1.2 and 1.3 are supported, older versions and plain HTTP are not`() async throws {
+    @Test func `TLS 1.2 and 1.3 are accepted, and older versions and plain HTTP are refused`() async throws {
         let server = try await RunningServer(Self.configuration)
         #expect(try await server.request("/", "--tlsv1.2", "--tls-max", "1.2").status == 200)
         #expect(try await server.request("/", "--tlsv1.3").status == 200)
@@ -166,8 +166,8 @@ struct ServerTests {
 
     @Test func `a stopping server answers a request in progress`() async throws {
         let curl = try #require(Program.system("curl"))
-        // A client knows when its request is sent, and not when the server begins with it. So there are several tries: in one
-        // of them the signal comes in the second that the request takes.
+        // A test cannot see when the server begins to answer a request. So it tries several times, until the signal
+        // arrives within the second that the request takes.
         for wait in [200, 400, 600, 100, 800, 1600, 3200] {
             let server = try await RunningServer(Self.configuration)
             let output = try server.folder.write("", to: "output")

@@ -4,7 +4,7 @@
 import Foundation
 import Testing
 
-/// Signals to the built server.
+/// Signals to the server that was built with these tests.
 @Suite(.enabled(if: Program.hasCurl, "curl is not installed"))
 struct SignalTests {
     private static let configuration = """
@@ -25,12 +25,12 @@ struct SignalTests {
         #expect(await server.end() == 0)
     }
 
-    @Test func `a SIGHUP during the start reloads the configuration once the server listens`() async throws {
+    @Test func `after a SIGHUP during its start the server reloads the configuration when it listens`() async throws {
         let folder = try TemporaryFolder()
         try folder.write(Self.configuration, to: "realms.conf")
         let log = try folder.write("", to: "log")
         let child = try Child.serving(folder, output: log, errors: log)
-        // The server ignores SIGUSR1 in its first step, and handles SIGHUP from then on.
+        // The server sets its signal handlers first. When it ignores SIGUSR1, it also handles SIGHUP.
         let text = { String(decoding: FileManager.default.contents(atPath: log.path) ?? Data(), as: UTF8.self) }
         let end = ContinuousClock.now + Program.patience
         while try !ignores(SIGUSR1, child.identifier), ContinuousClock.now < end { await Task.yield() }
@@ -47,7 +47,7 @@ struct SignalTests {
         let sent = 2000
         for _ in 0..<sent {
             server.signal(SIGHUP)
-            // Signals of one number that are pending at the same time are one.
+            // A second SIGHUP is lost while a SIGHUP is pending.
             usleep(50)
         }
         server.signal(SIGTERM)

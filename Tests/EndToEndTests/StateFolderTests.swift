@@ -4,7 +4,7 @@
 import Foundation
 import Testing
 
-/// Both commands report an unusable state folder once, at its place in the configuration.
+/// Both commands report an unusable state folder once, with its line in the configuration.
 @Suite struct StateFolderTests {
     private static let realms = """
         default-realm town;
@@ -63,7 +63,7 @@ import Testing
     ]
 
     @Test(arguments: ["check", "serve"], cases)
-    func `an unusable state folder is reported once, at its place in the configuration`(
+    func `an unusable state folder is reported once, with its line in the configuration`(
         command: String,
         folder: Case
     ) async throws {

@@ -4,7 +4,7 @@
 import Foundation
 import Testing
 
-/// The store's file: unusable ones, and concurrent commands.
+/// Unusable files of the store, and concurrent commands that change the store.
 @Suite struct StoreFileTests {
     private static let everyCommand = [
         ["user", "list"], ["user", "show", "ann"], ["user", "add", "--password-stdin", "bob"],
@@ -12,7 +12,7 @@ import Testing
         ["lockouts", "list"], ["lockouts", "clear", "--all"], ["check"], ["serve"],
     ]
 
-    /// The contents of a store; the bytes of the file if it is not a store.
+    /// Returns the contents of a store, or the bytes of the file if it is not a store.
     private func contents(_ people: People) async throws -> Data? {
         // SQLite may write to a file without changing its contents.
         if let sqlite = Program.system("sqlite3") {
@@ -22,7 +22,7 @@ import Testing
         return FileManager.default.contents(atPath: people.store.path)
     }
 
-    /// Expects that every command reports the error with the name of the file, and does not change the file.
+    /// Expects that every command reports the error with the path of the file, and does not change the file.
     private func expectRefusal(_ people: People, _ words: String...) async throws {
         let before = try await contents(people)
         for command in Self.everyCommand {
@@ -76,7 +76,7 @@ import Testing
         try await expectRefusal(people, "var")
     }
 
-    @Test func `a state folder that others may write to is not used`() async throws {
+    @Test func `a state folder that other users can write to is refused`() async throws {
         let people = try People()
         #expect(try await people.add("ann").status == 0)
         let folder = people.store.deletingLastPathComponent().path
@@ -97,7 +97,7 @@ import Testing
             try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: people.folder.url.path)
             for command in [["user", "list"], ["user", "remove", "ann"], ["check"]] {
                 let finished = try await Program.run(setpriv, options + command, in: people.folder.url)
-                // In a build folder that other users cannot enter, setpriv fails first.
+                // If other users cannot access the build folder, setpriv fails before the command runs.
                 guard !finished.errors.contains("setpriv: failed to execute") else { return }
                 #expect(finished.status == 3, "\(command): \(finished)")
                 #expect(finished.errors.contains("realms.conf:8:1: error: "), "\(command): \(finished)")
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test func `the store is readable by its owner only, also after a restore with wider permissions`() async throws {
+    @Test func `only the owner can read the store, even after it was restored with wider permissions`() async throws {
         let people = try People()
         #expect(try await people.add("ann").status == 0)
         let state = people.store.deletingLastPathComponent().path
@@ -120,7 +120,7 @@ import Testing
         #expect(try mode() == 0o600)
     }
 
-    @Test func `concurrent commands add all users, and a repeated name once`() async throws {
+    @Test func `concurrent commands add all users, and add a repeated name only once`() async throws {
         let people = try People()
         let names = (0..<12).map { "user\($0)" }
         let statuses = try await withThrowingTaskGroup { group in
@@ -151,7 +151,7 @@ import Testing
         #expect(shown.sorted() == groups.sorted())
     }
 
-    @Test func `an acknowledged user is stored although the program is killed`() async throws {
+    @Test func `a user is stored if the command has reported success, even if it is killed then`() async throws {
         let people = try People()
         var acknowledged: [String] = []
         for number in 0..<20 {

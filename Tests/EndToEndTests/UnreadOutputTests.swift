@@ -4,7 +4,7 @@
 import Foundation
 import Testing
 
-/// A named pipe that is open for reading, and read only on demand.
+/// A named pipe that is read only when a test calls ``lines(near:until:)``.
 final class UnreadPipe {
     let url: URL
     private let descriptor: Int32
@@ -12,7 +12,7 @@ final class UnreadPipe {
     init(in folder: TemporaryFolder) throws {
         url = folder.url.appendingPathComponent("pipe-\(UUID().uuidString)")
         guard unsafe mkfifo(url.path, 0o600) == 0 else { throw POSIXError(.EIO) }
-        // For reading and writing, so that it opens at once and stays open.
+        // Opening a pipe for reading and writing does not block, and the pipe stays open.
         descriptor = unsafe open(url.path, O_RDWR | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { throw POSIXError(.EIO) }
     }
@@ -29,8 +29,8 @@ final class UnreadPipe {
     /// Reads lines until all expected lines have been read, or no byte arrives in time.
     ///
     /// - Parameters:
-    ///   - mark: Whether a line is among the last ones.
-    ///   - isComplete: Whether the lines are all that are expected; called if such a line is near the end.
+    ///   - mark: Returns true for a line near the end of the output.
+    ///   - isComplete: Returns true if all expected lines were read. It is called after such a line was read.
     /// - Returns: The lines.
     func lines(near mark: (Substring) -> Bool, until isComplete: ([Substring]) -> Bool) -> [Substring] {
         var bytes: [UInt8] = []
@@ -49,9 +49,11 @@ final class UnreadPipe {
     }
 }
 
-/// Returns a free port, for a server whose output cannot be read.
+/// Returns a free port for a server.
 ///
-/// It lies below the system's ephemeral ports, so that no other process gets it by chance.
+/// The port is needed if a test cannot read it from the output of the server.
+///
+/// It is lower than the ephemeral ports, so that the system does not assign it to another process.
 private func freePort() throws -> Int {
     for _ in 0..<100 {
         let port = Int.random(in: 20_000..<30_000)
@@ -86,14 +88,14 @@ struct UnreadOutputTests {
         """
     }
 
-    /// Starts a server with the given streams, and sends it requests one after the other.
+    /// Starts a server with the given streams, and sends requests to it in sequence.
     ///
     /// - Parameters:
     ///   - folder: The folder of its configuration.
     ///   - output: Its standard output.
     ///   - errors: Its standard error.
     ///   - pathLength: The length of the requests' paths.
-    /// - Returns: The server, and the number of requests that were answered.
+    /// - Returns: The server, and the number of answers.
     /// - Throws: If a program cannot be started.
     private func serve(
         in folder: TemporaryFolder,
@@ -106,7 +108,7 @@ struct UnreadOutputTests {
         let child = try Child.serving(folder, output: output, errors: errors)
         let curl = try #require(Program.system("curl"))
         let certificate = folder.url.appendingPathComponent("var/development-certificate.pem").path
-        // Long enough that the log lines of all requests exceed the pipe and the queue of lines.
+        // The path is so long that the log lines of all requests exceed the pipe and the queue of lines.
         let path = "/nowhere/\(String(repeating: "x", count: pathLength))/[1-\(Self.requests)]"
         let common = RunningServer.curlOptions + ["--cacert", certificate, "-o", "/dev/null"]
         let url = "https://localhost:\(port)"
@@ -122,7 +124,7 @@ struct UnreadOutputTests {
     }
 
     @Test(.timeLimit(.minutes(10)))
-    func `requests are answered while standard error is not read, and lost lines are counted`()
+    func `requests are answered although standard error is not read, and lost lines are counted`()
         async throws
     {
         let folder = try TemporaryFolder()
@@ -138,18 +140,18 @@ struct UnreadOutputTests {
         func written(_ lines: [Substring]) -> Int {
             lines.count { $0.contains("access: 127.0.0.1") && $0.contains("/nowhere/") }
         }
-        // A line may be written after its request was answered, and so behind the count.
+        // A line may be written after its request was answered, and thus after the number of lost lines.
         let lines = pipe.lines(near: isCount) { lost($0) + written($0) >= Self.requests }
         #expect(lost(lines) > 0 && written(lines) > 0)
         #expect(lost(lines) + written(lines) == Self.requests)
-        // The server also stops while its stream is not read.
+        // The server also stops if its stream is not read.
         pipe.fill()
         child.signal(SIGTERM)
         #expect(await child.end() == 0)
     }
 
     @Test(.timeLimit(.minutes(10)))
-    func `requests are answered while standard output is not read`() async throws {
+    func `requests are answered although standard output is not read`() async throws {
         let folder = try TemporaryFolder()
         let pipe = try UnreadPipe(in: folder)
         pipe.fill()
@@ -161,7 +163,7 @@ struct UnreadOutputTests {
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `a server that cannot start exits with its status while standard error is not read`() async throws {
+    func `a server that cannot start exits with the right status although standard error is not read`() async throws {
         let folder = try TemporaryFolder()
         let pipe = try UnreadPipe(in: folder)
         pipe.fill()

@@ -4,9 +4,9 @@
 import Foundation
 import Testing
 
-/// `gatehouse user` as a process: its output, errors and exit status.
+/// The output, the errors and the exit status of `gatehouse user`.
 @Suite struct UserCommandTests {
-    @Test func `a change whose output cannot be written has its own exit status`() async throws {
+    @Test func `the exit status is 5 if a command has changed a user and cannot write its output`() async throws {
         let people = try People()
         for (arguments, isThere) in [
             ("user add --no-password ann", true), ("user disable ann", true), ("user list", true),
@@ -25,7 +25,7 @@ import Testing
     @Test func `a user is added, shown, changed and removed`() async throws {
         let people = try People()
         #expect(try await people.gatehouse("user", "list") == (0, "there are no users\n", ""))
-        // Commands that only read create no file.
+        // A command that only reads does not create a file.
         #expect(!FileManager.default.fileExists(atPath: people.store.path))
         #expect(
             try await people.add("ann", "--group", "Staff", "--group", "Admin")
@@ -54,7 +54,7 @@ import Testing
             """
         #expect(try await people.gatehouse("user", "show", "ann") == (0, sheet, ""))
         #expect(try await people.gatehouse("user", "groups", "ann") == (0, "Staff\nAdmin\n", ""))
-        // Without groups there is no output that a program could read as a group.
+        // If the user has no groups, the output is empty. A program could take any text for a group.
         #expect(try await people.gatehouse("user", "groups", "bob") == (0, "", ""))
         #expect(
             try await people.gatehouse("user", "groups", "ann", "--add", "New", "--remove", "Staff")
@@ -78,7 +78,7 @@ import Testing
         #expect(try await people.names() == ["bob"])
     }
 
-    @Test func `every realm has users of its own`() async throws {
+    @Test func `a user belongs to one realm only`() async throws {
         let people = try People()
         #expect(try await people.add("ann").status == 0)
         #expect(
@@ -155,7 +155,7 @@ import Testing
         let nameless = try People(configuration)
         #expect(
             try await nameless.gatehouse("user", "list")
-                == (2, "", "name a realm with --realm; the configuration has no default-realm\n")
+                == (2, "", "--realm is missing, and the configuration has no default-realm\n")
         )
         let others = try People(
             "realm xtech { class StartWithRealm; } login xtechMyRealm { DenyLoginModule required; }"
@@ -192,7 +192,7 @@ import Testing
         #expect(one.count { $0 == "\n" } == 1)
     }
 
-    @Test func `a login follows the user's state, expiry and password`() async throws {
+    @Test func `whether a login is accepted depends on the user's state, expiry and password`() async throws {
         let people = try People()
         #expect(try await people.add("ann").status == 0)
         #expect(try await people.authcheck("ann", People.password).status == 0)

@@ -4,9 +4,9 @@
 import Foundation
 import Testing
 
-/// `gatehouse user import`: imports all users of a file, with their passwords, or none.
+/// Tests of `gatehouse user import`, which imports all users of a file with their passwords, or no user.
 @Suite struct UserImportTests {
-    // In the form of GlassFish.
+    // A key file in the format of GlassFish.
     private static let keyFile = """
         # of an old server
         ann;{SSHA256}80e0NeB6XBWXsIPa7pT54D9JZ5DR5hGQV1kN1OAsgJePNXY6Pl0EIw==;asadmin
@@ -24,7 +24,7 @@ import Testing
         )
     }
 
-    @Test func `users of a key file are imported with groups and passwords, and the file stays as it is`() async throws
+    @Test func `users of a key file are imported with groups and passwords, and the file is not changed`() async throws
     {
         let people = try People()
         #expect(try await importing(people, Self.keyFile) == (0, "2 users imported (realm people)\n", ""))
@@ -37,7 +37,7 @@ import Testing
         #expect(try String(contentsOf: file, encoding: .utf8) == Self.keyFile)
     }
 
-    @Test func `an imported password signs its user in, and a dry run changes nothing`() async throws {
+    @Test func `authcheck accepts the password of an imported user, and does not rehash it`() async throws {
         let people = try People()
         let hash = try await people.gatehouse("hash", "--password-stdin", input: People.password).output
         #expect(try await importing(people, "ann:\(hash)").status == 0)
@@ -49,7 +49,7 @@ import Testing
         #expect(try await people.authcheck("alice", "secret").status == 0)
     }
 
-    @Test func `groups of an htpasswd file are those of its group file`() async throws {
+    @Test func `users of an htpasswd file get the groups of the group file`() async throws {
         let people = try People()
         try people.folder.write("staff: ann bob\nadmins: ann\n", to: "groups")
         let hash = try await people.gatehouse("hash", "--password-stdin", input: People.password).output
@@ -58,14 +58,14 @@ import Testing
         #expect(try await people.gatehouse("user", "groups", "carl").output == "")
     }
 
-    @Test func `if one user exists already none is imported`() async throws {
+    @Test func `if one of the users already exists, no user is imported`() async throws {
         let people = try People()
         #expect(try await people.add("dora").status == 0)
         #expect(try await importing(people, Self.keyFile) == (1, "", "the user dora exists already\n"))
         #expect(try await people.names() == ["dora"])
     }
 
-    @Test func `a malformed line is reported with its place, and stops the import unless it may be skipped`()
+    @Test func `a malformed line is reported with its number, and stops the import without --skip-broken`()
         async throws
     {
         let people = try People()

@@ -4,10 +4,10 @@
 import Foundation
 import Testing
 
-/// User names with a meaning for a terminal, a shell, a file system or a database.
+/// User names with characters that are special for a terminal, a shell, a file system or a database.
 @Suite struct UserNamesTests {
     @Test(arguments: ["", " ann", "ann ", "a\nb", "a\tb", "a\u{1B}[31mb", "a\u{7F}b", "a\u{9B}31mb", "a\u{2028}b"])
-    func `an invalid user name is refused by every command, and reaches no terminal unescaped`(
+    func `every command refuses an invalid user name, and shows it without control characters`(
         name: String
     )
         async throws
@@ -37,14 +37,14 @@ import Testing
         }
     }
 
-    @Test func `a user name longer than 1,024 bytes is refused, the longest is accepted`() async throws {
+    @Test func `a user name of 1,024 bytes is accepted, and a longer user name is refused`() async throws {
         let people = try People()
         let longest = String(repeating: "n", count: 1024)
         #expect(try await people.add(longest + "n") == (2, "", "the user name is longer than 1024 bytes\n"))
         #expect(try await people.add(longest).status == 0)
         #expect(try await people.authcheck(longest, People.password).status == 0)
         #expect(try await people.add("ann").status == 0)
-        // One long name does not widen the columns of all other rows.
+        // A long name does not make the column wider in the other rows.
         let list = try await people.gatehouse("user", "list").output.split(separator: "\n")
         #expect(list.filter { $0.count > 200 }.count == 1)
     }
@@ -76,7 +76,7 @@ import Testing
         #expect(Set(files) == ["realms.conf", "var"])
     }
 
-    @Test func `an existing name is shown escaped`() async throws {
+    @Test func `a stored name is shown without control characters`() async throws {
         let people = try People()
         #expect(try await people.add("a\u{202E}b").status == 0)
         let again = try await people.add("a\u{202E}b")
@@ -94,7 +94,7 @@ import Testing
 
     @Test func `a user name that is not UTF-8 is refused`() async throws {
         let people = try People()
-        // With replacement characters, different names would become the same name.
+        // If invalid bytes were replaced, different names would become the same name.
         let shell = "exec \"$0\" user add --no-password \"$(printf 'a\\377b')\""
         let finished = try await Program.run(
             URL(fileURLWithPath: "/bin/sh"),
@@ -104,7 +104,7 @@ import Testing
         #expect(finished == (2, "", "the user name is not UTF-8\n"))
     }
 
-    @Test func `control characters in arguments reach no terminal unescaped`() async throws {
+    @Test func `control characters in arguments are not written to the terminal`() async throws {
         let people = try People()
         let nasty = "\u{1B}[31m\u{9B}2J\u{202E}\u{2028}x"
         for words in [

@@ -4,7 +4,7 @@
 import Foundation
 import Testing
 
-/// Sessions of a server that is stopped, reloaded and administered while users are signed in.
+/// Sessions during stops, reloads and commands of administrators.
 @Suite(.enabled(if: Program.hasCurl, "curl is not installed"))
 struct WebSessionTests {
     private static let configuration = People.configuration(
@@ -23,7 +23,7 @@ struct WebSessionTests {
 
     private func jar(_ name: String) -> String { people.folder.url.appendingPathComponent("\(name).jar").path }
 
-    /// Signs in by the session API; returns the status.
+    /// Signs in by the session API, and returns the status.
     private func begin(_ name: String, _ server: RunningServer, realm: String = "people") async throws -> Int {
         let json = "{\"username\":\"\(name)\",\"password\":\"\(People.password)\",\"realm\":\"\(realm)\"}"
         return try await server.request("/session", "-c", jar(name), "--json", json).status
@@ -33,12 +33,14 @@ struct WebSessionTests {
         try await server.request(path, "-b", jar(name)).status
     }
 
-    /// Waits until an answer has that status.
+    /// Repeats a request until the status of the answer is `status`.
     private func wait(_ name: String, _ server: RunningServer, for status: Int) async throws -> Bool {
         try await Program.wait { try await load(name, server) == status }
     }
 
-    /// Waits until the server has read all earlier changes of users, by a further user who is disabled last.
+    /// Waits until the server has read all earlier changes of users.
+    ///
+    /// It adds a user, signs the user in, disables the user, and waits for the end of the session.
     private func untilUsersAreRead(by server: RunningServer) async throws {
         let name = "witness-\(UUID().uuidString.lowercased())"
         #expect(try await people.add(name).status == 0)
@@ -93,7 +95,7 @@ struct WebSessionTests {
         #expect(try await load("bob", server) == 200)
     }
 
-    @Test func `changes made while no server ran end sessions at the next start`() async throws {
+    @Test func `changes that are made while the server is stopped end sessions at the next start`() async throws {
         for name in ["ann", "bob", "cat"] { #expect(try await people.add(name).status == 0) }
         var server = try await RunningServer(in: people.folder)
         for name in ["ann", "bob", "cat"] { #expect(try await begin(name, server) == 201) }
@@ -104,7 +106,7 @@ struct WebSessionTests {
         #expect(try await load("ann", server) == 401)
         #expect(try await load("bob", server) == 401)
         #expect(try await load("cat", server) == 200)
-        // The same for groups that the configuration adds.
+        // A change of the groups that the configuration adds has the same effect.
         #expect(await server.end() == 0)
         let text = Self.configuration.replacingOccurrences(
             of: "realm people { class StoreRealm; }",
@@ -115,7 +117,7 @@ struct WebSessionTests {
         #expect(try await load("cat", server) == 401)
     }
 
-    @Test func `a reload without a realm ends the realm's sessions`() async throws {
+    @Test func `a reload that removes a realm ends the sessions of the realm`() async throws {
         #expect(try await people.add("ann").status == 0)
         #expect(try await people.add("otto", "--realm", "others").status == 0)
         let server = try await RunningServer(in: people.folder)
@@ -175,7 +177,7 @@ struct WebSessionTests {
         #expect(try await load("ann", server) == 401)
         #expect(try await load("bob", server) == 200)
         #expect(await server.end() == 0)
-        // Without a server it works as well.
+        // The command also works if no server runs.
         #expect(try await people.gatehouse("sessions", "end", "--all").status == 0)
         #expect(try await !people.gatehouse("sessions", "list").output.contains("bob"))
     }
@@ -202,12 +204,12 @@ struct WebSessionTests {
         #expect(try await begin("ann", server) == 201)
         async let events = server.request("/session/events", "-N", "-b", jar("ann"))
         try await server.untilLogged("\"GET\" \"/session/events\" 200")
-        // A request that does not end by itself would be cut off after ten seconds, without its last line.
+        // If the server did not end the streams, they would be cut off after ten seconds, without the last event.
         #expect(await server.end() == 0)
         #expect(try await events.body.contains(": the server is stopping"))
     }
 
-    @Test func `the log contains no password and no token, and the store no token`() async throws {
+    @Test func `the log contains no password and no token, and the store contains no token`() async throws {
         #expect(try await people.add("ann").status == 0)
         let server = try await RunningServer(in: people.folder)
         #expect(try await begin("ann", server) == 201)

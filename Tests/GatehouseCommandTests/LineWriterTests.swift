@@ -11,9 +11,9 @@ import Testing
         let pipe = Pipe()
         let writer = LineWriter(pipe.fileHandleForWriting.fileDescriptor)
         let line = String(repeating: "x", count: 99_999)
-        // More than a pipe and the queue hold together; the pipe is not read meanwhile.
+        // This is more than the pipe and the queue can hold. The pipe is not read before all lines are written.
         for _ in 0..<30 { writer.write(line) }
-        writer.write("dropped, unless there is room again by now")
+        writer.write("dropped, unless lines have been written by now")
         var (kept, lost, last) = (0, 0, 0)
         let reader = LineReader(pipe)
         while kept + lost + last < 31, let next = reader.next() {
@@ -33,14 +33,14 @@ import Testing
     @Test func `the count of lost lines is written as soon as the stream is read again`() throws {
         let pipe = Pipe()
         let writer = LineWriter(pipe.fileHandleForWriting.fileDescriptor)
-        writer.write(String(repeating: "x", count: LineWriter.bound - 10))
-        // The first bytes have arrived: the line is being written, and there is no space for another.
+        writer.write(String(repeating: "x", count: LineWriter.maximumWaiting - 10))
+        // The first bytes have arrived. Until the line is written, the queue has no space for another line.
         var text = pipe.fileHandleForReading.availableData
         for _ in 0..<5 { writer.write("dropped\(String(repeating: "!", count: 20))") }
         let last = Data("gatehouse: 5 lines were lost: this stream was not read\n".utf8)
         let reader = LineReader(pipe)
         while text.suffix(last.count) != last, let more = reader.available() { text += more }
-        #expect(text.count == LineWriter.bound - 9 + last.count)
+        #expect(text.count == LineWriter.maximumWaiting - 9 + last.count)
     }
 
     @Test func `lines are written in order`() throws {
@@ -55,14 +55,16 @@ import Testing
     }
 }
 
-/// Reads the output of a pipe, until no byte arrives for a minute.
+/// Reads the output of a pipe.
+///
+/// It stops when no byte arrives for a minute.
 private final class LineReader {
     private let handle: FileHandle
     private var rest = Data()
 
     init(_ pipe: Pipe) { handle = pipe.fileHandleForReading }
 
-    /// The available bytes; nil if none arrive.
+    /// Returns the available bytes; nil if no byte arrives.
     func available() -> Data? {
         var state = pollfd(fd: handle.fileDescriptor, events: Int16(POLLIN), revents: 0)
         guard unsafe poll(&state, 1, 60_000) == 1 else { return nil }
@@ -70,7 +72,7 @@ private final class LineReader {
         return data.isEmpty ? nil : data
     }
 
-    /// The next line; nil if none arrives.
+    /// Returns the next line; nil if no line arrives.
     func next() -> String? {
         while true {
             if let end = rest.firstIndex(of: UInt8(ascii: "\n")) {

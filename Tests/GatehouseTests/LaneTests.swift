@@ -9,7 +9,7 @@ import Testing
 @testable import HTTPServer
 @testable import SignIn
 
-/// Requests get the same response on the event loop and in a task.
+/// A request gets the same response on the event loop and in a task.
 @Suite struct LaneTests {
     private static let configuration = """
         default-realm xtech;
@@ -29,21 +29,21 @@ import Testing
         """
 
     /// Counts the immediate and the deferred responses of a responder.
-    private final class Counted: Responder {
+    private final class CountingResponder: Responder {
         let base: GatehouseResponder
-        private let counts = Mutex((now: 0, later: 0))
+        private let counts = Mutex((immediate: 0, deferred: 0))
 
         init(_ base: GatehouseResponder) { self.base = base }
 
-        var now: Int { counts.withLock { $0.now } }
-        var later: Int { counts.withLock { $0.later } }
+        var immediate: Int { counts.withLock { $0.immediate } }
+        var deferred: Int { counts.withLock { $0.deferred } }
 
         func respond(to head: borrowing RequestHead, on connection: Connection) -> Reply {
             let reply = base.respond(to: head, on: connection)
             counts.withLock { counts in
                 switch reply {
-                case .immediate: counts.now += 1
-                case .deferred: counts.later += 1
+                case .immediate: counts.immediate += 1
+                case .deferred: counts.deferred += 1
                 }
             }
             return reply
@@ -55,11 +55,11 @@ import Testing
     }
 
     private let server: TestServer
-    private let slowServer: TestServer
+    private let asyncServer: TestServer
 
     init() throws {
         server = try TestServer(Self.configuration)
-        slowServer = try TestServer(Self.configuration, lanes: .asyncOnly)
+        asyncServer = try TestServer(Self.configuration, lanes: .asyncOnly)
     }
 
     private func answer(_ request: String, _ responder: any Responder) async throws -> String {
@@ -147,8 +147,8 @@ import Testing
     }()
 
     @Test func `both lanes return the same bytes, with and without cached credentials`() async throws {
-        let fast = Counted(server.responder)
-        let slow = Counted(slowServer.responder)
+        let fast = CountingResponder(server.responder)
+        let slow = CountingResponder(asyncServer.responder)
         for request in Self.requests {
             let wanted = try await answer(request, slow)
             #expect(wanted.hasPrefix("HTTP/1.1 "))
@@ -157,29 +157,29 @@ import Testing
             }
         }
         #expect(Self.requests.count > 300)
-        #expect(fast.now > Self.requests.count)
-        #expect(fast.later > 20)
-        #expect(slow.now == 0)
+        #expect(fast.immediate > Self.requests.count)
+        #expect(fast.deferred > 20)
+        #expect(slow.immediate == 0)
     }
 
-    @Test func `accepted credentials are cached, refused ones are not`() async throws {
-        let responder = Counted(server.responder)
+    @Test func `accepted credentials are cached, and refused credentials are not`() async throws {
+        let responder = CountingResponder(server.responder)
         for (user, isKnown) in [("zed", true), ("bob", false)] {
             let request = Self.get("/welcome", [Self.basic("\(user):x")])
-            let later = responder.later
+            let deferred = responder.deferred
             for _ in 0..<3 { _ = try await answer(request, responder) }
-            #expect(responder.later - later == (isKnown ? 1 : 3))
+            #expect(responder.deferred - deferred == (isKnown ? 1 : 3))
         }
-        // Credentials are cached for the same name, password and realm only.
-        let later = responder.later
+        // The cache is used only for the same name, password and realm.
+        let deferred = responder.deferred
         for request in [
             Self.get("/welcome", [Self.basic("zed:y")]), Self.get("/other", [Self.basic("zed:x")]),
             Self.get("/welcome", [Self.basic("zedx:")]),
         ] {
             _ = try await answer(request, responder)
         }
-        #expect(responder.later - later == 3)
-        // The rule is evaluated again, even for cached credentials.
+        #expect(responder.deferred - deferred == 3)
+        // The rule is evaluated for each request, even if the credentials are cached.
         #expect(try await answer(Self.get("/nobody", [Self.basic("zed:x")]), responder).hasPrefix("HTTP/1.1 403 "))
     }
 }

@@ -14,17 +14,17 @@ import Throttle
 
 /// The cost of a client's text depends on its length, not on its characters.
 ///
-/// Swift compares and hashes `String` by canonical equivalence: over a run of combining marks in mixed order that takes
-/// time that grows with the square of its length, 20 to 100 times as much as ASCII for the lengths here. Each entry point is
-/// sent both, and the processor time of the process is compared. What both cost besides makes the ratio smaller, so the
-/// bound is far below what a mistake costs.
+/// Swift compares and hashes `String` by canonical equivalence. For a long sequence of combining marks in mixed order, the
+/// time grows with the square of the length. For the lengths here, it is 20 to 100 times the time for ASCII. The tests
+/// send marks and letters in each part of a request, and compare the processor times. Both times include the rest of the
+/// request, so the bound is far below 20.
 @Suite struct TextCostTests {
-    /// How much more marks may cost than letters.
+    /// The maximum ratio of the cost of marks to the cost of letters.
     static let bound = 3.0
 
     /// A part of a request in which a client may send text.
     struct Entry: Sendable, CustomTestStringConvertible {
-        /// How the text is written.
+        /// The encoding of the text.
         enum Form: Sendable {
             case raw, percent, json
         }
@@ -32,13 +32,15 @@ import Throttle
         let name: String
         var form = Form.raw
         var count = 8000
-        /// The number of requests: a short text costs little compared with the rest of its request.
+        /// The number of requests.
+        ///
+        /// A short text needs several, because it costs little compared with the rest of a request.
         var times = 1
         let request: @Sendable (_ text: String) -> String
 
         var testDescription: String { name }
 
-        /// A text of about `count` bytes as they are sent.
+        /// Returns requests with a text of about `count` encoded bytes.
         func requests(_ isMarks: Bool) -> String { String(repeating: request(text(isMarks)), count: times) }
 
         private func text(_ isMarks: Bool) -> String {
@@ -67,7 +69,9 @@ import Throttle
 
     private static let form = "application/x-www-form-urlencoded"
 
-    /// A cookie in valid form, without which the form is not read.
+    /// A cookie in valid form.
+    ///
+    /// Without it the form is not read.
     private static let cookie = ["Cookie: __Host-gatehouse-sign-in=" + String(repeating: "A", count: 43)]
 
     private static let fields: [Entry] = [
@@ -193,14 +197,14 @@ import Throttle
         protect other.example/ { realm town; auth form basic; require user zoe; }
         """
 
-    /// The processor time of a request, in nanoseconds.
+    /// Returns the processor time of a request in nanoseconds.
     private func cost(_ request: String, _ server: TestServer) async throws -> Double {
         try await ProcessorTime.measure { _ = try await server.bytes(request) }
     }
 
     @Test(arguments: fields + proxies + targets + bodies + users)
     func `combining marks in a request cost no more than letters`(entry: Entry) async throws {
-        // Locks and delays would make requests differ in more than their text.
+        // Without locks and delays, the requests differ only in their text.
         var settings = ThrottleSettings()
         settings.failures = 1_000_000
         settings.sourceFailures = 1_000_000
@@ -220,7 +224,7 @@ import Throttle
         }
     }
 
-    /// What a signed-in user may send, and pages that show a user name.
+    /// Tests texts that a signed-in user may send, and pages that show a user name.
     @Test(arguments: [
         "csrf of a sign-out", "csrf of the account page", "Last-Event-ID", "the page of a user", "the API",
     ])
@@ -237,7 +241,7 @@ import Throttle
                 case "csrf of a sign-out": Self.post("/sign-out", Self.form, body, [cookie])
                 case "csrf of the account page": Self.post("/account/end", Self.form, body, [cookie])
                 case "Last-Event-ID":
-                    // HEAD, as a stream would not end.
+                    // HEAD, because the response to GET would not end.
                     Self.get("/session/events", [cookie, "Last-Event-ID: \(String(repeating: unit, count: 2000))"])
                         .replacing("GET", with: "HEAD")
                 case "the page of a user":
@@ -246,7 +250,7 @@ import Throttle
                 }
             return (server, request)
         }
-        // Encoded, letters would be a third as long.
+        // These letters are encoded too. Encoded text is three times as long as ASCII letters.
         let (server, letters) = try await requests(of: "\u{E9}\u{E8}")
         let (other, marks) = try await requests(of: "\u{301}\u{323}")
         let ratio = try await CostRatio(

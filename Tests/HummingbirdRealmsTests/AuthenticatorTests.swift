@@ -9,7 +9,7 @@ import RealmKit
 import Testing
 
 @Suite struct AuthenticatorTests {
-    @Test func `an open route needs no user, and other routes answer 401 with challenges`() async throws {
+    @Test func `an open route needs no user, and other routes return 401 with challenges`() async throws {
         let application = try await RealmsFixture().application()
         let open = try await application.send(.get, "/")
         #expect(open.text == "hello stranger")
@@ -28,7 +28,9 @@ import Testing
         }
     }
 
-    @Test func `a browser is redirected to the sign-in page, which is served with its assets`() async throws {
+    @Test func `a browser is redirected to the sign-in page, and the page, its style and its script are served`()
+        async throws
+    {
         let application = try await RealmsFixture().application()
         for (method, status) in [(HTTPRequest.Method.get, 302), (.post, 303)] {
             let headers: HTTPFields = [.accept: "text/html"]
@@ -42,7 +44,7 @@ import Testing
         #expect(try await application.send(.post, "/style.css").status == 405)
     }
 
-    @Test func `Basic with the right password is accepted, with a wrong one refused`() async throws {
+    @Test func `Basic is accepted with the right password and refused with a wrong password`() async throws {
         let application = try await RealmsFixture().application()
         let answer = try await application.send(.get, "/user", basic("ben"))
         #expect(answer.status == 200)
@@ -53,7 +55,7 @@ import Testing
         #expect(try await application.send(.get, "/required", basic("ann")).text == "ann")
     }
 
-    @Test func `groups and roles decide, and 403 has no challenge`() async throws {
+    @Test func `a user without the required group or role gets 403 without a challenge`() async throws {
         let application = try await RealmsFixture().application()
         #expect(try await application.send(.get, "/staff", basic("ann")).text == "staff")
         #expect(try await application.send(.get, "/edit", basic("ben")).text == "edit")
@@ -109,7 +111,7 @@ import Testing
         #expect(try await application.send(.get, "/zoo", [.cookie: session]).status == 401)
     }
 
-    @Test func `of two authenticators the inner one decides about realm and scheme`() async throws {
+    @Test func `the inner of two authenticators decides which realms and schemes are accepted`() async throws {
         let fixture = try await RealmsFixture()
         let router = Router(context: RealmsFixture.Context.self)
         router.add(middleware: SignInPages(fixture.realms))
@@ -130,7 +132,7 @@ import Testing
         #expect(try await application.send(.get, "/form", [.cookie: session]).text == "people")
     }
 
-    @Test func `responses to users have Cache-Control and Vary for one user`() async throws {
+    @Test func `Cache-Control and Vary of a response to a user prevent its use for other users`() async throws {
         let application = try await RealmsFixture().application()
         let own = try await application.send(.get, "/own-cache", basic("ann"))
         #expect(own.headers[.cacheControl] == "private, max-age=60")

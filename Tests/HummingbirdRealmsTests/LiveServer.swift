@@ -11,14 +11,14 @@ import NIOPosix
 import OpenSSLKit
 import ServiceLifecycle
 
-/// Runs an application over TLS, with its services, while a test sends requests.
+/// A server that runs an application with its services over TLS during a test.
 enum LiveServer {
     struct Running: Sendable {
         let port: Int
         fileprivate let context: TLSContext
         fileprivate let group: ServiceGroup
 
-        /// Stops the application as SIGTERM does.
+        /// Begins the graceful shutdown of the application, as SIGTERM does.
         func stop() async { await group.triggerGracefulShutdown() }
 
         func connect() async throws -> LiveConnection { try await LiveConnection(port: port, context: context) }
@@ -47,7 +47,7 @@ enum LiveServer {
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             tasks.addTask { try await group.run() }
             var found = ports.makeAsyncIterator()
-            guard let number = await found.next() else { throw Absent(item: "port") }
+            guard let number = await found.next() else { throw MissingValue(item: "port") }
             let running = Running(port: number, context: context, group: group)
             do {
                 try await test(running)
@@ -65,7 +65,7 @@ enum LiveServer {
 final class LiveConnection {
     private let channel: any Channel
     private let chunks: AsyncStream<String>
-    /// Text that has arrived and has not been returned yet.
+    /// The text that has arrived and was not yet returned.
     private var rest = ""
 
     init(port: Int, context: TLSContext) async throws {
@@ -90,7 +90,7 @@ final class LiveConnection {
         return await read(until: "\r\n\r\n")
     }
 
-    /// Reads until a text has arrived, or the connection ends.
+    /// Returns the received text up to and including `end`, or all text if the connection ends first.
     func read(until end: String) async -> String {
         if !rest.contains(end) {
             for await chunk in chunks {

@@ -15,7 +15,7 @@ import Synchronization
 
 @testable import HummingbirdRealms
 
-/// Realms with some users, and applications whose routes they protect.
+/// Realms with some users, and applications with routes that these realms protect.
 final class RealmsFixture: Sendable {
     typealias Context = BasicRealmRequestContext
 
@@ -37,9 +37,9 @@ final class RealmsFixture: Sendable {
     let folder: URL
 
     /// - Parameters:
-    ///   - rules: Statements of realms.conf besides the realms.
-    ///   - server: Statements of its server block besides those that tests need.
-    /// - Throws: If the configuration is invalid.
+    ///   - rules: Further statements of realms.conf.
+    ///   - server: Further statements of the server block.
+    /// - Throws: An error if the configuration is invalid.
     init(rules: String = "", server: String = "") async throws {
         folder = try Self.makeFolder()
         let file = folder.appending(path: "realms.conf")
@@ -65,11 +65,13 @@ final class RealmsFixture: Sendable {
         realms = try await Realms(file.path, kinds: builtInRealms, logger: logger)
         try await add("ann", groups: ["Staff", "User"])
         try await add("ben", groups: ["User"])
-        // As a running application does within its first second.
+        // A running application does this within its first second.
         await realms.refresh()
     }
 
-    /// The folder is removed when the process ends: an application outlives the fixture that created it.
+    /// Creates a folder that is removed when the process ends.
+    ///
+    /// An application may exist longer than its fixture.
     private static func makeFolder() throws -> URL {
         let folder = FileManager.default.temporaryDirectory.appending(path: "gatehouse-library-\(UUID())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -102,7 +104,7 @@ final class RealmsFixture: Sendable {
 
     func remove(_ name: String) async throws { try await people.remove(try Username(name)) }
 
-    /// The application of most tests.
+    /// Returns the application that most tests use.
     func application() throws -> Application<RouterResponder<Context>> {
         var application = Application(router: try router())
         application.logger.logLevel = .critical
@@ -127,7 +129,7 @@ final class RealmsFixture: Sendable {
         return router
     }
 
-    /// An application behind the rules of realms.conf.
+    /// Returns an application that is protected by the rules of realms.conf.
     func ruled(
         _ unmatched: ProtectedByRules<Context>.UnmatchedRequests = .denied
     ) -> Application<RouterResponder<Context>> {
@@ -143,13 +145,13 @@ final class RealmsFixture: Sendable {
     func signIn(_ name: String, at application: Application<RouterResponder<Context>>) async throws -> String {
         let body = #"{"username": "\#(name)", "password": "\#(Self.password)"}"#
         let answer = try await application.send(.post, "/session", [.contentType: "application/json"], body: body)
-        guard let cookie = answer.cookie else { throw Absent(item: "cookie in \(answer)") }
+        guard let cookie = answer.cookie else { throw MissingValue(item: "cookie in \(answer)") }
         return cookie
     }
 }
 
-/// A value that a test needs is missing.
-struct Absent: Error {
+/// The error for a missing value that a test needs.
+struct MissingValue: Error {
     let item: String
 }
 
@@ -179,7 +181,7 @@ extension Application where Responder == RouterResponder<RealmsFixture.Context> 
         } catch let error as any HTTPResponseError {
             response = try error.response(from: request, context: context)
         }
-        let written = Written()
+        let written = WrittenBody()
         try await response.body.write(written)
         _ = try? await channel.finish()
         let text = written.text.withLock { $0 }
@@ -187,8 +189,8 @@ extension Application where Responder == RouterResponder<RealmsFixture.Context> 
     }
 }
 
-/// The written text of a body.
-private final class Written: ResponseBodyWriter, Sendable {
+/// A body writer that keeps the written text.
+private final class WrittenBody: ResponseBodyWriter, Sendable {
     let text = Mutex("")
 
     func write(_ buffer: ByteBuffer) async throws { text.withLock { $0 += String(buffer: buffer) } }

@@ -34,7 +34,7 @@ import Testing
         #expect(try await application.send(.post, "/staff", [.cookie: cookie]).text == "ann")
     }
 
-    @Test func `the client address is the peer, or the one that a trusted proxy names`() async throws {
+    @Test func `the client address is that of the peer, or the address that a trusted proxy has added`() async throws {
         let plain = try await RealmsFixture(rules: Self.rules).ruled()
         let forwarded = try #require(HTTPField.Name("X-Forwarded-For"))
         var headers = basic("ann")
@@ -52,7 +52,7 @@ import Testing
         #expect(try await behind.send(.get, "/inside", headers, from: "192.0.2.1").status == 400)
     }
 
-    @Test func `X-Forwarded-Host counts only from a trusted proxy, and only if that is set`() async throws {
+    @Test func `X-Forwarded-Host is used only from a trusted proxy, and only if the setting is on`() async throws {
         let rules = "protect a.example/x { require any; } protect b.example/x { open; }"
         let field = try #require(HTTPField.Name("X-Forwarded-Host"))
         for (setting, peer, host, named, status) in [
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func `a rule for a host sees the one host of the request`() async throws {
+    @Test func `rules match the host of the request, and a target with a different host gets 400`() async throws {
         let rules = "protect a.example/x { require any; } protect b.example/x { open; }"
         let application = try await RealmsFixture(rules: rules).ruled()
         #expect(try await application.send(.get, "/x", host: "b.example").text == "nobody")
@@ -85,7 +85,7 @@ import Testing
         #expect(try await application.send(.get, "/x", host: "").status == 400)
     }
 
-    @Test func `requests that no rule matches are denied, unless they are set to be open`() async throws {
+    @Test func `requests that no rule matches are denied, or allowed if unmatched requests are open`() async throws {
         let fixture = try await RealmsFixture(rules: Self.rules)
         #expect(try await fixture.ruled().send(.get, "/other", basic("ann")).status == 403)
         #expect(try await fixture.ruled(.open).send(.get, "/other").text == "nobody")

@@ -70,7 +70,7 @@ import Testing
         ]
         for headers in strange {
             #expect(try await application.send(.post, "/user", headers).status == 403)
-            // Reading is no change, and the other site does not see the answer.
+            // GET changes nothing, and the other site cannot read the answer.
             #expect(try await application.send(.get, "/user", headers).status == 200)
         }
         for headers: HTTPFields in [[.cookie: cookie, .origin: "https://localhost"], [.cookie: cookie]] {
@@ -82,7 +82,7 @@ import Testing
         #expect(try await application.send(.delete, "/session", strange[0]).status == 403)
     }
 
-    @Test func `the form proof of a request is that of the session API`() async throws {
+    @Test func `the CSRF token in the context is that of the session API`() async throws {
         let fixture = try await RealmsFixture()
         let router = Router(context: RealmsFixture.Context.self)
         router.add(middleware: SignInPages(fixture.realms))

@@ -5,7 +5,7 @@ import HTTPTypes
 import TestTools
 import Testing
 
-/// The cost of a client's text depends on its length in the middleware, too: see `TextCostTests` of GatehouseTests.
+/// In the middleware too, the cost of a client's text depends only on its length; see `TextCostTests` of GatehouseTests.
 @Suite struct TextCostTests {
     private static let names: [String] = [
         "Accept", "Authorization", "Content-Type", "Cookie", "Last-Event-ID", "Origin", "Sec-Fetch-Mode",

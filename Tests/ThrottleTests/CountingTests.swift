@@ -16,12 +16,12 @@ struct CountingTests {
             entries: [LoginStack.Entry(ScriptedModule(.refuse(failure)), .required)]
         )
         for _ in 0..<3 { #expect(try await fixture.answer("ann", "x") == failure.code) }
-        // A password was presented, so a missing credential counts, too.
-        let isNone = [.unavailable, .internalError].contains(failure)
-        #expect(fixture.throttle.lockouts.isEmpty == isNone)
+        // A password was presented, so a missing credential counts too.
+        let isNotCounted = [.unavailable, .internalError].contains(failure)
+        #expect(fixture.throttle.lockouts.isEmpty == isNotCounted)
     }
 
-    @Test func `an internal error and a login without a password count no failure`() async throws {
+    @Test func `an internal error, or a login without a password, is not a failure`() async throws {
         let broken = ScriptedModule(.fail(.internalError("broken")))
         let fixture = try ThrottleFixture({ $0.failures = 1 }, entries: [LoginStack.Entry(broken, .required)])
         #expect(try await fixture.answer("ann", "x") == "internal-error")
@@ -31,7 +31,7 @@ struct CountingTests {
         #expect(silent.throttle.lockouts.isEmpty)
     }
 
-    @Test func `a refusal without a refusing module counts as a failure`() async throws {
+    @Test func `a login that all modules ignored counts as a failure`() async throws {
         let fixture = try ThrottleFixture(
             { $0.failures = 2 },
             entries: [LoginStack.Entry(ScriptedModule(.ignore), .required)]
@@ -55,7 +55,7 @@ struct CountingTests {
         #expect(fixture.throttle.lockouts.count == 1)
     }
 
-    @Test func `CVE-2025-24806: name and mail address count together, over all services`() async throws {
+    @Test func `CVE-2025-24806: name and mail address share one counter for all services`() async throws {
         let fixture = try ThrottleFixture { $0.failures = 4 }
         for (name, service) in [("ann", "https"), ("ann@example.org", "https"), ("Ann", "form"), ("ANN@x", "token")] {
             _ = try await fixture.login(name, "wrong", service: service)

@@ -9,7 +9,9 @@ import Testing
 @testable import Throttle
 
 struct DelayTests {
-    /// The delay of the answer to a login, in milliseconds; the clock is advanced until the answer comes.
+    /// Logs in, and returns the delay of the answer in milliseconds.
+    ///
+    /// The clock is advanced until the answer comes.
     private func delay(_ fixture: ThrottleFixture, _ name: String, _ password: String) async throws -> Int {
         let begin = fixture.clock.now
         let login = Task { try await fixture.login(name, password) }
@@ -17,7 +19,7 @@ struct DelayTests {
             _ = try await login.value
             return fixture.clock.now
         }
-        let done = Notes<UInt64>()
+        let done = SharedList<UInt64>()
         let watcher = Task { done.add(try await end.value) }
         try await Waiting.until {
             if fixture.clock.sleeperCount > 0 { fixture.clock.advance(by: .milliseconds(10)) }
@@ -43,7 +45,7 @@ struct DelayTests {
         #expect(try await delay(fixture, "ann", "wrong") == 250)
     }
 
-    @Test func `a wrong password, an unknown name and a locked account are delayed alike`() async throws {
+    @Test func `a wrong password, an unknown name and a locked account have the same delays`() async throws {
         let fixture = try fixture { $0.failures = 3 }
         for name in ["ann", "nobody"] {
             var delays: [Int] = []
@@ -53,7 +55,7 @@ struct DelayTests {
         #expect(try await delay(fixture, "ann", "right") == 1000)
     }
 
-    @Test func `an answer to a locked source has the delay of its next failure`() async throws {
+    @Test func `an answer to a locked source has the delay of the account's next failure`() async throws {
         let fixture = try fixture { $0.sourceFailures = 2 }
         _ = try await delay(fixture, "ann", "wrong")
         _ = try await delay(fixture, "ann", "wrong")
@@ -63,7 +65,7 @@ struct DelayTests {
         #expect(try await delay(fixture, "bob", "right") == 250)
     }
 
-    @Test func `a delay holds no reservation and ends when its login is cancelled`() async throws {
+    @Test func `a delayed login holds no reservation, and the delay ends when the login is cancelled`() async throws {
         let fixture = try fixture()
         let login = Task { try await fixture.answer("ann", "wrong") }
         await fixture.clock.untilAsleep()
@@ -106,7 +108,7 @@ struct DelayTests {
     }
 
     @Test(arguments: [(1, 250), (2, 500), (5, 4000), (10, 4000), (1_000_000, 4000)])
-    func `the delay of any number of failures is at most the longest`(failures: Int, milliseconds: Int) {
+    func `for any number of failures the delay is at most the longest delay`(failures: Int, milliseconds: Int) {
         #expect(FailureThrottle.delay(failures: failures, settings: ThrottleSettings()) == milliseconds * 1_000_000)
     }
 

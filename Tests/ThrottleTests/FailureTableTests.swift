@@ -70,24 +70,24 @@ struct FailureTableTests {
         #expect((0..<50).allSatisfy { table.status(key("new\($0)"), at: later) == .open(failures: 1) })
     }
 
-    @Test func `a record takes a bounded number of bytes, however long the name`() throws {
+    @Test func `a record of a long name takes a bounded number of bytes`() throws {
         #expect(MemoryLayout<FailureTable.Record>.stride <= 160)
         let long = String(repeating: "ü", count: 500)
         let account = Account(realm: "town", key: long)
         #expect(account.key.utf8.count <= Account.maximumBytes)
         #expect(account != Account(realm: "town", key: long + "x"))
         #expect(account == Account(realm: "town", key: long))
-        // Record, links, key, index and owner. Measured, with 100,000 accounts of 50,000 sources: 55 MB for short names,
-        // 90 MB for long ones.
-        let most =
+        // Record, links, key, index and owner. Measured with 100,000 accounts and 50,000 sources: 55 MB for short names,
+        // 90 MB for long names.
+        let maximum =
             MemoryLayout<FailureTable.Record>.stride + 16 + Account.maximumBytes + 32
             + 2 * MemoryLayout<ThrottleKey>.stride + 100
-        #expect(most * 100_000 < 60_000_000)
+        #expect(maximum * 100_000 < 60_000_000)
     }
 
-    @Test func `an eviction costs as much in a large table as in a small one`() async {
+    @Test func `an eviction costs as much in a large table as in a small table`() async {
         /// A full table, in which each further failure evicts a record.
-        struct Full {
+        struct FullTable {
             var table: FailureTable
             var number = 0
 
@@ -101,10 +101,10 @@ struct FailureTableTests {
 
             mutating func cost() -> Double { ProcessorTime.measureThread { fail(100) } }
         }
-        var (large, small) = (Full(table: table(20_000)), Full(table: table(200)))
+        var (large, small) = (FullTable(table: table(20_000)), FullTable(table: table(200)))
         large.fail(20_000)
         small.fail(200)
-        // A search would cost a hundred times as much.
+        // If the table searched its records, the large table would cost a hundred times as much.
         let ratio = await CostRatio(below: 20, of: { large.cost() }, to: { small.cost() })
         #expect(ratio.value < 20, "\(ratio)")
     }
@@ -143,7 +143,7 @@ struct FailureTableTests {
 
 struct FailureWindowTests {
     @Test(arguments: 0..<30)
-    func `a window counts all recent failures, and at most an eighth beyond`(seed: UInt64) {
+    func `a window counts the failures of its eight slots and of the present slot`(seed: UInt64) {
         var random = Random(seed: seed)
         let start = random.below(100) - 50
         var window = FailureWindow(since: start)
@@ -160,7 +160,7 @@ struct FailureWindowTests {
         }
     }
 
-    @Test func `a count saturates`() {
+    @Test func `a count stays at its maximum`() {
         var window = FailureWindow(since: 0)
         window.add(Int(UInt16.max), in: 0)
         window.add(in: 0)

@@ -8,7 +8,7 @@ import Testing
 @testable import Throttle
 
 struct LockTests {
-    @Test func `at the limit an account is locked, and the right password is refused`() async throws {
+    @Test func `an account that reaches the limit is locked, and the right password is refused`() async throws {
         let fixture = try ThrottleFixture { $0.failures = 3 }
         try await fixture.fail("ann", 2)
         #expect(try await fixture.answer("ann", "wrong") == "wrong-credentials")
@@ -22,7 +22,7 @@ struct LockTests {
         #expect(try await fixture.answer("bob", "right") == "in")
     }
 
-    @Test func `a lockout ends after its time despite further attempts, and counting starts from zero`() async throws {
+    @Test func `further attempts do not extend a lockout, and after it counting starts from zero`() async throws {
         let fixture = try ThrottleFixture { $0.failures = 3 }
         try await fixture.fail("ann", 3)
         fixture.clock.advance(by: .seconds(800))
@@ -76,7 +76,7 @@ struct LockTests {
         #expect(try await fixture.answer("ann", "right") == "in")
     }
 
-    @Test func `without an address, and from an exempt one, only accounts are counted`() async throws {
+    @Test func `logins without an address or from an exempt address are counted for the account only`() async throws {
         let fixture = try ThrottleFixture {
             $0.sourceFailures = 5
             $0.failures = 3
@@ -100,7 +100,7 @@ struct LockTests {
         #expect(fixture.throttle.lockouts.map { "\($0.key)" } == ["2001:db8:0:0::/64"])
     }
 
-    @Test func `lockouts can be cleared, one by one and all`() async throws {
+    @Test func `a single lockout or all lockouts can be cleared`() async throws {
         let fixture = try ThrottleFixture {
             $0.failures = 2
             $0.sourceFailures = 6

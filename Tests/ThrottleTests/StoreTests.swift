@@ -19,7 +19,7 @@ struct StoreTests {
         try await before.throttle.flush()
         #expect(Set(store.records.map { "\($0.key) \($0.failures)" }) == ["ann@town 3", "bob@town 2", "192.0.2.7 5"])
 
-        // After a reboot: the clock starts again, and the wall clock is a minute later.
+        // After a reboot, the monotonic clock has started again, and the wall clock is a minute later.
         let after = try ThrottleFixture(
             { $0.failures = 3 },
             store: store,
@@ -62,7 +62,7 @@ struct StoreTests {
         #expect(store.saves == 1)
     }
 
-    @Test func `resets by a command are applied, of one account and of all`() async throws {
+    @Test func `resets of one account and of all accounts by another program are applied`() async throws {
         let store = MemoryStore()
         let fixture = try ThrottleFixture({ $0.failures = 2 }, store: store)
         for name in ["ann", "bob", "cid"] { try await fixture.fail(name, 2) }
@@ -173,7 +173,7 @@ struct StoreTests {
         try await fixture.throttle.flush()
     }
 
-    @Test func `a lower limit does not lock accounts by earlier failures alone`() async throws {
+    @Test func `a lower limit does not lock accounts without a further failure`() async throws {
         let store = MemoryStore()
         let before = try ThrottleFixture({ $0.failures = 10 }, store: store)
         try await before.fail("ann", 8, from: nil)
@@ -183,7 +183,7 @@ struct StoreTests {
         #expect(try await after.answer("ann", "right") == "in")
     }
 
-    @Test func `a lockout is stored at once, a failure a little later, and the rest at the end`() async throws {
+    @Test func `a lockout is stored at once, a failure after the interval or at cancellation`() async throws {
         let store = MemoryStore()
         let fixture = try ThrottleFixture({ $0.failures = 2 }, store: store)
         let run = Task { await fixture.throttle.run(every: .milliseconds(250)) { _ in } }

@@ -9,8 +9,8 @@ import Testing
 @testable import Throttle
 
 struct WaitingTests {
-    /// A fixture whose module returns when it is released.
-    private struct Held {
+    /// A fixture whose module does not return before it is released.
+    private struct HoldingFixture {
         let fixture: ThrottleFixture
         let module: ScriptedModule
 
@@ -31,26 +31,26 @@ struct WaitingTests {
             },
             entries: [LoginStack.Entry(check, .required)]
         )
-        let chances = Notes<Int>()
+        let checked = SharedList<Int>()
         let answers = try await withThrowingTaskGroup(of: Bool.self) { group in
             for number in 0..<1000 {
                 group.addTask {
                     let report = try await fixture.login("ann", number == 600 ? "right" : "wrong")
-                    if report.refusal != .locked { chances.add(number) }
+                    if report.refusal != .locked { checked.add(number) }
                     return report.identity != nil
                 }
             }
             return try await group.reduce(into: []) { $0.append($1) }
         }
-        // The right guess may have come early, and cleared the failures before it.
-        let isIn = answers.contains(true)
-        #expect(chances.all.count <= (isIn ? 20 : 10))
+        // If the right guess was accepted, it has cleared the failures before it.
+        let isAccepted = answers.contains(true)
+        #expect(checked.all.count <= (isAccepted ? 20 : 10))
         #expect(check.checks.all.count == 1000)
         #expect(fixture.throttle.lockouts.count == 1)
         #expect(fixture.throttle.pending == (0, 0))
     }
 
-    @Test func `of 1000 parallel wrong guesses all beyond the limit are refused as locked`() async throws {
+    @Test func `of 1000 parallel wrong guesses, those beyond the limit are refused as locked`() async throws {
         let fixture = try ThrottleFixture { $0.failures = 10 }
         let reports = try await withThrowingTaskGroup(of: LoginReport.self) { group in
             for number in 0..<1000 {
@@ -64,7 +64,7 @@ struct WaitingTests {
     }
 
     @Test func `50 parallel logins with the right password all succeed`() async throws {
-        let held = try Held { $0.failures = 10 }
+        let held = try HoldingFixture { $0.failures = 10 }
         let logins = (0..<50).map { _ in Task { try await held.fixture.answer("ann", "right") } }
         try await held.fixture.untilWaiting(40)
         #expect(held.module.calls.count <= 10)
@@ -73,8 +73,8 @@ struct WaitingTests {
         #expect(held.fixture.throttle.pending == (0, 0))
     }
 
-    @Test func `attempts from one source also wait for one another`() async throws {
-        let held = try Held { $0.sourceFailures = 5 }
+    @Test func `an attempt waits if its source is full`() async throws {
+        let held = try HoldingFixture { $0.sourceFailures = 5 }
         let logins = (0..<30).map { number in Task { try await held.fixture.answer("user\(number)", "right") } }
         try await held.fixture.untilWaiting(25)
         #expect(held.fixture.throttle.pending.running == 10)
@@ -83,8 +83,8 @@ struct WaitingTests {
         #expect(held.fixture.throttle.pending == (0, 0))
     }
 
-    @Test func `an attempt that has waited for its account also waits for its source`() async throws {
-        let held = try Held {
+    @Test func `an attempt that has waited at its account then waits at its source`() async throws {
+        let held = try HoldingFixture {
             $0.failures = 2
             $0.sourceFailures = 3
         }
@@ -98,8 +98,8 @@ struct WaitingTests {
         #expect(held.fixture.throttle.pending == (0, 0))
     }
 
-    @Test func `a cancelled login releases its reservation, while it runs or waits`() async throws {
-        let held = try Held { $0.failures = 1 }
+    @Test func `a running or waiting login that is cancelled releases its reservation`() async throws {
+        let held = try HoldingFixture { $0.failures = 1 }
         let first = Task { try await held.fixture.answer("ann", "x") }
         await held.module.untilCalled()
         let second = Task { try await held.fixture.answer("ann", "x") }
@@ -116,7 +116,7 @@ struct WaitingTests {
     }
 
     @Test func `a login that is cancelled before it waits does not wait`() async throws {
-        let held = try Held { $0.failures = 1 }
+        let held = try HoldingFixture { $0.failures = 1 }
         let first = Task { try await held.fixture.answer("ann", "x") }
         await held.module.untilCalled()
         for _ in 0..<100 {
@@ -130,7 +130,7 @@ struct WaitingTests {
     }
 
     @Test func `an attempt that waits too long is refused like a wrong password, and locks no account`() async throws {
-        let held = try Held { $0.failures = 1 }
+        let held = try HoldingFixture { $0.failures = 1 }
         let first = Task { try await held.fixture.answer("ann", "x") }
         await held.module.untilCalled()
         let second = Task { try await held.fixture.answer("ann", "x") }
@@ -147,8 +147,8 @@ struct WaitingTests {
         #expect(try await held.fixture.answer("ann", "x") == "in")
     }
 
-    @Test func `beyond the limits attempts do not wait`() async throws {
-        let held = try Held {
+    @Test func `if too many attempts wait, further attempts are refused at once`() async throws {
+        let held = try HoldingFixture {
             $0.failures = 1
             $0.waitingPerAccount = 2
             $0.waiting = 3
@@ -171,7 +171,7 @@ struct WaitingTests {
         #expect(held.fixture.throttle.lockouts.isEmpty)
     }
 
-    @Test func `an abandoned reservation is released`() async throws {
+    @Test func `a reservation that is never settled is released with its object`() async throws {
         let fixture = try ThrottleFixture { $0.failures = 1 }
         let account = Account(realm: "town", key: "ann")
         let username = try Username("ann")

@@ -12,7 +12,7 @@ package struct ConfigurationOptions: ParsableArguments {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "The configuration. Default: realms.conf in the current folder, else /etc/gatehouse/realms.conf.",
+            "The configuration. Default: realms.conf in the current folder, or /etc/gatehouse/realms.conf if it is missing.",
             valueName: "file"
         )
     )
@@ -41,11 +41,11 @@ package struct ConfigurationOptions: ParsableArguments {
 
     package init() {}
 
-    /// Reads and links the configuration, with the system's files, variables and clock.
+    /// Reads and links the configuration, with the files, the variables and the clock of the system.
     ///
     /// - Parameters:
-    ///   - kinds: The types of realms and modules that are linked in.
-    ///   - services: The services that realms get.
+    ///   - kinds: The types of realms and modules that the program contains.
+    ///   - services: The services for the realms.
     /// - Returns: The configuration, with its warnings.
     /// - Throws: ``ConfigurationErrors`` with all errors.
     package func load(

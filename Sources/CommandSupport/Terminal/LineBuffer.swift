@@ -4,7 +4,9 @@
 internal import Glibc
 internal import RealmKit
 
-/// The bytes of a line that becomes a ``Secret``: a buffer that never grows and is wiped at its end.
+/// A buffer for a line that is a secret.
+///
+/// Its capacity is fixed, and its memory is wiped when it is deinitialized.
 @safe struct LineBuffer: ~Copyable {
     private let storage: UnsafeMutableBufferPointer<UInt8>
     private var count = 0
@@ -23,7 +25,7 @@ internal import RealmKit
 
     /// Adds a byte.
     ///
-    /// - Returns: True if there was room for it.
+    /// - Returns: False if the buffer is full.
     mutating func append(_ byte: UInt8) -> Bool {
         guard unsafe count < storage.count else { return false }
         unsafe storage[count] = byte
@@ -31,7 +33,7 @@ internal import RealmKit
         return true
     }
 
-    /// Removes the last character: all bytes of its UTF-8.
+    /// Removes all bytes of the last UTF-8 character.
     mutating func removeLastCharacter() {
         while count > 0 {
             count -= 1
@@ -49,7 +51,7 @@ internal import RealmKit
 }
 
 extension LineBuffer {
-    /// Removes the CR of a line that ends in CR LF.
+    /// Removes the CR of a line that ended with CR LF.
     mutating func removeCarriageReturn() {
         if endsWithCarriageReturn { removeLastCharacter() }
     }

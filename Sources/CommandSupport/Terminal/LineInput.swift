@@ -4,7 +4,7 @@
 internal import Glibc
 package import RealmKit
 
-/// Lines of a stream, as secrets.
+/// Reading lines of a stream as secrets.
 package enum LineInput {
     /// Reads one line.
     ///

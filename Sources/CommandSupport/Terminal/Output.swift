@@ -3,9 +3,11 @@
 
 internal import Glibc
 
-/// Writing to the process's streams without a buffer: no output stays in memory, or is lost at exit.
+/// Writing to streams without a buffer, so that no output is lost when the process exits.
 package enum Output {
-    /// Writes a line; blocks while the reader of the stream does not read.
+    /// Writes a line.
+    ///
+    /// It blocks while the reader of the stream does not read.
     ///
     /// - Returns: True if the whole line was written.
     @discardableResult
@@ -13,7 +15,9 @@ package enum Output {
         writeBytes(Array((text + "\n").utf8), to: descriptor)
     }
 
-    /// Writes bytes; blocks while the reader of the stream does not read.
+    /// Writes bytes.
+    ///
+    /// It blocks while the reader of the stream does not read.
     ///
     /// - Returns: True if all bytes were written.
     @discardableResult
@@ -23,7 +27,7 @@ package enum Output {
             let written = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if written < 0, errno == EINTR { continue }
             if written < 0, errno == EAGAIN {
-                // Another program has made the stream non-blocking.
+                // Another program has set the stream to non-blocking.
                 var ready = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                 guard unsafe poll(&ready, 1, -1) >= 0 || errno == EINTR else { return false }
                 continue

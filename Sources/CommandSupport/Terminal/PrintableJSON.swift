@@ -9,7 +9,7 @@ package enum PrintableJSON {
     /// Encodes a value on one line, with sorted keys.
     ///
     /// - Parameter value: The value.
-    /// - Returns: The JSON. Characters that control a terminal are written as `\u....`; they can only occur in strings.
+    /// - Returns: The JSON. Characters that control a terminal are written as `\u....`.
     /// - Throws: The error of the value's `encode(to:)`.
     package static func text(_ value: some Encodable) throws -> String {
         let encoder = JSONEncoder()

@@ -3,15 +3,17 @@
 
 /// Rows with aligned columns.
 package enum Table {
-    /// The width of the widest cell that widens its column; a wider cell shifts the rest of its own row only.
-    private static let widest = 80
+    /// The largest column width.
+    ///
+    /// A longer cell is not cut; it only moves the cells after it in its row.
+    private static let maximumWidth = 80
 
-    /// The rows as lines, with control characters replaced.
+    /// Returns the rows as lines, with control characters replaced.
     package static func lines(_ rows: [[String]]) -> [String] {
         let rows = rows.map { $0.map(Printable.line) }
         let columns = rows.map(\.count).max() ?? 0
         let widths = (0..<columns).map { column in
-            rows.map { $0.count > column && $0[column].count <= widest ? $0[column].count : 0 }.max() ?? 0
+            rows.map { $0.count > column && $0[column].count <= maximumWidth ? $0[column].count : 0 }.max() ?? 0
         }
         return rows.map { row in
             let cells = row.enumerated().map { column, cell in

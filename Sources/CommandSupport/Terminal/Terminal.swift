@@ -4,14 +4,16 @@
 internal import Glibc
 package import RealmKit
 
-/// The controlling terminal of the process, also where standard input and output are redirected.
+/// The controlling terminal of the process.
+///
+/// Standard input and output may be redirected to other files.
 @safe package struct Terminal: ~Copyable {
-    /// The longest line that is read, in bytes.
+    /// The maximum length of a line in bytes.
     package static let maximumLine = 4096
 
     private let descriptor: Int32
 
-    /// Opens the terminal; nil if the process has none.
+    /// Opens the terminal; nil if the process has no terminal.
     package init?() {
         let descriptor = unsafe open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
@@ -27,16 +29,16 @@ package import RealmKit
 
     /// Prompts for a line and reads it without echo.
     ///
-    /// The echo is off before the prompt is shown, so an answer that comes at once, as from a program, is not shown.
-    /// The terminal's line editing and its signals are off meanwhile: an interrupt cannot leave the terminal without
-    /// echo. An interrupt that is typed is sent to the process when the terminal is restored.
+    /// The echo is turned off before the prompt is shown, so that an immediate answer of a program is not shown either.
+    /// The line editing and the signals of the terminal are also turned off, so that an interrupt cannot leave the
+    /// terminal without echo. After the terminal is restored, a typed interrupt is sent to the process.
     ///
-    /// - Parameter prompt: The prompt; empty if it has been shown already.
-    /// - Returns: The line; nil if it ended in an end of file or an interrupt, or is too long.
+    /// - Parameter prompt: The prompt; empty if it was already shown.
+    /// - Returns: The line; nil after an end of file or an interrupt, or if the line is too long.
     package func readSecret(_ prompt: String = "") -> Secret? {
         var typed: Int32 = 0
         let secret = readWithoutEcho(prompt, typedSignal: &typed)
-        // The signal is sent to the process: the thread that reads does not take signals.
+        // The signal is sent to the process, because the thread that reads does not handle signals.
         if typed != 0 { kill(getpid(), typed) }
         return secret
     }
@@ -64,7 +66,7 @@ package import RealmKit
             case 0x04: return line.isEmpty ? nil : line.secret()
             case 0x08, 0x7F: line.removeLastCharacter()
             case 0x15: line.clear()
-            // Ctrl-Z: a stopped process would leave the shell without echo.
+            // Ctrl-Z is ignored. If it stopped the process, the shell would have no echo.
             case 0x1A: continue
             default: if !line.append(byte) { return nil }
             }

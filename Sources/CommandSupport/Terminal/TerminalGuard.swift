@@ -5,7 +5,7 @@ internal import Glibc
 
 /// Restores the echo of the terminal if a signal ends the process while a password is typed.
 struct TerminalGuard {
-    // Written only while no handler is installed. A handler reads them and ends the process.
+    // These variables are written only while no handler is installed. A handler reads them and ends the process.
     private nonisolated(unsafe) static var descriptor: Int32 = -1
     private nonisolated(unsafe) static var before = termios()
     private static let ending = [SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGALRM, SIGPIPE, SIGABRT, SIGUSR1, SIGUSR2]
@@ -15,8 +15,8 @@ struct TerminalGuard {
     /// Installs handlers for the signals that end a process, and ignores SIGTSTP, until ``release()``.
     ///
     /// - Parameters:
-    ///   - descriptor: The terminal.
-    ///   - before: The state of the terminal to restore.
+    ///   - descriptor: The file descriptor of the terminal.
+    ///   - before: The state of the terminal that is restored.
     init(_ descriptor: Int32, restoring before: termios) {
         unsafe Self.descriptor = descriptor
         unsafe Self.before = before

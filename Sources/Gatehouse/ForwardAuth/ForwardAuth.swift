@@ -9,12 +9,14 @@ internal import RealmKit
 internal import Sessions
 internal import SignIn
 
-/// Makes the responses to forward-auth requests: the decisions whether a proxy may pass a request on.
+/// Makes the responses to forward-auth requests.
 ///
-/// Each proxy gets a response that it understands. nginx treats every status but 2xx, 401 and 403 as an error, and
-/// Envoy may allow a request after a 5xx, so neither ever gets such a status. An ambiguous request is denied.
+/// A response states whether the proxy may pass on the original request.
+///
+/// Each proxy gets only statuses that it understands. nginx treats every status except 2xx, 401 and 403 as an error.
+/// Envoy may allow a request after a 5xx. An ambiguous request is denied.
 struct ForwardAuth: Sendable {
-    /// The request that a proxy wants to pass on.
+    /// The contents of a forward-auth request.
     struct Check: Sendable {
         let proxy: ForwardAuthProxy
         let original: OriginalRequest
@@ -26,16 +28,17 @@ struct ForwardAuth: Sendable {
 
     /// Creates forward authentication for a configuration.
     ///
-    /// - Parameter context: The parts that all pages have in common.
+    /// - Parameter context: The parts that all pages share.
     init(_ context: PageContext) { self.context = context }
 
-    /// Returns the response to a decision, encoded.
+    /// Returns the encoded response to a forward-auth request.
     ///
     /// - Parameters:
     ///   - decision: The decision about the original request.
-    ///   - check: The original request.
-    ///   - authentication: The authentication of the request, which keeps the response for the next time.
-    /// - Returns: The response to a decision, encoded.
+    ///   - check: The contents of the forward-auth request.
+    ///   - authentication: The authentication of the original request. If the request is allowed, the response is kept
+    ///     with it, and used again for the next request.
+    /// - Returns: The encoded response.
     func prepared(
         _ decision: AccessDecision,
         for check: Check,
@@ -49,19 +52,19 @@ struct ForwardAuth: Sendable {
         return authentication.responses.response(for: context.key(of: response), make: make)
     }
 
-    /// Returns the response to a proxy that is not trusted, or whose request is ambiguous, encoded.
+    /// Returns the encoded response to a forward-auth request that is not trusted or is ambiguous.
     ///
     /// - Parameter reason: The text of the response.
-    /// - Returns: The response to a proxy that is not trusted, or whose request is ambiguous, encoded.
+    /// - Returns: The encoded response.
     func rejection(_ reason: String) -> PreparedResponse { PreparedResponse(response(.forbidden, text: reason)) }
 
-    /// Returns the response to a decision.
+    /// Returns the response to a forward-auth request.
     ///
     /// - Parameters:
     ///   - decision: The decision about the original request.
-    ///   - check: The original request.
-    ///   - authentication: The authentication of the request.
-    /// - Returns: The response to a decision.
+    ///   - check: The contents of the forward-auth request.
+    ///   - authentication: The authentication of the original request.
+    /// - Returns: The response.
     func rendered(
         _ decision: AccessDecision,
         for check: Check,
@@ -77,7 +80,7 @@ struct ForwardAuth: Sendable {
         )
         switch outcome {
         case .allowed(let user):
-            // Only a session authenticates without credentials in the request.
+            // A session authenticates by its cookie. Any other authentication uses the `Authorization` field.
             let hasCredentials = if case .session = authentication { false } else { user != nil }
             return allowed(user, proxy: check.proxy, hasCredentials: hasCredentials)
         case .noMatchingRule: return response(.forbidden, text: "no rule matches")
@@ -85,9 +88,9 @@ struct ForwardAuth: Sendable {
         }
     }
 
-    /// The response to a request that is allowed, with the identity.
+    /// Returns the response to an allowed request, with the header fields of the user.
     ///
-    /// Empty fields are sent too, so that they overwrite those of the client (CVE-2026-30851).
+    /// Empty fields are sent too, so that they overwrite fields of the same name from the client (CVE-2026-30851).
     private func allowed(_ user: SignedInUser?, proxy: ForwardAuthProxy, hasCredentials: Bool) -> RenderedResponse {
         let identity = IdentityHeaders(user)
         var headers: HTTPFields = [.cacheControl: "no-store"]
@@ -95,7 +98,8 @@ struct ForwardAuth: Sendable {
         headers[.remoteGroups] = identity.groups
         headers[.remoteRealm] = identity.realm
         if proxy == .envoy {
-            // Envoy drops empty fields. The application must not get a password that was checked here.
+            // Envoy ignores empty fields, so it is told to remove them. The field `Authorization` is removed too: the
+            // application must not get a password that was checked here.
             let empty = zip(IdentityHeaders.names, identity.values).filter { $1.isEmpty }.map { $0.0.description }
             let removed = empty + (hasCredentials ? ["authorization"] : [])
             if !removed.isEmpty { headers[.envoyRemoved] = removed.joined(separator: ",") }
@@ -103,24 +107,24 @@ struct ForwardAuth: Sendable {
         return RenderedResponse(HTTPResponse(status: .ok, headerFields: headers))
     }
 
-    /// A standard response, as the proxy understands it.
+    /// Returns a standard response, with a status that the proxy understands.
     private func rendered(_ standard: StandardResponse, for check: Check) -> RenderedResponse {
-        let takesEveryStatus = check.proxy.takesEveryStatus
+        let passesOnEveryStatus = check.proxy.passesOnEveryStatus
         switch standard {
         case .signIn(let redirect): return signIn(redirect, for: check)
         case .unauthorized(let challenge, _): return unauthorized(challenge, for: check, location: nil)
         case .forbidden: return response(.forbidden, text: "forbidden")
         case .methodNotAllowed(let allowed):
-            let fields: HTTPFields = takesEveryStatus ? [.allow: allowed.joined(separator: ", ")] : [:]
+            let fields: HTTPFields = passesOnEveryStatus ? [.allow: allowed.joined(separator: ", ")] : [:]
             return response(
-                takesEveryStatus ? .methodNotAllowed : .forbidden,
+                passesOnEveryStatus ? .methodNotAllowed : .forbidden,
                 fields: fields,
                 text: "the method is not allowed"
             )
         case .unavailable:
-            let fields: HTTPFields = takesEveryStatus ? [.retryAfter: "5"] : [:]
+            let fields: HTTPFields = passesOnEveryStatus ? [.retryAfter: "5"] : [:]
             return response(
-                takesEveryStatus ? .serviceUnavailable : .forbidden,
+                passesOnEveryStatus ? .serviceUnavailable : .forbidden,
                 fields: fields,
                 text: "try again later"
             )
@@ -129,12 +133,13 @@ struct ForwardAuth: Sendable {
         }
     }
 
-    /// A redirect to the sign-in page on the application's host, where the proxy serves it.
+    /// Returns a redirect to the sign-in page.
     ///
-    /// nginx makes the redirect itself of a 401 with a `Location`.
+    /// The proxy serves that page on the host of the application. nginx gets a 401 with a `Location`, and makes a redirect
+    /// of it.
     private func signIn(_ redirect: SignInRedirect, for check: Check) -> RenderedResponse {
         let location = "https://\(check.original.host.text)\(redirect.location)"
-        guard check.proxy.takesEveryStatus || check.proxy == .envoy else {
+        guard check.proxy.passesOnEveryStatus || check.proxy == .envoy else {
             return unauthorized(redirect.challenge, for: check, location: location)
         }
         return response(
@@ -167,7 +172,7 @@ struct ForwardAuth: Sendable {
 
 extension ForwardAuthProxy {
     /// True if the proxy passes every response on to the client.
-    fileprivate var takesEveryStatus: Bool {
+    fileprivate var passesOnEveryStatus: Bool {
         switch self {
         case .caddy, .traefik, .haproxy: true
         case .nginx, .envoy: false

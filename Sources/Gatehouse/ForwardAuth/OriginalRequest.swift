@@ -4,21 +4,23 @@
 internal import AccessControl
 internal import Bytes
 
-/// The original request: the one that a proxy wants to pass on, and describes in a forward-auth request.
+/// The original request: the client's request to a proxy, which the proxy describes in a forward-auth request.
 ///
-/// It is as trustworthy as the proxy: read it only in requests of trusted proxies (CVE-2026-40575).
+/// A proxy can describe any request. Read it only from trusted proxies (CVE-2026-40575).
 struct OriginalRequest: Sendable, Hashable {
-    /// The parts of a proxy's request that describe the original request.
+    /// The parts of a forward-auth request that describe the original request.
     struct Description {
-        /// Returns all values of a field in order, by its name in lower case.
+        /// Returns all values of a header field, in order.
+        ///
+        /// The name of the field is in lower case.
         let values: (StaticString) -> [UTF8Text]
-        /// The method of the proxy's request.
+        /// The method of the forward-auth request.
         let method: String
-        /// The target of the proxy's request.
+        /// The target of the forward-auth request.
         let target: String
-        /// The host of the proxy's request.
+        /// The host of the forward-auth request.
         let host: String?
-        /// The beginning of the path, for proxies that append the path of the original request.
+        /// The path to which Envoy appends the target of the original request.
         var prefix = "/auth/envoy"
     }
 
@@ -26,51 +28,57 @@ struct OriginalRequest: Sendable, Hashable {
     enum Outcome: Sendable, Hashable {
         /// The original request.
         case request(OriginalRequest)
-        /// The description is ambiguous; the reason is for the log.
+        /// The description is ambiguous. The value is the reason, for the log.
         case rejected(String)
     }
 
-    /// The method: A to Z and `-`.
+    /// The method.
+    ///
+    /// It contains only the characters A to Z and `-`.
     let method: String
-    /// The scheme with which the client sent it to the proxy.
+    /// The scheme of the request from the client to the proxy.
     let scheme: RequestURL.Scheme
-    /// The host it was sent to.
+    /// The host of the request.
     let host: RequestHost
-    /// Its path.
+    /// The path of the request.
     let path: RequestPath
-    /// Its path and query as they were sent, to which the client returns after sign-in.
+    /// The path and query as the client sent them.
+    ///
+    /// After sign-in, the client returns to them.
     let target: String
 
-    /// The whole URL.
+    /// The complete URL.
     var url: String { "\(scheme.rawValue)://\(host.text)\(target)" }
 
-    /// The longest target; a path within it may be no longer than ``RequestPath`` allows.
+    /// The maximum length of a target in bytes.
+    ///
+    /// ``RequestPath`` has a separate limit for the path.
     static let maximumTarget = 16_384
 
-    /// Reads a description.
+    /// Reads the description of an original request.
     ///
-    /// The query of the proxy's own request is ignored where the original target is in a field: Caddy appends the query of
-    /// the original request.
+    /// If the original target is in a header field, the query of the forward-auth request is ignored. Caddy appends the
+    /// query of the original request to it.
     ///
     /// - Parameters:
     ///   - description: The description.
-    ///   - proxy: The proxy that sent it.
-    /// - Returns: The request, or the reason for which it is ambiguous.
+    ///   - proxy: The proxy that sent the forward-auth request.
+    /// - Returns: The original request, or the reason for which the description is ambiguous.
     static func read(_ description: Description, from proxy: ForwardAuthProxy) -> Outcome {
         do throws(Ambiguity) {
             switch proxy {
             case .nginx:
-                let text = try description.one("x-original-url").string
+                let text = try description.singleValue(of: "x-original-url").string
                 guard let url = RequestURL(text) else {
                     throw Ambiguity("x-original-url is not a URL of http or https")
                 }
-                let method = try description.one("x-original-method").string
+                let method = try description.singleValue(of: "x-original-method").string
                 return .request(try Self(method, scheme: url.scheme, host: url.authority, target: url.target))
             case .caddy, .traefik, .haproxy:
-                let method = try description.one("x-forwarded-method").string
+                let method = try description.singleValue(of: "x-forwarded-method").string
                 let scheme = try description.scheme()
-                let host = try description.one("x-forwarded-host").string
-                let target = try description.one("x-forwarded-uri").string
+                let host = try description.singleValue(of: "x-forwarded-host").string
+                let target = try description.singleValue(of: "x-forwarded-uri").string
                 return .request(try Self(method, scheme: scheme, host: host, target: target))
             case .envoy:
                 guard description.target.utf8.starts(with: description.prefix.utf8) else {
@@ -90,16 +98,16 @@ struct OriginalRequest: Sendable, Hashable {
     private init(_ method: String, scheme: RequestURL.Scheme, host: String, target: String) throws(Ambiguity) {
         let isToken = method.utf8.allSatisfy { (0x41...0x5A).contains($0) || $0 == UInt8(ascii: "-") }
         guard isToken, (1...32).contains(method.utf8.count) else {
-            throw Ambiguity("the method contains characters other than A to Z and -, or more than 32")
+            throw Ambiguity("the method must be 1 to 32 characters from A to Z and -")
         }
-        // Proxies do not use forward authentication for requests in a tunnel.
+        // CONNECT opens a tunnel. Proxies do not use forward authentication for the requests in a tunnel.
         guard !method.hasBytes(of: "CONNECT") else { throw Ambiguity("the method is CONNECT") }
         guard let host = RequestHost(host) else { throw Ambiguity("the host is neither a name nor an address") }
         guard target.utf8.first == UInt8(ascii: "/") else { throw Ambiguity("the target does not begin with /") }
         guard target.utf8.count <= Self.maximumTarget else {
             throw Ambiguity("the target is longer than \(Self.maximumTarget) bytes")
         }
-        // The query too: the target becomes part of a redirect.
+        // The path and the query are checked, because the target becomes part of a redirect.
         guard target.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
             throw Ambiguity("the target contains characters other than visible ASCII")
         }
@@ -114,7 +122,7 @@ struct OriginalRequest: Sendable, Hashable {
         self.target = target
     }
 
-    /// The reason for which a description is ambiguous.
+    /// The error for an ambiguous description.
     fileprivate struct Ambiguity: Error {
         let reason: String
 
@@ -123,10 +131,10 @@ struct OriginalRequest: Sendable, Hashable {
 }
 
 extension OriginalRequest.Description {
-    /// Returns the value of a field that occurs exactly once.
+    /// Returns the value of a header field that must occur exactly once.
     ///
-    /// If there are two, the proxy may have added one, and the client the other.
-    fileprivate func one(_ name: StaticString) throws(OriginalRequest.Ambiguity) -> UTF8Text {
+    /// If a field occurs twice, one of the values may be from the client.
+    fileprivate func singleValue(of name: StaticString) throws(OriginalRequest.Ambiguity) -> UTF8Text {
         let values = values(name)
         guard let value = values.first else { throw OriginalRequest.Ambiguity("\(name) is missing") }
         guard values.count == 1 else { throw OriginalRequest.Ambiguity("\(name) occurs more than once") }
@@ -135,8 +143,8 @@ extension OriginalRequest.Description {
     }
 
     fileprivate func scheme() throws(OriginalRequest.Ambiguity) -> RequestURL.Scheme {
-        switch try one("x-forwarded-proto") {
-        // Traefik sends the scheme of the WebSocket URL for a request that opens a WebSocket.
+        switch try singleValue(of: "x-forwarded-proto") {
+        // If a request opens a WebSocket, Traefik sends the scheme of the WebSocket URL.
         case "http", "ws": return .http
         case "https", "wss": return .https
         default: throw OriginalRequest.Ambiguity("x-forwarded-proto is neither http nor https")

@@ -14,12 +14,12 @@ struct AccessLog {
     private let logger: Logger
     private let clock: SystemClock
     /// True if the access log is enabled.
-    let isOn: Bool
+    let isEnabled: Bool
 
-    init(_ logger: Logger, clock: SystemClock, isOn: Bool) {
+    init(_ logger: Logger, clock: SystemClock, isEnabled: Bool) {
         self.logger = logger
         self.clock = clock
-        self.isOn = isOn
+        self.isEnabled = isEnabled
     }
 
     /// The contents of a line.
@@ -35,10 +35,11 @@ struct AccessLog {
         var reason = ""
     }
 
-    /// The current time of the clock; 0 if the access log is disabled.
-    var now: UInt64 { isOn ? clock.now : 0 }
+    /// The present time of the clock; 0 if the access log is disabled.
+    var now: UInt64 { isEnabled ? clock.now : 0 }
 
-    func note(_ entry: Entry, since begin: UInt64) {
+    /// Writes the line of a request.
+    func write(_ entry: Entry, since begin: UInt64) {
         let user = entry.user.map { "\(LogText.quoted($0.username.text))@\(LogText.quoted($0.realm))" } ?? "-"
         let target = entry.path.map { LogText.quoted($0) } ?? "(ambiguous path)"
         let microseconds = (clock.now &- begin) / 1000

@@ -4,26 +4,29 @@
 internal import Glibc
 internal import HTTPLimits
 
-/// The limit of open file descriptors, sockets included.
+/// The maximum number of open file descriptors of the process.
+///
+/// Each connection needs a descriptor.
 enum DescriptorLimit {
-    /// Returns limits whose number of connections fits into the limit of descriptors, with a reserve.
+    /// Returns the limits for HTTP clients, with fewer connections if there are not enough file descriptors for them.
     ///
-    /// The soft limit of the process is raised to the hard limit. Without a limit of connections the process could run
-    /// out of descriptors, and could then open neither files nor sockets.
+    /// The soft limit of the process is raised if it is too low. Some descriptors are reserved for other uses: without
+    /// them, a process with many connections could not open files.
     static func limits(_ limits: HTTPLimits, threads: Int, listeners: Int) -> HTTPLimits {
         var limits = limits
-        // Three for each event loop (epoll, eventfd, timerfd), and 32 for files, such as those that a reload opens.
-        let own = 32 + 3 * threads + listeners
+        // Each event loop needs three descriptors (epoll, eventfd, timerfd). Up to 32 files may be open, for example
+        // during a reload.
+        let reserved = 32 + 3 * threads + listeners
         var bound = rlimit()
         let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
         guard unsafe getrlimit(resource, &bound) == 0 else { return limits }
         if bound.rlim_cur < bound.rlim_max {
             var raised = bound
-            raised.rlim_cur = min(bound.rlim_max, rlim_t(limits.connections + own))
+            raised.rlim_cur = min(bound.rlim_max, rlim_t(limits.connections + reserved))
             if raised.rlim_cur > bound.rlim_cur, unsafe setrlimit(resource, &raised) == 0 { bound = raised }
         }
         let open = Int(clamping: bound.rlim_cur)
-        limits.connections = min(limits.connections, max(4, open - own))
+        limits.connections = min(limits.connections, max(4, open - reserved))
         return limits
     }
 }

@@ -5,7 +5,7 @@ internal import AccessControl
 internal import HTTPServer
 internal import SignIn
 
-/// Forward authentication: proxies send a request for a decision about another request.
+/// Forward authentication: a proxy sends a request to get the decision about another request.
 extension GatehouseResponder {
     func answer(
         _ proxy: ForwardAuthProxy?,
@@ -21,11 +21,13 @@ extension GatehouseResponder {
                 remark: "not-trusted"
             )
         }
-        // Compared byte by byte: a client may have spelled the path in another way, to bypass a proxy that blocks it.
+        // The path is compared byte by byte. A client may have used another spelling of the path to bypass a proxy that
+        // blocks it.
         guard let proxy, head.target.utf8.starts(with: "\(routes.prefix)/auth/\(proxy.rawValue)".utf8) else {
             return reject(received, because: "not a forward authentication path", remark: nil)
         }
-        // Without the field, every client would have the address of the proxy, and would match rules for its network.
+        // Without X-Forwarded-For, every client would have the address of the proxy, and rules for the network of the
+        // proxy would match.
         guard received.client.isForwarded else {
             return reject(received, because: "the request is ambiguous", remark: "no-x-forwarded-for")
         }
@@ -36,7 +38,7 @@ extension GatehouseResponder {
             return reject(received, because: "the request is ambiguous", logging: reason)
         }
         received.original = original
-        // A request in clear text has exposed its credentials; browsers do not send our cookies with it.
+        // A request over http has exposed its credentials on the network. Browsers do not send our cookies over http.
         guard original.scheme == .https else {
             return reject(received, because: "only https is allowed", remark: "not-https")
         }
@@ -60,7 +62,7 @@ extension GatehouseResponder {
         }
     }
 
-    /// Rejects a request of a proxy, with a text for the access log.
+    /// Rejects a request of a proxy, and adds a text to its line in the access log.
     func reject(_ received: ReceivedRequest, because reason: String, logging text: String) -> Reply {
         reject(received, because: reason, remark: LogText.quoted(text))
     }
@@ -69,7 +71,7 @@ extension GatehouseResponder {
         reply(to: received, with: forwardAuth.rejection(reason), reason: remark.map { " \($0)" } ?? "")
     }
 
-    /// The description of the original request in the fields of a proxy's request.
+    /// Returns the description of the original request in a forward-auth request.
     private func description(
         _ head: borrowing RequestHead,
         of proxy: ForwardAuthProxy

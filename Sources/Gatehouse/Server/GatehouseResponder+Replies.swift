@@ -24,14 +24,14 @@ extension GatehouseResponder {
         }
     }
 
-    /// Replies with a response that is encoded already.
+    /// Replies with an encoded response.
     func reply(
         to received: ReceivedRequest,
         with response: PreparedResponse,
         for authentication: ExistingAuthentication? = nil,
         reason: String = ""
     ) -> Reply {
-        note(
+        logAccess(
             received,
             user: authentication.map { ($0.user.username, $0.user.realm) },
             status: response.status,
@@ -54,7 +54,7 @@ extension GatehouseResponder {
 
     /// Logs a rendered response and returns it.
     func finish(_ rendered: RenderedResponse, to received: ReceivedRequest, after report: LoginReport?) -> Response {
-        note(
+        logAccess(
             received,
             user: report.map { ($0.username, $0.realm) },
             status: rendered.head.status.code,
@@ -65,14 +65,14 @@ extension GatehouseResponder {
     }
 
     /// Writes the line of a request in the access log.
-    func note(
+    func logAccess(
         _ received: ReceivedRequest,
         user: (Username, String)?,
         status: Int,
         length: Int,
         reason: String
     ) {
-        guard log.isOn else { return }
+        guard log.isEnabled else { return }
         var entry = AccessLog.Entry(
             peer: received.client.address,
             user: user,
@@ -86,6 +86,6 @@ extension GatehouseResponder {
             let place = "\(original.host.text)\(original.path.text)"
             entry.reason = " for=\(LogText.quoted("\(original.method) \(place)"))" + entry.reason
         }
-        log.note(entry, since: received.begin)
+        log.write(entry, since: received.begin)
     }
 }

@@ -10,16 +10,17 @@ internal import HummingbirdCore
 internal import RealmKit
 internal import SignIn
 
-/// Responds to the requests of the server: client, route, decision, response, log line.
+/// Responds to the requests of the server.
 ///
-/// Both lanes use ``AccessController/evaluate(_:credentials:)``. A request that needs a login then continues in a task,
+/// It finds the client and the route, decides, makes the response, and writes a line of the access log. All requests pass
+/// ``AccessController/evaluate(_:credentials:)`` on the event loop. If a request needs a login, it continues in a task
 /// with ``AccessController/completeLogin(_:)``.
 struct GatehouseResponder: Responder {
-    /// The requests that are answered on the event loop.
+    /// The lanes that are used: the event loop, and tasks.
     enum Lanes: Sendable {
-        /// Those that need no login.
+        /// A request that needs no login is answered on the event loop, and any other request in a task.
         case both
-        /// None: for tests that compare the two lanes.
+        /// Every request is answered in a task. This is for tests that compare the two lanes.
         case asyncOnly
     }
 
@@ -40,11 +41,12 @@ struct GatehouseResponder: Responder {
     ///   - accessController: Decides about requests.
     ///   - signIn: The sign-in pages and the session API; nil if no rule uses them.
     ///   - responses: Renders responses.
-    ///   - proxies: The proxies whose forwarded fields are trusted, and that may use forward authentication.
+    ///   - proxies: The trusted proxies. They may send forwarded fields and use forward authentication.
     ///   - log: The access log.
-    ///   - requestsCertificates: True if TLS requests client certificates. Then a request must be for the host of its
-    ///     TLS connection: another host may require other certificates (CVE-2025-23419, RFC 9110 section 7.4).
-    ///   - lanes: The requests that are answered on the event loop.
+    ///   - requestsCertificates: True if TLS requests client certificates. Then the host of a request must be the host of
+    ///     its TLS connection, because another host may require other certificates (CVE-2025-23419, RFC 9110 section
+    ///     7.4).
+    ///   - lanes: The lanes that are used.
     init(
         accessController: AccessController,
         signIn: SignInResponder?,
@@ -78,22 +80,22 @@ struct GatehouseResponder: Responder {
             }
             return reply(to: received, with: .malformed(reason))
         }
-        // In a forward-auth request, the host of the original request is in the fields that describe it.
+        // The forwarded host of a forward-auth request is part of the description of the original request.
         if route?.isPage ?? true,
             let reason = proxies.readHost(&received.client, peer: connection.peer, from: head)
         {
-            // For the administrator who has set up the proxy.
+            // The access log shows the reason to the administrator of the proxy.
             received.remark = " \(LogText.quoted(reason))"
             return reply(to: received, with: .malformed(reason))
         }
         received.client.readCookies(from: head)
-        // An attacker may have set the second cookie, so neither counts.
+        // An attacker may have set one of two cookies with the same name, so no session is used.
         if case .repeated = received.client.cookies.session { received.remark = " session-cookie-repeated" }
         if let route {
             switch route {
             case .style where received.isSafe: return reply(to: received, with: .stylesheet)
             case .script where received.isSafe && signIn != nil: return reply(to: received, with: .script)
-            // This includes peers that are not trusted: a proxy would treat a page with status 200 as permission.
+            // Peers that are not trusted are answered here too: a proxy would treat a page with status 200 as permission.
             case .forwardAuth(let proxy): return answer(proxy, received, head: head, on: connection)
             case .signIn, .step, .signOut, .account, .accountEnd, .session, .sessionRefresh, .sessionEvents, .sessions,
                 .oneSession:
@@ -112,10 +114,10 @@ struct GatehouseResponder: Responder {
 
     func respond(to fault: RequestFault, on connection: Connection) -> PreparedResponse {
         let response = responses.prepared(fault)
-        if log.isOn {
+        if log.isEnabled {
             var entry = AccessLog.Entry(peer: connection.peer, status: response.status, length: response.bodyLength)
             entry.reason = " \(LogText.quoted(fault.reason))"
-            log.note(entry, since: log.now)
+            log.write(entry, since: log.now)
         }
         return response
     }
@@ -202,7 +204,7 @@ struct GatehouseResponder: Responder {
             )
             let answer = await signIn.respond(at: route, to: request)
             let response = answer.response
-            note(
+            logAccess(
                 received,
                 user: answer.report.map { ($0.username, $0.realm) } ?? answer.user.map { ($0.username, $0.realm) },
                 status: response.status.code,

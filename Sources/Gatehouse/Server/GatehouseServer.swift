@@ -20,10 +20,9 @@ internal import UnixSignals
 /// A TLS server that protects web endpoints with realms.
 ///
 /// The initializer checks the configuration and binds no address. ``run()`` listens until the graceful shutdown of its
-/// `ServiceGroup` (which is given the signals for it) or its task is cancelled, and then waits for open requests.
-/// SIGHUP reloads the configuration.
+/// `ServiceGroup`, or until its task is cancelled. It then waits for open requests. SIGHUP reloads the configuration.
 public struct GatehouseServer: Service {
-    /// The time in which open requests must finish after the beginning of a shutdown: 10 seconds.
+    /// The time that open requests have to finish at a shutdown: 10 seconds.
     public static let drainTime = Duration.seconds(10)
 
     /// The certificates and the other settings of TLS.
@@ -71,7 +70,7 @@ public struct GatehouseServer: Service {
 
     /// Listens until the graceful shutdown of the service group, or until the task is cancelled.
     ///
-    /// - Throws: ``ConfigurationErrors`` when one of the addresses cannot be bound; then the server listens on none.
+    /// - Throws: ``ConfigurationErrors`` when an address cannot be bound. Then the server does not listen at all.
     public func run() async throws(ConfigurationErrors) {
         let threads = configuration.server.threads ?? Processors.count
         let limits = DescriptorLimit.limits(
@@ -80,7 +79,7 @@ public struct GatehouseServer: Service {
             listeners: configuration.server.listen.count
         )
         let group = MultiThreadedEventLoopGroup(numberOfThreads: threads)
-        let result = await serve(group, limits)
+        let result = await serve(on: group, limits: limits)
         do {
             try await group.shutdownGracefully()
         } catch {
@@ -90,8 +89,8 @@ public struct GatehouseServer: Service {
     }
 
     private func serve(
-        _ group: MultiThreadedEventLoopGroup,
-        _ limits: HTTPLimits
+        on group: MultiThreadedEventLoopGroup,
+        limits: HTTPLimits
     ) async -> Result<Void, ConfigurationErrors> {
         let contexts = TLSContextSource(tls.context)
         let server: HTTPListener
@@ -101,11 +100,11 @@ public struct GatehouseServer: Service {
             return .failure(error)
         }
         do {
-            server = try await makeServer(group, limits, contexts)
+            server = try await makeServer(on: group, limits: limits, contexts: contexts)
         } catch {
             return .failure(configuration.server.stateFolder.errors("the server cannot be set up: \(error)"))
         }
-        // Before `onListening` is called: a signal that is sent after that must be handled.
+        // The handler is set before `onListening` is called, because a signal may be sent right after that.
         let hangups = await UnixSignalsSequence(trapping: .sighup)
         // No request is served before all addresses are bound.
         var channels: [any Channel] = []
@@ -113,8 +112,8 @@ public struct GatehouseServer: Service {
             do {
                 channels.append(try await server.listen(host: address.host, port: address.port))
             } catch {
-                await stop(server, channels)
-                return .failure(ListenerErrors.errors(error, address))
+                await stop(server, listeners: channels)
+                return .failure(BindErrors.errors(error, address))
             }
         }
         for (channel, address) in zip(channels, configuration.server.listen) {
@@ -124,45 +123,57 @@ public struct GatehouseServer: Service {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await signIn.run() }
             group.addTask {
-                var snapshot = Snapshot(configuration: configuration, tls: tls)
+                var active = ActiveConfiguration(configuration: configuration, tls: tls)
                 for await _ in hangups {
-                    // Signals that arrived before the shutdown are still delivered after it.
+                    // After the shutdown has begun, a signal from before it may still arrive here.
                     guard !Task.isCancelled else { return }
-                    snapshot = await reloaded(snapshot, server, contexts)
+                    active = await reloaded(active, server: server, contexts: contexts)
                 }
             }
             await Self.untilShutdown()
-            await stop(server, channels)
+            await stop(server, listeners: channels)
             group.cancelAll()
         }
         return .success(())
     }
 
-    /// Waits for the graceful shutdown of the service group, or until the task is cancelled.
+    /// Returns when the graceful shutdown of the service group begins, or the task is cancelled.
     private static func untilShutdown() async {
         do {
             try await gracefulShutdown()
         } catch {
-            // A cancelled task stops in the same order.
+            // The server stops in the same way if the task is cancelled.
         }
     }
 
     /// The configuration in use.
-    private struct Snapshot {
+    private struct ActiveConfiguration {
         let configuration: Configuration
         let tls: ServerTLS
     }
 
-    /// Reloads the configuration and applies it as a whole, or changes nothing.
+    /// Reloads the configuration.
     ///
-    /// Open connections stay open. Their next requests are decided by the new rules and realms, and new connections get
-    /// the new certificates. Cached credentials are verified again. If the old or the new configuration requests client
-    /// certificates, open connections are closed after their open requests.
-    private func reloaded(_ before: Snapshot, _ server: HTTPListener, _ contexts: TLSContextSource) async -> Snapshot {
+    /// If it has an error, nothing changes.
+    ///
+    /// Open connections stay open, and the new rules and realms apply to their next requests. New connections get the new
+    /// certificates. Cached credentials are verified again. If the old or the new configuration requests client certificates,
+    /// open connections are closed after their open requests.
+    ///
+    /// - Parameters:
+    ///   - before: The configuration in use.
+    ///   - server: The listener that gets the new responder.
+    ///   - contexts: The source of TLS contexts that gets the new certificates.
+    /// - Returns: The configuration that is now in use.
+    private func reloaded(
+        _ before: ActiveConfiguration,
+        server: HTTPListener,
+        contexts: TLSContextSource
+    ) async -> ActiveConfiguration {
         do {
             let configuration = try reload()
             guard configuration.server.stateFolder.value == self.configuration.server.stateFolder.value else {
-                // Users would be in one store, and their locks in another.
+                // The users would be in the new store, and their locks and sessions in the old store.
                 throw configuration.server.stateFolder.errors(
                     "the state folder cannot be changed while the server runs"
                 )
@@ -174,23 +185,25 @@ public struct GatehouseServer: Service {
             server.use(responder)
             await signIn.recheck(configuration)
             contexts.replace(with: tls.context)
-            // The new configuration may have other requirements for client certificates than those that were verified.
+            // Open connections have client certificates that were verified by the old configuration.
             let requirements = [before.configuration, configuration].map(\.server.tls.clientCertificates)
             if requirements.contains(where: { $0 != .none }) { server.retireConnections() }
             for warning in configuration.warnings.map(\.rendered) + tls.warnings { logger.warning("\(warning)") }
-            for name in Self.fixed(self.configuration.server, configuration.server) {
+            for name in Self.changesThatNeedRestart(from: self.configuration.server, to: configuration.server) {
                 logger.warning("\(name) has changed; the change needs a restart")
             }
             logger.notice("the configuration was reloaded")
-            return Snapshot(configuration: configuration, tls: tls)
+            return ActiveConfiguration(configuration: configuration, tls: tls)
         } catch {
             logger.error("the configuration was not reloaded:\n\(error)")
             return before
         }
     }
 
-    /// Returns the names of the changed settings that a reload cannot apply, because they are read at the start only.
-    private static func fixed(_ start: ServerSettings, _ now: ServerSettings) -> [String] {
+    /// Returns the names of the changed settings that a reload cannot apply.
+    ///
+    /// These settings are read only when the server starts.
+    private static func changesThatNeedRestart(from start: ServerSettings, to now: ServerSettings) -> [String] {
         var names: [String] = []
         if start.listen.map(\.value) != now.listen.map(\.value) { names.append("listen") }
         if start.threads != now.threads { names.append("threads") }
@@ -211,15 +224,15 @@ public struct GatehouseServer: Service {
             signIn: hasForm ? components.signIn : nil,
             responses: PreparedResponses(components.renderer),
             proxies: TrustedProxies(settings.trustedProxies, setForwardedHost: settings.trustsForwardedHost),
-            log: AccessLog(accessLogger, clock: SystemClock(), isOn: settings.hasAccessLog),
+            log: AccessLog(accessLogger, clock: SystemClock(), isEnabled: settings.hasAccessLog),
             requestsCertificates: settings.tls.clientCertificates != .none
         )
     }
 
     private func makeServer(
-        _ group: MultiThreadedEventLoopGroup,
-        _ limits: HTTPLimits,
-        _ contexts: TLSContextSource
+        on group: MultiThreadedEventLoopGroup,
+        limits: HTTPLimits,
+        contexts: TLSContextSource
     ) async throws -> HTTPListener {
         let logger = logger
         return try await HTTPListener(
@@ -230,19 +243,19 @@ public struct GatehouseServer: Service {
             makeTLS: {
                 try makeServerHandler(
                     context: contexts.current,
-                    // HTTP delimits requests itself, so a peer that closes without `close_notify` truncates none. The
-                    // server has the deadlines of all connections.
+                    // HTTP detects truncated requests, so TLS does not have to require `close_notify`. The listener has
+                    // the deadlines of all connections, including the handshake.
                     configuration: OpenSSLHandlerConfiguration(handshakeTimeout: nil, toleratesUncleanShutdown: true)
                 )
             },
-            onError: { error, connection in ConnectionErrors.log(error, connection, logger) }
+            onError: { error, connection in ConnectionErrorLog.log(error, connection, logger) }
         )
     }
 
     /// Closes the listeners and waits for open requests, at most ``drainTime``.
-    private func stop(_ server: HTTPListener, _ channels: [any Channel]) async {
-        for channel in channels { channel.close(promise: nil) }
-        // Event streams have no end of their own.
+    private func stop(_ server: HTTPListener, listeners: [any Channel]) async {
+        for listener in listeners { listener.close(promise: nil) }
+        // An event stream does not end before the server ends it.
         signIn.close()
         await withTaskGroup(of: Bool.self) { group in
             group.addTask {
@@ -257,8 +270,8 @@ public struct GatehouseServer: Service {
                     return true
                 }
             }
-            if await group.next() == false { logger.notice("not every request ended in time") }
-            // The time is over: the remaining connections are closed.
+            if await group.next() == false { logger.notice("some requests did not end in time") }
+            // Cancelling the tasks closes the remaining connections.
             group.cancelAll()
         }
     }

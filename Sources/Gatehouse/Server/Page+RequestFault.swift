@@ -6,10 +6,10 @@ internal import HTTPTypes
 internal import SignIn
 
 extension Page {
-    /// The response to a request that is not valid HTTP.
+    /// Returns the response to a request that is not valid HTTP.
     ///
-    /// - Parameter fault: The fault.
-    /// - Returns: The response to a request that is not valid HTTP.
+    /// - Parameter fault: The fault of the request.
+    /// - Returns: The response.
     static func fault(_ fault: RequestFault) -> Page {
         let known: [HTTPResponse.Status] = [
             .badRequest, .requestTimeout, .contentTooLarge, .uriTooLong, .expectationFailed,

@@ -6,11 +6,12 @@ internal import HTTPServer
 internal import Sessions
 internal import SignIn
 
-/// The rendered and encoded responses: those that are the same for all clients are made once, and those of an
-/// authentication are kept with it.
+/// Rendered and encoded responses that are used more than once.
+///
+/// A response that is the same for all clients is made once. A response for a user is kept with the authentication.
 struct PreparedResponses: Sendable {
     let renderer: ResponseRenderer
-    // Filled in init, and only read afterwards.
+    // The initializer fills this dictionary. It does not change after that.
     private var common: [Key: PreparedResponse] = [:]
 
     private struct Key: Hashable {
@@ -20,7 +21,7 @@ struct PreparedResponses: Sendable {
 
     /// Prepares the responses that are the same for all clients.
     ///
-    /// - Parameter renderer: Renders them.
+    /// - Parameter renderer: Renders the responses.
     init(_ renderer: ResponseRenderer) {
         self.renderer = renderer
         for response in renderer.commonResponses {
@@ -30,13 +31,13 @@ struct PreparedResponses: Sendable {
         }
     }
 
-    /// Returns a response, rendered and encoded.
+    /// Returns the rendered and encoded form of a response.
     ///
     /// - Parameters:
     ///   - response: The response.
     ///   - asHTML: True for HTML.
-    ///   - authentication: The authentication of the request, if there is one.
-    /// - Returns: A response, rendered and encoded.
+    ///   - authentication: The authentication of the request; nil if the request is not authenticated.
+    /// - Returns: The encoded response.
     func prepared(
         _ response: StandardResponse,
         asHTML: Bool,
@@ -64,7 +65,9 @@ struct PreparedResponses: Sendable {
         PreparedResponse(renderer.render(response, asHTML: asHTML, for: authentication))
     }
 
-    /// Returns whether a response is the same for all clients; the others contain data of the user or of the request.
+    /// Returns whether a response is the same for all clients.
+    ///
+    /// Any other response contains data of the user or request.
     private static func isCommon(_ response: StandardResponse) -> Bool {
         switch response {
         case .index, .health, .stylesheet, .script, .unauthorized, .misdirected, .ambiguousPath, .notFound,

@@ -11,9 +11,9 @@ struct ReceivedRequest: Sendable {
     /// True if the method is safe: GET or HEAD.
     let isSafe: Bool
     let prefersHTML: Bool
-    /// The path; nil if it can be read in more than one way.
+    /// The path; nil if it is ambiguous.
     let path: RequestPath?
-    /// The time at which it was received; 0 if no access log is written.
+    /// The time at which the request was received; 0 if the access log is disabled.
     let begin: UInt64
     var client: RequestClient
     /// The original request that a proxy describes in a forward-auth request.
@@ -31,7 +31,9 @@ struct ReceivedRequest: Sendable {
         client = RequestClient(address: connection.peer)
     }
 
-    /// Returns the kind of the client; it is worked out only where a response depends on it.
+    /// Returns the kind of the client.
+    ///
+    /// Call it only if the response depends on it.
     func clientKind(_ head: borrowing RequestHead) -> ClientKind {
         ClientKind(
             mode: head.values(named: "sec-fetch-mode").first,

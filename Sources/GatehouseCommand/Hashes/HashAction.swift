@@ -25,7 +25,9 @@ extension GatehouseOptions.Hash: Subcommand {
         }
     }
 
-    /// The password settings of the configuration; the defaults if `--config` is missing and there is no standard one.
+    /// Returns the password settings of the configuration.
+    ///
+    /// They are the defaults if `--config` is not given and the default configuration file does not exist.
     private func passwordSettings(_ kinds: [RealmKind]) throws(CommandError) -> PasswordSettings {
         let exists = unsafe access(ConfigurationPath.standard, F_OK) == 0
         guard options.config != nil || exists else { return PasswordSettings() }

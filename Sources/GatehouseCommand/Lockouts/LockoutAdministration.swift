@@ -30,7 +30,7 @@ struct LockoutAdministration {
     func check(_ source: String) async throws(CommandError) {
         do throws(BadValue) {
             _ = try CIDRBlock(source)
-            // A network of 64 bits usually belongs to one customer, and is listed like an address.
+            // Failed logins over IPv6 are counted by networks of 64 bits, so such a network is listed.
             guard source.contains("/"), !source.hasSuffix("::/64") else { return }
         } catch {
             guard try await !records().contains(where: { $0.key == .source(ClientNetwork(source)) }) else { return }

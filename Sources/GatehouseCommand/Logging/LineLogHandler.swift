@@ -5,10 +5,10 @@ internal import Glibc
 internal import Logging
 internal import Synchronization
 
-/// A log that writes a line to standard error for each message: time in UTC, level, label, text, metadata.
+/// A log that writes each message as a line to standard error: time in UTC, level, label, text, metadata.
 ///
-/// The caller is often an event loop, which must not block: lines that the reader of the stream does not read are
-/// dropped and counted.
+/// The caller is often an event loop, which must not block. If the reader of the stream does not read, lines are dropped
+/// and counted.
 struct LineLogHandler: LogHandler {
     let label: String
     var logLevel = Logger.Level.info
@@ -37,10 +37,12 @@ struct LineLogHandler: LogHandler {
         LineWriter.standardError.write(line)
     }
 
-    /// The second of the last line, as text: a second may have thousands of lines.
+    /// The second of the last line, and its text.
+    ///
+    /// Thousands of lines may have the same second.
     private static let lastSecond = Mutex((second: 0, text: ""))
 
-    /// The time of now, as in RFC 3339, with milliseconds.
+    /// Returns the present time in the format of RFC 3339, with milliseconds.
     private static func timestamp() -> String {
         var now = timespec()
         unsafe clock_gettime(CLOCK_REALTIME, &now)

@@ -5,15 +5,15 @@ internal import Dispatch
 internal import Glibc
 internal import Synchronization
 
-/// Writes lines to one of the process's streams, in order, without blocking the caller.
+/// Writes lines to standard output or standard error, in order, without blocking the caller.
 ///
-/// The reader of the stream may be slow or stuck. Up to ``bound`` bytes wait for it. Further lines are dropped and
-/// counted; the count is written as soon as there is room again.
+/// The reader of the stream may be slow or stuck. Up to ``maximumWaiting`` bytes wait for it. Further lines are dropped
+/// and counted. The number of dropped lines is written as soon as the stream is read again.
 final class LineWriter: Sendable {
-    /// The most bytes that may wait: 1 MiB.
-    static let bound = 1 << 20
+    /// The maximum number of bytes that wait to be written: 1 MiB.
+    static let maximumWaiting = 1 << 20
 
-    /// The time that a line waits for others, which are written with it: 10 milliseconds.
+    /// The time between a line and the write of all lines that wait: 10 milliseconds.
     static let delay = DispatchTimeInterval.milliseconds(10)
 
     static let standardOutput = LineWriter(STDOUT_FILENO)
@@ -21,7 +21,7 @@ final class LineWriter: Sendable {
 
     private struct State {
         var waiting: [UInt8] = []
-        /// The number of bytes that are taken from ``waiting`` and not written yet.
+        /// The number of bytes that were taken from ``waiting`` and are not yet written.
         var beingWritten = 0
         var dropped = 0
         var isScheduled = false
@@ -36,10 +36,12 @@ final class LineWriter: Sendable {
         queue = DispatchQueue(label: "gatehouse.lines.\(descriptor)")
     }
 
-    /// Queues a line; drops and counts it if too many bytes wait.
+    /// Queues a line.
+    ///
+    /// If too many bytes wait, it drops and counts the line.
     func write(_ text: String) {
         let isFirst = state.withLock { state in
-            guard state.waiting.count + state.beingWritten + text.utf8.count < Self.bound else {
+            guard state.waiting.count + state.beingWritten + text.utf8.count < Self.maximumWaiting else {
                 state.dropped += 1
                 return false
             }
@@ -56,7 +58,7 @@ final class LineWriter: Sendable {
     private func schedule() {
         queue.asyncAfter(deadline: .now() + Self.delay) { [self] in
             writeWaiting()
-            // The count of dropped lines must not wait for the next line, which may come hours later.
+            // The next line may come hours later. The number of dropped lines must not wait for it.
             let isMore = state.withLock { state in
                 state.isScheduled = !state.waiting.isEmpty || state.dropped > 0
                 return state.isScheduled
@@ -65,7 +67,7 @@ final class LineWriter: Sendable {
         }
     }
 
-    /// Writes all lines that wait, at once.
+    /// Writes all waiting lines.
     private func writeWaiting() {
         let (bytes, dropped): ([UInt8], Int) = state.withLock { state in
             defer {
@@ -80,7 +82,7 @@ final class LineWriter: Sendable {
         state.withLock { $0.beingWritten = 0 }
     }
 
-    /// Waits until all lines are written, for a second at most.
+    /// Returns when all lines are written, or after a second.
     func flush() {
         let done = DispatchSemaphore(value: 0)
         queue.async { [self] in

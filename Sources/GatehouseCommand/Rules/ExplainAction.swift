@@ -23,14 +23,14 @@ extension GatehouseOptions.Explain: Subcommand {
         let explanation = ProtectionRules(configuration.rules).explain(request, pages: pages)
         let lines = explanation.lines + (note.map { [$0] } ?? [])
         GatehouseCommand.print(Printable.text(lines.joined(separator: "\n")), on: STDOUT_FILENO)
-        // The explanation is the message.
+        // No message: the explanation was already printed.
         if !explanation.isAllowed { throw CommandError(.failed, "") }
     }
 
-    /// The time that a realm has to return the groups of a user.
+    /// The maximum time to wait for a realm to return the groups of a user.
     private static let timeLimit = Duration.seconds(5)
 
-    /// The user of the request, with the groups that the realm adds, and a note if its groups are not known.
+    /// Returns the user of the request with all groups, and a note if the realm does not return the groups.
     private func user(
         of configuration: Configuration
     ) async throws(CommandError) -> (user: SignedInUser?, note: String?) {
@@ -57,7 +57,9 @@ extension GatehouseOptions.Explain: Subcommand {
         return (SignedInUser(realm: realm.name, username: username, groups: names), note)
     }
 
-    /// The groups that the realm returns for the user without a login; none, and the reason, if it returns none.
+    /// Returns the groups of a user without a login.
+    ///
+    /// If the realm does not return the groups, the result is no groups and a note with the reason.
     private static func groups(of user: Username, in realm: BoundRealm) async -> (names: [String], note: String?) {
         let lookup = Task { () -> Result<[String], RealmError> in
             do throws(RealmError) {
@@ -66,7 +68,7 @@ extension GatehouseOptions.Explain: Subcommand {
                 return .failure(error)
             }
         }
-        let note = "the groups of \(user) are not known; name them with --groups"
+        let note = "the groups of \(user) are not known; use --groups"
         switch await TimeLimitedWait.value(of: lookup, within: timeLimit, clock: SystemClock()) {
         case .success(let names): return (names, nil)
         case .failure(let error): return ([], "\(note): \(error)")

@@ -10,14 +10,14 @@ extension GatehouseOptions {
         static let configuration = CommandConfiguration(
             abstract: "Show whether a request would be allowed, and which rule decides.",
             discussion: """
-                No password is needed. Without --groups the groups are those that the realm returns for the user. \
+                No password is needed. \
                 Exit status: 0 the request would be allowed, 1 it would be denied, 2 wrong arguments.
                 """
         )
 
         @OptionGroup var options: RealmOptions
-        @Argument(help: "The method, as in GET.") var method: String
-        @Argument(help: ArgumentHelp("A URL of http or https, or a path alone.", valueName: "url")) var url: String
+        @Argument(help: "The method, such as GET.") var method: String
+        @Argument(help: ArgumentHelp("A URL with http or https, or only a path.", valueName: "url")) var url: String
         @Option(
             name: .long,
             help: ArgumentHelp("The user who makes the request. Default: not signed in.", valueName: "name")
@@ -26,7 +26,7 @@ extension GatehouseOptions {
         @Option(
             name: .long,
             help: ArgumentHelp(
-                "The groups of the user, to which the realm adds its own. Default: the groups that the realm returns.",
+                "The groups of the user; the realm may add groups. Default: the groups that the realm returns.",
                 valueName: "a,b"
             )
         )

@@ -6,31 +6,31 @@ internal import RealmConfiguration
 internal import Throttle
 
 extension ConfigurationSummary {
-    /// The rules for new passwords, and the limits of password checks.
+    /// Returns the rules for new passwords, and the limits of password checks.
     static func passwords(_ settings: PasswordSettings) -> [String] {
         let slots = settings.slots
-        let workers = slots.workers == 0 ? "one for each processor" : "\(slots.workers)"
-        let full =
+        let checks = slots.workers == 0 ? "one check for each processor" : "\(slots.workers) checks"
+        let refused =
             switch slots.whenFull {
-            case .refuse: "then new ones are refused"
-            case .cancelOldest: "then the oldest are refused"
+            case .refuse: "further checks are refused"
+            case .cancelOldest: "the oldest waiting checks are refused"
             }
         return [
             "passwords",
-            "  new ones have at least \(settings.minimumLength) characters, hashed by \(settings.policy)",
-            "  checks at a time \(workers), in \(size(slots.memory)) of memory, niceness \(slots.niceness)",
-            "  up to \(slots.queue) wait for up to \(time(slots.wait)); \(full)",
+            "  new passwords have at least \(settings.minimumLength) characters and are hashed with \(settings.policy)",
+            "  at most \(checks) at a time, with \(size(slots.memory)) of memory and niceness \(slots.niceness)",
+            "  at most \(slots.queue) checks wait, each for at most \(time(slots.wait)); \(refused)",
         ]
     }
 
-    /// The delays and locks for failed logins.
+    /// Returns the delays and locks for failed logins.
     static func throttle(_ settings: ThrottleSettings) -> [String] {
         var lines = ["failed logins"]
         let longest = settings.longestDelay
         lines.append(
             settings.delay == .zero
-                ? "  are answered at once"
-                : "  are answered after \(time(settings.delay)), then later, up to \(time(longest))"
+                ? "  answers are not delayed"
+                : "  answers are delayed by \(time(settings.delay)), then longer, up to \(time(longest))"
         )
         lines.append(lock("an account", failures: settings.failures, in: settings.window, for: settings.lock))
         lines.append(
@@ -54,14 +54,14 @@ extension ConfigurationSummary {
         for lock: Duration
     ) -> String {
         guard failures > 0 else { return "  never lock \(subject)" }
-        return "  \(failures) in \(time(window)) lock \(subject) for \(time(lock))"
+        return "  \(failures) within \(time(window)) lock \(subject) for \(time(lock))"
     }
 
     private static func size(_ bytes: Int) -> String {
         bytes % (1 << 30) == 0 ? "\(bytes >> 30) GiB" : "\(bytes >> 20) MiB"
     }
 
-    /// A time in the largest unit of realms.conf in which it is a whole number.
+    /// Returns a time in the syntax of realms.conf, in the largest unit that gives a whole number.
     static func time(_ time: Duration) -> String {
         let (seconds, attoseconds) = time.components
         guard attoseconds == 0 else { return "\(seconds * 1000 + attoseconds / 1_000_000_000_000_000)ms" }

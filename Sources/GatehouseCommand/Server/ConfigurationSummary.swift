@@ -48,14 +48,14 @@ enum ConfigurationSummary {
         lines += configuration.rules.map { "  \($0.target)  \(conditions($0))" }
         if !configuration.roles.isEmpty { lines.append("roles") }
         for role in configuration.roles {
-            let holders = [("group", role.groups), ("user", role.users), ("realm", role.realms)]
+            let members = [("group", role.groups), ("user", role.users), ("realm", role.realms)]
                 .filter { !$1.isEmpty }.map { "\($0) \($1.joined(separator: " "))" }
-            lines.append("  \(role.name)  \(holders.joined(separator: ", "))")
+            lines.append("  \(role.name)  \(members.joined(separator: ", "))")
         }
         return lines
     }
 
-    /// The conditions of a rule, in the words of realms.conf.
+    /// Returns the conditions of a rule, in the words of realms.conf.
     private static func conditions(_ rule: ProtectRule) -> String {
         var parts: [String] = []
         switch rule.access {
@@ -73,7 +73,7 @@ enum ConfigurationSummary {
         return parts.joined(separator: ", ")
     }
 
-    /// The limits of sessions, and the sign-in pages.
+    /// Returns the limits of sessions, and the settings of the sign-in pages.
     private static func signIn(_ settings: ServerSettings) -> [String] {
         let sessions = settings.sessions
         var lines = ["sessions"]
@@ -101,8 +101,8 @@ enum ConfigurationSummary {
             ]
         }
         let kind = tls.certificate.isDevelopment ? "development certificate" : "certificate"
-        for (what, certificate) in [(kind, tls.certificate)] + tls.hostCertificates.map({ ("certificate", $0) }) {
-            lines.append("  \(what) \(certificate.file)")
+        for (label, certificate) in [(kind, tls.certificate)] + tls.hostCertificates.map({ ("certificate", $0) }) {
+            lines.append("  \(label) \(certificate.file)")
             lines.append("    SHA-256 \(certificate.fingerprint)")
         }
         lines += tls.warnings.map { "    warning: \($0)" }

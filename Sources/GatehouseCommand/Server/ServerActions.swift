@@ -28,8 +28,11 @@ extension GatehouseOptions.Check: Subcommand {
         }
     }
 
-    /// Opens the store, as the server would, without creating it: the server keeps locks and sessions there, whatever
-    /// its realms are.
+    /// Checks that the store can be opened.
+    ///
+    /// It is not created.
+    ///
+    /// The server keeps locks and sessions in the store even if no realm uses it.
     private static func checkStore(of configuration: Configuration) throws(ConfigurationErrors) {
         do throws(StoreFault) {
             _ = try configuration.services[LazyStore.self]?.store()
@@ -45,7 +48,7 @@ extension GatehouseOptions.Serve: Subcommand {
         do throws(CommandError) {
             try await serve(kinds)
         } catch {
-            // A server that cannot start must end, also if its standard error is not read.
+            // The process must end even if no program reads its standard error.
             Self.report(error.message)
             throw CommandError(error.status, "")
         }
@@ -79,12 +82,12 @@ extension GatehouseOptions.Serve: Subcommand {
         }
         LineWriter.standardOutput.write(ConfigurationSummary.text(configuration, tls: server.tls))
         try await Self.run(server, logger: logger)
-        // The last line, also if both streams are one file.
+        // Flushed first, so that `stopped` is the last line even if both streams go to the same file.
         LineWriter.standardError.flush()
         LineWriter.standardOutput.write("stopped")
     }
 
-    /// Runs a server until SIGTERM or SIGINT, and then shuts it down in order.
+    /// Runs a server until SIGTERM or SIGINT, and then shuts it down gracefully.
     private static func run(_ server: GatehouseServer, logger: Logger) async throws(CommandError) {
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(

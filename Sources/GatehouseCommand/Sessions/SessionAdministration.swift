@@ -28,7 +28,7 @@ struct SessionAdministration {
         }
     }
 
-    /// Stores a command for the server, and prints the number of sessions that it affects.
+    /// Stores a command for the server, and prints the number of affected sessions.
     func send(_ action: SessionCommand.Action, done: String) async throws(CommandError) {
         let count: Int
         do throws(SessionStoreError) {
@@ -40,14 +40,16 @@ struct SessionAdministration {
         GatehouseCommand.print("\(sessions) \(done)", on: STDOUT_FILENO)
     }
 
-    /// Returns the sessions of a user of a realm; nil is the default realm.
+    /// Returns a selection of all sessions of a user.
+    ///
+    /// If `realm` is nil, the realm is the default realm.
     func selection(user: String, of realm: String?) throws(CommandError) -> SessionSelection {
         .user(realm: try configuration.realm(realm).name, name: try Username(argument: user))
     }
 
     static func id(_ text: String) throws(CommandError) -> SessionID {
         guard let id = SessionID(text) else {
-            throw CommandError(.usage, "a session is 22 characters, as gatehouse sessions list shows it")
+            throw CommandError(.usage, "a session id has 22 characters; gatehouse sessions list shows the ids")
         }
         return id
     }

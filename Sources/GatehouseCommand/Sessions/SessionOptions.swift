@@ -16,7 +16,7 @@ extension GatehouseOptions {
         struct List: ParsableCommand {
             static let configuration = CommandConfiguration(
                 abstract: "List sessions.",
-                discussion: "The time of the last use may be 15 seconds old."
+                discussion: "The time of the last use may be up to 15 seconds old."
             )
             @OptionGroup var options: RealmOptions
             @Option(name: .long, help: ArgumentHelp("Only sessions of this user.", valueName: "name")) var user: String?
@@ -25,13 +25,13 @@ extension GatehouseOptions {
         struct End: ParsableCommand {
             static let configuration = CommandConfiguration(abstract: "End sessions.")
             @OptionGroup var options: RealmOptions
-            @Argument(help: "The session, as list shows it.") var id: String?
+            @Argument(help: "The id of a session, as sessions list shows it.") var id: String?
             @Option(name: .long, help: ArgumentHelp("All sessions of this user of the realm.", valueName: "name"))
             var user: String?
             @Flag(name: .long, help: "All sessions.") var all = false
 
             func validate() throws {
-                // A realm alone means all of its users.
+                // --realm without --user selects all users of the realm.
                 let isRealm = options.realm != nil && user == nil
                 guard [id != nil, user != nil, isRealm, all].count(where: { $0 }) == 1 else {
                     throw ValidationError("end needs one of: a session, --user, --realm, --all")
@@ -47,7 +47,7 @@ extension GatehouseOptions {
             @OptionGroup var options: RealmOptions
             @Option(name: .long, help: ArgumentHelp("All sessions of a user of the realm.", valueName: "name"))
             var user: String?
-            @Argument(help: "The session, as list shows it, and the text. With --user only the text.")
+            @Argument(help: "The id of a session, as sessions list shows it, and the text. With --user, only the text.")
             var words: [String] = []
 
             func validate() throws {

@@ -6,7 +6,9 @@ internal import FoundationEssentials
 
 /// Days of the calendar, in UTC.
 enum Day {
-    /// Returns the end of a day, in seconds since 1970: the first second after it.
+    /// Returns the end of a day in seconds since 1970.
+    ///
+    /// It is the first second of the next day.
     static func end(of text: String) throws(CommandError) -> Int {
         do {
             let day = try Date(text, strategy: style)

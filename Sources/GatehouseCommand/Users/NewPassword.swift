@@ -9,7 +9,7 @@ internal import RealmKit
 
 /// The arguments that select the source of a new password: two prompts on the terminal, or standard input.
 ///
-/// None of them is the password itself: every user of a machine can read the arguments of its processes.
+/// A password cannot be an argument, because every user of a machine can read the arguments of processes.
 struct NewPasswordOptions: ParsableArguments {
     @Flag(name: .long, help: "Read the new password from the first line of standard input.")
     var passwordStdin = false
@@ -17,11 +17,11 @@ struct NewPasswordOptions: ParsableArguments {
     /// Reads the new password.
     ///
     /// - Parameter name: The name of the user, for the prompt.
-    /// - Returns: The password, not yet checked against the settings.
-    /// - Throws: ``CommandError`` when there is no password, no terminal, or the two passwords differ.
+    /// - Returns: The password. The caller checks it against the settings.
+    /// - Throws: ``CommandError`` when there is no password or no terminal, or when the two passwords differ.
     func read(for name: String) async throws(CommandError) -> Secret {
         let fromInput = passwordStdin
-        // Reading blocks, so it must not run on the threads that tasks share.
+        // Reading blocks its thread, so it must not run on a thread of the tasks.
         let read: Result<Secret, CommandError> = await withCheckedContinuation { continuation in
             DispatchQueue.global().async {
                 do throws(CommandError) {

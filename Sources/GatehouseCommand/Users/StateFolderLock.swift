@@ -4,10 +4,10 @@
 internal import Dispatch
 internal import Store
 
-/// A lock for a command that reads a user and writes a change that depends on it.
+/// A lock for a command that reads a user and then writes a change of it.
 ///
-/// Other commands wait until this object is released. The lock is on the state folder: all commands of a configuration
-/// share it, wherever its realms keep their users.
+/// Other such commands wait until this object is released. All commands of a configuration use the same lock, because it
+/// is on the state folder.
 final class StateFolderLock: Sendable {
     private let lock: StateFolder.Lock
 
@@ -16,7 +16,7 @@ final class StateFolderLock: Sendable {
     /// - Parameter folder: The state folder; it is created if it is missing.
     /// - Throws: ``CommandError`` when the folder cannot be used, or another command holds the lock for too long.
     init(_ folder: String) async throws(CommandError) {
-        // Waiting blocks, so it must not run on the threads that tasks share.
+        // Waiting blocks its thread, so it must not run on a thread of the tasks.
         let locked: Result<StateFolder.Lock, StateFolder.Fault> = await withCheckedContinuation { continuation in
             DispatchQueue.global().async {
                 do throws(StateFolder.Fault) {

@@ -22,7 +22,7 @@ extension GatehouseOptions.User.List: Subcommand {
 extension GatehouseOptions.User.Show: Subcommand {
     func perform(_ kinds: [RealmKind]) async throws(CommandError) {
         let record = try await UserAdministration(options, kinds: kinds, access: .existingOnly).record(user)
-        GatehouseCommand.print(json ? UserText.json(record) : UserText.sheet(record), on: STDOUT_FILENO)
+        GatehouseCommand.print(json ? UserText.json(record) : UserText.details(record), on: STDOUT_FILENO)
     }
 }
 
@@ -37,7 +37,7 @@ extension GatehouseOptions.User.Add: Subcommand {
             expiry: try expires.map { (day) throws(CommandError) in try Day.end(of: day) },
             mustChangePassword: mustChange
         )
-        // The name is checked before the prompt, so that no password is typed in vain.
+        // The name is checked first, so that the administrator does not type a password for a user who exists.
         do throws(RealmError) {
             let users = try await administration.realm.users()
             guard !users.contains(where: { $0.name == name }) else { throw .userExists(name) }
@@ -84,8 +84,8 @@ extension GatehouseOptions.User.Groups: Subcommand {
         let isChange = !add.isEmpty || !remove.isEmpty
         let access = isChange ? StateAccess.createIfMissing : .existingOnly
         let administration = try UserAdministration(options, kinds: kinds, access: access)
-        // Without the lock, the second of two commands that read the same groups would overwrite the change of the
-        // first.
+        // Without the lock, two commands could read the same groups, and the second command would overwrite the change of
+        // the first command.
         let lock = isChange ? try await StateFolderLock(administration.stateFolder) : nil
         defer { withExtendedLifetime(lock) {} }
         let record = try await administration.record(user)

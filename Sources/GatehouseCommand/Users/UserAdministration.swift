@@ -8,7 +8,7 @@ internal import Passwords
 internal import RealmConfiguration
 internal import RealmKit
 
-/// A realm whose users can be changed, and the password service and settings for its users.
+/// A realm whose users can be changed, with the services and settings for new passwords.
 struct UserAdministration {
     let realmName: String
     let realm: any ManagedRealm
@@ -47,7 +47,7 @@ struct UserAdministration {
         stateFolder = configuration.server.stateFolder.value
     }
 
-    /// Returns the user of a name.
+    /// Returns the user with a name.
     func record(_ text: String) async throws(CommandError) -> UserRecord {
         let name = try Username(argument: text)
         do throws(RealmError) {
@@ -60,6 +60,7 @@ struct UserAdministration {
         }
     }
 
+    /// Changes a user, and prints what was done.
     func change(_ text: String, to changes: UserChanges, done: String) async throws(CommandError) {
         let name = try Username(argument: text)
         do throws(RealmError) {
@@ -70,7 +71,9 @@ struct UserAdministration {
         report("\(Printable.line(text)) \(done)")
     }
 
-    /// The hash of a new password, if the settings allow the password.
+    /// Hashes a new password.
+    ///
+    /// Throws an error if the settings do not allow the password.
     func hash(_ password: Secret) async throws(CommandError) -> String {
         do throws(HashFault) {
             try settings.check(password)

@@ -10,11 +10,11 @@ extension GatehouseOptions.User.Import: Subcommand {
     func perform(_ kinds: [RealmKind]) async throws(CommandError) {
         let administration = try UserAdministration(options, kinds: kinds)
         let source = try source(kinds, for: administration)
-        // A warning about the file as a whole, such as its mode, does not prevent the import.
+        // Warnings about the whole file, such as its mode, do not prevent the import.
         for warning in source.fileWarnings { GatehouseCommand.print(Printable.line(warning), on: STDERR_FILENO) }
         let problems = source.lineWarnings
         guard problems.isEmpty || skipBroken else {
-            var lines = Array(problems.prefix(Self.shownProblems))
+            var lines = Array(problems.prefix(Self.maximumShown))
             if problems.count > lines.count { lines.append("\(problems.count - lines.count) more lines have problems") }
             lines.append("nothing was imported; --skip-broken skips lines that cannot be read")
             throw CommandError(.failed, lines.map(Printable.line).joined(separator: "\n"))
@@ -28,10 +28,14 @@ extension GatehouseOptions.User.Import: Subcommand {
         }
     }
 
-    /// The most problems that are printed one by one.
-    private static let shownProblems = 20
+    /// The maximum number of problems that are printed.
+    ///
+    /// Only the number of further problems is printed.
+    private static let maximumShown = 20
 
-    /// A realm of the file's users, which reads the file as a configured realm does.
+    /// Returns a realm with the users of the file.
+    ///
+    /// It reads the file as a configured realm does.
     private func source(
         _ kinds: [RealmKind],
         for administration: UserAdministration
@@ -40,7 +44,7 @@ extension GatehouseOptions.User.Import: Subcommand {
             throw CommandError(.failed, "this program is not linked with a realm that reads such files")
         }
         var services = administration.services
-        // The realm logs what it returns as its warnings.
+        // The realm logs the same warnings as it returns, so its log is discarded.
         services[RealmLog.self] = RealmLog.discarding
         do throws(BadRealm) {
             let properties = try RealmProperties(

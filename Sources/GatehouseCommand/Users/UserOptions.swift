@@ -5,7 +5,7 @@ internal import ArgumentParser
 internal import CommandSupport
 
 extension GatehouseOptions {
-    /// `gatehouse user`: the users of a realm that can be changed.
+    /// `gatehouse user`: the users of a realm whose users can be changed.
     struct User: CommandGroup {
         static let configuration = CommandConfiguration(
             abstract: "Manage the users of a realm.",
@@ -41,7 +41,7 @@ extension GatehouseOptions.User {
             help: ArgumentHelp("A group of the user; repeatable.", valueName: "name")
         )
         var groups: [String] = []
-        @Flag(name: .long, help: "Add the user without a password; the user cannot sign in until one is set.")
+        @Flag(name: .long, help: "Add the user without a password; the user cannot sign in until a password is set.")
         var noPassword = false
         @Flag(name: .long, help: "Add the user disabled.") var disabled = false
         @Option(
@@ -111,7 +111,7 @@ extension GatehouseOptions.User {
             abstract:
                 "Import the users of a GlassFish key file or an htpasswd file, with their passwords and groups.",
             discussion:
-                "All users are imported or none. If a line cannot be read, it is reported and nothing is imported."
+                "If a line cannot be read, or a user exists, no user is imported."
         )
         @OptionGroup var options: RealmOptions
         @Option(name: .long, help: ArgumentHelp("The group file of an htpasswd file.", valueName: "file"))

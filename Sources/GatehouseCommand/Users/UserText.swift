@@ -14,7 +14,7 @@ enum UserText {
         return Table.lines([["user", "state", "password", "groups"]] + rows).joined(separator: "\n")
     }
 
-    static func sheet(_ user: UserRecord) -> String {
+    static func details(_ user: UserRecord) -> String {
         Table.lines([
             ["user", user.name.text], ["state", state(user)], ["password", user.format ?? "no password"],
             ["groups", user.groups.joined(separator: " ")],
@@ -34,7 +34,7 @@ enum UserText {
             mustChangePassword: user.mustChangePassword,
             password: user.format
         )
-        // Strings and numbers always encode.
+        // Encoding strings, numbers and lists does not fail.
         do { return try PrintableJSON.text(value) } catch { return "{}" }
     }
 

@@ -12,22 +12,22 @@ internal import RealmKit
 internal import Sessions
 internal import SignIn
 
-/// The access control of an application with a server of its own.
+/// The access control of an application that uses Hummingbird's server.
 ///
-/// It decides with the same ``AccessController`` and renders the same pages as Gatehouse's own server.
+/// Its decisions and pages are those of the Gatehouse server, because it uses the same ``AccessController`` and renderer.
 struct RealmAccess: Sendable {
     private let components: AccessComponents
     private let proxies: TrustedProxies
 
     private var routes: Routes { components.renderer.context.routes }
 
-    /// The access control of a configuration.
+    /// Creates the access control of a configuration.
     ///
     /// - Parameters:
-    ///   - signIn: Sessions, failed logins and changed users.
+    ///   - signIn: The service with the sessions and the failed logins.
     ///   - configuration: Realms, rules and settings.
-    ///   - isTrusted: True if clients are expected to trust the certificate.
-    /// - Throws: ``OpenSSLError`` when no random bytes can be generated for a key.
+    ///   - isTrusted: True if clients trust the certificate.
+    /// - Throws: ``OpenSSLError`` when the random bytes of a key cannot be generated.
     init(_ signIn: SignInService, configuration: Configuration, isTrusted: Bool) throws(OpenSSLError) {
         components = try signIn.components(for: configuration, isTrusted: isTrusted)
         proxies = TrustedProxies(
@@ -36,29 +36,29 @@ struct RealmAccess: Sendable {
         )
     }
 
-    /// The names of the realms in which the sign-in page logs in where no rule names others.
+    /// The names of the realms that the sign-in page uses if no rule names realms for the requested page.
     var signInRealms: [String] { components.signIn.signInRealms }
 
-    /// Returns the events of a session, from now on.
+    /// Returns the future events of a session.
     ///
     /// - Parameter session: The session.
-    /// - Returns: The events of a session, from now on.
-    /// - Throws: ``SessionFault`` when the session has ended, or the limit of streams is reached.
+    /// - Returns: The events.
+    /// - Throws: ``SessionFault`` when the session has ended, or when there are too many streams.
     func events(of session: Session) throws(SessionFault) -> SessionEvents {
         try components.accessController.sessions.events(of: session, after: nil)
     }
 
-    /// The guard that decides by the rules of the configuration, each for the paths it names.
+    /// The guard that applies the rules of the configuration.
     var rulesGuard: RouteGuard {
         RouteGuard(access: self, accessController: components.accessController, usesPath: true, challenge: nil)
     }
 
-    /// Returns the guard that accepts the users of some realms, whatever the path.
+    /// Returns a guard that accepts the users of some realms on every path.
     ///
     /// - Parameters:
     ///   - realms: The names of the realms, in order.
-    ///   - schemes: The authentication schemes, the preferred one first.
-    /// - Returns: The guard that accepts the users of some realms, whatever the path.
+    ///   - schemes: The authentication schemes, the preferred scheme first.
+    /// - Returns: The guard.
     func routeGuard(realms: [String], schemes: [ProtectRule.Scheme]) -> RouteGuard {
         let rule = ProtectRule(path: "/", realms: realms, schemes: schemes, requirements: [.any])
         let accessController = components.accessController.with(rules: ProtectionRules([rule]))
@@ -72,19 +72,19 @@ struct RealmAccess: Sendable {
 
     // MARK: Pages
 
-    /// Returns the response to a request for one of the sign-in pages or the session API; nil for other paths.
+    /// Responds to a request for a sign-in page or the session API.
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - peer: The address at the other end of the connection.
+    ///   - peer: The peer address of the connection.
     ///   - logger: The log of logins.
-    /// - Returns: The response to a request for one of the sign-in pages or the session API; nil for other paths.
+    /// - Returns: The response; nil if the path belongs to the application.
     func page(_ request: Request, peer: String?, logger: Logger) async -> Response? {
         let path: RequestPath
         do throws(AmbiguousPath) {
             path = try RequestPath(reading: request.target.utf8Span.span)
         } catch {
-            // An ambiguous path is left to the application's router; none of the sign-in paths is ambiguous.
+            // No sign-in path is ambiguous, so the path belongs to the application.
             return nil
         }
         guard let route = routes.route(at: path) else { return nil }
@@ -103,20 +103,22 @@ struct RealmAccess: Sendable {
                 at: route,
                 to: webRequest(request, path: path, client: client)
             )
-            if let report = answer.report { Self.note(report, in: logger) }
+            if let report = answer.report { Self.logLogin(report, in: logger) }
             return answer.response
         }
     }
 
     // MARK: Requests
 
-    /// The client of a request, or the reason for a 400.
+    /// The client of a request, or the reason for which the request is malformed.
     enum ClientResult {
         case client(RequestClient)
         case malformed(String)
     }
 
-    /// Finds the client of a request behind the trusted proxies.
+    /// Returns the client of a request.
+    ///
+    /// Forwarded fields are read only from trusted proxies.
     func client(of request: Request, peer: String?) -> ClientResult {
         var client = RequestClient(address: peer)
         if let reason = proxies.readAddress(&client, from: request) { return .malformed(reason) }
@@ -125,9 +127,10 @@ struct RealmAccess: Sendable {
         return .client(client)
     }
 
-    /// Returns whether the request changes something and comes from a page of another site, as far as browsers report
-    /// it.
-    func isForged(_ request: Request, path: RequestPath, client: RequestClient) -> Bool {
+    /// Returns whether a request has an unsafe method and comes from a page of another site.
+    ///
+    /// Only browsers send the header fields that show this.
+    func isCrossOriginChange(_ request: Request, path: RequestPath, client: RequestClient) -> Bool {
         !request.isSafe && webRequest(request, path: path, client: client).isCrossOrigin
     }
 
@@ -159,13 +162,13 @@ struct RealmAccess: Sendable {
             .response(isHead: request.method == .head)
     }
 
-    /// The response to a request of a page of another site.
-    func forged(_ request: Request) -> Response {
+    /// Returns the response to a request from a page of another site.
+    func crossOriginRejection(of request: Request) -> Response {
         Page.crossOrigin.rendered(asHTML: AcceptField.prefersHTML(request.headers), in: components.renderer.context)
             .response(isHead: request.method == .head)
     }
 
-    /// Returns the response to a request that is not allowed; nil for one that is.
+    /// Returns the response to a request that is not allowed; nil if the request is allowed.
     func rejection(
         _ decision: AccessDecision,
         of request: Request,
@@ -185,7 +188,8 @@ struct RealmAccess: Sendable {
 
     private static let readOnly = StandardResponse.methodNotAllowed(StandardResponse.safeMethods)
 
-    static func note(_ report: LoginReport, in logger: Logger) {
+    /// Writes a line about a login to the log.
+    static func logLogin(_ report: LoginReport, in logger: Logger) {
         logger.info(
             "a login\(LogText.reason(report))",
             metadata: [

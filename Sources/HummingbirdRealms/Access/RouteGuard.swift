@@ -14,15 +14,15 @@ internal import SignIn
 /// Authenticates the requests of an application, and decides whether they are allowed.
 struct RouteGuard: Sendable {
     /// The result of a check.
-    enum Finding: Sendable {
+    enum CheckResult: Sendable {
         /// The user is authenticated and allowed.
         case user(AuthenticatedUser)
         /// The request is allowed without a user.
         case open
         /// No rule matches the request.
         case noMatchingRule
-        /// The request is answered at once, whatever the route requires.
-        case stopped(Response)
+        /// The request is answered with this response, whatever the route requires.
+        case answered(Response)
         /// The request is not allowed.
         case rejected(Rejection)
     }
@@ -32,7 +32,7 @@ struct RouteGuard: Sendable {
         let user: SignedInUser
         let authentication: ExistingAuthentication?
 
-        /// The session; nil for credentials that come with each request.
+        /// The session; nil if credentials authenticated the request.
         var session: Session? {
             guard case .session(let session, _) = authentication else { return nil }
             return session
@@ -44,13 +44,15 @@ struct RouteGuard: Sendable {
             return CSRFToken.text(token)
         }
 
-        /// Returns whether a text is ``csrfToken``, in a time that does not depend on the text.
+        /// Returns whether a text is equal to ``csrfToken``.
+        ///
+        /// The time of the comparison does not depend on the text.
         func isCSRFToken(_ text: String?) -> Bool {
             guard case .session(_, let token) = authentication else { return false }
             return CSRFToken.isValid(text.map { UTF8Text($0) }, for: token)
         }
 
-        /// Returns whether the user meets one of some requirements, as in a rule of realms.conf.
+        /// Returns whether the user meets at least one of the requirements.
         func meets(_ requirements: [ProtectRule.Requirement]) -> Bool {
             ProtectRule(path: "/", realms: [user.realm], schemes: [], requirements: requirements).allows(user)
         }
@@ -71,7 +73,9 @@ struct RouteGuard: Sendable {
 
     let access: RealmAccess
     let accessController: AccessController
-    /// True if the decision depends on the path and the host of a request.
+    /// True if the rules are for certain hosts and paths.
+    ///
+    /// Otherwise one rule applies to all requests.
     let usesPath: Bool
     let challenge: Challenge?
 
@@ -79,21 +83,21 @@ struct RouteGuard: Sendable {
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - peer: The address at the other end of the connection.
+    ///   - peer: The peer address of the connection.
     ///   - isActivity: True if the request extends the idle time of its session.
     ///   - logger: The log of logins.
     /// - Returns: The result of the check.
-    func check(_ request: Request, peer: String?, isActivity: Bool, logger: Logger) async -> Finding {
+    func check(_ request: Request, peer: String?, isActivity: Bool, logger: Logger) async -> CheckResult {
         guard let path = RequestPath(target: usesPath ? request.target : "/") else {
-            return .stopped(access.response(.ambiguousPath, to: request))
+            return .answered(access.response(.ambiguousPath, to: request))
         }
         let client: RequestClient
         switch access.client(of: request, peer: peer) {
         case .client(let found): client = found
-        case .malformed(let reason): return .stopped(access.response(.malformed(reason), to: request))
+        case .malformed(let reason): return .answered(access.response(.malformed(reason), to: request))
         }
         guard !usesPath || hasOneHost(request) else {
-            return .stopped(access.response(.malformed("the host is ambiguous"), to: request))
+            return .answered(access.response(.malformed("the host is ambiguous"), to: request))
         }
         let accessRequest = AccessRequest(
             method: request.method.rawValue,
@@ -108,20 +112,18 @@ struct RouteGuard: Sendable {
         }
         switch evaluation {
         case .decided(let decision, let authentication):
-            return finding(decision, authentication, request: request, path: path, client: client)
+            return result(decision, authentication, request: request, path: path, client: client)
         case .login(let login):
             let (decision, report) = await accessController.completeLogin(login)
-            if let report { RealmAccess.note(report, in: logger) }
-            return finding(decision, nil, request: request, path: path, client: client)
+            if let report { RealmAccess.logLogin(report, in: logger) }
+            return result(decision, nil, request: request, path: path, client: client)
         }
     }
 
-    /// Returns the rejection of a request that does not meet a requirement of its route.
+    /// Returns the rejection of a request that does not meet the requirements of its route.
     ///
-    /// It is a 403 for a user, and a challenge without one.
-    ///
-    /// - Parameter user: The user; nil for a request that is not authenticated.
-    /// - Returns: The rejection of a request that does not meet a requirement of its route.
+    /// - Parameter user: The user; nil if the request is not authenticated.
+    /// - Returns: A rejection with 403 if there is a user. Without a user, it is a challenge.
     func rejection(of user: AuthenticatedUser?) -> Rejection {
         let decision: AccessDecision =
             if let user {
@@ -134,30 +136,31 @@ struct RouteGuard: Sendable {
         return Rejection(access: access, decision: decision, authentication: user?.authentication)
     }
 
-    private func finding(
+    private func result(
         _ decision: AccessDecision,
         _ authentication: ExistingAuthentication?,
         request: Request,
         path: RequestPath,
         client: RequestClient
-    ) -> Finding {
+    ) -> CheckResult {
         switch decision {
         case .allowed(let user):
-            guard !access.isForged(request, path: path, client: client) else {
-                return .stopped(access.forged(request))
+            guard !access.isCrossOriginChange(request, path: path, client: client) else {
+                return .answered(access.crossOriginRejection(of: request))
             }
             return .user(AuthenticatedUser(user: user, authentication: authentication))
         case .open: return .open
         case .noMatchingRule: return .noMatchingRule
-        case .malformed(let reason): return .stopped(access.response(.malformed(reason), to: request))
+        case .malformed(let reason): return .answered(access.response(.malformed(reason), to: request))
         case .challenge, .forbidden, .methodNotAllowed, .unavailable:
             return .rejected(Rejection(access: access, decision: decision, authentication: authentication))
         }
     }
 
-    /// Returns whether a request target that is a URL names the host of the request.
+    /// Returns whether the request has a single host.
     ///
-    /// If the two differed, a rule could match the one host, and the application use the other.
+    /// A request target may be a URL, which has a host too. If it differed from the `Host` field, a rule could match one
+    /// host, and the application could use the other host.
     private func hasOneHost(_ request: Request) -> Bool {
         guard let url = RequestURL(request.target) else { return true }
         return url.authority.utf8Span.span.equalsIgnoringCase(request.hostText.utf8Span.span)

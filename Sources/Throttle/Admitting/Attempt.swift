@@ -3,11 +3,11 @@
 
 internal import RealmKit
 
-/// A login attempt: its accounts and its source.
+/// A login attempt: the accounts and the source whose failures it may add to.
 struct Attempt: Sendable {
-    /// The accounts, one for each realm that may be tried, each once.
+    /// The accounts without duplicates: the account of the user name in each realm that may be tried.
     let accounts: [ThrottleKey]
-    /// The source; nil where it is not counted.
+    /// The source; nil if failures are not counted for it.
     let source: ClientNetwork?
     let sourceKey: ThrottleKey?
 
@@ -22,26 +22,30 @@ struct Attempt: Sendable {
 
 /// The decision on an attempt.
 struct Admission: Sendable {
-    /// The keys on which it counts as a failure until it is settled: accounts, and the source if there is one; none if no
-    /// account may succeed.
+    /// The accounts and the source at which the attempt has a reservation; empty if no account may succeed.
+    ///
+    /// Until the attempt is settled, it counts as a failure of each of them.
     let reserved: [ThrottleKey]
-    /// The accounts at which the attempt must not succeed and is not counted, with the number of failures that
-    /// determines the delay of the refusal.
-    let closed: [ThrottleKey: Int]
+    /// The accounts at which the attempt must not succeed and is not counted.
+    ///
+    /// The value of an account is the number of failures that determines the delay of the refusal.
+    let denied: [ThrottleKey: Int]
 }
 
-/// An attempt that waits until another one is settled.
+/// An attempt that waits until another attempt is settled.
 struct WaitingAttempt: Sendable {
     let attempt: Attempt
     let continuation: CheckedContinuation<Admission, Never>
-    /// The key that is full.
+    /// The account or source at which it waits: the failures and running attempts there have reached the limit.
     var key: ThrottleKey
 }
 
-/// An attempt whose wait has ended; it is resumed after the lock is released.
-struct Woken: Sendable {
+/// The end of an attempt's wait.
+///
+/// The attempt is resumed after the lock is released.
+struct EndedWait: Sendable {
     let continuation: CheckedContinuation<Admission, Never>
     let admission: Admission
 
-    func wake() { continuation.resume(returning: admission) }
+    func resume() { continuation.resume(returning: admission) }
 }

@@ -5,17 +5,18 @@ internal import RealmKit
 internal import Synchronization
 
 extension FailureThrottle {
-    /// Restores failures and locks from the store; to be called before the first login.
+    /// Restores failures and locks from the store.
     ///
-    /// - Throws: ``ThrottleStoreError`` when it cannot be read; nothing is restored then.
+    /// Call it before the first login.
+    ///
+    /// - Throws: ``ThrottleStoreError`` when the store cannot be read. Then nothing is restored.
     public func restore() async throws(ThrottleStoreError) {
         guard let store else { return }
         let snapshot = try await store.load()
         let wall = wall()
         state.withLock { state in
             state.storing.lastReset = snapshot.lastReset
-            // They are restored in the order in which they expire: a table relies on it to drop expired records
-            // cheaply.
+            // In the order in which the records expire, because the table looks for expired records at its beginning.
             for record in snapshot.records.sorted(by: { ($0.lockEnd ?? 0, $0.newest) < ($1.lockEnd ?? 0, $1.newest) }) {
                 switch record.key {
                 case .account: state.accounts.restore(record, at: moment, wall: wall)
@@ -25,11 +26,11 @@ extension FailureThrottle {
         }
     }
 
-    /// Stores changes, after applying the resets that other programs have stored.
+    /// Applies the resets that other programs have stored, then stores the changes.
     ///
-    /// Only one call runs at a time; another one returns at once.
+    /// A call returns at once if another call is running.
     ///
-    /// - Throws: ``ThrottleStoreError`` when the store fails; changes that are not stored are tried again at the next call.
+    /// - Throws: ``ThrottleStoreError`` when the store fails. The next call tries to store the same changes again.
     public func flush() async throws(ThrottleStoreError) {
         guard let store else { return }
         let last: Int? = state.withLock { state in
@@ -53,26 +54,25 @@ extension FailureThrottle {
         }
     }
 
-    /// Stores changes at intervals, and at once when a lock begins, until the task is cancelled; then once more.
+    /// Stores changes at intervals until the task is cancelled, and a last time after that.
     ///
-    /// Only one task may run it. It returns at once if there is no store.
+    /// Changes are also stored at once when a lock begins. Only one task may call this. It returns at once if there is
+    /// no store.
     ///
     /// - Parameters:
-    ///   - interval: The time between two writes; also the longest delay before a reset of another program is applied
-    ///     here.
-    ///   - report: Called with each error; the write is tried again.
+    ///   - interval: The time between two writes. A reset by another program is applied within this time.
+    ///   - report: Called with each error. The write is tried again.
     public func run(every interval: Duration, reporting report: (ThrottleStoreError) -> Void) async {
         guard store != nil else { return }
         while !Task.isCancelled {
             await pause(interval)
             guard !Task.isCancelled else { break }
             do throws(ThrottleStoreError) { try await flush() } catch {
-                // A store may refuse to work for a cancelled task, and has not failed then.
+                // A store may reject calls of a cancelled task. This is not a failure of the store.
                 if !Task.isCancelled { report(error) }
             }
         }
-        // It runs in a separate task: a store may refuse to work for a cancelled task, and the last failures would be
-        // lost.
+        // The last write runs in a separate task. A store may reject calls of this task, because it is cancelled.
         let last = await Task { () -> ThrottleStoreError? in
             do throws(ThrottleStoreError) { try await flush() } catch { return error }
             return nil
@@ -84,7 +84,7 @@ extension FailureThrottle {
     func requestFlush() {
         let idle = state.withLock { state in
             state.storing.isUrgent = true
-            return state.storing.idle.take()
+            return state.storing.waitingWriter.take()
         }
         idle?.resume()
     }
@@ -98,7 +98,7 @@ extension FailureThrottle {
             await withCheckedContinuation { continuation in
                 let isUrgent = state.withLock { state in
                     if state.storing.isUrgent || Task.isCancelled { return true }
-                    state.storing.idle = continuation
+                    state.storing.waitingWriter = continuation
                     return false
                 }
                 if isUrgent { continuation.resume() }
@@ -111,13 +111,13 @@ extension FailureThrottle {
     }
 
     private func apply(_ resets: [LockoutReset]) {
-        let woken = state.withLock { state in
+        let endedWaits = state.withLock { state in
             resets.flatMap { reset in
                 state.storing.lastReset = max(state.storing.lastReset, reset.number)
                 return state.clear(reset.scope, at: moment)
             }
         }
-        woken.forEach { $0.wake() }
+        endedWaits.forEach { $0.resume() }
     }
 }
 
@@ -127,16 +127,16 @@ extension ThrottleState {
         for change in changes {
             switch change {
             case .removeAll: storing.mustRewrite = true
-            case .save(let record): note(record.key)
-            case .remove(let key): note(key)
+            case .save(let record): markChanged(record.key)
+            case .remove(let key): markChanged(key)
             }
         }
     }
 
-    private mutating func note(_ key: ThrottleKey) {
+    private mutating func markChanged(_ key: ThrottleKey) {
         switch key {
-        case .account: accounts.note(key)
-        case .source: sources.note(key)
+        case .account: accounts.markChanged(key)
+        case .source: sources.markChanged(key)
         }
     }
 }

@@ -4,22 +4,23 @@
 public import RealmKit
 internal import Synchronization
 
-/// Counts failed logins by account and by source, delays refusals progressively, and locks for a time.
+/// Counts failed logins by account and by source, delays refusals, and locks accounts and sources for a time.
 ///
-/// - An attempt is reserved before the login and settled after it. The failures and running attempts of a key together
-///   never exceed the limit; further attempts wait, without a thread, until one is settled.
-/// - A login at a locked account runs, answers and is delayed like one with a wrong password.
-/// - A success clears the account's failures. It does not clear those of its source: an attacker with an account of their
-///   own would have unlimited guesses.
-/// - A login in the first of several realms that accepts is one attempt. If a realm accepts, the password that the
-///   realms before it have rejected is not counted there and clears nothing; every further, different password is
-///   counted.
+/// - An attempt is reserved before the login and settled after it. For each account and source, the sum of failures and
+///   running attempts never exceeds the limit. Further attempts wait until a running attempt is settled. They wait
+///   without blocking a thread.
+/// - A login at a locked account runs, and its answer and delay are those of a wrong password.
+/// - A success clears the failures of the account. It does not clear the failures of the source. Otherwise an attacker
+///   who has an account could guess without limit.
+/// - A login that tries several realms in order is one attempt. If a realm accepts, the realms before it have rejected
+///   the password. The first such password does not count as a failure there, and every different password does. The
+///   success does not clear the failures in those realms.
 /// - A login counts as a failure if a secret was presented and not accepted, whichever module rejected last. It does
-///   not count if modules are unavailable without which no user can log in.
+///   not count if no user can log in because a module is unavailable.
 ///
 /// docs/lockout.md has the rules for administrators. Sources: pam_faillock (the rules of a lock), ASVS 6.1.1 and 6.3.1.
 ///
-/// It may be used from any thread. It is made once and outlives configurations.
+/// It may be used from any thread. A server has one throttle, which stays the same when the configuration is reloaded.
 public final class FailureThrottle: LoginThrottle {
     /// The limits of failures, and their consequences.
     public let settings: ThrottleSettings
@@ -31,16 +32,18 @@ public final class FailureThrottle: LoginThrottle {
     private let jitter: @Sendable () -> Double
     private let onLock: @Sendable (Lockout, Username) -> Void
 
-    /// A throttle without failures; see ``restore()``.
+    /// Creates a throttle without failures.
+    ///
+    /// ``restore()`` reads the stored failures.
     ///
     /// - Parameters:
     ///   - settings: The limits of failures, and their consequences.
     ///   - clock: The clock that measures windows, locks and delays.
-    ///   - wall: The time in seconds since 1970, for the store; it may jump.
-    ///   - jitter: A random number from 0 to 1, for delays; it need not be unpredictable.
-    ///   - store: The store in which failures and locks survive a restart; nil if they do not.
-    ///   - onLock: Called when a lock begins, with the user name as typed in the login that caused it, so that cached
-    ///     credentials can be dropped. It must not block.
+    ///   - wall: Returns the time in seconds since 1970, for the store. This time may jump.
+    ///   - jitter: Returns a random number from 0 to 1, for delays. The numbers may be predictable.
+    ///   - store: The store that keeps failures and locks across restarts; nil for no store.
+    ///   - onLock: Called when a lock begins, with the user name as it was typed in the login that caused the lock, for
+    ///     example to remove cached credentials. The closure must not block.
     public init(
         _ settings: ThrottleSettings,
         clock: any LoginClock,
@@ -59,7 +62,9 @@ public final class FailureThrottle: LoginThrottle {
         state = Mutex(ThrottleState(settings, isStored: store != nil))
     }
 
-    /// Reserves an attempt, after a wait if too many are running.
+    /// Reserves an attempt.
+    ///
+    /// If too many attempts are running, it first waits.
     public func reserve(
         _ accounts: [Account],
         by username: Username,
@@ -75,7 +80,7 @@ public final class FailureThrottle: LoginThrottle {
         return ThrottleReservation(self, attempt: attempt, username: username, admission: admission, begin: clock.now)
     }
 
-    /// The locks as of now, in no order.
+    /// The present locks, in no particular order.
     public var lockouts: [Lockout] {
         let wall = wall()
         return state.withLock { state in
@@ -89,20 +94,23 @@ public final class FailureThrottle: LoginThrottle {
         }
     }
 
-    /// Clears failures and locks, and admits attempts that wait for them.
+    /// Clears failures and locks, and admits the attempts that wait at the cleared accounts and sources.
     ///
     /// - Parameter scope: The failures and locks to clear.
     public func clear(_ scope: LockoutReset.Scope) {
-        let woken = state.withLock { $0.clear(scope, at: moment) }
+        let endedWaits = state.withLock { $0.clear(scope, at: moment) }
         requestFlush()
-        woken.forEach { $0.wake() }
+        endedWaits.forEach { $0.resume() }
     }
 
-    /// The number of running attempts, each counted on its account and on its source, and the number of waiting ones;
-    /// for tests.
+    /// The number of reservations of running attempts and the number of waiting attempts, for tests.
+    ///
+    /// A running attempt has a reservation at each of its accounts and at its source.
     var pending: (running: Int, waiting: Int) { state.withLock { $0.pending } }
 
-    /// The present moment, to be read under the lock, so that moments are in order.
+    /// The present moment.
+    ///
+    /// Read it under the lock, so that moments are in order.
     var moment: Int { Int(clamping: clock.now) }
 
     static func seconds(_ nanoseconds: Int) -> Int { (nanoseconds + 999_999_999) / 1_000_000_000 }
@@ -119,7 +127,7 @@ public final class FailureThrottle: LoginThrottle {
     private func wait(_ attempt: Attempt) async -> Admission {
         let number = state.withLock { $0.nextNumber() }
         let ticket = watch.add(at: clock.now &+ UInt64(settings.waitLimit.boundedNanoseconds)) { [weak self] _ in
-            self?.giveUp(number, isCancelled: false)
+            self?.endWait(number, isCancelled: false)
             return nil
         }
         let admission = await withTaskCancellationHandler {
@@ -130,23 +138,23 @@ public final class FailureThrottle: LoginThrottle {
                 if let now { continuation.resume(returning: now) }
             }
         } onCancel: {
-            giveUp(number, isCancelled: true)
+            endWait(number, isCancelled: true)
         }
         watch.remove(ticket)
         state.withLock { $0.forgetCancellation(number) }
         return admission
     }
 
-    private func giveUp(_ number: UInt64, isCancelled: Bool) {
-        state.withLock { $0.giveUp(number, isCancelled: isCancelled, at: moment) }?.wake()
+    private func endWait(_ number: UInt64, isCancelled: Bool) {
+        state.withLock { $0.endWait(number, isCancelled: isCancelled, at: moment) }?.resume()
     }
 
     // MARK: Settling
 
     /// Records the result of an attempt.
     ///
-    /// - Returns: The number of failures including this attempt, the largest of several accounts; 0 if it is not a
-    ///   failure.
+    /// - Returns: The number of failures including this attempt; 0 if the attempt is not a failure. With several
+    ///   accounts, it is the largest of their numbers.
     func settle(
         _ attempt: Attempt,
         reserved: [ThrottleKey],
@@ -162,11 +170,11 @@ public final class FailureThrottle: LoginThrottle {
             onLock(Lockout(key, failures: failures, end: end), username)
         }
         if !settled.locked.isEmpty { requestFlush() }
-        settled.woken.forEach { $0.wake() }
+        settled.endedWaits.forEach { $0.resume() }
         return settled.failures
     }
 
-    /// Delays an answer, unless too many are delayed already.
+    /// Delays an answer, unless too many answers are delayed already.
     func delay(failures: Int, since begin: UInt64) async {
         guard failures > 0, settings.delay > .zero else { return }
         let isDelayed = state.withLock { state in
@@ -184,7 +192,7 @@ public final class FailureThrottle: LoginThrottle {
         }
     }
 
-    /// The least delay of the answer to a failure, in nanoseconds.
+    /// The delay of the answer to a failure in nanoseconds, without the random part.
     static func delay(failures: Int, settings: ThrottleSettings) -> Int {
         let longest = max(settings.delay, settings.longestDelay).boundedNanoseconds
         var delay = settings.delay.boundedNanoseconds

@@ -3,44 +3,44 @@
 
 /// The state of a throttle's writes to its store.
 struct StoringState: Sendable {
-    /// The number of the last reset that was applied here.
+    /// The number of the last reset that this throttle has applied.
     var lastReset = 0
-    /// True if the store has to be rewritten as a whole.
+    /// True if all records must be stored again.
     var mustRewrite = false
     /// True if changes are being saved.
     var isFlushing = false
-    /// The difference between the wall clock and the monotonic clock, in seconds, when times were last stored.
-    var offset: Int?
-    /// The task that waits for something to store.
-    var idle: CheckedContinuation<Void, Never>?
-    /// True if changes are to be stored at once.
+    /// The wall clock minus the monotonic clock, in seconds, at the last write.
+    var clockOffset: Int?
+    /// The task that waits for the next write.
+    var waitingWriter: CheckedContinuation<Void, Never>?
+    /// True if the next write must not wait for the interval.
     var isUrgent = false
 }
 
 extension ThrottleState {
     /// Clears failures and locks.
     ///
-    /// - Returns: The attempts that no longer wait.
-    mutating func clear(_ scope: LockoutReset.Scope, at now: Int) -> [Woken] {
+    /// - Returns: The attempts whose wait has ended.
+    mutating func clear(_ scope: LockoutReset.Scope, at now: Int) -> [EndedWait] {
         switch scope {
         case .one(let key):
             switch key {
             case .account:
                 accounts.clear(key)
-                uncountedGuesses.clear(key)
+                presentedPasswords.clear(key)
             case .source: sources.clear(key)
             }
-            return wake(key, at: now)
+            return admitWaiting(for: key, at: now)
         case .all:
             accounts.clearAll()
             sources.clearAll()
-            uncountedGuesses.clearAll()
+            presentedPasswords.clearAll()
             storing.mustRewrite = true
-            return wakeAll(at: now)
+            return admitAllWaiting(at: now)
         }
     }
 
-    /// Removes and returns the changes to be stored.
+    /// Removes the changes that must be stored, and returns them.
     ///
     /// - Parameters:
     ///   - now: The moment.
@@ -48,9 +48,9 @@ extension ThrottleState {
     /// - Returns: The changes, in order.
     mutating func takeChanges(at now: Int, wall: Int) -> [ThrottleChange] {
         let offset = wall - now / 1_000_000_000
-        // If the wall clock was set, all times that are stored are wrong.
-        if let before = storing.offset, abs(offset - before) > 2 { storing.mustRewrite = true }
-        storing.offset = offset
+        // If the wall clock was set, all stored times are wrong.
+        if let before = storing.clockOffset, abs(offset - before) > 2 { storing.mustRewrite = true }
+        storing.clockOffset = offset
         if accounts.hasTooManyChanges || sources.hasTooManyChanges { storing.mustRewrite = true }
         defer {
             accounts.changed = []
@@ -78,7 +78,7 @@ extension ThrottleState {
 }
 
 extension FailureTable {
-    /// Returns a record as it is stored; nil if it has expired.
+    /// Returns a record in the form for the store; nil if it has expired.
     func stored(_ record: Record, at now: Int, wall: Int) -> ThrottleRecord? {
         let newest = wall - (now - record.newest) / 1_000_000_000
         if let lockEnd = record.lockEnd {
@@ -106,7 +106,8 @@ extension FailureTable {
 
     /// Restores a stored record, unless it has expired.
     ///
-    /// The wall clock may have jumped: no record is newer than now, and no lock is longer than the settings allow.
+    /// The wall clock may have jumped since the record was stored. A time in the future is replaced by the present time,
+    /// and a lock is shortened to the time in the settings.
     mutating func restore(_ stored: ThrottleRecord, at now: Int, wall: Int) {
         let newest = now - Self.span(from: stored.newest, to: wall)
         if let lockEnd = stored.lockEnd {
@@ -122,13 +123,14 @@ extension FailureTable {
             )
             return
         }
-        // If the limit is lower than before, the record gets one failure less than the limit: restoring locks nothing.
+        // The limit may be lower than before. The record then gets one failure less than the limit, so that the account
+        // is not locked by the change of the setting.
         let failures = min(stored.failures, rules.limit > 0 ? rules.limit - 1 : Int(UInt16.max))
         guard failures > 0, rules.slot(now) - rules.slot(newest) <= FailureWindow.slots else { return }
         restore(stored.key, owner: stored.owner, failures: failures, newest: newest, lockEnd: nil, at: now)
     }
 
-    /// The nanoseconds between two times in seconds; 0 if the second is the earlier one.
+    /// Returns the nanoseconds from one time in seconds to another; 0 if `to` is the earlier time.
     private static func span(from: Int, to: Int) -> Int {
         let (seconds, overflow) = to.subtractingReportingOverflow(from)
         return Duration.seconds(overflow ? (to > from ? .max : 0) : seconds).boundedNanoseconds

@@ -6,13 +6,15 @@ internal import Synchronization
 
 /// A reserved attempt.
 ///
-/// It is settled exactly once: a reservation that is released without a result returns its places.
+/// It is settled exactly once. If it is deinitialized before that, it is settled without a result.
 final class ThrottleReservation: LoginReservation {
     private let throttle: FailureThrottle
     private let attempt: Attempt
     private let username: Username
     private let admission: Admission
-    /// The moment from which a delay is counted.
+    /// The beginning of the login.
+    ///
+    /// The delay is counted from it.
     private let begin: UInt64
     private let isSettled = Atomic(false)
 
@@ -31,9 +33,9 @@ final class ThrottleReservation: LoginReservation {
     }
 
     func mayGrant(_ account: Account) -> Bool {
-        // An account that was never reserved must not succeed: a caller's mistake must not bypass a lock.
+        // A caller may pass an account that is not part of the reservation. This mistake must not bypass a lock.
         let key = ThrottleKey.account(account)
-        return admission.closed[key] == nil && admission.reserved.contains(key)
+        return admission.denied[key] == nil && admission.reserved.contains(key)
     }
 
     func settle(_ attempts: [RealmAttempt]) async {
@@ -42,40 +44,40 @@ final class ThrottleReservation: LoginReservation {
         var failures = 0
         for part in attempts {
             let key = ThrottleKey.account(part.account)
-            if let closed = admission.closed[key] {
-                failures = max(failures, closed)
+            if let denied = admission.denied[key] {
+                failures = max(failures, denied)
             } else {
-                results.append((key, isAccepted ? Self.uncounted(part) : part.report.result))
+                results.append((key, isAccepted ? Self.resultOfAcceptedLogin(part) : part.report.result))
             }
         }
-        failures = max(failures, note(results))
+        failures = max(failures, settleOnce(results))
         guard !isAccepted else { return }
-        // An outage is not a failure, but immediate retries would make it worse, and the response at a locked account
-        // must be the same. So it is delayed like a third failure: 1,000 connections that retry at once would otherwise
-        // keep a processor busy.
+        // An outage is not a failure. Its answer has the delay of a third failure nevertheless: 1,000 connections that
+        // retry at once would keep a processor busy, and the answer at a locked account must have the same delay.
         let outages = attempts.count { $0.report.outage != nil }
         if outages == attempts.count, outages > 0 { failures = 0 }
-        await throttle.delay(failures: outages > 0 ? max(failures, Self.outageLike) : failures, since: begin)
+        await throttle.delay(failures: outages > 0 ? max(failures, Self.failuresOfOutage) : failures, since: begin)
     }
 
-    private static let outageLike = 3
+    /// The number of failures that determines the delay after an outage.
+    private static let failuresOfOutage = 3
 
-    /// The result of an accepted login for the account of one of its realms.
-    private static func uncounted(_ part: RealmAttempt) -> AttemptResult {
+    /// Returns the result for the account in one realm, of a login that this realm or a later realm accepted.
+    private static func resultOfAcceptedLogin(_ part: RealmAttempt) -> AttemptResult {
         switch part.report.result {
         case .success: .success
-        case .failure: part.guess.map(AttemptResult.uncounted) ?? .neither
-        case .uncounted, .neither: .neither
+        case .failure: part.guess.map(AttemptResult.acceptedElsewhere) ?? .notCounted
+        case .acceptedElsewhere, .notCounted: .notCounted
         }
     }
 
-    /// Settles with results.
+    /// Settles the attempt, unless it is settled already.
     ///
     /// - Returns: The number of failures including this attempt; 0 if it is not a failure.
-    private func note(_ results: [(key: ThrottleKey, result: AttemptResult)]) -> Int {
+    private func settleOnce(_ results: [(key: ThrottleKey, result: AttemptResult)]) -> Int {
         guard !isSettled.exchange(true, ordering: .acquiringAndReleasing), !admission.reserved.isEmpty else { return 0 }
         return throttle.settle(attempt, reserved: admission.reserved, by: username, results: results)
     }
 
-    deinit { _ = note([]) }
+    deinit { _ = settleOnce([]) }
 }

@@ -5,36 +5,37 @@ internal import RealmKit
 
 /// The state of a throttle.
 ///
-/// Each method is one step under its lock, so that a decision is recorded as it is made.
+/// Each method is called under the lock of the throttle, so that a decision and its record are one step.
 ///
-/// An attempt has several keys: the accounts of its name in the realms that may be tried, and its source. In one step
-/// it reserves a place at all keys that are not locked, or none, and waits at one that is full. So two attempts never
-/// wait for each other.
+/// An attempt has several keys: the accounts of its user name in the realms that may be tried, and its source. A key is
+/// full if the sum of its failures and running attempts has reached the limit. If a key is full, the attempt waits there
+/// and has no reservation anywhere. Otherwise it gets reservations at all keys that are not locked, in one step. So two
+/// attempts never wait for each other.
 ///
-/// For each key, the sum of failures and running attempts never exceeds the limit. So a locked key has no running
-/// attempts, and a key at which attempts wait has at least one.
+/// For each key, the sum of failures and running attempts never exceeds the limit. It follows that a locked key has no
+/// running attempts, and that a key at which attempts wait has at least one running attempt.
 struct ThrottleState: Sendable {
     let settings: ThrottleSettings
     var accounts: FailureTable
     var sources: FailureTable
-    /// The number of running attempts.
+    /// The number of running attempts of each key.
     ///
-    /// They are not in the failure tables, as a record that is needed must not be evicted.
+    /// These numbers are not in the failure tables, because a table may evict any record.
     private var running: [ThrottleKey: Int] = [:]
     private var queues: [ThrottleKey: [UInt64]] = [:]
     private var waiting: [UInt64: WaitingAttempt] = [:]
-    /// Attempts that were cancelled before they waited.
+    /// The attempts that were cancelled before their wait began.
     private var cancelled: Set<UInt64> = []
     private var lastNumber: UInt64 = 0
-    /// The number of answers that are delayed now.
+    /// The number of answers that are being delayed.
     var delayedAnswers = 0
     var storing = StoringState()
-    /// Wrong passwords in logins that another realm has accepted.
-    var uncountedGuesses: UncountedGuesses
+    /// The wrong passwords of logins that another realm accepted.
+    var presentedPasswords: PresentedPasswords
 
     init(_ settings: ThrottleSettings, isStored: Bool) {
         self.settings = settings
-        uncountedGuesses = UncountedGuesses(window: settings.window.boundedNanoseconds, capacity: settings.accounts)
+        presentedPasswords = PresentedPasswords(window: settings.window.boundedNanoseconds, capacity: settings.accounts)
         accounts = FailureTable(
             FailureTable.Rules(
                 limit: settings.failures,
@@ -55,26 +56,28 @@ struct ThrottleState: Sendable {
         )
     }
 
-    /// The number of running and of waiting attempts; for tests.
+    /// The number of reservations and the number of waiting attempts, for tests.
     var pending: (running: Int, waiting: Int) { (running.values.reduce(0, +), waiting.count) }
 
     // MARK: Before the login
 
-    private enum Room {
-        /// No account may succeed.
+    private enum Availability {
+        /// The source, or every account, is locked.
         case locked
-        case none(ThrottleKey)
-        case some([ThrottleKey])
+        /// A key is full.
+        case full(ThrottleKey)
+        /// The keys at which the attempt gets reservations.
+        case available([ThrottleKey])
     }
 
-    private func room(for attempt: Attempt, at now: Int) -> Room {
+    private func availability(for attempt: Attempt, at now: Int) -> Availability {
         if let source = attempt.sourceKey, isLocked(source, at: now) { return .locked }
-        // A locked account does not prevent another realm from accepting, and no attempt waits for it.
+        // Another realm may accept although the account of this realm is locked. No attempt waits for a locked account.
         var keys = attempt.accounts.filter { !isLocked($0, at: now) }
         if keys.isEmpty { return .locked }
         if let source = attempt.sourceKey { keys.append(source) }
-        guard let full = keys.last(where: { isFull($0, at: now) }) else { return .some(keys) }
-        return .none(full)
+        guard let full = keys.last(where: { isFull($0, at: now) }) else { return .available(keys) }
+        return .full(full)
     }
 
     private func isLocked(_ key: ThrottleKey, at now: Int) -> Bool {
@@ -96,24 +99,25 @@ struct ThrottleState: Sendable {
     ///
     /// - Returns: The decision; nil if the attempt has to wait.
     mutating func admit(_ attempt: Attempt, at now: Int) -> Admission? {
-        switch room(for: attempt, at: now) {
-        case .locked: return closed(attempt, at: now)
-        case .none: return nil
-        case .some(let keys):
+        switch availability(for: attempt, at: now) {
+        case .locked: return denial(of: attempt, at: now)
+        case .full: return nil
+        case .available(let keys):
             for key in keys { running[key, default: 0] += 1 }
             let locked = attempt.accounts.filter { !keys.contains($0) }
-            return Admission(reserved: keys, closed: delays(for: locked, at: now))
+            return Admission(reserved: keys, denied: delays(for: locked, at: now))
         }
     }
 
-    /// The decision on an attempt that must not succeed.
-    func closed(_ attempt: Attempt, at now: Int) -> Admission {
-        Admission(reserved: [], closed: delays(for: attempt.accounts, at: now))
+    /// Returns the decision on an attempt that must not succeed.
+    func denial(of attempt: Attempt, at now: Int) -> Admission {
+        Admission(reserved: [], denied: delays(for: attempt.accounts, at: now))
     }
 
-    /// The numbers of failures that determine the delay at accounts where the attempt is not counted.
+    /// Returns the numbers of failures that determine the delays at accounts where the attempt is not counted.
     ///
-    /// For a locked account it is the number at the lock; otherwise the number that the next failure would reach.
+    /// For a locked account, it is the number of failures that caused the lock. For any other account, it is the present
+    /// number plus 1.
     private func delays(for keys: [ThrottleKey], at now: Int) -> [ThrottleKey: Int] {
         var delays: [ThrottleKey: Int] = [:]
         for key in keys {
@@ -130,20 +134,20 @@ struct ThrottleState: Sendable {
         return lastNumber
     }
 
-    /// Decides on an attempt, or adds it to those that wait.
+    /// Decides on an attempt, or adds it to the waiting attempts.
     ///
-    /// - Returns: The decision; nil if it waits now.
+    /// - Returns: The decision; nil if the attempt now waits.
     mutating func admitOrWait(
         _ attempt: Attempt,
         number: UInt64,
         continuation: CheckedContinuation<Admission, Never>,
         at now: Int
     ) -> Admission? {
-        if cancelled.remove(number) != nil { return closed(attempt, at: now) }
-        guard case .none(let key) = room(for: attempt, at: now) else { return admit(attempt, at: now) }
-        let most = key == attempt.sourceKey ? settings.waitingPerSource : settings.waitingPerAccount
-        guard waiting.count < settings.waiting, queues[key, default: []].count < most else {
-            return closed(attempt, at: now)
+        if cancelled.remove(number) != nil { return denial(of: attempt, at: now) }
+        guard case .full(let key) = availability(for: attempt, at: now) else { return admit(attempt, at: now) }
+        let maximum = key == attempt.sourceKey ? settings.waitingPerSource : settings.waitingPerAccount
+        guard waiting.count < settings.waiting, queues[key, default: []].count < maximum else {
+            return denial(of: attempt, at: now)
         }
         waiting[number] = WaitingAttempt(attempt: attempt, continuation: continuation, key: key)
         queues[key, default: []].append(number)
@@ -151,35 +155,36 @@ struct ThrottleState: Sendable {
     }
 
     /// Ends the wait of an attempt that has timed out or was cancelled.
-    mutating func giveUp(_ number: UInt64, isCancelled: Bool, at now: Int) -> Woken? {
+    mutating func endWait(_ number: UInt64, isCancelled: Bool, at now: Int) -> EndedWait? {
         guard let attempt = waiting.removeValue(forKey: number) else {
             if isCancelled { cancelled.insert(number) }
             return nil
         }
         queues[attempt.key]?.removeAll { $0 == number }
         if queues[attempt.key]?.isEmpty == true { queues[attempt.key] = nil }
-        return Woken(continuation: attempt.continuation, admission: closed(attempt.attempt, at: now))
+        return EndedWait(continuation: attempt.continuation, admission: denial(of: attempt.attempt, at: now))
     }
 
     mutating func forgetCancellation(_ number: UInt64) { cancelled.remove(number) }
 
     // MARK: After the login
 
-    /// The effects of an attempt's end.
-    struct Settled: Sendable {
+    /// The effects of a settled attempt.
+    struct Settlement: Sendable {
         /// The number of failures including this attempt; 0 if it is not a failure.
         var failures = 0
-        /// The keys that it has locked.
+        /// The keys that the attempt has locked.
         var locked: [ThrottleKey] = []
-        var woken: [Woken] = []
+        /// The attempts that were admitted after their wait.
+        var endedWaits: [EndedWait] = []
     }
 
-    /// Records the result of an attempt that had places.
+    /// Records the result of an attempt, and releases its reservations.
     ///
     /// - Parameters:
     ///   - attempt: The attempt.
-    ///   - reserved: The keys at which it had places.
-    ///   - results: The results on accounts among them; on the others the attempt is not counted.
+    ///   - reserved: The keys at which the attempt has reservations.
+    ///   - results: The results for the reserved accounts. The attempt is not counted for an account without a result.
     ///   - now: The moment.
     /// - Returns: The effects.
     mutating func settle(
@@ -187,31 +192,32 @@ struct ThrottleState: Sendable {
         reserved: [ThrottleKey],
         results: [(key: ThrottleKey, result: AttemptResult)],
         at now: Int
-    ) -> Settled {
-        var settled = Settled()
+    ) -> Settlement {
+        var settled = Settlement()
         for key in reserved {
             let count = running[key, default: 0] - 1
             running[key] = count > 0 ? count : nil
         }
         for account in attempt.accounts where reserved.contains(account) {
             let own = results.filter { $0.key == account }.map(\.result)
-            // A realm that was tried twice is one account and one failure.
+            // A realm that was tried twice has several results for one account. They count as one failure.
             if own.contains(.success) {
                 accounts.clear(account)
             } else if own.contains(.failure) {
                 settled.failures = max(settled.failures, fail(account, by: attempt, at: now, locked: &settled.locked))
             } else {
-                for case .uncounted(let guess) in own where !uncountedGuesses.record(guess, of: account, at: now) {
+                for case .acceptedElsewhere(let password) in own
+                where presentedPasswords.record(password, of: account, at: now) == .failure {
                     _ = fail(account, by: attempt, at: now, locked: &settled.locked)
                     break
                 }
             }
         }
-        // One attempt is one failure of its source, however many realms have rejected it.
+        // An attempt is one failure of its source, even if several realms have rejected it.
         if settled.failures > 0, let source = attempt.source, let key = attempt.sourceKey {
             if sources.fail(key, owner: source.surroundingNetwork, at: now).hasLocked { settled.locked.append(key) }
         }
-        for key in reserved { settled.woken += wake(key, at: now) }
+        for key in reserved { settled.endedWaits += admitWaiting(for: key, at: now) }
         return settled
     }
 
@@ -226,41 +232,43 @@ struct ThrottleState: Sendable {
         return failed.failures
     }
 
-    /// Admits attempts that wait at a key, in order, while there is room.
-    mutating func wake(_ key: ThrottleKey, at now: Int) -> [Woken] {
+    /// Admits the attempts that wait at a key, in order, until the key is full.
+    mutating func admitWaiting(for key: ThrottleKey, at now: Int) -> [EndedWait] {
         guard var queue = queues.removeValue(forKey: key) else { return [] }
-        var woken: [Woken] = []
+        var endedWaits: [EndedWait] = []
         while let number = queue.first {
             guard var next = waiting[number] else {
                 queue.removeFirst()
                 continue
             }
-            switch room(for: next.attempt, at: now) {
-            case .none(let full):
+            switch availability(for: next.attempt, at: now) {
+            case .full(let full):
                 if full == key {
                     queues[key] = queue
-                    return woken
+                    return endedWaits
                 }
-                // There is room at this key and none at its other key: it waits there from now on.
+                // This key is not full, but another key of the attempt is. From now on the attempt waits there.
                 next.key = full
                 waiting[number] = next
                 queues[full, default: []].append(number)
-            case .locked, .some:
+            case .locked, .available:
                 waiting[number] = nil
-                let admission = admit(next.attempt, at: now) ?? closed(next.attempt, at: now)
-                woken.append(Woken(continuation: next.continuation, admission: admission))
+                let admission = admit(next.attempt, at: now) ?? denial(of: next.attempt, at: now)
+                endedWaits.append(EndedWait(continuation: next.continuation, admission: admission))
             }
             queue.removeFirst()
         }
-        return woken
+        return endedWaits
     }
 
-    /// Admits waiting attempts, wherever there is room.
-    mutating func wakeAll(at now: Int) -> [Woken] {
-        Array(queues.keys).flatMap { wake($0, at: now) }
+    /// Admits the attempts that wait at any key, until each key is full.
+    mutating func admitAllWaiting(at now: Int) -> [EndedWait] {
+        Array(queues.keys).flatMap { admitWaiting(for: $0, at: now) }
     }
 
-    /// Both values are returned by one call, so that the tables are not copied.
+    /// Returns the limit and the status of a key.
+    ///
+    /// It returns both so that the caller does not have to copy a table.
     private func status(_ key: ThrottleKey, at now: Int) -> (limit: Int, status: FailureTable.Status) {
         switch key {
         case .account: (accounts.rules.limit, accounts.status(key, at: now))

@@ -3,17 +3,21 @@
 
 internal import RealmKit
 
-/// The failures and locks of accounts or sources: a bounded table, each operation of which takes constant time.
+/// A bounded table of the failures and locks of accounts or sources.
 ///
-/// When the table is full, expired records are evicted first; then, of the network that has most records, the oldest that
-/// is not locked, so that a flood of names from one source evicts its own records (CVE-2026-77561). Locked records are
-/// evicted last, the one that ends first before the others. A record has some hundred bytes and its key, which is bounded.
+/// Each operation takes constant time. When the table is full, a record is evicted, in this order:
 ///
-/// Moments are nanoseconds of a clock that never runs backwards.
+/// 1. an expired record;
+/// 2. the oldest record of the network with the most records that are not locked. A flood of names from one source
+///    therefore evicts its own records (CVE-2026-77561);
+/// 3. the locked record whose lock ends first.
+///
+/// A record takes about a hundred bytes, and its key, whose length is bounded. Moments are nanoseconds of a clock that
+/// never runs backwards.
 struct FailureTable: Sendable {
     /// The limit, and the times in nanoseconds.
     struct Rules: Sendable {
-        /// The number of failures that lock; 0 for no locks.
+        /// The number of failures that lock a key; 0 for no locks.
         let limit: Int
         let window: Int
         let lock: Int
@@ -21,7 +25,7 @@ struct FailureTable: Sendable {
 
         func slot(_ moment: Int) -> Int {
             let length = max(1, (window + FailureWindow.slots - 1) / FailureWindow.slots)
-            // Rounded down, below zero too: a failure that was restored may be older than the clock.
+            // Negative moments are rounded down too. A restored failure may be older than the start of the clock.
             return moment >= 0 ? moment / length : -((length - 1 - moment) / length)
         }
     }
@@ -32,26 +36,28 @@ struct FailureTable: Sendable {
         let owner: ClientNetwork?
         var failures: FailureWindow
         var newest: Int
-        /// The moment at which a lock ends.
+        /// The end of the lock; nil if the key is not locked.
         var lockEnd: Int?
-        /// The number of failures at the lock.
+        /// The number of failures that caused the lock.
         var failuresAtLock = 0
-        fileprivate var group: Int32 = -1
+        fileprivate var networkIndex: Int32 = -1
     }
 
     let rules: Rules
-    /// The keys whose records have changed or been removed since this was last emptied; unused without a store.
+    /// The keys whose records have changed or were removed since the last write to the store.
     var changed: Set<ThrottleKey> = []
-    /// True if so many keys have changed that the store is to be rewritten as a whole.
+    /// True if too many keys have changed to list them.
+    ///
+    /// Then all records must be stored again.
     var hasTooManyChanges = false
     private let isStored: Bool
-    private var places: [ThrottleKey: Int32] = [:]
-    private var pool = LinkedSlots<Record>()
+    private var indexByKey: [ThrottleKey: Int32] = [:]
+    private var pool = LinkedListPool<Record>()
     private var networks = RecordsByNetwork()
-    /// Records that are not locked, by their newest failure.
-    private var open = LinkedSlots<Record>.Chain()
-    /// Records that are locked, by the time at which they were locked.
-    private var locked = LinkedSlots<Record>.Chain()
+    /// The records that are not locked, in the order of their last failures.
+    private var open = LinkedListPool<Record>.List()
+    /// The locked records, in the order in which they were locked.
+    private var locked = LinkedListPool<Record>.List()
 
     init(_ rules: Rules, isStored: Bool) {
         self.rules = rules
@@ -60,57 +66,63 @@ struct FailureTable: Sendable {
 
     var count: Int { pool.count }
 
-    /// All records, in no order.
-    var records: [Record] { places.values.map { pool[$0] } }
+    /// All records, in no particular order.
+    var records: [Record] { indexByKey.values.map { pool[$0] } }
 
-    /// Returns the record of a key; nil if there is none, or it has expired.
+    /// Returns the record of a key; nil if the key has no record or an expired one.
     func record(_ key: ThrottleKey, at now: Int) -> Record? {
-        guard let place = places[key], !isOver(place, at: now) else { return nil }
-        return pool[place]
+        guard let index = indexByKey[key], !isExpired(index, at: now) else { return nil }
+        return pool[index]
     }
 
     /// The status of a key.
     enum Status: Hashable {
         /// Not locked, with the number of failures that count.
         case open(failures: Int)
-        /// Locked, with the number of failures at the lock.
+        /// Locked, with the number of failures that caused the lock.
         case locked(failures: Int)
     }
 
-    /// Returns the status of a key; most keys have no record.
+    /// Returns the status of a key.
     func status(_ key: ThrottleKey, at now: Int) -> Status {
-        guard !places.isEmpty, let place = places[key], !isOver(place, at: now) else { return .open(failures: 0) }
-        if pool[place].lockEnd != nil { return .locked(failures: pool[place].failuresAtLock) }
-        return .open(failures: pool[place].failures.count(in: rules.slot(now)))
+        guard !indexByKey.isEmpty, let index = indexByKey[key], !isExpired(index, at: now) else {
+            return .open(failures: 0)
+        }
+        if pool[index].lockEnd != nil { return .locked(failures: pool[index].failuresAtLock) }
+        return .open(failures: pool[index].failures.count(in: rules.slot(now)))
     }
 
-    /// Counts a failure, and locks the key at the limit; a failure of a locked key does not count.
+    /// Counts a failure, and locks the key at the limit.
     ///
-    /// - Returns: The number of failures that count now, and whether this one has locked the key.
+    /// A failure of a locked key does not count.
+    ///
+    /// - Returns: The number of failures that count now, and whether this failure has locked the key.
     mutating func fail(_ key: ThrottleKey, owner: ClientNetwork?, at now: Int) -> (failures: Int, hasLocked: Bool) {
-        sweep(at: now)
-        if let place = places[key], isOver(place, at: now) { drop(place) }
-        let place: Int32
-        if let known = places[key] {
+        removeExpiredRecords(at: now)
+        if let index = indexByKey[key], isExpired(index, at: now) { removeRecord(index) }
+        let index: Int32
+        if let known = indexByKey[key] {
             guard pool[known].lockEnd == nil else { return (pool[known].failuresAtLock, false) }
-            place = known
-            takeOut(place)
+            index = known
+            unlink(index)
         } else {
             makeRoom()
-            place = pool.insert(Record(key: key, owner: owner, failures: .init(since: rules.slot(now)), newest: now))
-            places[key] = place
+            index = pool.insert(Record(key: key, owner: owner, failures: .init(since: rules.slot(now)), newest: now))
+            indexByKey[key] = index
         }
-        pool[place].failures.add(in: rules.slot(now))
-        pool[place].newest = max(pool[place].newest, now)
-        let count = pool[place].failures.count(in: rules.slot(now))
+        pool[index].failures.add(in: rules.slot(now))
+        pool[index].newest = max(pool[index].newest, now)
+        let count = pool[index].failures.count(in: rules.slot(now))
         let hasLocked = rules.limit > 0 && count >= rules.limit
-        if hasLocked { lock(place, failures: count, until: now + rules.lock) }
-        putIn(place)
-        note(key)
+        if hasLocked { lock(index, failures: count, until: now + rules.lock) }
+        link(index)
+        markChanged(key)
         return (count, hasLocked)
     }
 
-    /// Restores a stored record, unless the key has a record already.
+    /// Restores a stored record.
+    ///
+    /// Does nothing if the key already has a record.
     mutating func restore(
         _ key: ThrottleKey,
         owner: ClientNetwork?,
@@ -119,18 +131,18 @@ struct FailureTable: Sendable {
         lockEnd: Int?,
         at now: Int
     ) {
-        guard places[key] == nil else { return }
+        guard indexByKey[key] == nil else { return }
         makeRoom()
         let slot = rules.slot(newest)
-        let place = pool.insert(Record(key: key, owner: owner, failures: .init(since: slot), newest: newest))
-        places[key] = place
-        pool[place].failures.add(failures, in: slot)
-        if let lockEnd { lock(place, failures: failures, until: lockEnd) }
-        putIn(place)
+        let index = pool.insert(Record(key: key, owner: owner, failures: .init(since: slot), newest: newest))
+        indexByKey[key] = index
+        pool[index].failures.add(failures, in: slot)
+        if let lockEnd { lock(index, failures: failures, until: lockEnd) }
+        link(index)
     }
 
-    /// Records that a key's record differs from the stored one.
-    mutating func note(_ key: ThrottleKey) {
+    /// Adds a key to the keys whose records must be stored.
+    mutating func markChanged(_ key: ThrottleKey) {
         guard isStored else { return }
         if changed.count >= 2 * rules.capacity {
             changed = []
@@ -144,60 +156,64 @@ struct FailureTable: Sendable {
 
     /// Removes the record of a key.
     mutating func clear(_ key: ThrottleKey) {
-        if let place = places[key] { drop(place) }
+        if let index = indexByKey[key] { removeRecord(index) }
     }
 
-    // MARK: Chains
+    // MARK: Lists
 
-    private mutating func lock(_ place: Int32, failures: Int, until end: Int) {
-        pool[place].lockEnd = end
-        pool[place].failuresAtLock = failures
+    private mutating func lock(_ index: Int32, failures: Int, until end: Int) {
+        pool[index].lockEnd = end
+        pool[index].failuresAtLock = failures
     }
 
-    /// A locked record does not count for its network, so that it is not evicted with it.
-    private mutating func putIn(_ place: Int32) {
-        guard pool[place].lockEnd == nil else { return pool.append(place, to: &locked, in: .main) }
-        pool.append(place, to: &open, in: .main)
-        let group = networks.grow(pool[place].owner)
-        pool[place].group = group
-        pool.append(place, to: &networks[group], in: .side)
+    /// Adds a record to its lists: a locked record to ``locked``, any other record to ``open`` and its network.
+    ///
+    /// A locked record is not in the list of its network, so that it is not evicted with the records of the network.
+    private mutating func link(_ index: Int32) {
+        guard pool[index].lockEnd == nil else { return pool.append(index, to: &locked, in: .main) }
+        pool.append(index, to: &open, in: .main)
+        let networkIndex = networks.increment(pool[index].owner)
+        pool[index].networkIndex = networkIndex
+        pool.append(index, to: &networks[networkIndex], in: .side)
     }
 
-    private mutating func takeOut(_ place: Int32) {
-        guard pool[place].lockEnd == nil else { return pool.unlink(place, from: &locked, in: .main) }
-        pool.unlink(place, from: &open, in: .main)
-        let group = pool[place].group
-        pool.unlink(place, from: &networks[group], in: .side)
-        networks.shrink(group)
+    private mutating func unlink(_ index: Int32) {
+        guard pool[index].lockEnd == nil else { return pool.unlink(index, from: &locked, in: .main) }
+        pool.unlink(index, from: &open, in: .main)
+        let networkIndex = pool[index].networkIndex
+        pool.unlink(index, from: &networks[networkIndex], in: .side)
+        networks.decrement(networkIndex)
     }
 
-    private mutating func drop(_ place: Int32) {
-        takeOut(place)
-        let key = pool[place].key
-        places[key] = nil
-        note(key)
-        pool.remove(place)
+    private mutating func removeRecord(_ index: Int32) {
+        unlink(index)
+        let key = pool[index].key
+        indexByKey[key] = nil
+        markChanged(key)
+        pool.remove(index)
     }
 
-    // MARK: Room
+    // MARK: Eviction
 
-    private func isOver(_ place: Int32, at now: Int) -> Bool {
-        if let end = pool[place].lockEnd { return now >= end }
-        return pool[place].failures.count(in: rules.slot(now)) == 0
+    private func isExpired(_ index: Int32, at now: Int) -> Bool {
+        if let end = pool[index].lockEnd { return now >= end }
+        return pool[index].failures.count(in: rules.slot(now)) == 0
     }
 
-    /// Drops a few expired records: more than are added in the same time.
-    private mutating func sweep(at now: Int) {
-        for _ in 0..<2 where !open.isEmpty && isOver(open.first, at: now) { drop(open.first) }
-        for _ in 0..<2 where !locked.isEmpty && isOver(locked.first, at: now) { drop(locked.first) }
+    /// Removes up to four expired records.
+    ///
+    /// Since a failure adds one record at most, expired records do not accumulate.
+    private mutating func removeExpiredRecords(at now: Int) {
+        for _ in 0..<2 where !open.isEmpty && isExpired(open.first, at: now) { removeRecord(open.first) }
+        for _ in 0..<2 where !locked.isEmpty && isExpired(locked.first, at: now) { removeRecord(locked.first) }
     }
 
     private mutating func makeRoom() {
         while pool.count >= max(1, rules.capacity) {
-            if let group = networks.largestGroup {
-                drop(networks[group].first)
+            if let networkIndex = networks.largestNetwork {
+                removeRecord(networks[networkIndex].first)
             } else {
-                drop(locked.first)
+                removeRecord(locked.first)
             }
         }
     }

@@ -3,8 +3,9 @@
 
 /// The number of failures within a window of time, in constant memory.
 ///
-/// Time is divided into slots of an eighth of the window, numbered by the caller. The present slot and the eight before it
-/// count, so that a failure counts for the whole window at least and for an eighth more at most.
+/// Time is divided into slots of an eighth of the window. The caller numbers the slots. The failures of the present slot
+/// and of the eight slots before it count. Therefore a failure counts for the whole window, and for an eighth of it longer
+/// at most.
 struct FailureWindow: Sendable {
     /// The number of slots in a window.
     static let slots = 8
@@ -12,7 +13,7 @@ struct FailureWindow: Sendable {
     private var counts = InlineArray<9, UInt16>(repeating: 0)
     private var newest: Int
 
-    /// A window without failures, for failures from a slot on.
+    /// Creates a window without failures, whose first slot is `slot`.
     init(since slot: Int) { newest = slot }
 
     /// Counts failures.

@@ -3,68 +3,74 @@
 
 internal import RealmKit
 
-/// The records of each network, and the network that has most.
+/// The records of each network, and the network with the most records.
 ///
-/// Networks with the same number of records are chained, so that the largest is found, and one is moved up or down, in
-/// constant time.
+/// There is one list of networks for each number of records. So adding a record, removing a record, and finding the
+/// network with the most records take constant time.
 struct RecordsByNetwork: Sendable {
-    typealias Chain = LinkedSlots<Group>.Chain
+    typealias List = LinkedListPool<NetworkRecords>.List
 
     /// The records of one network.
-    struct Group: Sendable {
+    struct NetworkRecords: Sendable {
         let owner: ClientNetwork?
         var count = 0
-        /// The records, the oldest first; a chain of the pool that holds them.
-        var records = LinkedSlots<FailureTable.Record>.Chain()
+        /// The records, the oldest first.
+        ///
+        /// They are in the pool of the failure table.
+        var records = LinkedListPool<FailureTable.Record>.List()
     }
 
-    private var pool = LinkedSlots<Group>()
-    private var places: [ClientNetwork?: Int32] = [:]
-    private var bySize: [Int: Chain] = [:]
+    private var pool = LinkedListPool<NetworkRecords>()
+    private var indexByNetwork: [ClientNetwork?: Int32] = [:]
+    private var networksByCount: [Int: List] = [:]
     private var largest = 0
 
-    /// The place of the network with most records; of several, the one that reached this number first.
-    var largestGroup: Int32? {
-        guard largest > 0, let chain = bySize[largest], !chain.isEmpty else { return nil }
-        return chain.first
+    /// The index of the network with the most records.
+    ///
+    /// If there are several, it is the first to reach that number.
+    var largestNetwork: Int32? {
+        guard largest > 0, let list = networksByCount[largest], !list.isEmpty else { return nil }
+        return list.first
     }
 
     /// The records of a network.
-    subscript(place: Int32) -> LinkedSlots<FailureTable.Record>.Chain {
-        get { pool[place].records }
-        _modify { yield &pool[place].records }
+    subscript(index: Int32) -> LinkedListPool<FailureTable.Record>.List {
+        get { pool[index].records }
+        _modify { yield &pool[index].records }
     }
 
-    /// Adds one to a network's records.
+    /// Adds 1 to the number of records of a network.
     ///
-    /// - Returns: The network's place.
-    mutating func grow(_ owner: ClientNetwork?) -> Int32 {
-        let place = places[owner] ?? pool.insert(Group(owner: owner))
-        places[owner] = place
-        move(place, by: 1)
-        return place
+    /// - Returns: The index of the network.
+    mutating func increment(_ owner: ClientNetwork?) -> Int32 {
+        let index = indexByNetwork[owner] ?? pool.insert(NetworkRecords(owner: owner))
+        indexByNetwork[owner] = index
+        move(index, by: 1)
+        return index
     }
 
-    /// Takes one from a network's records; a network without records is removed.
-    mutating func shrink(_ place: Int32) {
-        move(place, by: -1)
-        guard pool[place].count == 0 else { return }
-        places[pool[place].owner] = nil
-        pool.remove(place)
+    /// Subtracts 1 from the number of records of a network.
+    ///
+    /// A network without records is removed.
+    mutating func decrement(_ index: Int32) {
+        move(index, by: -1)
+        guard pool[index].count == 0 else { return }
+        indexByNetwork[pool[index].owner] = nil
+        pool.remove(index)
     }
 
-    private mutating func move(_ place: Int32, by step: Int) {
-        let count = pool[place].count
-        if count > 0, var chain = bySize[count] {
-            pool.unlink(place, from: &chain, in: .main)
-            bySize[count] = chain.isEmpty ? nil : chain
+    private mutating func move(_ index: Int32, by step: Int) {
+        let count = pool[index].count
+        if count > 0, var list = networksByCount[count] {
+            pool.unlink(index, from: &list, in: .main)
+            networksByCount[count] = list.isEmpty ? nil : list
         }
-        pool[place].count = count + step
-        if count + step > 0 { pool.append(place, to: &bySize[count + step, default: Chain()], in: .main) }
+        pool[index].count = count + step
+        if count + step > 0 { pool.append(index, to: &networksByCount[count + step, default: List()], in: .main) }
         if step > 0 {
             largest = max(largest, count + step)
-        } else if count == largest, bySize[count] == nil {
-            // The network that has just shrunk is now the largest, or there is none.
+        } else if count == largest, networksByCount[count] == nil {
+            // The changed network now has the largest number of records; it is 0 if there are no other networks.
             largest = count - 1
         }
     }

@@ -3,9 +3,9 @@
 
 public import RealmKit
 
-/// The locks that a server has stored, for a program that checks whether a user could log in.
+/// The locks that a server has stored, for a program that tests whether a user could log in.
 ///
-/// Failures are not counted: a program that can read the store has no need to guess passwords.
+/// Failures are not counted, because an attacker who can run a program that reads the store can read the hashes.
 public struct RecordedLocks: LoginThrottle {
     private struct Reservation: LoginReservation {
         let locked: Set<ThrottleKey>
@@ -17,18 +17,18 @@ public struct RecordedLocks: LoginThrottle {
 
     private let locked: Set<ThrottleKey>
 
-    /// The locks of a store.
+    /// Reads the locks of a store.
     ///
     /// - Parameters:
     ///   - store: The store.
     ///   - now: The time in seconds since 1970.
-    /// - Throws: ``ThrottleStoreError`` when it cannot be read.
+    /// - Throws: ``ThrottleStoreError`` when the store cannot be read.
     public init(_ store: any ThrottleStore, now: Int) async throws(ThrottleStoreError) {
         let records = try await store.load().records
         locked = Set(records.filter { $0.lockout(at: now) != nil }.map(\.key))
     }
 
-    /// Reserves an attempt that cannot succeed at a locked account.
+    /// Returns a reservation with which the login cannot succeed for a locked account.
     public func reserve(
         _ accounts: [Account],
         by username: Username,

@@ -3,30 +3,36 @@
 
 public import RealmKit
 
-/// The failures and the lock of an account or a source, with times of the wall clock in seconds since 1970.
+/// The stored failures and lock of an account or a source.
+///
+/// All times are in seconds since 1970, by the wall clock.
 public struct ThrottleRecord: Sendable, Hashable {
     /// The account or source.
     public var key: ThrottleKey
-    /// The network that caused it; the record is evicted first when this network floods the table.
+    /// The network that caused the first failure.
+    ///
+    /// If the table is full, the network with the most records loses its oldest record.
     public var owner: ClientNetwork?
     /// The number of failures that count.
     public var failures: Int
     /// The time of the last failure.
     public var newest: Int
-    /// The end of the lock; nil if there is none.
+    /// The end of the lock; nil if there is no lock.
     public var lockEnd: Int?
-    /// The time from which the record is void and may be removed.
+    /// The time at which the record expires.
+    ///
+    /// After it, the record may be removed.
     public var expiry: Int
 
-    /// A record.
+    /// Creates a record.
     ///
     /// - Parameters:
     ///   - key: The account or source.
-    ///   - owner: The network that caused it.
+    ///   - owner: The network that caused the first failure.
     ///   - failures: The number of failures that count.
     ///   - newest: The time of the last failure.
-    ///   - lockEnd: The end of the lock; nil if there is none.
-    ///   - expiry: The time from which the record is void.
+    ///   - lockEnd: The end of the lock; nil if there is no lock.
+    ///   - expiry: The time at which the record expires.
     public init(
         _ key: ThrottleKey,
         owner: ClientNetwork? = nil,
@@ -43,25 +49,25 @@ public struct ThrottleRecord: Sendable, Hashable {
         self.expiry = expiry
     }
 
-    /// Returns the record's lock, if it has not ended.
+    /// Returns the lock of the record, if it has not ended.
     ///
     /// - Parameter now: The time in seconds since 1970.
-    /// - Returns: The lock; nil if there is none, or it has ended.
+    /// - Returns: The lock; nil if the record has no lock, or its lock has ended.
     public func lockout(at now: Int) -> Lockout? {
         guard let lockEnd, lockEnd > now else { return nil }
         return Lockout(key, failures: failures, end: lockEnd)
     }
 }
 
-/// A change of a store's content.
+/// A change of the content of a store.
 public enum ThrottleChange: Sendable, Hashable {
-    /// The record of its key is replaced.
+    /// Stores a record, in place of the stored record with the same key.
     case save(ThrottleRecord)
-    /// The record of a key is removed.
+    /// Removes the record of a key.
     case remove(ThrottleKey)
-    /// All records are removed; the present ones follow.
+    /// Removes all records. The changes after it store the present records.
     case removeAll
 
-    /// The most changes that are saved at a time.
+    /// The maximum number of changes in one call of ``ThrottleStore/save(_:)``.
     public static let batch = 1000
 }

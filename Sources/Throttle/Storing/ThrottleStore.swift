@@ -1,50 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// A store in which failures and locks survive a restart, and other programs can list and clear them.
+/// A store that keeps failures and locks across restarts.
 ///
-/// The counts in the throttle's memory are authoritative; the store is updated a little later and is read when the
-/// throttle starts. The throttle calls one method at a time. ``clear(_:)`` is for other programs, and may be called at
-/// any time.
+/// Other programs can list and clear them there.
+///
+/// The counts in the memory of the throttle are authoritative. The store is read when the throttle starts, and is updated
+/// a little after each change. The throttle calls one method at a time. ``clear(_:)`` is for other programs, which may
+/// call it at any time.
 public protocol ThrottleStore: Sendable {
-    /// Reads everything that is stored; a record past its ``ThrottleRecord/expiry`` may be left out, and removed.
+    /// Reads all records. An implementation may remove expired records (``ThrottleRecord/expiry``) and leave them out.
     ///
     /// - Returns: The records, and the number of the last reset.
-    /// - Throws: ``ThrottleStoreError`` when nothing could be read.
+    /// - Throws: ``ThrottleStoreError`` when the store cannot be read.
     func load() async throws(ThrottleStoreError) -> ThrottleSnapshot
 
-    /// Stores changes, in order, all of them or none.
+    /// Stores changes in order, in one transaction.
     ///
     /// - Parameter changes: At most ``ThrottleChange/batch`` changes.
-    /// - Throws: ``ThrottleStoreError`` when nothing was written; the throttle tries again.
+    /// - Throws: ``ThrottleStoreError`` when no change was stored. The throttle then tries again.
     func save(_ changes: [ThrottleChange]) async throws(ThrottleStoreError)
 
-    /// Reads the resets after another one.
+    /// Reads the resets after a given reset.
     ///
-    /// - Parameter number: The number of the last reset that is known.
-    /// - Returns: The later ones, in order.
-    /// - Throws: ``ThrottleStoreError`` when nothing could be read.
+    /// - Parameter number: The number of the last reset that the throttle knows.
+    /// - Returns: The later resets, in order.
+    /// - Throws: ``ThrottleStoreError`` when the store cannot be read.
     func lockoutResets(after number: Int) async throws(ThrottleStoreError) -> [LockoutReset]
 
     /// Removes records, and stores a ``LockoutReset`` for a running throttle.
     ///
-    /// - Parameter scope: The records.
-    /// - Throws: ``ThrottleStoreError`` when nothing was written.
+    /// - Parameter scope: The records to remove.
+    /// - Throws: ``ThrottleStoreError`` when the store cannot be written. Then it is unchanged.
     func clear(_ scope: LockoutReset.Scope) async throws(ThrottleStoreError)
 }
 
 /// The content of a store.
 public struct ThrottleSnapshot: Sendable {
-    /// The records, in no order.
+    /// The records, in no particular order.
     public var records: [ThrottleRecord]
-    /// The number of the last reset; 0 if there was none.
+    /// The number of the last reset; 0 if there was no reset.
     public var lastReset: Int
 
-    /// The content of a store.
+    /// Creates the content of a store.
     ///
     /// - Parameters:
-    ///   - records: The records, in no order.
-    ///   - lastReset: The number of the last reset; 0 if there was none.
+    ///   - records: The records, in no particular order.
+    ///   - lastReset: The number of the last reset; 0 if there was no reset.
     public init(records: [ThrottleRecord] = [], lastReset: Int = 0) {
         self.records = records
         self.lastReset = lastReset
@@ -61,28 +63,30 @@ public struct LockoutReset: Sendable, Hashable {
         case all
     }
 
-    /// The number: higher than that of any earlier reset, and never used again.
+    /// The number of the reset.
+    ///
+    /// Each reset has a higher number than all resets before it.
     public let number: Int
-    /// The failures and locks that it clears.
+    /// The failures and locks that the reset clears.
     public let scope: Scope
 
-    /// A reset.
+    /// Creates a reset.
     ///
     /// - Parameters:
-    ///   - number: The number.
-    ///   - scope: The failures and locks that it clears.
+    ///   - number: The number of the reset.
+    ///   - scope: The failures and locks that the reset clears.
     public init(number: Int, scope: Scope) {
         self.number = number
         self.scope = scope
     }
 }
 
-/// An error of a store that cannot be read or written.
+/// The error of a store that cannot be read or written.
 public struct ThrottleStoreError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The message for the log.
     public let message: String
 
-    /// An error.
+    /// Creates an error.
     ///
     /// - Parameter message: The message for the log.
     public init(_ message: String) { self.message = message }

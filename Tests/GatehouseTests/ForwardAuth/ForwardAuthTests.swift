@@ -45,7 +45,7 @@ import Testing
         host: String = "app.example",
         _ fields: [String] = [],
         by client: TestClient? = nil
-    ) async throws -> Answered {
+    ) async throws -> ParsedResponse {
         let client = client ?? self.client
         var fields = fields
         if !fields.contains(where: { $0.hasPrefix("X-Forwarded-For") }) { fields.append("X-Forwarded-For: 127.0.0.1") }
@@ -54,7 +54,7 @@ import Testing
         case "envoy":
             let cookies = client[TestClient.session].map { ["Cookie: \(TestClient.session)=\($0)"] } ?? []
             let text = (["Host: \(host)", "X-Forwarded-Proto: https"] + cookies + fields).joined(separator: "\r\n")
-            return try Answered(
+            return try ParsedResponse(
                 try await server.bytes("\(method) /auth/envoy\(target) HTTP/1.1\r\n\(text)\r\n\r\n", from: client.peer)
             )
         default:
@@ -63,7 +63,7 @@ import Testing
                 "X-Forwarded-Uri: \(target)",
             ]
         }
-        return try await client.ask("GET", "/auth/\(flavour)", fields)
+        return try await client.send("GET", "/auth/\(flavour)", fields)
     }
 
     private func signIn(_ name: String) async throws {
@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test(arguments: flavours)
-    func `a user with a session is allowed, and the identity fields name them`(flavour: String) async throws {
+    func `a user with a session is allowed, and the identity fields contain the user`(flavour: String) async throws {
         try await signIn("zed")
         for target in ["/", "/a/b?c=d", "/zed", "/read"] {
             let answer = try await send(flavour, target)
@@ -85,8 +85,9 @@ import Testing
     }
 
     @Test(arguments: flavours)
-    func `CVE-2026-30851: the identity fields are always set, empty for an anonymous user`(flavour: String) async throws
-    {
+    func `CVE-2026-30851: all identity fields are set for an anonymous user, with empty values`(
+        flavour: String
+    ) async throws {
         let answer = try await send(flavour, "/open", ["Remote-User: root", "Remote_User: root"])
         #expect(answer.status == 200)
         for name in ["remote-user", "remote-groups", "remote-realm"] { #expect(answer.all(name) == [""]) }
@@ -95,7 +96,7 @@ import Testing
     }
 
     @Test(arguments: flavours)
-    func `a navigation is redirected to the sign-in page of its host, a script gets 401`(flavour: String) async throws {
+    func `a navigation is redirected to the sign-in page, and a script gets 401`(flavour: String) async throws {
         let navigation = ["Sec-Fetch-Mode: navigate", "Accept: text/html"]
         let page = "https://app.example/sign-in?return=/a%3Fb%3Dc"
         let sent = try await send(flavour, "/a?b=c", navigation)
@@ -113,7 +114,7 @@ import Testing
     }
 
     @Test(arguments: flavours)
-    func `each proxy gets a denial in the form it understands`(flavour: String) async throws {
+    func `each proxy gets a denial with a status that it understands`(flavour: String) async throws {
         try await signIn("zoe")
         let isStrict = flavour == "nginx" || flavour == "envoy"
         #expect(try await send(flavour, "/zed").status == 403)
@@ -134,7 +135,7 @@ import Testing
     }
 
     @Test(arguments: flavours)
-    func `Basic credentials are accepted if the rule allows them, and the answer makes Envoy remove them`(
+    func `Basic credentials are accepted if the rule allows Basic, and Envoy removes them from the request`(
         flavour: String
     )
         async throws
@@ -169,7 +170,7 @@ import Testing
     }
 
     @Test(arguments: ["APP.example", "app.example.", "app.example:8443", "App.Example.:443"])
-    func `CVE-2026-77560, CVE-2026-48794: however the host is written, the same rule decides`(
+    func `CVE-2026-77560, CVE-2026-48794: the same rule decides for all spellings of a host`(
         host: String
     )
         async throws
@@ -181,9 +182,11 @@ import Testing
         }
     }
 
-    /// A proxy treats every 2xx as permission, even the page of a rule for `/`, so these paths never return one.
+    /// A proxy treats every 2xx as permission.
+    ///
+    /// So these paths never return 2xx, even if a rule for `/` allows the request.
     @Test(arguments: flavours)
-    func `without trusted proxies, or at another prefix, forward-auth paths get 403`(
+    func `a forward-auth path gets 403 without trusted proxies or with another prefix`(
         flavour: String
     ) async throws {
         let rule = """
@@ -206,13 +209,13 @@ import Testing
             ("sign-in { prefix /gatehouse; }", "/gatehouse/auth/"),
         ] {
             let server = try TestServer(rule.replacing("SETTINGS", with: settings))
-            let answer = try await TestClient(server, at: "app.example").ask("GET", path, fields)
+            let answer = try await TestClient(server, at: "app.example").send("GET", path, fields)
             #expect(answer.status == 403, "\(settings) \(path)")
-            #expect(try await TestClient(server).ask("GET", "/closed", [fields[0]]).status == 200)
+            #expect(try await TestClient(server).send("GET", "/closed", [fields[0]]).status == 200)
         }
-        // A trusted proxy, at another prefix.
+        // A trusted proxy with another prefix.
         let server = try TestServer(rule.replacing("SETTINGS", with: "trusted-proxies 127.0.0.1; forwarded-host on;"))
-        #expect(try await TestClient(server).ask("GET", "/gatehouse/auth/\(flavour)", fields).status == 403)
+        #expect(try await TestClient(server).send("GET", "/gatehouse/auth/\(flavour)", fields).status == 403)
     }
 
     @Test func `CVE-2026-40575: a peer that is not a trusted proxy gets no forward-auth answer`() async throws {
@@ -223,7 +226,7 @@ import Testing
             let answer = try await send(flavour, "/", by: stranger)
             #expect(answer.status == 403 && answer["remote-user"] == nil)
         }
-        // Nor without any trusted proxy.
+        // A server without trusted proxies.
         let alone = try TestServer(
             """
             login a { StartWithLoginModule required; }
@@ -231,7 +234,7 @@ import Testing
             protect h/ { realm a; require any; }
             """
         )
-        let answer = try Answered(
+        let answer = try ParsedResponse(
             try await alone.bytes(
                 "GET /auth/nginx HTTP/1.1\r\nHost: x\r\nX-Original-URL: https://h/\r\nX-Original-Method: GET\r\n\r\n"
             )
@@ -245,7 +248,7 @@ import Testing
             "/auth", "/%61uth/nginx", "/auth/ngin%78", "/auth/", "/auth/x", "/auth/nginx/", "/auth/nginx/x",
             "/auth/envoyopen", "/auth/NGINX",
         ] {
-            let answer = try await client.ask(
+            let answer = try await client.send(
                 "GET",
                 path,
                 ["X-Original-URL: https://app.example/", "X-Original-Method: GET", "X-Forwarded-For: 192.0.2.9"]
@@ -260,20 +263,20 @@ import Testing
         try await signIn("zed")
         let from = "X-Forwarded-For: 192.0.2.9"
         let good = ["X-Original-URL: https://app.example/open", "X-Original-Method: GET", from]
-        #expect(try await client.ask("GET", "/auth/nginx", good).status == 200)
+        #expect(try await client.send("GET", "/auth/nginx", good).status == 200)
         for fields in [
             good + ["X-Original-URL: https://app.example/open"], good + ["x-original-method: GET"],
             ["X_Original_URL: https://app.example/open", "X-Original-Method: GET", from], [good[0], from],
             [good[1], from], [from], ["X-Original-URL: http://app.example/open", good[1], from],
             ["X-Original-URL: ftp://app.example/open", good[1], from], ["X-Original-URL: /open", good[1], from],
-            // Without X-Forwarded-For the proxy's own address would be the client's.
+            // Without X-Forwarded-For, the address of the client would be that of the proxy.
             Array(good.dropLast()),
         ] {
-            #expect(try await client.ask("GET", "/auth/nginx", fields).status == 403, "\(fields)")
+            #expect(try await client.send("GET", "/auth/nginx", fields).status == 403, "\(fields)")
         }
     }
 
-    @Test func `the client address is the one that the last trusted proxy names`() async throws {
+    @Test func `the client address is the address that the last trusted proxy has added`() async throws {
         try await signIn("zed")
         let cases: [([String], Int)] = [
             (["X-Forwarded-For: 127.0.0.1"], 403), (["X-Forwarded-For: 192.0.2.9"], 200),
@@ -290,10 +293,10 @@ import Testing
         }
     }
 
-    @Test func `CVE-2026-34457: no User-Agent and no path bypasses a rule`() async throws {
+    @Test func `CVE-2026-34457: no value of User-Agent and no path bypasses a rule`() async throws {
         for agent in ["kube-probe/1.29", "GoogleHC/1.0", "ELB-HealthChecker/2.0", "PingdomBot"] {
             #expect(try await send("nginx", "/", ["User-Agent: \(agent)"]).status == 401)
-            #expect(try await client.ask("GET", "/welcome", ["User-Agent: \(agent)"]).status == 401)
+            #expect(try await client.send("GET", "/welcome", ["User-Agent: \(agent)"]).status == 401)
         }
         #expect(try await send("nginx", "/health").status == 401)
     }
@@ -325,33 +328,33 @@ import Testing
         }
     }
 
-    @Test func `an X-Forwarded-Host passed on by a proxy bypasses no rule`() async throws {
-        // There is a rule for all paths of app.example, and none for house.example.
+    @Test func `an X-Forwarded-Host that a proxy passes on does not bypass a rule`() async throws {
+        // A rule applies to all paths of app.example. No rule applies to house.example.
         let host = "X-Forwarded-Host: app.example"
-        #expect(try await TestClient(server).ask("GET", "/elsewhere", [host]).status == 400)
+        #expect(try await TestClient(server).send("GET", "/elsewhere", [host]).status == 400)
         #expect(server.log.text.contains("\"X-Forwarded-Host and Host name different hosts\""))
-        #expect(try await TestClient(server, from: "192.0.2.1").ask("GET", "/elsewhere", [host]).status == 404)
-        // Another spelling of the same host is not a contradiction.
+        #expect(try await TestClient(server, from: "192.0.2.1").send("GET", "/elsewhere", [host]).status == 404)
+        // Two spellings of the same host are accepted.
         for host in ["house.example", "HOUSE.example.:8443"] {
-            #expect(try await TestClient(server).ask("GET", "/elsewhere", ["X-Forwarded-Host: \(host)"]).status == 404)
+            #expect(try await TestClient(server).send("GET", "/elsewhere", ["X-Forwarded-Host: \(host)"]).status == 404)
         }
         for fields in [["X-Forwarded-Host: "], ["X-Forwarded-Host: a, b"], Array(repeating: host, count: 2)] {
-            #expect(try await TestClient(server).ask("GET", "/elsewhere", fields).status == 400, "\(fields)")
+            #expect(try await TestClient(server).send("GET", "/elsewhere", fields).status == 400, "\(fields)")
         }
     }
 
-    @Test func `with forwarded-host on, a trusted proxy names the host`() async throws {
+    @Test func `with forwarded-host on, X-Forwarded-Host of a trusted proxy is the host`() async throws {
         let text = Self.configuration.replacing("trusted-proxies", with: "forwarded-host on; trusted-proxies")
         let server = try TestServer(text)
         let host = "X-Forwarded-Host: app.example"
-        #expect(try await TestClient(server).ask("GET", "/elsewhere", [host]).status == 401)
-        #expect(try await TestClient(server, from: "192.0.2.1").ask("GET", "/elsewhere", [host]).status == 404)
+        #expect(try await TestClient(server).send("GET", "/elsewhere", [host]).status == 401)
+        #expect(try await TestClient(server, from: "192.0.2.1").send("GET", "/elsewhere", [host]).status == 404)
         for fields in [["X-Forwarded-Host: "], Array(repeating: host, count: 2)] {
-            #expect(try await TestClient(server).ask("GET", "/elsewhere", fields).status == 400, "\(fields)")
+            #expect(try await TestClient(server).send("GET", "/elsewhere", fields).status == 400, "\(fields)")
         }
     }
 
-    @Test func `the log names the original request without its query`() async throws {
+    @Test func `the log contains the original request without its query`() async throws {
         _ = try await send("nginx", "/a?secret=1")
         #expect(server.log.text.contains("for=\"GET app.example/a\""))
         #expect(!server.log.text.contains("secret"))
@@ -363,7 +366,7 @@ import Testing
         let fields =
             "X-Original-URL: https://app.example/\r\nX-Original-Method: GET\r\nX-Forwarded-For: 192.0.2.9\r\n\(cookie)\r\nConnection: close\r\n"
         for line in ["GET /auth/nginx HTTP/1.0", "HEAD /auth/nginx HTTP/1.0", "GET /auth/nginx?x=y HTTP/1.0"] {
-            let answer = try Answered(try await server.bytes("\(line)\r\n\(fields)\r\n"))
+            let answer = try ParsedResponse(try await server.bytes("\(line)\r\n\(fields)\r\n"))
             #expect(answer.status == 200 && answer["remote-user"] == "zed", "\(line)")
         }
     }

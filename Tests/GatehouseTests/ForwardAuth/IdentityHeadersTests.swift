@@ -17,22 +17,22 @@ struct IdentityHeadersTests {
             ("a\"b;c", "a%22b%3Bc"), ("\u{1F600}", "%F0%9F%98%80"), ("", ""),
         ]
     )
-    func `a name keeps readable characters and encodes special ones`(name: String, value: String) {
+    func `readable characters of a name are kept, and special characters are encoded`(name: String, value: String) {
         #expect(IdentityHeaders.encoded(name) == value)
     }
 
-    @Test func `a user is described by name, groups and realm`() throws {
+    @Test func `the fields contain the user name, the groups and the realm`() throws {
         let user = SignedInUser(realm: "my realm", username: try Username("ann"), groups: ["User", "a,b", "Ä"])
         let headers = IdentityHeaders(user)
         #expect(headers.values == ["ann", "User,a%2Cb,%C3%84", "my%20realm"])
         #expect(IdentityHeaders.names.map { "\($0)" } == ["remote-user", "remote-groups", "remote-realm"])
     }
 
-    @Test func `CVE-2026-30851: for an anonymous user every field is set, and empty`() {
+    @Test func `CVE-2026-30851: for an anonymous user every field is set to an empty value`() {
         #expect(IdentityHeaders(nil).values == ["", "", ""])
     }
 
-    @Test func `no name can add a field or an entry of a list`() throws {
+    @Test func `no character of a name can add a field or a list entry`() throws {
         var random = Random(seed: 4)
         for _ in 0..<2000 {
             let text = String(decoding: random.bytes(random.below(20)), as: UTF8.self)

@@ -116,7 +116,7 @@ struct OriginalRequestTests {
     }
 
     @Test(arguments: ["get", "GET ", "G\u{0}", "", "GET1", "CONNECT", String(repeating: "A", count: 33)])
-    func `an invalid method, one longer than 32 bytes and CONNECT are refused`(method: String) {
+    func `an invalid method, a method longer than 32 bytes and CONNECT are refused`(method: String) {
         var caddy = Self.sent(.caddy)
         caddy.fields[0].value = method
         #expect(isRefused(caddy.read(.caddy)))
@@ -169,20 +169,20 @@ struct OriginalRequestTests {
     @Test(arguments: [
         "/auth/envoy", "/auth/envoyadmin", "/auth", "/", "/auth/envoy?x", "/auth//envoy/a", "http://h/auth/envoy/a",
     ])
-    func `a target of Envoy without the prefix and a path is refused`(target: String) {
+    func `a target from Envoy without the prefix or without a path is refused`(target: String) {
         var sent = Self.sent(.envoy)
         sent.target = target
         #expect(isRefused(sent.read(.envoy)))
     }
 
-    @Test func `a request of Envoy without a host is refused`() {
+    @Test func `a request from Envoy without a host is refused`() {
         var sent = Self.sent(.envoy)
         sent.host = nil
         #expect(isRefused(sent.read(.envoy)))
     }
 
     @Test(arguments: [ForwardAuthProxy.nginx, .caddy, .traefik, .haproxy])
-    func `query, host and method of the proxy's own request are not used`(flavour: ForwardAuthProxy) {
+    func `query, host and method of the forward-auth request itself are not used`(flavour: ForwardAuthProxy) {
         var sent = Self.sent(flavour)
         let plain = sent.read(flavour)
         sent.target = "/auth?x-forwarded-uri=/public&rd=https://evil.example#"
@@ -215,7 +215,7 @@ struct OriginalRequestTests {
     }
 
     @Test(arguments: ForwardAuthProxy.allCases)
-    func `an accepted target and host are read again to the same values`(flavour: ForwardAuthProxy) {
+    func `reading the URL of an accepted request returns the same target and host`(flavour: ForwardAuthProxy) {
         var random = Random(seed: 21)
         let pieces = [
             "/", "a", "%2f", "%61", "..", "?", "#", ";", "\\", "@", ":", " ", "é", "\u{0}", "//", "https://", "b.c",

@@ -9,11 +9,11 @@ import Testing
 @testable import Sessions
 @testable import SignIn
 
-/// The modules of a login log out when its session ends.
+/// When a session ends, `logout` of the modules of its login is called.
 @Suite struct LogoutTests {
     private static let configuration = """
         default-realm ward;
-        login ward { NotingLoginModule required; }
+        login ward { RecordingLoginModule required; }
         realm ward { class WardRealm; jaas-context ward; }
         server { listen 127.0.0.1:0; sessions { per-user 2; } }
         protect / { auth form; require any; }
@@ -27,7 +27,7 @@ import Testing
 
     init() throws {
         let text = Self.configuration.replacing("required;", with: "required key=\"\(key)\";")
-        let kind = RealmKind(WardRealm.self, modules: NotingLoginModule.self)
+        let kind = RealmKind(WardRealm.self, modules: RecordingLoginModule.self)
         server = try TestServer(text, store: store, clock: clock, kinds: [kind])
         client = TestClient(server)
     }
@@ -37,26 +37,26 @@ import Testing
         #expect(try await client.signIn(name).location == "/account")
     }
 
-    /// The users whose logouts have run when the queue is empty.
+    /// Runs all logouts in the queue, and returns the names of their users.
     private func logouts() async throws -> [String] {
-        NotingLoginModule.meanwhile(key) {}
-        // Logouts run in order, `maximumConcurrent` at a time: when that many of the last ones are held, all others are
+        RecordingLoginModule.setLoginAction(key) {}
+        // Logouts run in order, `maximumConcurrent` at a time. When the last `width` logouts are running, all others are
         // done.
         for number in 0..<LogoutQueue.maximumConcurrent { try await signIn("last\(number)", at: TestClient(server)) }
         server.sessions.end(.administrator) { $0.user.username.text.hasPrefix("last") }
         let task = Task { await server.state.logouts.run() }
-        await NotingLoginModule.untilHeld(key)
+        await RecordingLoginModule.untilHeld(key)
         task.cancel()
         await task.value
-        return NotingLoginModule.names(key)
+        return RecordingLoginModule.names(key)
     }
 
-    @Test func `the end of a session, for any cause, calls the modules' logout once`() async throws {
+    @Test func `logout of the modules is called once when a session ends for any reason`() async throws {
         try await signIn("ann")
         #expect(try await client.fetch("DELETE", "/session").status == 204)
         #expect(try await client.fetch("DELETE", "/session").status == 404)
         try await signIn("bob")
-        // Replaces the session of bob.
+        // This sign-in ends the session of bob.
         try await signIn("cyd")
         server.sessions.end(.administrator) { $0.user.username.text == "cyd" }
         server.sessions.end(.userChanged) { $0.user.username.text == "cyd" }
@@ -66,66 +66,66 @@ import Testing
         #expect(try await logouts().sorted() == ["ann", "bob", "cyd", "dan", "dan", "dan"])
     }
 
-    @Test func `a login without a session calls the modules' logout, too`() async throws {
-        NotingLoginModule.meanwhile(key) { [server] in server.sessions.end(.userChanged) { _ in true } }
+    @Test func `logout of the modules is also called for a login that gets no session`() async throws {
+        RecordingLoginModule.setLoginAction(key) { [server] in server.sessions.end(.userChanged) { _ in true } }
         #expect(try await client.signIn("ann").location != "/account")
         #expect(client[TestClient.session] == nil)
         #expect(try await logouts() == ["ann"])
     }
 
-    @Test func `a login whose session ends while it cannot be stored calls the modules' logout once`() async throws {
+    @Test func `logout of the modules is called once if a session ends while the store fails`() async throws {
         for _ in 0..<2 { try await signIn("dan", at: TestClient(server)) }
-        // The third session ends the first; that end cannot be stored, and meanwhile an administrator ends all.
+        // The third session ends the first session. The store fails then, and an administrator ends all sessions.
         store.whenRemoving { [server, store] in
-            store.fails(true)
+            store.setFailing(true)
             server.sessions.end(.administrator) { _ in true }
         }
         #expect(try await client.signIn("dan").location != "/account")
         #expect(server.sessions.count == 0)
         store.whenRemoving(nil)
-        store.fails(false)
+        store.setFailing(false)
         #expect(try await logouts() == ["dan", "dan", "dan"])
     }
 
-    @Test func `signing out does not wait for modules, and a stuck module delays no other`() async throws {
+    @Test func `a sign-out does not wait for modules, and a stuck module does not delay other logouts`() async throws {
         try await signIn("stuck")
         try await signIn("ann", at: TestClient(server))
         let task = Task { await server.state.logouts.run() }
         #expect(try await client.fetch("DELETE", "/session").status == 204)
         server.sessions.end(.administrator) { _ in true }
-        await NotingLoginModule.until(1, key)
-        #expect(NotingLoginModule.names(key) == ["ann"])
+        await RecordingLoginModule.waitForLogouts(1, key: key)
+        #expect(RecordingLoginModule.names(key) == ["ann"])
         await clock.untilAsleep(1)
         clock.advance(by: LogoutQueue.deadline)
-        await server.log.until("the modules did not answer within")
+        await server.log.waitForLine(containing: "the modules did not answer within")
         task.cancel()
         await task.value
         #expect(server.log.text.contains("a logout has failed"))
     }
 
-    @Test func `a server that stops does not wait for a module that is stuck`() async throws {
+    @Test func `a stopping server does not wait for a stuck module`() async throws {
         try await signIn("stuck")
         server.sessions.end(.administrator) { _ in true }
         let task = Task { await server.state.logouts.run() }
         await clock.untilAsleep(1)
         task.cancel()
         await task.value
-        #expect(NotingLoginModule.names(key).isEmpty)
+        #expect(RecordingLoginModule.names(key).isEmpty)
     }
 
     @Test func `a failed logout of a module is logged`() async throws {
         try await signIn("broken")
         server.sessions.end(.administrator) { _ in true }
         let task = Task { await server.state.logouts.run() }
-        await server.log.until("cannot log out")
+        await server.log.waitForLine(containing: "cannot log out")
         task.cancel()
         await task.value
         #expect(server.log.text.contains("cannot log out"))
     }
 
-    @Test func `when too many logouts wait further ones are dropped, with one line in the log`() async throws {
+    @Test func `if too many logouts wait, further logouts are dropped, with one line in the log`() async throws {
         let queue = LogoutQueue(capacity: 2, clock: clock, logger: server.log.logger)
-        let stack = LoginStack(name: "s", [.init(NotingLoginModule(key), .required)], clock: clock)
+        let stack = LoginStack(name: "s", [.init(RecordingLoginModule(key), .required)], clock: clock)
         for _ in 0..<4 {
             let request = LoginRequest(realm: "ward", username: try Username("ann"))
             queue.add(await stack.login(request, asking: PreparedConversation(password: Secret(utf8: "x"))).identity)
@@ -133,10 +133,10 @@ import Testing
         queue.add(nil)
         #expect(server.log.text.split(separator: "\n").count { $0.contains("too many logouts are waiting") } == 1)
         let task = Task { await queue.run() }
-        await NotingLoginModule.until(2, key)
+        await RecordingLoginModule.waitForLogouts(2, key: key)
         task.cancel()
         await task.value
-        #expect(NotingLoginModule.names(key) == ["ann", "ann"])
+        #expect(RecordingLoginModule.names(key) == ["ann", "ann"])
     }
 }
 
@@ -148,20 +148,22 @@ private struct WardRealm: Realm {
     init(_ properties: RealmProperties) throws(BadRealm) { jaasContext = try properties.jaasContext }
 }
 
-/// Accepts every user and notes logouts: that of `stuck` never returns, that of `broken` fails, and those of names that
-/// begin with `last` wait for each other and are not noted.
-private struct NotingLoginModule: LoginModule {
+/// Accepts every user and records logouts.
+///
+/// The logout of `stuck` never returns, and the logout of `broken` fails. Logouts of users whose names begin with `last`
+/// wait until `LogoutQueue.width` of them are running. They are not recorded.
+private struct RecordingLoginModule: LoginModule {
     static let options: PropertySchema = [.string("key", default: "")]
 
-    private struct Notes {
+    private struct Records {
         var names: [String] = []
         var waiting: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
-        var meanwhile: (@Sendable () -> Void)?
+        var loginAction: (@Sendable () -> Void)?
         var held: [CheckedContinuation<Void, Never>] = []
-        var holder: CheckedContinuation<Void, Never>?
+        var waiterForHeld: CheckedContinuation<Void, Never>?
     }
 
-    private static let notes = Mutex<[String: Notes]>([:])
+    private static let records = Mutex<[String: Records]>([:])
     private let key: String
 
     init(realm: any Realm, options: ModuleOptions) throws(BadModule) {
@@ -170,54 +172,54 @@ private struct NotingLoginModule: LoginModule {
 
     init(_ key: String) { self.key = key }
 
-    static func names(_ key: String) -> [String] { notes.withLock { $0[key]?.names ?? [] } }
+    static func names(_ key: String) -> [String] { records.withLock { $0[key]?.names ?? [] } }
 
-    static func meanwhile(_ key: String, _ body: @escaping @Sendable () -> Void) {
-        notes.withLock { $0[key, default: Notes()].meanwhile = body }
+    static func setLoginAction(_ key: String, _ body: @escaping @Sendable () -> Void) {
+        records.withLock { $0[key, default: Records()].loginAction = body }
     }
 
-    static func until(_ count: Int, _ key: String) async {
+    static func waitForLogouts(_ count: Int, key: String) async {
         await withCheckedContinuation { continuation in
-            let isThere = notes.withLock { notes in
-                guard notes[key, default: Notes()].names.count < count else { return true }
-                notes[key, default: Notes()].waiting.append((count, continuation))
+            let isReached = records.withLock { records in
+                guard records[key, default: Records()].names.count < count else { return true }
+                records[key, default: Records()].waiting.append((count, continuation))
                 return false
             }
-            if isThere { continuation.resume() }
+            if isReached { continuation.resume() }
         }
     }
 
     /// Waits until `LogoutQueue.maximumConcurrent` logouts are held, and releases them.
     static func untilHeld(_ key: String) async {
         await withCheckedContinuation { continuation in
-            let isThere = notes.withLock { notes in
-                guard notes[key, default: Notes()].held.count < LogoutQueue.maximumConcurrent else { return true }
-                notes[key, default: Notes()].holder = continuation
+            let isReached = records.withLock { records in
+                guard records[key, default: Records()].held.count < LogoutQueue.maximumConcurrent else { return true }
+                records[key, default: Records()].waiterForHeld = continuation
                 return false
             }
-            if isThere { continuation.resume() }
+            if isReached { continuation.resume() }
         }
-        let held = notes.withLock { notes in
-            defer { notes[key]?.held = [] }
-            return notes[key]?.held ?? []
+        let held = records.withLock { records in
+            defer { records[key]?.held = [] }
+            return records[key]?.held ?? []
         }
         held.forEach { $0.resume() }
     }
 
     private static func hold(_ key: String) async {
         await withCheckedContinuation { continuation in
-            let holder = notes.withLock { notes -> CheckedContinuation<Void, Never>? in
-                notes[key, default: Notes()].held.append(continuation)
-                guard notes[key]?.held.count == LogoutQueue.maximumConcurrent else { return nil }
-                defer { notes[key]?.holder = nil }
-                return notes[key]?.holder
+            let waiterForHeld = records.withLock { records -> CheckedContinuation<Void, Never>? in
+                records[key, default: Records()].held.append(continuation)
+                guard records[key]?.held.count == LogoutQueue.maximumConcurrent else { return nil }
+                defer { records[key]?.waiterForHeld = nil }
+                return records[key]?.waiterForHeld
             }
-            holder?.resume()
+            waiterForHeld?.resume()
         }
     }
 
     func authenticateUser(_ attempt: LoginAttempt) async throws(LoginFault) -> Verdict {
-        Self.notes.withLock { $0[key]?.meanwhile }?()
+        Self.records.withLock { $0[key]?.loginAction }?()
         return attempt.commit(groups: ["Staff"])
     }
 
@@ -229,14 +231,14 @@ private struct NotingLoginModule: LoginModule {
             return .done
         }
         if name == "stuck" { await withCheckedContinuation { (_: CheckedContinuation<Void, Never>) in } }
-        let woken = Self.notes.withLock { notes in
-            notes[key, default: Notes()].names.append(name)
-            let count = notes[key]?.names.count ?? 0
-            let woken = notes[key]?.waiting.filter { $0.count <= count } ?? []
-            notes[key]?.waiting.removeAll { $0.count <= count }
-            return woken
+        let satisfied = Self.records.withLock { records in
+            records[key, default: Records()].names.append(name)
+            let count = records[key]?.names.count ?? 0
+            let satisfied = records[key]?.waiting.filter { $0.count <= count } ?? []
+            records[key]?.waiting.removeAll { $0.count <= count }
+            return satisfied
         }
-        woken.forEach { $0.continuation.resume() }
+        satisfied.forEach { $0.continuation.resume() }
         return .done
     }
 }

@@ -18,7 +18,7 @@ import Testing
         client = TestClient(server)
     }
 
-    private func begin(_ name: String = "zed", at client: TestClient? = nil) async throws -> Answered {
+    private func begin(_ name: String = "zed", at client: TestClient? = nil) async throws -> ParsedResponse {
         try await (client ?? self.client).fetch(
             "POST",
             "/session",
@@ -26,7 +26,7 @@ import Testing
         )
     }
 
-    @Test func `a session is begun, shown, refreshed and ended`() async throws {
+    @Test func `the API begins, shows, refreshes and ends a session`() async throws {
         let begun = try await begin()
         #expect(begun.status == 201)
         #expect(begun["content-type"] == "application/json")
@@ -39,7 +39,7 @@ import Testing
         clock.advance(by: .seconds(100))
         let shown = try await client.fetch("GET", "/session")
         #expect(shown.status == 200 && shown.json("id") == id)
-        // Reading the session is not activity, refreshing it is.
+        // Refreshing a session extends its idle time. Reading it does not.
         #expect(shown.json("idle_expires_at") == "1800002800")
         #expect(shown.json("now") == "1800001100")
         let refreshed = try await client.fetch("POST", "/session/refresh")
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func `a further question is returned as JSON, and answered in a further request`() async throws {
+    @Test func `a further question is returned as JSON, and the next request contains the answer`() async throws {
         let begun = try await client.fetch(
             "POST",
             "/session",
@@ -93,7 +93,7 @@ import Testing
         let answer = try await client.fetch("POST", "/session", json: down)
         #expect(answer.status == 503 && answer["retry-after"] != nil)
         let unknown = "{\"username\":\"zed\",\"password\":\"x\",\"realm\":\"nowhere\"}"
-        // The answer does not reveal whether the realm exists, and the session of the client stays.
+        // The answer does not reveal whether the realm exists. The session of the client does not end.
         _ = try await begin()
         #expect(try await client.fetch("POST", "/session", json: unknown).status == 401)
         #expect(try await client.fetch("GET", "/session").status == 200)
@@ -124,7 +124,7 @@ import Testing
         #expect(form.status == 201)
         for type in ["text/plain", "multipart/form-data; boundary=x", "application/xml"] {
             let body = "{\"username\":\"zed\",\"password\":\"x\"}"
-            #expect(try await client.ask("POST", "/session", ["Content-Type: \(type)"], body: body).status == 415)
+            #expect(try await client.send("POST", "/session", ["Content-Type: \(type)"], body: body).status == 415)
         }
     }
 
@@ -192,13 +192,13 @@ import Testing
             "__Host-gatehouse=\(token); __Host-gatehouse=\(token)", "__Host-gatehouse=\(token);__Host-gatehouse=x",
             "__Host-gatehouse=%\(token)", "__Host-gatehouse =\(token)", String(repeating: "A", count: 43),
         ] {
-            #expect(try await client.ask("GET", "/welcome", fetch + ["Cookie: \(cookie)"]).status == 401, "\(cookie)")
+            #expect(try await client.send("GET", "/welcome", fetch + ["Cookie: \(cookie)"]).status == 401, "\(cookie)")
         }
         let twice = fetch + ["Cookie: __Host-gatehouse=\(token)", "Cookie: __Host-gatehouse=\(token)"]
-        #expect(try await client.ask("GET", "/welcome", twice).status == 401)
+        #expect(try await client.send("GET", "/welcome", twice).status == 401)
         #expect(server.log.text.contains("session-cookie-repeated"))
         let good = fetch + ["Cookie: a=b; __Host-gatehouse=\(token)", "Cookie: c=d"]
-        #expect(try await client.ask("GET", "/welcome", good).status == 200)
+        #expect(try await client.send("GET", "/welcome", good).status == 200)
     }
 
     @Test func `an event stream ends with its session, or is refused if the session has ended`() async throws {
@@ -210,7 +210,7 @@ import Testing
         let server = server
         let client = client
         async let stream = client.fetch("GET", "/session/events")
-        // The stream repeats earlier events, so the order does not matter.
+        // The stream first sends earlier events, so the message may be sent before or after the stream begins.
         server.sessions.send("Hello <you>", to: session)
         try await server.sessions.end(session, cause: .administrator)
         let answer = try await stream

@@ -8,7 +8,7 @@ import Testing
 
 @testable import SignIn
 
-/// A session belongs to the host whose cookie it is.
+/// A session is valid only at the host where it began.
 @Suite struct SessionHostTests {
     private static let configuration = """
         default-realm town;
@@ -25,14 +25,14 @@ import Testing
 
     init() throws { server = try TestServer(Self.configuration, clock: clock) }
 
-    /// A client that has signed in at a host, and its token.
+    /// Returns a client that has signed in at a host, and its token.
     private func signedIn(at host: String) async throws -> (client: TestClient, token: String) {
         let client = TestClient(server, at: host)
         #expect(try await client.signIn("zed").location == "/account")
         return (client, try #require(client[TestClient.session]))
     }
 
-    /// A client at another host with a stolen token.
+    /// Returns a client at another host with a stolen token.
     private func thief(_ token: String, at host: String) -> TestClient {
         let thief = TestClient(server, at: host)
         thief[TestClient.session] = token
@@ -59,7 +59,7 @@ import Testing
         let ended = try await thief.post("/account/end", [("csrf", csrf), ("others", "all")])
         #expect(ended.location?.hasPrefix("/sign-in") == true)
         thief[TestClient.session] = token
-        // A sign-in at the other host ends no session at this one.
+        // A sign-in at the other host does not end the session at this host.
         #expect(try await thief.signIn("zoe").location == "/account")
         let shown = try await client.fetch("GET", "/session")
         #expect(shown.json("user") == "zed")
@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test(arguments: ["app.example", "APP.Example", "app.example.", "app.example:8443", "App.Example.:443"])
-    func `hosts are compared without case, trailing dot and port`(host: String) async throws {
+    func `case, a trailing dot and the port are ignored when hosts are compared`(host: String) async throws {
         let (_, token) = try await signedIn(at: "app.example")
         #expect(try await thief(token, at: host).get("/welcome").status == 200)
         let (_, other) = try await signedIn(at: host)
@@ -78,12 +78,12 @@ import Testing
         let (client, token) = try await signedIn(at: "app.example")
         for fields in ["", "Host: \r\n", "Host: app.example@x\r\n"] {
             let request = "GET /welcome HTTP/1.0\r\n\(fields)Cookie: \(TestClient.session)=\(token)\r\n\r\n"
-            let answer = try Answered(try await server.bytes(request))
+            let answer = try ParsedResponse(try await server.bytes(request))
             #expect([400, 401].contains(answer.status), "\(fields)")
         }
         let body = "{\"username\":\"zed\",\"password\":\"x\"}"
         let fields = "Content-Type: application/json\r\nContent-Length: \(body.utf8.count)"
-        let begun = try Answered(try await server.bytes("POST /session HTTP/1.0\r\n\(fields)\r\n\r\n\(body)"))
+        let begun = try ParsedResponse(try await server.bytes("POST /session HTTP/1.0\r\n\(fields)\r\n\r\n\(body)"))
         #expect(begun.status == 400)
         #expect(begun.all("set-cookie").isEmpty)
         #expect(try await client.get("/welcome").status == 200)
@@ -91,7 +91,7 @@ import Testing
     }
 
     @Test(arguments: ["nginx", "caddy", "traefik", "haproxy", "envoy"])
-    func `behind a proxy the host of the original request counts`(flavour: String) async throws {
+    func `behind a proxy the host of a session is the host of the original request`(flavour: String) async throws {
         let (_, token) = try await signedIn(at: "app.example")
         for (host, status) in [("app.example", 200), ("APP.example.:443", 200), ("www.example", 401)] {
             var fields = ["X-Forwarded-For: 192.0.2.1", "Cookie: \(TestClient.session)=\(token)"]
@@ -108,7 +108,7 @@ import Testing
                 ]
             }
             let text = (["Host: \(own)"] + fields).joined(separator: "\r\n")
-            let answer = try Answered(
+            let answer = try ParsedResponse(
                 try await server.bytes("GET \(target) HTTP/1.1\r\n\(text)\r\n\r\n", from: "10.0.0.1")
             )
             #expect(answer.status == status, "\(host)")
@@ -130,7 +130,7 @@ import Testing
         _ = try await other.post("/sign-in/step", answers)
         #expect(other[TestClient.session] == nil)
         #expect(try await client.post("/sign-in/step", answers).location == "/account")
-        // A sign-in page of one host does not sign in at another.
+        // The form of a sign-in page cannot be sent to another host.
         let ticket = try #require(try await client.get("/sign-in").input("ticket"))
         other[TestClient.signIn] = client[TestClient.signIn]
         let fields = [("ticket", ticket), ("username", "zed"), ("password", "x")]
@@ -147,7 +147,7 @@ import Testing
         #expect(!server.log.text.contains(token))
     }
 
-    @Test func `a user sees where all sessions are, and ends those of other hosts`() async throws {
+    @Test func `a user can list and end the sessions at other hosts`() async throws {
         let (client, _) = try await signedIn(at: "app.example")
         let (other, _) = try await signedIn(at: "www.example")
         let list = try await client.fetch("GET", "/sessions").body

@@ -39,7 +39,9 @@ import Testing
         client = TestClient(server)
     }
 
-    @Test func `after signing in the user is redirected to the requested page, which the session opens`() async throws {
+    @Test func `after a sign-in the user is redirected to the requested page, and the session gives access to it`()
+        async throws
+    {
         let sent = try await client.get("/welcome?a=1&b=%C3%A9")
         #expect(sent.status == 302)
         let page = try #require(sent.location)
@@ -59,12 +61,12 @@ import Testing
         #expect(welcome["vary"]?.contains("Cookie") == true)
     }
 
-    @Test func `without a return target the account page follows a sign-in`() async throws {
+    @Test func `after a sign-in without a return target the user is redirected to the account page`() async throws {
         #expect(try await client.signIn("zed").location == "/account")
         #expect(try await client.get("/account").body.contains("this session"))
     }
 
-    @Test func `every refused sign-in shows the same message, and keeps the user name`() async throws {
+    @Test func `every refused sign-in shows the same message and the typed user name`() async throws {
         var shown: Set<String> = []
         for (name, password) in [("bob", "x"), ("nobody", "y"), ("bob", String(repeating: "p", count: 300))] {
             let answer = try await client.signIn(name, password, at: "/sign-in?return=/zed")
@@ -87,17 +89,17 @@ import Testing
         #expect(again.location == "/zed")
     }
 
-    @Test func `invalid user names are refused like wrong ones`() async throws {
+    @Test func `an invalid user name gets the same answer as a wrong name`() async throws {
         for name in ["", " zed", "z\ned", "z\u{7}ed", String(repeating: "z", count: 2000)] {
             let answer = try await client.signIn(name)
             #expect(answer.status == 303)
             #expect(try await client.follow(answer).body.contains("Invalid credentials."))
         }
-        // Bytes that are not UTF-8 are not a name either.
+        // Bytes that are not UTF-8 are not a user name.
         let ticket = try #require(try await client.get("/sign-in").input("ticket"))
         let body = "ticket=\(ticket)&username=z%FF&password=x"
         let fields = ["Content-Type: application/x-www-form-urlencoded", "Sec-Fetch-Site: same-origin"]
-        let answer = try await client.ask("POST", "/sign-in", fields, body: body)
+        let answer = try await client.send("POST", "/sign-in", fields, body: body)
         #expect(answer.status == 303 && client[TestClient.session] == nil)
     }
 
@@ -108,7 +110,7 @@ import Testing
         #expect(client[TestClient.session] == nil)
     }
 
-    @Test func `a second question of a stack is a second page, and only the right answer signs in`() async throws {
+    @Test func `a second question is a second page, and only the right answer signs the user in`() async throws {
         let answer = try await client.signIn("tom", at: "/sign-in?return=/twice")
         #expect(answer.location == "/sign-in/step")
         #expect(client[TestClient.session] == nil)
@@ -126,7 +128,7 @@ import Testing
         #expect(server.state.pendingLogins.count == 0)
     }
 
-    @Test func `CVE-2026-49443: an empty second answer is a wrong one`() async throws {
+    @Test func `CVE-2026-49443: an empty second answer is a wrong answer`() async throws {
         for form in [[], [("answer-0", "")], [("answer-1", "123456")], [("answer-0", "654321")]] as [[(String, String)]]
         {
             _ = try await client.signIn("tom", at: "/sign-in?return=/twice")
@@ -167,32 +169,32 @@ import Testing
         #expect(client[TestClient.session] == nil)
     }
 
-    @Test func `of several realms the first that accepts decides`() async throws {
+    @Test func `the first of several realms that accepts the login decides`() async throws {
         #expect(try await client.signIn("zoe", at: "/sign-in?return=/both").location == "/sign-in/step")
         let number = try #require(try await client.get("/sign-in/step").input("number"))
-        // The first realm refuses zoe, whatever the code; the second accepts her.
+        // The first realm refuses zoe with any code. The second realm accepts zoe.
         let answer = try await client.post("/sign-in/step", [("number", number), ("answer-0", "0")])
         #expect(answer.location == "/both")
         #expect(try await client.get("/both").body.contains("<dd>town</dd>"))
     }
 
-    @Test func `of several realms the first that accepts decides for Basic, too`() async throws {
+    @Test func `the first of several realms that accepts Basic credentials decides`() async throws {
         for (credentials, status) in [("em9lOng=", 200), ("em9lOng=", 200), ("dG9tOng=", 401), ("Ym9iOng=", 401)] {
-            let answer = try await client.ask("GET", "/either", ["Authorization: Basic \(credentials)"])
+            let answer = try await client.send("GET", "/either", ["Authorization: Basic \(credentials)"])
             #expect(answer.status == status)
             #expect(status == 401 || answer.body == "Welcome zoe\n")
             #expect(answer.all("www-authenticate").count == (status == 401 ? 1 : 0))
         }
     }
 
-    @Test func `a session of a realm or user that the rule does not allow is denied`() async throws {
+    @Test func `a session is denied if the rule does not allow its realm or its user`() async throws {
         _ = try await client.signIn("zoe")
         #expect(try await client.get("/zed").status == 403)
         #expect(try await client.get("/twice").status == 302)
         #expect(try await client.get("/zed")["www-authenticate"] == nil)
     }
 
-    @Test func `CVE-2026-34454: a sign-in attempt, also a refused one, ends the browser's session`() async throws {
+    @Test func `CVE-2026-34454: an accepted or refused sign-in ends the session of the browser`() async throws {
         _ = try await client.signIn("zed")
         let before = try #require(client[TestClient.session])
         _ = try await client.signIn("bob")
@@ -201,7 +203,7 @@ import Testing
         #expect(server.sessions.count == 0)
     }
 
-    @Test func `a new sign-in has a new session, also for the same user`() async throws {
+    @Test func `every sign-in begins a new session, even for the same user`() async throws {
         _ = try await client.signIn("zed")
         let first = client[TestClient.session]
         _ = try await client.signIn("zed")
@@ -209,7 +211,7 @@ import Testing
         #expect(server.sessions.count == 1)
     }
 
-    @Test func `a page that is sent twice begins one session`() async throws {
+    @Test func `a form that is sent twice begins one session`() async throws {
         let ticket = try #require(try await client.get("/sign-in").input("ticket"))
         let page = client[TestClient.signIn]
         let form = [("ticket", ticket), ("username", "zed"), ("password", "x")]
@@ -248,7 +250,7 @@ import Testing
         #expect(client[TestClient.session] == nil)
         #expect(try await client.follow(answer).body.contains("You have signed out."))
         let thief = TestClient(server)
-        // CVE-2024-21492: a session is over once the page reports it.
+        // CVE-2024-21492: the session has ended when the page reports it.
         thief[TestClient.session] = stolen
         #expect(try await thief.get("/welcome").status == 302)
     }
@@ -280,12 +282,12 @@ import Testing
         #expect(try await client.post("/account/end", [("csrf", csrf), ("others", "all")], fields).status == 403)
         let json = ["Content-Type: application/json"] + fields
         let body = "{\"username\":\"zoe\",\"password\":\"x\"}"
-        #expect(try await client.ask("POST", "/session", json, body: body).status == 403)
-        #expect(try await client.ask("DELETE", "/session", fields).status == 403)
+        #expect(try await client.send("POST", "/session", json, body: body).status == 403)
+        #expect(try await client.send("DELETE", "/session", fields).status == 403)
         #expect(try await client.get("/welcome").status == 200)
     }
 
-    @Test func `X-Forwarded-Host counts only from trusted proxies, and only if the setting is on`() async throws {
+    @Test func `X-Forwarded-Host is used only from trusted proxies, and only if the setting is on`() async throws {
         func server(_ setting: String) throws -> TestServer {
             let listen = "listen 127.0.0.1:0; trusted-proxies 10.0.0.0/8; \(setting)"
             return try TestServer(Self.configuration.replacing("listen 127.0.0.1:0;", with: listen))
@@ -300,7 +302,7 @@ import Testing
         }
     }
 
-    @Test func `sign-ins and refusals are logged even if requests are not`() async throws {
+    @Test func `sign-ins and refusals are logged even if the access log is off`() async throws {
         _ = try await client.signIn("zed")
         _ = try await client.signIn("bob")
         let log = server.log.text
@@ -308,7 +310,7 @@ import Testing
         #expect(log.contains("a sign-in was refused: wrong-credentials"))
     }
 
-    @Test func `a form of the same origin is accepted, with Origin, Sec-Fetch-Site or neither`() async throws {
+    @Test func `a form of the same origin is accepted with Origin, with Sec-Fetch-Site or without both`() async throws {
         for fields in [
             ["Origin: https://house.example"], ["Origin: https://HOUSE.example:443"], ["Sec-Fetch-Site: same-origin"],
             ["Sec-Fetch-Site: none"], ["Accept: */*"],
@@ -318,7 +320,7 @@ import Testing
         }
     }
 
-    @Test func `a ticket of another browser, an altered or expired one, or one without its cookie is refused`()
+    @Test func `a ticket that is altered, expired, without its cookie or of another browser is refused`()
         async throws
     {
         let ticket = try #require(try await client.get("/sign-in").input("ticket"))
@@ -355,7 +357,7 @@ import Testing
         ("/welcome?next=https://evil.example/", "/welcome?next=https://evil.example/"),
         ("https://app.example/x?y", "https://app.example/x?y"), ("https://house.example/zed", "/zed"),
     ])
-    func `paths of the own host and allowed origins are valid return targets`(
+    func `paths of the same host and URLs of allowed origins are valid return targets`(
         target: String,
         place: String
     ) async throws {
@@ -364,7 +366,7 @@ import Testing
     }
 
     @Test
-    func `a navigation is redirected to the sign-in page, a script gets 401, a rule with basic first offers Basic`()
+    func `a navigation is redirected, a script gets 401, and a rule with basic first gets a Basic challenge`()
         async throws
     {
         let cases: [([String], Int)] = [
@@ -374,18 +376,18 @@ import Testing
             (["Sec-Fetch-Mode: websocket"], 401), (["Accept: text/html", "X-Requested-With: XMLHttpRequest"], 401),
         ]
         for (fields, status) in cases {
-            let answer = try await client.ask("GET", "/welcome", fields)
+            let answer = try await client.send("GET", "/welcome", fields)
             #expect(answer.status == status, "\(fields)")
             let challenges = answer.all("www-authenticate")
-            // For Basic a browser would open a dialog over the page whose script sent the request.
+            // After a Basic challenge, the browser would open a dialog over the page of the script.
             let isScript = fields.contains { $0.hasPrefix("Sec-Fetch") || $0.hasPrefix("X-Requested") }
             #expect(challenges.count == (status == 401 ? isScript ? 1 : 2 : 0), "\(fields)")
             #expect(status != 401 || challenges[0].hasPrefix("Cookie "))
             #expect(answer.location == (status == 302 ? "/sign-in?return=/welcome" : nil))
         }
-        #expect(try await client.ask("POST", "/welcome", ["Accept: text/html"], body: "x").status == 303)
-        #expect(try await client.ask("HEAD", "/welcome", ["Accept: text/html"]).status == 302)
-        let basic = try await client.ask("GET", "/basic", ["Accept: text/html", "Sec-Fetch-Mode: navigate"])
+        #expect(try await client.send("POST", "/welcome", ["Accept: text/html"], body: "x").status == 303)
+        #expect(try await client.send("HEAD", "/welcome", ["Accept: text/html"]).status == 302)
+        let basic = try await client.send("GET", "/basic", ["Accept: text/html", "Sec-Fetch-Mode: navigate"])
         #expect(basic.status == 401)
         #expect(basic.all("www-authenticate").first?.hasPrefix("Basic ") == true)
         #expect(basic.body.contains("href=\"/sign-in\""))
@@ -394,16 +396,16 @@ import Testing
     @Test(arguments: ["POST", "PUT", "DELETE", "get", "TRACE"])
     func `pages accept only their methods, and list them in Allow`(method: String) async throws {
         for target in ["/account", "/session/events", "/sessions"] {
-            let answer = try await client.ask(method, target)
+            let answer = try await client.send(method, target)
             #expect(answer.status == 405)
             #expect(answer["allow"] == "GET, HEAD")
         }
     }
 
-    @Test func `the answer to HEAD is that to GET without its body`() async throws {
+    @Test func `the answer to HEAD is the answer to GET without the body`() async throws {
         for target in ["/sign-in", "/style.css", "/session.js", "/account"] {
             let (get, head) = (
-                try await client.get(target), try await client.ask("HEAD", target, ["Accept: text/html"])
+                try await client.get(target), try await client.send("HEAD", target, ["Accept: text/html"])
             )
             #expect(head.status == get.status && head.body.isEmpty && !get.body.isEmpty)
             #expect(head["content-length"] == get["content-length"])
@@ -414,11 +416,11 @@ import Testing
         _ = try await client.get("/sign-in")
         let type = "Content-Type: application/x-www-form-urlencoded"
         let large = String(repeating: "a", count: 40_000)
-        #expect(try await client.ask("POST", "/sign-in", [type], body: large).status == 413)
-        #expect(try await client.ask("POST", "/sign-in", ["Content-Type: text/plain"], body: "a=b").status == 415)
-        #expect(try await client.ask("POST", "/sign-in", [], body: "a=b").status == 415)
+        #expect(try await client.send("POST", "/sign-in", [type], body: large).status == 413)
+        #expect(try await client.send("POST", "/sign-in", ["Content-Type: text/plain"], body: "a=b").status == 415)
+        #expect(try await client.send("POST", "/sign-in", [], body: "a=b").status == 415)
         for body in ["ticket=%", "ticket=a&ticket=b", "%FF=1", "a=%00"] {
-            #expect(try await client.ask("POST", "/sign-in", [type], body: body).status == 400, "\(body)")
+            #expect(try await client.send("POST", "/sign-in", [type], body: body).status == 400, "\(body)")
         }
     }
 
@@ -438,7 +440,7 @@ import Testing
         #expect(!(try await client.follow(refused)).body.contains("<img"))
     }
 
-    @Test func `CVE-2026-33544: concurrent sign-ins get their own identities`() async throws {
+    @Test func `CVE-2026-33544: each of several concurrent sign-ins gets the identity of its own user`() async throws {
         let server = server
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<40 {
@@ -463,7 +465,7 @@ import Testing
         _ = try await client.get("/welcome?secret=query")
         _ = try await client.signIn("tom", "battery-staple", at: "/sign-in?return=/twice")
         _ = try await client.post("/sign-in/step", [("number", "1"), ("answer-0", "123456")])
-        _ = try await client.ask("GET", "/welcome", ["Authorization: Basic emVkOnN3b3JkZmlzaA=="])
+        _ = try await client.send("GET", "/welcome", ["Authorization: Basic emVkOnN3b3JkZmlzaA=="])
         let text = server.log.text
         #expect(text.contains("\"zed\"@\"town\""))
         for secret in ["correct-horse", "battery-staple", "123456", token, "emVkOnN3b3JkZmlzaA", "swordfish", "query"] {
@@ -471,7 +473,7 @@ import Testing
         }
     }
 
-    @Test func `a reload during a sign-in makes the user begin again`() async throws {
+    @Test func `after a reload during a sign-in the user has to begin again`() async throws {
         _ = try await client.signIn("tom", at: "/sign-in?return=/twice")
         let number = try #require(try await client.get("/sign-in/step").input("number"))
         server.state.countReload()

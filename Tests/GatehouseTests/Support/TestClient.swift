@@ -9,7 +9,7 @@ import Testing
 @testable import SignIn
 
 /// A parsed response.
-struct Answered {
+struct ParsedResponse {
     let status: Int
     let fields: [(name: String, value: String)]
     let body: String
@@ -62,7 +62,7 @@ extension StringProtocol {
 final class TestClient: Sendable {
     let server: TestServer
     let peer: String
-    /// The host of its requests.
+    /// The host of the requests.
     let host: String
     private let jar = Mutex<[String: String]>([:])
 
@@ -75,25 +75,29 @@ final class TestClient: Sendable {
     static let session = "__Host-gatehouse"
     static let signIn = "__Host-gatehouse-sign-in"
 
-    /// The value of a cookie, which a test may set as if it were stolen.
+    /// The value of a cookie.
+    ///
+    /// A test may set it to the value of a stolen cookie.
     subscript(cookie: String) -> String? {
         get { jar.withLock { $0[cookie] } }
         set { jar.withLock { $0[cookie] = newValue } }
     }
 
-    /// Sends a request, by default as a browser that navigates to a page.
-    func ask(
+    /// Sends a request.
+    ///
+    /// The default fields are those of a navigation in a browser.
+    func send(
         _ method: String,
         _ target: String,
         _ fields: [String] = ["Sec-Fetch-Mode: navigate", "Sec-Fetch-Site: same-origin", "Accept: text/html"],
         body: String? = nil
-    ) async throws -> Answered {
+    ) async throws -> ParsedResponse {
         let cookies = jar.withLock { $0.sorted { $0.key < $1.key }.map { "\($0)=\($1)" }.joined(separator: "; ") }
         var request = "\(method) \(target) HTTP/1.1\r\nHost: \(host)\r\n"
         for field in fields { request += "\(field)\r\n" }
         if !cookies.isEmpty { request += "Cookie: \(cookies)\r\n" }
         if let body { request += "Content-Length: \(body.utf8.count)\r\n" }
-        let answer = try Answered(try await server.bytes(request + "\r\n" + (body ?? ""), from: peer))
+        let answer = try ParsedResponse(try await server.bytes(request + "\r\n" + (body ?? ""), from: peer))
         for cookie in answer.all("set-cookie") {
             let pair = cookie.prefix { $0 != ";" }.split(separator: "=", omittingEmptySubsequences: false)
             let (name, value) = (String(pair[0]), String(pair[1]))
@@ -102,15 +106,17 @@ final class TestClient: Sendable {
         return answer
     }
 
-    func get(_ target: String) async throws -> Answered { try await ask("GET", target) }
+    func get(_ target: String) async throws -> ParsedResponse { try await send("GET", target) }
 
     /// Follows a redirect.
-    func follow(_ answer: Answered) async throws -> Answered { try await get(try #require(answer.location)) }
+    func follow(_ answer: ParsedResponse) async throws -> ParsedResponse {
+        try await get(try #require(answer.location))
+    }
 
     /// Sends a request as a script of a page does.
-    func fetch(_ method: String, _ target: String, json: String? = nil) async throws -> Answered {
+    func fetch(_ method: String, _ target: String, json: String? = nil) async throws -> ParsedResponse {
         let type = json == nil ? [] : ["Content-Type: application/json"]
-        return try await ask(
+        return try await send(
             method,
             target,
             ["Sec-Fetch-Mode: cors", "Sec-Fetch-Site: same-origin"] + type,
@@ -119,10 +125,10 @@ final class TestClient: Sendable {
     }
 
     /// Sends a form.
-    func post(_ target: String, _ form: [(String, String)], _ fields: [String] = []) async throws -> Answered {
+    func post(_ target: String, _ form: [(String, String)], _ fields: [String] = []) async throws -> ParsedResponse {
         let body = form.map { "\($0)=\(PercentEncoding.encode($1))" }.joined(separator: "&")
         let usual = fields.isEmpty ? ["Sec-Fetch-Site: same-origin", "Accept: text/html"] : fields
-        return try await ask(
+        return try await send(
             "POST",
             target,
             usual + ["Content-Type: application/x-www-form-urlencoded"],
@@ -138,7 +144,7 @@ final class TestClient: Sendable {
         _ password: String = "x",
         at page: String = "/sign-in",
         _ fields: [String] = []
-    ) async throws -> Answered {
+    ) async throws -> ParsedResponse {
         let ticket = try #require(try await get(page).input("ticket"))
         let target = page.prefix { $0 != "?" }
         return try await post(

@@ -21,7 +21,9 @@ import Testing
 @testable import HTTPServer
 @testable import SignIn
 
-/// A server without sockets: a configuration, and requests that are answered as bytes.
+/// A server without sockets.
+///
+/// Requests and responses are passed as bytes.
 final class TestServer: Sendable {
     let configuration: Configuration
     let accessController: AccessController
@@ -39,8 +41,8 @@ final class TestServer: Sendable {
     ///   - clock: The clock of sessions and pages.
     ///   - lanes: The lanes that are used.
     ///   - throttle: The throttle of logins; nil for none.
-    ///   - kinds: Realms and modules besides those that are built in.
-    /// - Throws: If the configuration is invalid.
+    ///   - kinds: Further types of realms and modules, in addition to the built-in types.
+    /// - Throws: An error if the configuration is invalid.
     init(
         _ text: String,
         store: (any SessionStore)? = nil,
@@ -107,12 +109,12 @@ final class TestServer: Sendable {
             signIn: signIn,
             responses: PreparedResponses(ResponseRenderer(rules: configuration.rules, context: context)),
             proxies: TrustedProxies(settings.trustedProxies, setForwardedHost: settings.trustsForwardedHost),
-            log: AccessLog(log.logger, clock: SystemClock(), isOn: true),
+            log: AccessLog(log.logger, clock: SystemClock(), isEnabled: true),
             lanes: lanes
         )
     }
 
-    /// The bytes of the response to a request after which the client half-closes.
+    /// Sends a request, half-closes the connection, and returns the bytes of the response.
     func bytes(
         _ request: String,
         from peer: String = "127.0.0.1",
@@ -123,7 +125,7 @@ final class TestServer: Sendable {
         let channel = NIOAsyncTestingChannel(loop: eventLoop)
         try await eventLoop.executeInContext {
             channel.remoteAddress = try SocketAddress(ipAddress: peer, port: 1)
-            // The same time for every connection.
+            // All connections have the same time.
             let connections = ConnectionLoop(eventLoop, limits: HTTPLimits(), responder: responder) { 784_111_777 }
             connections.start()
             let handler = HTTP1Handler(connections, onError: { _, _ in }, onEnd: {})
@@ -140,7 +142,7 @@ final class TestServer: Sendable {
         channel.closeFuture.whenComplete { _ in isClosed.withLock { $0 = true } }
         let begin = ContinuousClock.now
         while !isClosed.withLock({ $0 }) {
-            // Never reached unless there is a defect.
+            // Only a defect makes the test wait this long.
             try #require(ContinuousClock.now - begin < .seconds(60), "\(request.debugDescription) is not answered")
             await eventLoop.run()
             await Task.yield()
@@ -148,54 +150,5 @@ final class TestServer: Sendable {
         var output = ""
         while let part = try await channel.readOutbound(as: ByteBuffer.self) { output += String(buffer: part) }
         return output
-    }
-}
-
-/// The lines that a server has logged.
-final class LogLines: Sendable {
-    private struct State {
-        var lines: [String] = []
-        var waiting: [(text: String, continuation: CheckedContinuation<Void, Never>)] = []
-    }
-
-    private let state = Mutex(State())
-
-    var text: String { state.withLock { $0.lines.joined(separator: "\n") } }
-
-    /// Waits for a line that contains `text`.
-    func until(_ text: String) async {
-        await withCheckedContinuation { continuation in
-            let isThere = state.withLock { state in
-                guard !state.lines.contains(where: { $0.contains(text) }) else { return true }
-                state.waiting.append((text, continuation))
-                return false
-            }
-            if isThere { continuation.resume() }
-        }
-    }
-
-    var logger: Logger { Logger(label: "test", factory: { _ in Handler(lines: self) }) }
-
-    fileprivate func add(_ line: String) {
-        let woken = state.withLock { state in
-            state.lines.append(line)
-            let woken = state.waiting.filter { line.contains($0.text) }
-            state.waiting.removeAll { line.contains($0.text) }
-            return woken
-        }
-        woken.forEach { $0.continuation.resume() }
-    }
-
-    private struct Handler: LogHandler {
-        let lines: LogLines
-        var metadata: Logger.Metadata = [:]
-        var logLevel = Logger.Level.trace
-
-        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-            get { metadata[key] }
-            set { metadata[key] = newValue }
-        }
-
-        func log(event: LogEvent) { lines.add("\(event.message) \(event.metadata ?? [:])") }
     }
 }

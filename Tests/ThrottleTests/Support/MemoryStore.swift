@@ -30,7 +30,7 @@ final class MemoryStore: ThrottleStore {
     }
 
     func save(_ changes: [ThrottleChange]) async throws(ThrottleStoreError) {
-        // As GRDB does.
+        // GRDB also rejects the calls of a cancelled task.
         guard !Task.isCancelled else { throw ThrottleStoreError("cancelled") }
         let isBroken = state.withLock { state in
             guard !state.isBroken else { return true }

@@ -8,13 +8,13 @@ import TestTools
 
 @testable import Throttle
 
-/// A realm behind a throttle, with clocks that the test moves.
+/// Realms behind a throttle, with clocks that the test moves.
 final class ThrottleFixture: Sendable {
     let clock: ManualClock
     let wall: WallClock
     let throttle: FailureThrottle
     let authenticator: Authenticator
-    let locks = Notes<String>()
+    let locks = SharedList<String>()
 
     init(
         _ change: (inout ThrottleSettings) -> Void = { _ in },
@@ -43,14 +43,14 @@ final class ThrottleFixture: Sendable {
                 name: name,
                 className: "Town",
                 realm: try Town(RealmProperties(schema: Town.properties, realmName: name)),
-                // A clock of its own that never advances, so that no module reaches its deadline.
+                // This clock never advances, so that no module reaches its deadline.
                 stack: LoginStack(name: "lane", entries, clock: ManualClock())
             )
         }
         authenticator = Authenticator(realms).throttled(by: throttle)
     }
 
-    /// One login in the first of several realms that accepts.
+    /// Logs in to several realms in order, until a realm accepts.
     func login(
         _ name: String,
         _ password: String?,
@@ -81,12 +81,14 @@ final class ThrottleFixture: Sendable {
         return nil
     }
 
-    /// The result of `body`, and its time in milliseconds; the clock is advanced until it has ended.
+    /// Returns the result of `body`, and the time that it took in milliseconds.
+    ///
+    /// The clock is advanced until `body` has returned.
     func timed<Value: Sendable>(
         _ body: @escaping @Sendable () async throws -> Value
     ) async throws -> (value: Value, milliseconds: Int) {
         let begin = clock.now
-        let done = Notes<UInt64>()
+        let done = SharedList<UInt64>()
         let task = Task {
             defer { done.add(clock.now) }
             return try await body()
@@ -98,7 +100,7 @@ final class ThrottleFixture: Sendable {
         return (try await task.value, Int((done.all[0] - begin) / 1_000_000))
     }
 
-    /// One login.
+    /// Logs in to the realm `town`.
     func login(
         _ name: String,
         _ password: String?,
@@ -111,21 +113,21 @@ final class ThrottleFixture: Sendable {
         return try await authenticator.login(request, asking: conversation)
     }
 
-    /// The result of a login: `in`, or the code of the failure.
+    /// Logs in, and returns `in` or the code of the failure.
     func answer(_ name: String, _ password: String?, from peer: String? = "192.0.2.7") async throws -> String {
         try await login(name, password, from: peer).refusal?.failure.code ?? "in"
     }
 
-    /// Wrong passwords, one after the other.
+    /// Logs in with a wrong password several times in sequence.
     func fail(_ name: String, _ times: Int = 1, from peer: String? = "192.0.2.7") async throws {
         for _ in 0..<times { _ = try await login(name, "wrong", from: peer) }
     }
 
-    /// Waits until at least `count` attempts wait.
+    /// Returns when at least `count` attempts are waiting.
     func untilWaiting(_ count: Int) async throws { try await Waiting.until { throttle.pending.waiting >= count } }
 }
 
-/// A realm that accepts user names in any case, and mail addresses.
+/// A realm that ignores case, and the domain of a user name that is a mail address.
 struct Town: Realm {
     static let properties: PropertySchema = [.jaasContext(default: "lane")]
     let jaasContext: String
@@ -138,10 +140,12 @@ struct Town: Realm {
     }
 }
 
-/// Accepts one password, `right` by default; there is no user `nobody`.
+/// A module that accepts one password, `right` by default.
+///
+/// It knows every user whose name does not begin with `nobody`.
 struct PasswordCheck: LoginModule {
-    /// The user of each password that was compared.
-    let checks = Notes<String>()
+    /// The user names of the passwords that were checked.
+    let checks = SharedList<String>()
     private let password: String
 
     init(_ password: String = "right") { self.password = password }
@@ -176,11 +180,11 @@ final class WallClock: Sendable {
     func move(by seconds: Int) { time.withLock { $0 += seconds } }
 }
 
-/// A thread-safe list of notes.
-final class Notes<Entry: Sendable>: Sendable {
-    private let entries = Mutex<[Entry]>([])
+/// A list to which several threads may add elements.
+final class SharedList<Element: Sendable>: Sendable {
+    private let elements = Mutex<[Element]>([])
 
-    var all: [Entry] { entries.withLock { $0 } }
+    var all: [Element] { elements.withLock { $0 } }
 
-    func add(_ entry: Entry) { entries.withLock { $0.append(entry) } }
+    func add(_ element: Element) { elements.withLock { $0.append(element) } }
 }

@@ -7,8 +7,8 @@ import Testing
 
 @testable import Throttle
 
-/// A rule with two realms: `town`, whose password is `right`, and `city`, whose password is another.
-struct OneAttemptTests {
+/// Logins in two realms: `town`, which accepts the password `right`, and `city`, which accepts `other`.
+struct SeveralRealmsTests {
     private static let both = ["town", "city"]
 
     private func fixture(
@@ -24,7 +24,7 @@ struct OneAttemptTests {
         )
     }
 
-    /// The realm that accepts a login, or nil, and the delay of the answer.
+    /// Logs in, and returns the realm that accepts and the delay of the answer.
     private func login(
         _ fixture: ThrottleFixture,
         _ name: String,
@@ -67,7 +67,7 @@ struct OneAttemptTests {
         #expect(fixture.failures(of: "ann") == 1)
         #expect(fixture.failures(of: "ann", in: "city") == 1)
         #expect(fixture.failures(from: "192.0.2.7") == 1)
-        // The longest delay applies, that of the account with the most failures.
+        // The delay is that of the account with the most failures.
         for _ in 0..<2 { _ = try await login(fixture, "ann", "wrong", in: ["city"]) }
         #expect(try await login(fixture, "ann", "wrong").milliseconds == 2000)
         #expect(fixture.failures(of: "ann") == 2)
@@ -75,7 +75,7 @@ struct OneAttemptTests {
         #expect(fixture.failures(from: "192.0.2.7") == 4)
     }
 
-    @Test func `known and unknown users are counted and delayed alike`() async throws {
+    @Test func `known and unknown users have the same counts and delays`() async throws {
         for (realms, count) in [(Self.both, 1), (["city", "town"], 1), (["town", "town"], 1)] {
             var seen: [[Int?]] = []
             for name in ["ann", "nobody"] {
@@ -87,7 +87,7 @@ struct OneAttemptTests {
         }
     }
 
-    @Test func `a success clears the account that has accepted, and no other`() async throws {
+    @Test func `a success clears only the account in the realm that has accepted`() async throws {
         let fixture = try fixture()
         _ = try await login(fixture, "ann", "wrong")
         #expect(try await login(fixture, "ann", "other").realm == "city")
@@ -98,14 +98,14 @@ struct OneAttemptTests {
         #expect(fixture.failures(of: "ann") == 0)
     }
 
-    @Test func `a locked account blocks its own realm and no other`() async throws {
+    @Test func `a locked account blocks logins in its own realm only`() async throws {
         let fixture = try fixture { $0.failures = 2 }
         for _ in 0..<2 { _ = try await login(fixture, "ann", "wrong", in: ["town"]) }
         #expect(fixture.failures(of: "ann") == nil)
         #expect(try await login(fixture, "ann", "right").realm == nil)
         let (realm, milliseconds) = try await login(fixture, "ann", "other")
         #expect(realm == "city" && milliseconds == 0)
-        // The right password of the locked realm is a wrong one for the other.
+        // The right password of the locked account is wrong in the other realm.
         #expect(try await login(fixture, "ann", "right").realm == nil)
         #expect(fixture.failures(of: "ann", in: "city") == 1)
         #expect(fixture.locks.all == ["ann@town as ann"])
@@ -129,8 +129,8 @@ struct OneAttemptTests {
         #expect(try await login(fixture, "ann", "right", in: ["town"]).realm == nil)
     }
 
-    /// Accepts any password, as if its user changed it before each login.
-    private struct Willing: LoginModule {
+    /// A module that accepts any password, as if the user changed it before each login.
+    private struct AcceptAnyPassword: LoginModule {
         init() {}
         init(realm: any Realm, options: ModuleOptions) throws(BadModule) {}
 
@@ -141,7 +141,7 @@ struct OneAttemptTests {
     }
 
     @Test func `guesses at the first realm count even if the second realm accepts them`() async throws {
-        let fixture = try fixture({ $0.failures = 10 }, city: LoginStack.Entry(Willing(), .required))
+        let fixture = try fixture({ $0.failures = 10 }, city: LoginStack.Entry(AcceptAnyPassword(), .required))
         for number in 0..<11 {
             let (realm, milliseconds) = try await login(fixture, "ann", "guess\(number)")
             // The login succeeds nevertheless.
@@ -155,7 +155,7 @@ struct OneAttemptTests {
     }
 
     @Test func `passwords that the second realm accepted before count few failures at the first`() async throws {
-        let fixture = try fixture({ $0.failures = 10 }, city: LoginStack.Entry(Willing(), .required))
+        let fixture = try fixture({ $0.failures = 10 }, city: LoginStack.Entry(AcceptAnyPassword(), .required))
         for password in ["old", "old", "new", "new", "old", "new", "old"] {
             #expect(try await login(fixture, "ann", password).realm == "city")
         }
@@ -176,7 +176,7 @@ struct OneAttemptTests {
         await slow.untilCalled()
         let second = Task { try await fixture.login("ann", "other", in: Self.both) }
         try await fixture.untilWaiting(1)
-        // One reservation for the account of each realm: that of the second realm is free.
+        // The account in the second realm has room for an attempt.
         #expect(try await fixture.login("ann", "other", in: ["city"]).identity?.realm == "city")
         slow.release()
         #expect(try await first.value.identity?.realm == "town")
@@ -204,7 +204,7 @@ struct OneAttemptTests {
         #expect(fixture.throttle.lockouts.isEmpty)
     }
 
-    @Test func `an unavailable realm counts no failure, the realms that refused do`() async throws {
+    @Test func `a failure is counted in a realm that refused, but not in an unavailable realm`() async throws {
         let down = ScriptedModule(.fail(.unavailable("down")))
         let fixture = try fixture(city: LoginStack.Entry(down, .required))
         for name in ["ann", "nobody"] {

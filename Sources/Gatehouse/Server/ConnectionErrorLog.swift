@@ -7,9 +7,9 @@ internal import NIOOpenSSL
 
 /// Logs the errors of connections.
 ///
-/// Errors that any client can cause are logged at levels that are off by default. Otherwise an attacker could fill the
-/// log.
-enum ConnectionErrors {
+/// Clients can cause these errors. They are logged at the levels debug and trace, which are disabled by default, so that
+/// an attacker cannot fill the log.
+enum ConnectionErrorLog {
     static func log(_ error: any Error, _ connection: Connection, _ logger: Logger) {
         let level: Logger.Level =
             switch (error as? NIOOpenSSLError)?.code {

@@ -13,7 +13,9 @@ import Throttle
 @testable import AccessControl
 @testable import SignIn
 
-/// Accepts ann with the password `right`, and in the realm `city` with `other`.
+/// Accepts only the user ann.
+///
+/// The password is `other` in the realm `city`, and `right` in all other realms.
 private struct TownModule: LoginModule {
     private let password: String
 
@@ -36,8 +38,8 @@ private struct TownRealm: Realm {
     init(_ properties: RealmProperties) throws(BadRealm) { jaasContext = try properties.jaasContext }
 }
 
-/// The delay, the count and the visible response of guessed passwords.
-@Suite struct CountingTests {
+/// The answers to failed logins: their bytes, their delays and whether they count.
+@Suite struct FailedLoginTests {
     private static let configuration = """
         default-realm town;
         login town   { TownModule required; }
@@ -71,7 +73,7 @@ private struct TownRealm: Realm {
         """
 
     /// A server with a throttle whose clock advances only while a task sleeps.
-    private final class Site: Sendable {
+    private final class ThrottledServer: Sendable {
         let clock = ManualClock(now: 1_000_000_000_000)
         let throttle: FailureThrottle
         let server: TestServer
@@ -81,13 +83,13 @@ private struct TownRealm: Realm {
             settings.failures = failures
             throttle = FailureThrottle(settings, clock: clock, wall: { 0 }, jitter: { 0 })
             server = try TestServer(
-                CountingTests.configuration,
+                FailedLoginTests.configuration,
                 throttle: throttle,
                 kinds: [RealmKind(TownRealm.self, modules: TownModule.self)]
             )
         }
 
-        /// The result of `body`, and its delay in milliseconds.
+        /// Returns the result of `body`, and the time until it returned in milliseconds.
         func timed<Value: Sendable>(
             _ body: @escaping @Sendable () async throws -> Value
         ) async throws -> (value: Value, milliseconds: Int) {
@@ -104,7 +106,7 @@ private struct TownRealm: Realm {
             return (try await task.value, Int(((end.withLock { $0 } ?? begin) - begin) / 1_000_000))
         }
 
-        /// The bytes of the answer to Basic credentials, and its delay.
+        /// Sends Basic credentials, and returns the bytes and the delay of the answer.
         func basic(
             _ path: String,
             _ name: String,
@@ -121,20 +123,22 @@ private struct TownRealm: Realm {
         }
     }
 
-    /// What a client observes of a guess, and of the next one.
-    private struct Seen: Hashable {
+    /// The observations of a client that sends two guesses.
+    private struct Observation: Hashable {
         let bytes: String
         let milliseconds: Int
-        /// The delay of the next guess, which shows whether this one was counted.
+        /// The delay of the second guess.
+        ///
+        /// It shows whether the first guess was counted.
         let next: Int
     }
 
-    private func observe(_ path: String, _ name: String, _ password: String) async throws -> Seen {
-        let site = try Site()
-        let (bytes, milliseconds) = try await site.basic(path, name, password)
-        // All rules of a realm count for the same account; the delay of a wrong guess shows the count.
-        let next = try await site.basic(path, name, "wrong too").milliseconds
-        return Seen(bytes: bytes, milliseconds: milliseconds, next: next)
+    private func observe(_ path: String, _ name: String, _ password: String) async throws -> Observation {
+        let throttled = try ThrottledServer()
+        let (bytes, milliseconds) = try await throttled.basic(path, name, password)
+        // The delay of a second wrong guess shows whether the first guess was counted.
+        let next = try await throttled.basic(path, name, "wrong too").milliseconds
+        return Observation(bytes: bytes, milliseconds: milliseconds, next: next)
     }
 
     @Test(arguments: [
@@ -142,62 +146,62 @@ private struct TownRealm: Realm {
         ("/late", 503, 1000, 1000), ("/hidden", 401, 250, 500), ("/either", 503, 1000, 1000), ("/both", 401, 250, 500),
         ("/partly", 503, 1000, 1000),
     ])
-    func `every denied Basic login has the same bytes, delay and count, whatever part of it was right`(
+    func `denied Basic logins with a right or wrong name or password have the same bytes, delay and count`(
         path: String,
         status: Int,
         milliseconds: Int,
         next: Int
     ) async throws {
-        var seen: Set<Seen> = []
+        var seen: Set<Observation> = []
         for (name, password) in [("ann", "right"), ("ann", "wrong"), ("bob", "right"), ("bob", "wrong"), ("ann", "")] {
             let guess = try await observe(path, name, password)
-            if try [200, 404].contains(Answered(guess.bytes).status) { continue }
+            if try [200, 404].contains(ParsedResponse(guess.bytes).status) { continue }
             seen.insert(guess)
         }
         #expect(seen.count == 1)
         let guess = try #require(seen.first)
-        #expect(try Answered(guess.bytes).status == status)
+        #expect(try ParsedResponse(guess.bytes).status == status)
         #expect(guess.milliseconds == milliseconds)
         #expect(guess.next == next)
     }
 
-    @Test func `the right password without the code locks as a wrong one does`() async throws {
+    @Test func `the right password without the code locks the account like a wrong password`() async throws {
         for password in ["right", "wrong"] {
-            let site = try Site(failures: 3)
-            for _ in 0..<3 { _ = try await site.basic("/code", "ann", password) }
-            #expect(site.throttle.lockouts.map { "\($0.key)" } == ["ann@code"])
+            let throttled = try ThrottledServer(failures: 3)
+            for _ in 0..<3 { _ = try await throttled.basic("/code", "ann", password) }
+            #expect(throttled.throttle.lockouts.map { "\($0.key)" } == ["ann@code"])
         }
     }
 
-    @Test func `the log names the unavailable module and the reason of the refusal`() async throws {
-        let site = try Site()
-        _ = try await site.basic("/half", "ann", "wrong")
-        #expect(site.server.log.text.contains("503"))
-        #expect(site.server.log.text.contains(" wrong-credentials module=0 phase=login unavailable module=1"))
+    @Test func `the log contains the unavailable module and the reason for the refusal`() async throws {
+        let throttled = try ThrottledServer()
+        _ = try await throttled.basic("/half", "ann", "wrong")
+        #expect(throttled.server.log.text.contains("503"))
+        #expect(throttled.server.log.text.contains(" wrong-credentials module=0 phase=login unavailable module=1"))
     }
 
-    @Test func `while one of two required modules is unavailable no account is locked`() async throws {
+    @Test func `no account is locked while a required module is unavailable`() async throws {
         for (name, password) in [("ann", "right"), ("ann", "wrong"), ("bob", "wrong")] {
-            let site = try Site(failures: 3)
-            for _ in 0..<5 { _ = try await site.basic("/half", name, password) }
-            #expect(site.throttle.lockouts.isEmpty)
+            let throttled = try ThrottledServer(failures: 3)
+            for _ in 0..<5 { _ = try await throttled.basic("/half", name, password) }
+            #expect(throttled.throttle.lockouts.isEmpty)
         }
     }
 
-    @Test func `while one of two sufficient modules is unavailable every guessed account is locked`() async throws {
+    @Test func `accounts are locked while a module behind a sufficient module is unavailable`() async throws {
         for (name, password) in [("ann", "wrong"), ("bob", "wrong")] {
-            let site = try Site(failures: 3)
-            for _ in 0..<3 { _ = try await site.basic("/either", name, password) }
-            #expect(site.throttle.lockouts.map { "\($0.key)" } == ["\(name)@either"])
+            let throttled = try ThrottledServer(failures: 3)
+            for _ in 0..<3 { _ = try await throttled.basic("/either", name, password) }
+            #expect(throttled.throttle.lockouts.map { "\($0.key)" } == ["\(name)@either"])
         }
     }
 
-    @Test func `50 sign-ins at the second of two realms are not delayed, and lock no account`() async throws {
-        let site = try Site(failures: 3)
+    @Test func `50 logins that the second of two realms accepts are not delayed and lock no account`() async throws {
+        let throttled = try ThrottledServer(failures: 3)
         for _ in 0..<50 {
-            let (outcome, milliseconds) = try await site.timed { [server = site.server] in
+            let (outcome, milliseconds) = try await throttled.timed { [server = throttled.server] in
                 let ann = try Username("ann")
-                return await server.configuration.authenticator.throttled(by: site.throttle).loginOnWeb(
+                return await server.configuration.authenticator.throttled(by: throttled.throttle).loginOnWeb(
                     as: ann,
                     inFirstOf: ["town", "city"],
                     address: "192.0.2.7",
@@ -210,16 +214,17 @@ private struct TownRealm: Realm {
             }
             #expect(identity.realm == "city" && milliseconds == 0)
         }
-        #expect(site.throttle.lockouts.isEmpty)
-        // Nothing was counted: the first wrong guess has the delay of a first one.
-        #expect(try await site.basic("/both", "ann", "wrong").milliseconds == 250)
+        #expect(throttled.throttle.lockouts.isEmpty)
+        // The next wrong guess has the delay of a first failure, so no failure was counted before.
+        #expect(try await throttled.basic("/both", "ann", "wrong").milliseconds == 250)
     }
 
-    @Test func `the session API reports an outage with the same answer and delay to every user`() async throws {
+    @Test func `during an outage the session API gives the same answer with the same delay to every user`() async throws
+    {
         var seen: Set<String> = []
         for (name, password) in [("ann", "right"), ("ann", "wrong"), ("bob", "wrong")] {
-            let site = try Site()
-            let (answer, milliseconds) = try await site.timed { [server = site.server] in
+            let throttled = try ThrottledServer()
+            let (answer, milliseconds) = try await throttled.timed { [server = throttled.server] in
                 try await TestClient(server).fetch(
                     "POST",
                     "/session",

@@ -7,9 +7,11 @@ import Testing
 
 @testable import Throttle
 
-/// The response and the count of a refusal depend on the presented secret, not on the modules' results.
-struct PresentedTests {
-    /// Requests a code, which an `Authorization` field does not have.
+/// During an outage, the answer and the count of a refused login depend on the presented secret only.
+struct OutageTests {
+    /// A module that requests a code.
+    ///
+    /// The tests never present a code.
     private struct CodeCheck: LoginModule {
         init() {}
         init(realm: any Realm, options: ModuleOptions) throws(BadModule) {}
@@ -28,21 +30,21 @@ struct PresentedTests {
         LoginStack.Entry(ScriptedModule(.fail(.unavailable("down"))), flag)
     }
 
-    /// A stack, and the expected result of every refused login.
-    struct Row: Sendable, CustomTestStringConvertible {
+    /// A stack, and the expected answer to every refused login.
+    struct StackCase: Sendable, CustomTestStringConvertible {
         let name: String
         let entries: [LoginStack.Entry]
         let isUnavailable: Bool
         let milliseconds: Int
         let failures: Int
-        /// Whether the right password is accepted.
+        /// True if the right password is accepted.
         var accepts = false
 
         var testDescription: String { name }
     }
 
-    static let rows = [
-        Row(
+    static let stackCases = [
+        StackCase(
             name: "a password",
             entries: [password(.required)],
             isUnavailable: false,
@@ -50,70 +52,70 @@ struct PresentedTests {
             failures: 1,
             accepts: true
         ),
-        Row(
+        StackCase(
             name: "a password and a code",
             entries: [password(.required), code(.required)],
             isUnavailable: false,
             milliseconds: 250,
             failures: 1
         ),
-        Row(
+        StackCase(
             name: "a requisite password and a code",
             entries: [password(.requisite), code(.required)],
             isUnavailable: false,
             milliseconds: 250,
             failures: 1
         ),
-        Row(
+        StackCase(
             name: "a code and a password",
             entries: [code(.required), password(.required)],
             isUnavailable: false,
             milliseconds: 250,
             failures: 1
         ),
-        Row(
+        StackCase(
             name: "a requisite code and a password",
             entries: [code(.requisite), password(.required)],
             isUnavailable: false,
             milliseconds: 250,
             failures: 1
         ),
-        Row(
+        StackCase(
             name: "a required module is down",
             entries: [down(.required)],
             isUnavailable: true,
             milliseconds: 1000,
             failures: 0
         ),
-        Row(
+        StackCase(
             name: "the second required module is down",
             entries: [password(.required), down(.required)],
             isUnavailable: true,
             milliseconds: 1000,
             failures: 0
         ),
-        Row(
+        StackCase(
             name: "the first required module is down",
             entries: [down(.required), password(.required)],
             isUnavailable: true,
             milliseconds: 1000,
             failures: 0
         ),
-        Row(
+        StackCase(
             name: "a requisite first module is down",
             entries: [down(.requisite), password(.required)],
             isUnavailable: true,
             milliseconds: 1000,
             failures: 0
         ),
-        Row(
+        StackCase(
             name: "a required module behind a requisite password is down",
             entries: [password(.requisite), down(.required)],
             isUnavailable: false,
             milliseconds: 250,
             failures: 1
         ),
-        Row(
+        StackCase(
             name: "a required module behind a sufficient password is down",
             entries: [password(.sufficient), down(.required)],
             isUnavailable: true,
@@ -121,7 +123,7 @@ struct PresentedTests {
             failures: 1,
             accepts: true
         ),
-        Row(
+        StackCase(
             name: "a sufficient first module is down",
             entries: [down(.sufficient), password(.sufficient)],
             isUnavailable: true,
@@ -129,7 +131,7 @@ struct PresentedTests {
             failures: 1,
             accepts: true
         ),
-        Row(
+        StackCase(
             name: "a sufficient second module is down",
             entries: [password(.sufficient), down(.sufficient)],
             isUnavailable: true,
@@ -137,7 +139,7 @@ struct PresentedTests {
             failures: 1,
             accepts: true
         ),
-        Row(
+        StackCase(
             name: "an optional first module is down",
             entries: [down(.optional), password(.required)],
             isUnavailable: false,
@@ -145,14 +147,14 @@ struct PresentedTests {
             failures: 1,
             accepts: true
         ),
-        Row(
+        StackCase(
             name: "a password, a code, and a module that is down",
             entries: [password(.required), code(.required), down(.required)],
             isUnavailable: true,
             milliseconds: 1000,
             failures: 0
         ),
-        Row(
+        StackCase(
             name: "a password, a module that is down, and a code",
             entries: [password(.requisite), down(.required), code(.required)],
             isUnavailable: false,
@@ -161,28 +163,30 @@ struct PresentedTests {
         ),
     ]
 
-    @Test(arguments: rows)
-    func `during an outage right and wrong passwords, known and unknown users are refused and counted alike`(
-        row: Row
+    @Test(arguments: stackCases)
+    func `during an outage the answer and the count do not depend on the user or on the password`(
+        stackCase: StackCase
     ) async throws {
         for (name, password) in [
             ("ann", "right"), ("ann", "wrong"), ("nobody", "right"), ("nobody", "wrong"), ("ann", ""),
         ] {
-            let fixture = try ThrottleFixture({ $0.delay = .milliseconds(250) }, entries: row.entries)
+            let fixture = try ThrottleFixture({ $0.delay = .milliseconds(250) }, entries: stackCase.entries)
             let (report, milliseconds) = try await fixture.timed { try await fixture.login(name, password) }
             let isAccepted = report.identity != nil
-            #expect(isAccepted == (row.accepts && name == "ann" && password == "right"))
+            #expect(isAccepted == (stackCase.accepts && name == "ann" && password == "right"))
             guard !isAccepted else { continue }
             let login = Comment(rawValue: "\(name) with \(password.debugDescription)")
-            #expect(report.isUnavailable == row.isUnavailable, login)
-            #expect(milliseconds == row.milliseconds, login)
-            #expect(fixture.failures(of: name) == row.failures, login)
-            #expect(fixture.failures(from: "192.0.2.7") == row.failures, login)
+            #expect(report.isUnavailable == stackCase.isUnavailable, login)
+            #expect(milliseconds == stackCase.milliseconds, login)
+            #expect(fixture.failures(of: name) == stackCase.failures, login)
+            #expect(fixture.failures(from: "192.0.2.7") == stackCase.failures, login)
         }
     }
 
-    @Test(arguments: rows)
-    func `during an outage a locked account gets the same answer and delay for every password`(row: Row) async throws {
+    @Test(arguments: stackCases)
+    func `during an outage a locked account gets the same answer and delay for every password`(
+        stackCase: StackCase
+    ) async throws {
         var seen: Set<[String]> = []
         for (name, password) in [("ann", "right"), ("ann", "wrong"), ("nobody", "wrong")] {
             let fixture = try ThrottleFixture(
@@ -191,7 +195,7 @@ struct PresentedTests {
                     $0.failures = 1
                     $0.sourceFailures = 0
                 },
-                entries: row.entries
+                entries: stackCase.entries
             )
             let account = Account(realm: "town", key: name)
             let reservation = await fixture.throttle.reserve([account], by: try Username(name), from: nil)
@@ -216,7 +220,7 @@ struct PresentedTests {
         }
     }
 
-    @Test func `while one sufficient module is unavailable guesses at the other lock the account`()
+    @Test func `if one sufficient module is unavailable, wrong passwords for the other module lock the account`()
         async throws
     {
         for entries in [
@@ -231,7 +235,7 @@ struct PresentedTests {
         }
     }
 
-    @Test func `a login that presents no secret counts no failure`() async throws {
+    @Test func `a login without a secret is not a failure`() async throws {
         for entries in [[Self.password(.required)], [Self.password(.requisite), Self.code(.required)]] {
             let fixture = try ThrottleFixture({ $0.failures = 1 }, entries: entries)
             for _ in 0..<3 { #expect(try await fixture.answer("ann", nil) == "missing-credential") }
@@ -240,7 +244,7 @@ struct PresentedTests {
     }
 
     @Test(arguments: ["ann", "nobody"])
-    func `a cancelled login counts alike for known and unknown users`(name: String) async throws {
+    func `a cancelled login has the same count for known and unknown users`(name: String) async throws {
         for (flag, failures) in [(ControlFlag.required, 0), (.sufficient, 1)] {
             let slow = ScriptedModule(.hold())
             let fixture = try ThrottleFixture(entries: [Self.password(flag), LoginStack.Entry(slow, .required)])

@@ -6,8 +6,9 @@ internal import LoginConf
 internal import NIOCore
 internal import RealmConfiguration
 
-/// The errors of addresses that cannot be bound, with the line of each address in the configuration.
-enum ListenerErrors {
+/// The error messages for addresses that cannot be bound.
+enum BindErrors {
+    /// Returns the error of an address, with the line of the address in the configuration.
     static func errors(_ error: any Error, _ address: Located<ServerSettings.Address>) -> ConfigurationErrors {
         switch error {
         case let error as IOError where error.errnoCode == EADDRINUSE:

@@ -5,19 +5,19 @@ import Foundation
 import Testing
 
 /// The settings for passwords and failed logins in the output of `gatehouse check`.
-@Suite struct OutlineTests {
+@Suite struct ConfigurationSummaryTests {
     static let cases: [(passwords: String, throttle: String, lines: String)] = [
         (
             "workers 4;", "",
             """
             passwords
-              new ones have at least 8 characters, hashed by argon2id memory=19MiB passes=2 lanes=1
-              checks at a time 4, in 256 MiB of memory, niceness 10
-              up to 512 wait for up to 5s; then new ones are refused
+              new passwords have at least 8 characters and are hashed with argon2id memory=19MiB passes=2 lanes=1
+              at most 4 checks at a time, with 256 MiB of memory and niceness 10
+              at most 512 checks wait, each for at most 5s; further checks are refused
             failed logins
-              are answered after 250ms, then later, up to 4s
-              10 in 15m lock an account for 15m
-              100 in 15m lock an address for 15m
+              answers are delayed by 250ms, then longer, up to 4s
+              10 within 15m lock an account for 15m
+              100 within 15m lock an address for 15m
             sessions
 
             """
@@ -27,13 +27,13 @@ import Testing
             "failures 0; source-failures 5; source-window 90s; source-lock 1d; delay 0s; exempt 10.0.0.0/8 127.0.0.1;",
             """
             passwords
-              new ones have at least 15 characters, hashed by bcrypt cost=12
-              checks at a time one for each processor, in 2 GiB of memory, niceness 0
-              up to 9 wait for up to 1500ms; then the oldest are refused
+              new passwords have at least 15 characters and are hashed with bcrypt cost=12
+              at most one check for each processor at a time, with 2 GiB of memory and niceness 0
+              at most 9 checks wait, each for at most 1500ms; the oldest waiting checks are refused
             failed logins
-              are answered at once
+              answers are not delayed
               never lock an account
-              5 in 90s lock an address for 1d
+              5 within 90s lock an address for 1d
               exempt networks: 2
             sessions
 
@@ -42,7 +42,7 @@ import Testing
     ]
 
     @Test(arguments: cases)
-    func `the outline shows the settings for passwords and failed logins`(
+    func `the summary shows the settings for passwords and failed logins`(
         passwords: String,
         throttle: String,
         lines: String

@@ -7,7 +7,7 @@ import HummingbirdRealms
 import NIOCore
 import Testing
 
-@Suite struct LiveTests {
+@Suite struct LiveServerTests {
     private static func signIn(_ name: String, _ server: LiveServer.Running) async throws -> String {
         let connection = try await server.connect()
         let body = #"{"username": "\#(name)", "password": "\#(RealmsFixture.password)"}"#
@@ -17,7 +17,9 @@ import Testing
         return String(try #require(cookie.split(separator: " ").dropFirst().first).dropLast())
     }
 
-    /// Routes, one of which streams until its session ends.
+    /// Returns a router.
+    ///
+    /// One of its routes is a stream that ends with its session.
     private static func router(_ fixture: RealmsFixture) throws -> Router<RealmsFixture.Context> {
         let router = try fixture.router()
         let realms = fixture.realms
@@ -37,7 +39,7 @@ import Testing
         return router
     }
 
-    @Test func `over TLS a session begins, is valid and ends`() async throws {
+    @Test func `a session can be begun, used and ended over TLS`() async throws {
         let fixture = try await RealmsFixture()
         try await LiveServer.run(fixture, try Self.router(fixture)) { server in
             let cookie = try await Self.signIn("ann", server)
@@ -72,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func `a stream that watches its session ends with it`() async throws {
+    @Test func `a stream that watches a session ends with the session`() async throws {
         let fixture = try await RealmsFixture()
         try await LiveServer.run(fixture, try Self.router(fixture)) { server in
             let cookie = try await Self.signIn("ann", server)
@@ -87,7 +89,7 @@ import Testing
         }
     }
 
-    @Test func `a server that stops ends its streams`() async throws {
+    @Test func `a stopping server ends its streams`() async throws {
         let fixture = try await RealmsFixture()
         try await LiveServer.run(fixture, try Self.router(fixture)) { server in
             let cookie = try await Self.signIn("ann", server)

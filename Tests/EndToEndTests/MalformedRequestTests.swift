@@ -4,9 +4,9 @@
 import Foundation
 import Testing
 
-/// The built server with malformed requests.
+/// Malformed and pipelined requests to the server that was built with these tests.
 @Suite(.enabled(if: Program.system("openssl") != nil, "openssl is not installed"))
-struct RawClientTests {
+struct MalformedRequestTests {
     private static func configuration(headerTime: String = "10s") -> String {
         """
         default-realm xtech;
@@ -23,7 +23,7 @@ struct RawClientTests {
     /// Sends bytes over TLS and waits until the server closes.
     private func send(_ text: String, to server: RunningServer) async throws -> Finished {
         let openssl = try #require(Program.system("openssl"))
-        // With -quiet it continues after the end of its input.
+        // With -quiet, openssl continues to read after the end of its input.
         let options = ["s_client", "-quiet", "-connect", "localhost:\(server.port)", "-CAfile", server.certificate]
         return try await Program.run(
             openssl,
@@ -50,11 +50,11 @@ struct RawClientTests {
         ("no HTTP", "what?\r\n\r\n", "400"),
         ("a long target", "GET /\(String(repeating: "a", count: 9000)) HTTP/1.1\r\nHost: a\r\n\r\n", "414"),
         ("a long field", "GET / HTTP/1.1\r\nHost: a\r\nX: \(String(repeating: "a", count: 17_000))\r\n\r\n", "431"),
-        ("a version to come", "GET / HTTP/3.0\r\nHost: a\r\n\r\n", "505"),
+        ("an unknown version", "GET / HTTP/3.0\r\nHost: a\r\n\r\n", "505"),
         ("too long a body", "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999\r\n\r\n", "413"),
     ]
 
-    @Test func `a malformed request gets one response with security fields, a log line, and a close`()
+    @Test func `a malformed request gets one response with security fields, is logged, and ends the connection`()
         async throws
     {
         let server = try await RunningServer(Self.configuration())
@@ -65,7 +65,7 @@ struct RawClientTests {
             for field in ["Content-Security-Policy: default-src 'none'", "X-Content-Type-Options: nosniff"] {
                 #expect(finished.output.lowercased().contains("\r\n\(field.lowercased())"), "\(name): \(field)")
             }
-            // The error of OpenSSL for an end without close_notify.
+            // OpenSSL reports this error if the connection ends without close_notify.
             #expect(!finished.errors.contains("unexpected eof"), "\(name): \(finished.errors)")
         }
         #expect(await server.end() == 0)
@@ -90,7 +90,7 @@ struct RawClientTests {
         #expect(try await silent.output == "")
     }
 
-    @Test func `a smuggled request is not answered, a pipelined one in its turn`() async throws {
+    @Test func `a request inside a body is not answered; pipelined requests are answered in order`() async throws {
         let server = try await RunningServer(Self.configuration())
         let hidden = "GET /welcome HTTP/1.1\r\nHost: a\r\nAuthorization: Basic emVkOng=\r\n\r\n"
         let inBody = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: \(hidden.utf8.count)\r\n\r\n" + hidden
@@ -112,10 +112,10 @@ struct RawClientTests {
         #expect(statuses(answer.output) == ["200", "200", "200", "404", "200", "200", "404"])
     }
 
-    @Test func `a login that is answered before the request's body has arrived does not disturb the server`()
+    @Test func `the server continues after it has answered a login before the end of the request body`()
         async throws
     {
-        // The time of a head is also how long the server waits for the rest of the body.
+        // The server also waits for the rest of a body for this time.
         let server = try await RunningServer(Self.configuration(headerTime: "1s"))
         for user in ["zed", "bob"] {
             let token = Data("\(user):x".utf8).base64EncodedString()
@@ -126,7 +126,7 @@ struct RawClientTests {
                     clients.addTask {
                         try await Program.first {
                             let answer = try await send(request + "Authorization: Basic \(token)\r\n\r\nx", to: server)
-                            // On a busy machine the head of a request may be late.
+                            // On a busy machine, the head of a request may arrive too late, and the answer is 408.
                             return statuses(answer.output).first.flatMap { $0 == "408" ? nil : $0 }
                         }
                     }

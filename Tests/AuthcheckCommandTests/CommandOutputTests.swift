@@ -4,17 +4,17 @@
 import Foundation
 import Testing
 
-/// The command that was built with these tests.
-private enum Built {
-    static let executable = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(
+/// The executable that was built together with these tests.
+private enum BuiltExecutable {
+    static let url = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(
         path: "authcheck"
     )
-    static var isThere: Bool { FileManager.default.isExecutableFile(atPath: executable.path()) }
+    static var exists: Bool { FileManager.default.isExecutableFile(atPath: url.path()) }
 }
 
-/// The command as a process of its own, whose output can be read.
-@Suite(.enabled(if: Built.isThere, "the executable authcheck is not beside the tests"))
-struct SpawnTests {
+/// The output and the exit status of the command, which runs as a separate process.
+@Suite(.enabled(if: BuiltExecutable.exists, "the executable authcheck is not beside the tests"))
+struct CommandOutputTests {
     private let folder: TemporaryFolder
 
     init() throws {
@@ -37,7 +37,7 @@ struct SpawnTests {
 
     private func run(_ arguments: String..., config: String = "realms.conf") throws -> Result {
         let process = Process()
-        process.executableURL = Built.executable
+        process.executableURL = BuiltExecutable.url
         process.arguments = ["--config", folder.path(config)] + arguments
         let (output, errors) = (Pipe(), Pipe())
         process.standardOutput = output
@@ -49,7 +49,7 @@ struct SpawnTests {
         process.waitUntilExit()
         return Result(
             status: process.terminationStatus,
-            // Times differ.
+            // The times are different in each run.
             output: text.replacing(/[0-9]+ (us|ms|s)\n/, with: "T\n").replacing(/"nanoseconds":[0-9]+/, with: "T"),
             errors: errorText.replacingOccurrences(of: folder.path(""), with: "")
         )

@@ -8,25 +8,27 @@ import Testing
 
 @testable import Throttle
 
-/// Random attempts, compared with a simple model.
-struct PropertyTests {
-    /// The rules, with a record of every failure.
+/// Tests with random attempts; the first test compares the throttle with a simple model.
+struct RandomAttemptsTests {
+    /// A simple model of the throttle, which keeps every failure.
     private struct Model {
         struct Entry {
             var failures: [Int] = []
-            var flights = 0
+            var running = 0
             var lockEnd: Int?
         }
 
         let limits: [Bool: Int]
         var entries: [String: Entry] = [:]
 
-        /// The seconds of a slot; the window has eight.
+        /// The length of a slot in seconds.
+        ///
+        /// The window has eight slots.
         static let slot = 10
 
         mutating func settle(_ key: String, _ now: Int) {
             var entry = entries[key, default: Entry()]
-            if let end = entry.lockEnd, now >= end { entry = Entry(flights: entry.flights) }
+            if let end = entry.lockEnd, now >= end { entry = Entry(running: entry.running) }
             entry.failures.removeAll { $0 / Self.slot < now / Self.slot - 8 }
             entries[key] = entry
         }
@@ -38,18 +40,18 @@ struct PropertyTests {
             if keys.contains(where: { entries[$0]?.lockEnd != nil }) { return false }
             for key in keys {
                 guard let entry = entries[key] else { continue }
-                if entry.failures.count + entry.flights >= limit(key) { return nil }
+                if entry.failures.count + entry.running >= limit(key) { return nil }
             }
-            for key in keys { entries[key]?.flights += 1 }
+            for key in keys { entries[key]?.running += 1 }
             return true
         }
 
         mutating func end(_ keys: [String], _ result: AttemptResult, _ now: Int) {
             for key in keys {
                 settle(key, now)
-                entries[key]?.flights -= 1
+                entries[key]?.running -= 1
                 switch result {
-                case .neither, .uncounted: break
+                case .notCounted, .acceptedElsewhere: break
                 case .success: if key == keys[0] { entries[key]?.failures = [] }
                 case .failure:
                     entries[key]?.failures.append(now)
@@ -80,7 +82,7 @@ struct PropertyTests {
             let moment = now * 1_000_000_000
             if !open.isEmpty, random.below(2) == 0 {
                 let (attempt, keys) = open.remove(at: random.below(open.count))
-                let result = [AttemptResult.success, .failure, .failure, .failure, .neither][random.below(5)]
+                let result = [AttemptResult.success, .failure, .failure, .failure, .notCounted][random.below(5)]
                 _ = state.settle(
                     attempt,
                     reserved: Self.keys(attempt),
@@ -91,13 +93,13 @@ struct PropertyTests {
             } else {
                 let (name, peer) = ("user\(random.below(4))", "192.0.2.\(random.below(3))")
                 let attempt = Attempt([Account(realm: "town", key: name)], from: ClientNetwork(peer))
-                let isAdmitted = state.admit(attempt, at: moment).map { $0.closed.isEmpty }
+                let isAdmitted = state.admit(attempt, at: moment).map { $0.denied.isEmpty }
                 #expect(isAdmitted == model.admits([name, peer], now))
                 if isAdmitted == true { open.append((attempt, [name, peer])) }
             }
             for (name, entry) in model.entries {
-                #expect(entry.flights >= 0)
-                #expect(entry.failures.count + entry.flights <= model.limit(name) || entry.lockEnd != nil)
+                #expect(entry.running >= 0)
+                #expect(entry.failures.count + entry.running <= model.limit(name) || entry.lockEnd != nil)
             }
         }
         for (attempt, _) in open {
@@ -127,7 +129,9 @@ struct PropertyTests {
         #expect(fixture.throttle.pending == (0, 0))
     }
 
-    /// Realms in all orders, with low limits: an attempt that holds a reservation at one realm waits at no other.
+    /// The limits are low, so that attempts wait.
+    ///
+    /// An attempt that waits at one realm must have no reservation at another.
     @Test(arguments: 0..<20)
     func `attempts at several realms in any order all complete`(seed: UInt64) async throws {
         var random = Random(seed: seed)

@@ -6,8 +6,10 @@ import HTTPTypes
 import SeededRandom
 import Testing
 
-@Suite struct NoiseTests {
-    /// Parts of valid values, so that noise resembles them.
+@Suite struct RandomRequestTests {
+    /// Parts of valid values.
+    ///
+    /// Random sequences of them resemble valid values.
     private static let pieces = [
         "Basic ", "basic", "Bearer ", "YW5uOg==", "YW5u", "=", ",", ";", "__Host-gatehouse=", "__Host-gatehouse", "a=b",
         " ", "\t",
@@ -15,7 +17,7 @@ import Testing
         String(repeating: "A", count: 43),
     ]
 
-    private static func noise(_ random: inout Random) -> String {
+    private static func text(_ random: inout Random) -> String {
         (0..<random.below(8)).map { _ in random.pick(pieces) }.joined()
     }
 
@@ -25,9 +27,9 @@ import Testing
         var random = Random(seed: 20_261_121)
         for _ in 0..<500 {
             var headers = HTTPFields()
-            for _ in 0..<random.below(3) { headers.append(HTTPField(name: .cookie, value: Self.noise(&random))) }
-            for _ in 0..<random.below(3) { headers.append(HTTPField(name: .authorization, value: Self.noise(&random))) }
-            let (path, target) = (random.pick(["/user", "/staff", "/required"]), "/staff/" + Self.noise(&random))
+            for _ in 0..<random.below(3) { headers.append(HTTPField(name: .cookie, value: Self.text(&random))) }
+            for _ in 0..<random.below(3) { headers.append(HTTPField(name: .authorization, value: Self.text(&random))) }
+            let (path, target) = (random.pick(["/user", "/staff", "/required"]), "/staff/" + Self.text(&random))
             #expect([400, 401].contains(try await coded.send(.get, path, headers).status), "\(path) \(headers)")
             let status = try await ruled.send(.get, target, headers).status
             #expect([400, 401].contains(status), "\(target) \(headers)")

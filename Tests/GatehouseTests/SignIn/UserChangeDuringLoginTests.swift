@@ -39,8 +39,8 @@ private struct HamletModule: LoginModule {
     }
 }
 
-/// Logins whose user changes before the session begins.
-@Suite struct ChangedMeanwhileTests {
+/// Logins of users who are changed before the session begins.
+@Suite struct UserChangeDuringLoginTests {
     private static let configuration = """
         default-realm hamlet;
         login hamlet { HamletModule required; ScriptedLoginModule required code="123456"; }
@@ -80,15 +80,18 @@ private struct HamletModule: LoginModule {
         ).status
     }
 
-    /// The refresher runs every second; a reload or a stop before its next run would lose the change.
-    @Test func `a login whose user changes meanwhile begins no session, even before the next refresh`() async throws {
+    /// The refresher runs every second.
+    ///
+    /// If the session began, a reload or a stop before the next run would lose the change.
+    @Test func `no session begins if the user is changed during the login, even before the next refresh`() async throws
+    {
         #expect(try await signIn("ann") {} == 201)
         let refused = try await signIn("ann") {
             HamletRealm.changes.withLock { [key, ann = try Username("ann")] in $0[key] = [ann] }
         }
         #expect(refused == 401)
         #expect(server.sessions.count == 0, "the earlier session is over")
-        // A change before the login, and a change of another user.
+        // A change before the login, and a change of another user, have no effect.
         HamletRealm.changes.withLock { [key, ann = try Username("ann")] in $0[key] = [ann] }
         #expect(try await signIn("ann") {} == 201)
         let other = try await signIn("ann") {
@@ -97,7 +100,7 @@ private struct HamletModule: LoginModule {
         #expect(other == 201)
     }
 
-    @Test func `refreshes run one at a time, and a caller waits for one that begins after its call`() async throws {
+    @Test func `refreshes run one at a time, and each call waits for a refresh that begins after it`() async throws {
         for _ in 0..<100 {
             HamletRealm.changes.withLock { [key, ann = try Username("ann")] in $0[key] = [ann] }
             await withTaskGroup(of: Bool.self) { group in

@@ -9,8 +9,8 @@ import Testing
 
 @testable import SignIn
 
-/// A sign-out that cannot be stored is not acknowledged.
-@Suite struct UnstoredEndTests {
+/// The server does not acknowledge a sign-out that cannot be stored.
+@Suite struct UnstoredSignOutTests {
     private let store = FailingStore()
     private let server: TestServer
     private let client: TestClient
@@ -25,7 +25,7 @@ import Testing
         #expect(try await client.signIn("zed").location == "/account")
         let csrf = try #require(try await client.fetch("GET", "/session").json("csrf"))
         let token = try #require(client[TestClient.session])
-        store.fails(true)
+        store.setFailing(true)
         return (token, csrf)
     }
 
@@ -35,7 +35,7 @@ import Testing
         return try await thief.get("/welcome").status == 302
     }
 
-    @Test func `DELETE of a session returns 503 until the end is stored, and the session ends at once`() async throws {
+    @Test func `DELETE ends a session at once, and returns 503 until the end is stored`() async throws {
         let (token, _) = try await signedIn()
         for _ in 0..<2 {
             client[TestClient.session] = token
@@ -47,7 +47,7 @@ import Testing
             #expect(try await isSignedOut(token))
         }
         #expect(server.log.text.contains("the end of a session could not be stored"))
-        store.fails(false)
+        store.setFailing(false)
         client[TestClient.session] = token
         #expect(try await client.fetch("DELETE", "/session").status == 204)
         client[TestClient.session] = token
@@ -64,12 +64,12 @@ import Testing
             #expect(client[TestClient.session] == nil)
             #expect(try await isSignedOut(token))
         }
-        store.fails(false)
+        store.setFailing(false)
         client[TestClient.session] = token
         #expect(try await client.post("/sign-out", [("csrf", csrf)]).status == 303)
     }
 
-    @Test func `the end of another session is not acknowledged until it is stored, nor is a sign-in that ends one`()
+    @Test func `ending another session, and a sign-in that ends a session, get 503 until the end is stored`()
         async throws
     {
         let other = TestClient(server)
@@ -81,7 +81,7 @@ import Testing
         }
         let id = try #require(try await other.fetch("GET", "/session").json("id"))
         let (token, csrf) = try await signedIn()
-        // A repeated request is not acknowledged either.
+        // A repeated request is also not acknowledged.
         for _ in 0..<2 {
             #expect(try await client.fetch("DELETE", "/sessions/\(id)").status == 503)
             #expect(try await isSignedOut(tokens[1]))
@@ -91,7 +91,7 @@ import Testing
             #expect(try await client.post("/account/end", [("csrf", csrf), ("others", "all")]).status == 503)
             #expect(try await isSignedOut(tokens[0]))
         }
-        // The session of the client itself stays.
+        // The client's own session does not end.
         #expect(try await client.fetch("GET", "/session").status == 200)
         #expect(try await client.signIn("zoe").status == 503)
         #expect(client[TestClient.session] == nil)
@@ -111,14 +111,14 @@ import Testing
         for id in ids { #expect(try await client.fetch("DELETE", "/sessions/\(id)").status == 503) }
         // Sessions of another user are still not found.
         #expect(try await stranger.fetch("DELETE", "/sessions/\(ids[0])").status == 404)
-        store.fails(false)
+        store.setFailing(false)
         #expect(try await client.fetch("DELETE", "/sessions/\(ids[0])").status == 204)
         #expect(try await client.fetch("DELETE", "/sessions/\(ids[0])").status == 404)
         #expect(try await client.post("/account/end", [("csrf", csrf), ("others", "all")]).status == 303)
         #expect(try await client.fetch("DELETE", "/sessions/\(ids[1])").status == 404)
     }
 
-    @Test func `a sign-in by the session API that ends a session is not acknowledged`() async throws {
+    @Test func `a sign-in by the session API gets 503 if it ends a session and the end is not stored`() async throws {
         let (token, _) = try await signedIn()
         let json = "{\"username\":\"zoe\",\"password\":\"x\"}"
         #expect(try await client.fetch("POST", "/session", json: json).status == 503)
@@ -127,12 +127,12 @@ import Testing
     }
 }
 
-/// A store that keeps nothing, and fails on demand.
+/// A store that keeps no sessions, and fails when a test has called ``setFailing(_:)``.
 final class FailingStore: SessionStore {
     private let isFailing = Mutex(false)
     private let removing = Mutex<(@Sendable () -> Void)?>(nil)
 
-    func fails(_ fails: Bool) { isFailing.withLock { $0 = fails } }
+    func setFailing(_ isFailing: Bool) { self.isFailing.withLock { $0 = isFailing } }
 
     /// Sets a closure that runs before sessions are removed.
     func whenRemoving(_ body: (@Sendable () -> Void)?) { removing.withLock { $0 = body } }

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import RealmKit
+
+/// The result of an attempt on one account.
+enum AttemptResult: Sendable, Equatable {
+    /// A success. It clears the failures of the account.
+    case success
+    /// A password that is wrong or may be wrong.
+    case failure
+    /// A wrong password in a login that another realm accepted.
+    case acceptedElsewhere(PasswordFingerprint)
+    /// The attempt shows nothing about a password.
+    case notCounted
+}
+
+extension LoginReport {
+    /// The result of the login for the throttle.
+    ///
+    /// It depends on the presented secret, and on outages during which no user could have logged in. It never depends on
+    /// the reason for which a module rejected the login, or on which module rejected it last.
+    var result: AttemptResult {
+        guard let refusal else { return .success }
+        if let outage, outage.excludesSuccess { return .notCounted }
+        switch refusal.failure {
+        case .wrongCredentials, .unknownUser, .unusableCredential, .locked, .disabled, .accountExpired,
+            .credentialExpired, .permissionDenied:
+            return .failure
+        // A code may be missing, or a module unavailable, after the password was accepted. If such a login did not count,
+        // an attacker would learn that the password is right.
+        case .unavailable, .internalError, .missingCredential:
+            return presentedSecret ? .failure : .notCounted
+        }
+    }
+}
