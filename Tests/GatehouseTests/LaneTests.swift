@@ -38,7 +38,7 @@ import Testing
         var now: Int { counts.withLock { $0.now } }
         var later: Int { counts.withLock { $0.later } }
 
-        func respond(to head: borrowing RequestHead, on connection: Connection) -> Reply {
+        func respond(to head: borrowing RequestHead, on connection: Connection) -> ResponseMode {
             let reply = base.respond(to: head, on: connection)
             counts.withLock { counts in
                 switch reply {

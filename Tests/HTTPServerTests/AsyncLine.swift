@@ -17,13 +17,13 @@ final class AsyncLine: Sendable {
 
     init(
         _ limits: HTTPLimits = HTTPLimits(),
-        _ reply: @escaping @Sendable (_ method: String, _ target: String) -> Reply
+        _ reply: @escaping @Sendable (_ method: String, _ target: String) -> ResponseMode
     ) async throws {
         let eventLoop = NIOAsyncTestingEventLoop()
         let channel = NIOAsyncTestingChannel(loop: eventLoop)
         self.eventLoop = eventLoop
         line = try await eventLoop.executeInContext {
-            let connections = ConnectionLoop(eventLoop, limits: limits, responder: Scripted(reply: reply)) { 0 }
+            let connections = EventLoopState(eventLoop, limits: limits, responder: Scripted(reply: reply)) { 0 }
             connections.start()
             return NIOLoopBoundBox(
                 try Line(channel, connections) { channel.isWritable = $0 },

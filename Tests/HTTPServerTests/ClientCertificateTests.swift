@@ -17,7 +17,7 @@ import Testing
 struct ClientCertificateTests {
     /// Answers with the server name of the connection and the subjects of the client's chain.
     private struct ChainPage: Responder {
-        func respond(to head: borrowing RequestHead, on connection: Connection) -> Reply {
+        func respond(to head: borrowing RequestHead, on connection: Connection) -> ResponseMode {
             let chain = connection.clientChain.map(\.subject).joined(separator: " ")
             return .immediate(.text("\(connection.serverName ?? "-"): \(chain)"))
         }

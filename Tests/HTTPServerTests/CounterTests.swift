@@ -28,9 +28,9 @@ import Testing
             ]
         )
         #expect([c, c, a].map(counter.admit) == [.admitted, .full, .full])
-        counter.leave(a)
+        counter.release(a)
         #expect([b, c, a].map(counter.admit) == [.fullForAddress, .admitted, .full])
-        counter.leave(a)
+        counter.release(a)
         #expect(counter.admit(a) == .admitted)
     }
 
@@ -39,7 +39,7 @@ import Testing
         let address = try key("192.0.2.1")
         #expect(counter.admit(address) == .admitted)
         for _ in 0..<100 { #expect(counter.admit(address) == .fullForAddress) }
-        counter.leave(address)
+        counter.release(address)
         #expect(counter.admit(address) == .admitted)
     }
 
@@ -68,11 +68,11 @@ import Testing
 
     @Test func `waiting for the end of all connections ends when the last one has closed`() async throws {
         let counter = ConnectionCounter(Self.limits(5, 5))
-        await counter.waitForNone()
+        await counter.waitUntilEmpty()
         let address = try key("192.0.2.1")
         #expect(counter.admit(address) == .admitted)
-        async let none: Void = counter.waitForNone()
-        counter.leave(address)
+        async let none: Void = counter.waitUntilEmpty()
+        counter.release(address)
         await none
     }
 }

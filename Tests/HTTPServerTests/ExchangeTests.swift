@@ -24,7 +24,7 @@ import Testing
     /// Answers `/now` at once, and everything else with `produce`.
     private static func later(
         _ produce: @escaping @Sendable (Request) async -> Response
-    ) -> @Sendable (String, String) -> Reply {
+    ) -> @Sendable (String, String) -> ResponseMode {
         { method, target in target == "/now" ? .immediate(.text("now")) : .deferred(produce) }
     }
 

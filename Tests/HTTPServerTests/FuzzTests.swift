@@ -33,7 +33,7 @@ import Testing
         var faults: Int { state.withLock { $0.faults } }
         var afterFault: Int { state.withLock { $0.afterFault } }
 
-        func respond(to head: borrowing RequestHead, on connection: Connection) -> Reply {
+        func respond(to head: borrowing RequestHead, on connection: Connection) -> ResponseMode {
             let method = head.methodText
             state.withLock { state in
                 state.methods.append(method)

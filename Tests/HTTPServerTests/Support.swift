@@ -19,17 +19,17 @@ import Synchronization
 /// Everything here is called on the connection's event loop.
 final class Line {
     let channel: any Channel
-    let connections: ConnectionLoop
+    let connections: EventLoopState
     let wire: Wire
     /// The number of calls of the connection's `onEnd`.
     private(set) var ends = 0
     private(set) weak var handler: HTTP1Handler?
     /// One of its exchanges, to check when it is freed.
-    weak var exchange: Exchange?
+    weak var exchange: HTTP1Exchange?
 
     init(
         _ channel: any Channel,
-        _ connections: ConnectionLoop,
+        _ connections: EventLoopState,
         setWritable: @escaping (Bool) -> Void,
         isHandshaken: Bool = true
     ) throws {
@@ -202,13 +202,13 @@ struct EmbeddedLine {
         isHandshaken: Bool = true
     ) throws {
         let eventLoop = EmbeddedEventLoop()
-        let connections = ConnectionLoop(eventLoop, limits: limits, responder: responder) { 784_111_777 }
+        let connections = EventLoopState(eventLoop, limits: limits, responder: responder) { 784_111_777 }
         connections.start()
         try self.init(eventLoop, connections, isHandshaken: isHandshaken)
     }
 
     /// Another line on the same loop.
-    init(_ eventLoop: EmbeddedEventLoop, _ connections: ConnectionLoop, isHandshaken: Bool = true) throws {
+    init(_ eventLoop: EmbeddedEventLoop, _ connections: EventLoopState, isHandshaken: Bool = true) throws {
         self.eventLoop = eventLoop
         let channel = EmbeddedChannel(loop: eventLoop)
         line = try Line(channel, connections, setWritable: { channel.isWritable = $0 }, isHandshaken: isHandshaken)
@@ -250,7 +250,7 @@ struct EmbeddedLine {
 
 /// Answers every request at once with its method and target.
 struct Echo: Responder {
-    func respond(to head: borrowing RequestHead, on connection: Connection) -> Reply {
+    func respond(to head: borrowing RequestHead, on connection: Connection) -> ResponseMode {
         .immediate(
             PreparedResponse(HTTPResponse(status: .ok), body: ByteBuffer(string: "\(head.methodText) \(head.target)"))
         )
@@ -268,9 +268,9 @@ extension Responder {
 
 /// Answers with the reply that a closure returns.
 struct Scripted: Responder {
-    let reply: @Sendable (_ method: String, _ target: String) -> Reply
+    let reply: @Sendable (_ method: String, _ target: String) -> ResponseMode
 
-    func respond(to head: borrowing RequestHead, on connection: Connection) -> Reply {
+    func respond(to head: borrowing RequestHead, on connection: Connection) -> ResponseMode {
         reply(head.methodText, head.target)
     }
 }

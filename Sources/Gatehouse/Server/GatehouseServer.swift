@@ -171,7 +171,7 @@ public struct GatehouseServer: Service {
             await RealmRefresher.prime(configuration.realms)
             let responder = try makeResponder(configuration, tls)
             signIn.noteReload()
-            server.use(responder)
+            server.replaceResponder(with: responder)
             await signIn.recheck(configuration)
             contexts.replace(with: tls.context)
             // The new configuration may have other requirements for client certificates than those that were verified.

@@ -111,7 +111,7 @@ final class HTTP2Client {
     static let preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 
     let channel: any Channel
-    let connections: ConnectionLoop
+    let connections: EventLoopState
     let bottom = Bottom()
     private(set) var ends = 0
     private(set) var frames: [Frame] = []
@@ -124,7 +124,7 @@ final class HTTP2Client {
 
     init(
         _ channel: any Channel,
-        _ connections: ConnectionLoop,
+        _ connections: EventLoopState,
         sendsPreface: Bool = true,
         run: @escaping () -> Void
     )
@@ -252,9 +252,9 @@ final class HTTP2Client {
 
 /// Answers with the reply that a closure returns.
 struct PageResponder: Responder {
-    let reply: @Sendable (_ method: String, _ target: String) -> Reply
+    let reply: @Sendable (_ method: String, _ target: String) -> ResponseMode
 
-    func respond(to head: borrowing RequestHead, on connection: Connection) -> Reply {
+    func respond(to head: borrowing RequestHead, on connection: Connection) -> ResponseMode {
         reply(head.methodText, head.target)
     }
 
@@ -279,7 +279,7 @@ extension EmbeddedChannel {
     ) throws -> (client: HTTP2Client, loop: EmbeddedEventLoop) {
         let loop = EmbeddedEventLoop()
         let channel = EmbeddedChannel(loop: loop)
-        let connections = ConnectionLoop(
+        let connections = EventLoopState(
             loop,
             limits: limits,
             responder: PageResponder { _, _ in .immediate(PageResponder.page(text)) }

@@ -19,7 +19,7 @@ import Testing
 @Suite(.serialized, .enabled(if: TestPKI.isPossible && Tool.curl != nil, "needs openssl and curl"))
 struct HTTP2ServerTests {
     private func serve<R>(
-        _ reply: @escaping @Sendable (_ method: String, _ target: String) -> Reply,
+        _ reply: @escaping @Sendable (_ method: String, _ target: String) -> ResponseMode,
         _ body: (Int) async throws -> R
     ) async throws -> R {
         let pki = try TestPKI.shared.get()
@@ -73,7 +73,7 @@ struct HTTP2ServerTests {
 
     @Test(arguments: [0, 1, 5000, 65_536])
     func `a body is streamed to the task that reads it`(count: Int) async throws {
-        let reply: @Sendable (String, String) -> Reply = { _, _ in
+        let reply: @Sendable (String, String) -> ResponseMode = { _, _ in
             .deferred { request in
                 var length = 0
                 do {
@@ -96,7 +96,7 @@ struct HTTP2ServerTests {
     }
 
     @Test func `a body of unknown length that becomes too long is refused`() async throws {
-        let reply: @Sendable (String, String) -> Reply = { _, _ in
+        let reply: @Sendable (String, String) -> ResponseMode = { _, _ in
             .deferred { request in
                 do {
                     for try await _ in request.body {}
@@ -116,7 +116,7 @@ struct HTTP2ServerTests {
     }
 
     @Test func `a body that no task reads does not disturb later requests`() async throws {
-        let reply: @Sendable (String, String) -> Reply = { _, _ in
+        let reply: @Sendable (String, String) -> ResponseMode = { _, _ in
             .deferred { _ in Response(status: .ok, body: ResponseBody(byteBuffer: ByteBuffer(string: "done"))) }
         }
         try await serve(reply) { port in
@@ -131,7 +131,7 @@ struct HTTP2ServerTests {
     }
 
     @Test func `a long response is streamed completely, with and without a known length`() async throws {
-        let reply: @Sendable (String, String) -> Reply = { _, target in
+        let reply: @Sendable (String, String) -> ResponseMode = { _, target in
             .deferred { _ in
                 Response(
                     status: .ok,
@@ -151,7 +151,7 @@ struct HTTP2ServerTests {
     }
 
     @Test func `the client notices a response that is aborted or too short`() async throws {
-        let reply: @Sendable (String, String) -> Reply = { _, target in
+        let reply: @Sendable (String, String) -> ResponseMode = { _, target in
             .deferred { _ in
                 Response(
                     status: .ok,
@@ -174,7 +174,7 @@ struct HTTP2ServerTests {
     @Test func `the task of a client that disconnects is cancelled`() async throws {
         let (seen, source) = AsyncStream.makeStream(of: String.self)
         let hasBegun = Mutex(false)
-        let reply: @Sendable (String, String) -> Reply = { _, _ in
+        let reply: @Sendable (String, String) -> ResponseMode = { _, _ in
             .deferred { _ in
                 let (never, end) = AsyncStream.makeStream(of: Void.self)
                 source.yield("begun")
