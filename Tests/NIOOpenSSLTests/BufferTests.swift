@@ -35,8 +35,8 @@ import Testing
 
     @Test func `connections beyond the limit of kept buffers work without them`() throws {
         var taken = 0
-        while BufferHold.take() { taken += 1 }
-        defer { for _ in 0..<taken { BufferHold.giveBack() } }
+        while BufferPermit.acquire() { taken += 1 }
+        defer { for _ in 0..<taken { BufferPermit.release() } }
         let wire = try Wire.connected()
         let handler = try handler(wire)
         for round in 1...3 {
@@ -52,8 +52,8 @@ import Testing
     @Test func `a closed connection releases its share of kept buffers`() throws {
         func free() -> Int {
             var taken = 0
-            while BufferHold.take() { taken += 1 }
-            for _ in 0..<taken { BufferHold.giveBack() }
+            while BufferPermit.acquire() { taken += 1 }
+            for _ in 0..<taken { BufferPermit.release() }
             return taken
         }
         let before = free()
