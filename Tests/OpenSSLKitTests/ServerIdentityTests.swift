@@ -110,10 +110,10 @@ struct OCSPTests {
         let leaf = try pki.certificates("server")[0]
         let revoked = try pki.certificates("revoked")[0]
         let good = try pki.bytes("server.ocsp")
-        #expect(throws: OpenSSLError(.unfitOCSPResponse, context: "")) {
+        #expect(throws: OpenSSLError(.rejectedOCSPResponse, context: "")) {
             try OCSPResponse(der: pki.bytes("other.ocsp"), for: leaf, name: "x")
         }
-        let error = #expect(throws: OpenSSLError(.unfitOCSPResponse, context: "")) {
+        let error = #expect(throws: OpenSSLError(.rejectedOCSPResponse, context: "")) {
             try OCSPResponse(der: pki.bytes("revoked.ocsp"), for: revoked, name: "x")
         }
         #expect(error?.context.contains("revoked") == true)
@@ -123,7 +123,7 @@ struct OCSPTests {
             }
         }
         // A response without an answer: status tryLater (RFC 6960 4.2.1).
-        let later = #expect(throws: OpenSSLError(.unfitOCSPResponse, context: "")) {
+        let later = #expect(throws: OpenSSLError(.rejectedOCSPResponse, context: "")) {
             try OCSPResponse(der: [0x30, 3, 0x0a, 1, 3], for: leaf, name: "x")
         }
         #expect(later?.context.contains("trylater") == true)
