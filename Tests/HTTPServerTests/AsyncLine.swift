@@ -32,7 +32,7 @@ final class AsyncLine: Sendable {
         }
     }
 
-    /// Runs `body` on the event loop, and everything that it schedules.
+    /// Runs `body` on the event loop, and then the tasks that it has scheduled.
     @discardableResult
     func on<Result: Sendable>(_ body: @escaping @Sendable (Line) throws -> Result) async throws -> Result {
         let line = line
@@ -45,7 +45,7 @@ final class AsyncLine: Sendable {
 
     func advance(_ time: TimeAmount) async { await eventLoop.advanceTime(by: time) }
 
-    /// Waits until a task has made a condition true.
+    /// Waits until a condition becomes true.
     func wait(
         for event: String,
         _ condition: @escaping @Sendable (Line) -> Bool,
@@ -53,7 +53,7 @@ final class AsyncLine: Sendable {
     ) async throws {
         let begin = ContinuousClock.now
         while try await !on(condition) {
-            // Reached only if there is a defect.
+            // The time limit is exceeded only if there is a defect.
             guard ContinuousClock.now - begin < .seconds(60) else {
                 Issue.record(
                     "\(event) did not happen: \(try await text.debugDescription)",
@@ -69,7 +69,7 @@ final class AsyncLine: Sendable {
         get async throws { try await on(\.text) }
     }
 
-    /// Waits for a number of complete final responses.
+    /// Waits for a number of complete final responses, and returns all responses.
     func answers(_ count: Int, methods: [String] = []) async throws -> [Answer] {
         try await wait(for: "\(count) answers") { line in
             let answers = (try? Answer.all(in: line.wire.taken, methods: methods, isCut: true)) ?? []
@@ -86,7 +86,7 @@ final class AsyncLine: Sendable {
     }
 }
 
-/// Holds tasks until it is opened, or they are cancelled.
+/// Suspends tasks until it is opened or the task is cancelled.
 final class CancellableLatch: Sendable {
     private let stream: AsyncStream<Void>
     private let continuation: AsyncStream<Void>.Continuation
@@ -95,7 +95,9 @@ final class CancellableLatch: Sendable {
 
     func open() { continuation.finish() }
 
-    /// - Returns: Whether it was opened; false if the task was cancelled.
+    /// Waits until the latch is opened.
+    ///
+    /// - Returns: True if the latch was opened; false if the task was cancelled.
     func pass() async -> Bool {
         for await _ in stream {}
         return !Task.isCancelled

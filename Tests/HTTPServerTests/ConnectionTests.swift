@@ -23,7 +23,7 @@ import Testing
         #expect(line.isOpen)
     }
 
-    @Test func `a response has Date and a length, and no Connection field while the connection stays open`() throws {
+    @Test func `a response has Date and Content-Length, and no Connection field if the connection stays open`() throws {
         let line = try EmbeddedLine()
         defer { line.end() }
         line.bring(Self.get)
@@ -84,7 +84,7 @@ import Testing
     }
 
     @Test(arguments: ["5\r\nhelloX", "zz\r\n", "FFFF\r\nx"])
-    func `a request that has been answered gets no second response for a bad body`(body: String) throws {
+    func `a malformed body that follows the response causes no second response`(body: String) throws {
         let line = try EmbeddedLine(.small)
         defer { line.end() }
         line.bring("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
@@ -96,7 +96,7 @@ import Testing
         #expect(try line.statuses == [200])
     }
 
-    @Test func `after an early response to 100-continue nothing more is read`() throws {
+    @Test func `a response instead of 100 Continue closes the connection`() throws {
         let line = try EmbeddedLine()
         defer { line.end() }
         line.bring("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n")
@@ -106,7 +106,7 @@ import Testing
         #expect(try line.statuses == [200])
     }
 
-    @Test func `an expectation without a body gets no 100 response`() throws {
+    @Test func `a request with 100-continue and without a body gets no 100 response`() throws {
         let line = try EmbeddedLine()
         defer { line.end() }
         line.bring("GET / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\n\r\n" + Self.get)
@@ -136,7 +136,7 @@ import Testing
     }
 
     @Test func `requests that arrive while responses are sent are answered`() throws {
-        // The client reads while the server sends: the connection takes its next requests at that moment.
+        // The client reads while the server sends, so the server handles the next requests during a flush.
         let line = try EmbeddedLine(
             HTTPLimits(),
             Scripted { _, _ in .immediate(.text(String(repeating: "x", count: 30_000))) }
@@ -156,7 +156,7 @@ import Testing
         #expect(try line.answers.count == 12)
     }
 
-    @Test func `buffer space that a flush frees is used for further responses, which are sent`() throws {
+    @Test func `responses that are written during a flush are sent`() throws {
         let responder = Scripted { _, target in
             .immediate(.text(String(repeating: "x", count: target == "/large" ? 60_000 : 10_000)))
         }
@@ -164,7 +164,7 @@ import Testing
         defer { line.end() }
         line.wire.isTaking = false
         line.bring("GET /large HTTP/1.1\r\nHost: a\r\n\r\n")
-        // The first of these fills the buffer and waits for the next flush; the second is read when there is space.
+        // The response to the first request fills the buffer. The second request is read when the flush has made space.
         line.line.bring(Self.get)
         line.line.bring(Self.get)
         line.wire.isTaking = true
@@ -185,7 +185,7 @@ import Testing
 
     // MARK: - Ends
 
-    @Test func `a response that waits for its client is not lost when the connection ends`() throws {
+    @Test func `a response that the client has not read yet is not lost when the connection ends`() throws {
         for end in ["half-close", "drain", "idle"] {
             var limits = HTTPLimits()
             limits.idleTime = .seconds(5)
@@ -211,7 +211,7 @@ import Testing
         }
     }
 
-    @Test func `a connection that closes within a flush is closed once`() throws {
+    @Test func `a connection that closes during a flush is closed only once`() throws {
         let responder = Scripted { _, target in
             .immediate(.text(String(repeating: "x", count: target == "/large" ? 60_000 : 10_000)))
         }
@@ -266,7 +266,7 @@ import Testing
         #expect(line.wire.isClosed)
     }
 
-    @Test func `a connection ends once and is released, however it ends`() throws {
+    @Test func `every way of ending a connection ends it only once and releases it`() throws {
         let ways: [(String, (EmbeddedLine) -> Void)] = [
             ("drop", { $0.line.drop() }),
             (

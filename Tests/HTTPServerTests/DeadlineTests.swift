@@ -10,7 +10,7 @@ import Testing
 
 /// Deadlines, with a clock that the test controls.
 ///
-/// They are checked four times a second.
+/// The server checks deadlines four times a second.
 @Suite struct DeadlineTests {
     private static let get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
     private static let limits: HTTPLimits = {
@@ -34,7 +34,7 @@ import Testing
         #expect(line.text.isEmpty)
     }
 
-    @Test func `a silent client has the header time at first, later the idle time`() throws {
+    @Test func `the header time limits silence before the first request, and the idle time limits it afterwards`() throws {
         let silent = try EmbeddedLine(Self.limits)
         defer { silent.end() }
         silent.advance(.seconds(5))
@@ -71,7 +71,7 @@ import Testing
         #expect(try line.statuses == [200, 408])
     }
 
-    @Test func `a header that comes in pieces but in time is accepted`() throws {
+    @Test func `a header that arrives in several pieces within the header time is accepted`() throws {
         let line = try EmbeddedLine(Self.limits)
         defer { line.end() }
         for _ in 0..<5 {
@@ -92,7 +92,7 @@ import Testing
         #expect(!line.isOpen)
     }
 
-    @Test func `a body has a fixed time, then a minimum rate`() throws {
+    @Test func `after the body time a body must arrive at a minimum rate`() throws {
         for (rate, isTaken) in [(120, true), (80, false)] {
             let line = try EmbeddedLine(Self.limits)
             defer { line.end() }
@@ -104,7 +104,7 @@ import Testing
                 isRefused = !line.isOpen
             }
             #expect(isRefused == !isTaken)
-            // It was answered before its body arrived, so there is no second response.
+            // The request was answered before its body arrived, so there is no second response.
             #expect(try line.statuses == [200])
         }
     }
@@ -137,7 +137,7 @@ import Testing
         #expect(line.text.isEmpty, "no 408 for a client whose requests wait for its reads")
     }
 
-    @Test func `a client that goes on reading is not disconnected`() throws {
+    @Test func `a client that continues to read is not disconnected`() throws {
         let line = try EmbeddedLine(
             Self.limits,
             Scripted { _, _ in .immediate(.text(String(repeating: "x", count: 70_000))) }
@@ -153,7 +153,7 @@ import Testing
         #expect(!line.wire.isClosed)
     }
 
-    @Test func `a client that stays after the last response is disconnected`() throws {
+    @Test func `a client that does not close after the last response is disconnected`() throws {
         let line = try EmbeddedLine(Self.limits)
         defer { line.end() }
         line.bring("GET / HTTP/1.0\r\n\r\n")

@@ -21,7 +21,7 @@ import Testing
         "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: \(body.utf8.count)\r\n\(fields)\r\n\(body)"
     }
 
-    /// Answers `/now` at once, and everything else with `produce`.
+    /// Answers `/now` at once, and other targets with `produce`.
     private static func later(
         _ produce: @escaping @Sendable (Request) async -> Response
     ) -> @Sendable (String, String) -> ResponseMode {
@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test(arguments: UInt64(0)..<20)
-    func `answers come in the order of requests, whichever lane they take`(seed: UInt64) async throws {
+    func `the responses of both lanes are sent in the order of the requests`(seed: UInt64) async throws {
         var numbers = Random(seed: seed)
         let line = try await AsyncLine { _, target in
             guard target.hasPrefix("/later") else { return .immediate(.text(target)) }
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test(arguments: ["1.0", "1.1"])
-    func `a response of unknown length is chunked, or ends with the connection`(version: String) async throws {
+    func `a response of unknown length is chunked, or ended by closing the connection`(version: String) async throws {
         let line = try await AsyncLine(
             HTTPLimits(),
             Self.later { _ in
@@ -173,7 +173,7 @@ import Testing
         try await line.end()
     }
 
-    @Test func `an unread body is skipped, before and after the response`() async throws {
+    @Test func `a body that the responder does not read is skipped, before and after the response`() async throws {
         let line = try await AsyncLine(HTTPLimits(), Self.later { _ in .text("unread") })
         try await line.bring("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 60000\r\n\r\n")
         _ = try await line.answers(1)
@@ -184,7 +184,8 @@ import Testing
     }
 
     @Test func `a response before the end of the body does not crash the server`() async throws {
-        // A source of SwiftNIO that is never finished ends the process. Which thread releases it last is random.
+        // SwiftNIO ends the process if a source is released before it is finished. The thread that releases the source
+        // last is random, so the test is repeated.
         for _ in 0..<200 {
             let line = try await AsyncLine(HTTPLimits(), Self.later { _ in .text("unread") })
             try await line.bring("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 60000\r\n\r\nx")
@@ -232,7 +233,7 @@ import Testing
     }
 
     @Test(arguments: [("5\r\nhello\r\n40\r\n", 413), ("5\r\nhelloX", 400), ("0\r\nX\r\n", 400)])
-    func `a bad body is refused, and its waiting responder gets an error`(body: String, status: Int) async throws {
+    func `a malformed body is rejected, and the responder that reads it gets an error`(body: String, status: Int) async throws {
         let seen = Seen()
         let line = try await AsyncLine(
             .small,

@@ -11,15 +11,15 @@ import Testing
 
 @testable import HTTPServer
 
-/// Connections that receive damaged requests.
+/// Connections that receive randomly damaged requests.
 @Suite struct FuzzTests {
-    /// The number of connections; `GATEHOUSE_FUZZ_ROUNDS` raises it.
+    /// The number of connections; `GATEHOUSE_FUZZ_ROUNDS` changes it.
     private static let rounds =
         ProcessInfo.processInfo.environment["GATEHOUSE_FUZZ_ROUNDS"].flatMap { Int($0) } ?? 2_000
-    /// `GATEHOUSE_FUZZ_SEED` selects other ones.
+    /// The seed of the random numbers; `GATEHOUSE_FUZZ_SEED` changes it.
     private static let seed = ProcessInfo.processInfo.environment["GATEHOUSE_FUZZ_SEED"].flatMap { UInt64($0) } ?? 1
 
-    /// Records the requests that it gets.
+    /// Records the requests and faults that it gets.
     private final class Witness: Responder {
         private struct State {
             var methods: [String] = []
@@ -87,7 +87,7 @@ import Testing
         return bytes
     }
 
-    /// Sends bytes to a connection, checks what must always hold, and returns the responses.
+    /// Sends bytes to a connection, checks the rules that hold for all input, and returns the responses.
     private func dialogue(
         _ pieces: [[UInt8]],
         _ numbers: inout Random,
@@ -121,7 +121,7 @@ import Testing
         return (line.wire.taken, wasOpen)
     }
 
-    @Test func `damaged requests get at most one response each, and none after a malformed one`() throws {
+    @Test func `each request gets at most one response, and no request after a malformed request gets a response`() throws {
         var numbers = Random(seed: Self.seed)
         for _ in 0..<Self.rounds {
             let bytes = damaged(&numbers)

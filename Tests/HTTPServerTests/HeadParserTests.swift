@@ -10,7 +10,7 @@ import Testing
 @testable import HTTPServer
 
 @Suite struct HeadParserTests {
-    /// Parses a complete head, without the empty line that may come before it.
+    /// Parses a complete head, without an empty line before the head.
     private func parsed(
         _ text: String,
         _ limits: HTTPLimits = HTTPLimits()
@@ -32,12 +32,12 @@ import Testing
         #expect(answer.status == status, "\(request.debugDescription): \(answer.body)")
         #expect(status == 200 || !line.isOpen)
         guard status != 200 else { return }
-        // The bytes after it are not read.
+        // Bytes after the rejected request are not read.
         line.bring("GET /next HTTP/1.1\r\nHost: a\r\n\r\n")
         #expect(try line.answers.count == 1)
     }
 
-    @Test func `the framing is read from the request`() throws {
+    @Test func `the length of the body and the end of the connection are read from the fields`() throws {
         let summary = try parsed(
             "POST /x?y HTTP/1.1\r\nHost: a:1\r\nContent-Length: 12\r\nExpect: 100-continue\r\n\r\n"
         )
@@ -83,7 +83,7 @@ import Testing
 
     // MARK: - Limits
 
-    /// A request of which one part has a length.
+    /// Returns a request with a part of a given length.
     private static func request(line: Int = 0, field: Int = 0, count: Int = 1, total: Int = 0) -> String {
         let start = "GET / HTTP/1.1"
         var text = "GET /" + String(repeating: "a", count: max(0, line - start.utf8.count)) + " HTTP/1.1\r\nHost: a\r\n"
@@ -98,7 +98,7 @@ import Testing
         }
         while text.utf8.count + 2 < total {
             let room = min(40, total - 2 - text.utf8.count)
-            // Short enough for a field after it.
+            // The field must leave enough bytes for another field.
             let length = total - 2 - text.utf8.count - room < 5 && room < total - 2 - text.utf8.count ? room - 5 : room
             text += "Z:" + String(repeating: "a", count: length - 4) + "\r\n"
         }

@@ -14,9 +14,9 @@ import Synchronization
 
 @testable import HTTPServer
 
-/// A connection without TLS, and a client that the test controls.
+/// A connection without TLS, whose client the test controls.
 ///
-/// Everything here is called on the connection's event loop.
+/// All functions are called on the connection's event loop.
 final class Line {
     let channel: any Channel
     let connections: EventLoopState
@@ -24,7 +24,7 @@ final class Line {
     /// The number of calls of the connection's `onEnd`.
     private(set) var ends = 0
     private(set) weak var handler: HTTP1Handler?
-    /// One of its exchanges, to check when it is freed.
+    /// An exchange of the connection. Tests check when it is freed.
     weak var exchange: HTTP1Exchange?
 
     init(
@@ -50,12 +50,12 @@ final class Line {
         )
     }
 
-    /// Delivers bytes to the connection, as one read does.
+    /// Delivers bytes to the connection in one read.
     func bring(_ bytes: ByteBuffer) {
         guard !wire.isClosed else { return }
         channel.pipeline.fireChannelRead(bytes)
         channel.pipeline.fireChannelReadComplete()
-        // As autoRead does.
+        // autoRead also calls read() after each read.
         channel.read()
     }
 
@@ -72,7 +72,7 @@ final class Line {
     var text: String { String(buffer: wire.taken) }
 }
 
-/// The network below the connection: it keeps sent bytes until the client reads them.
+/// The network between the connection and its client. It keeps sent bytes until the client reads them.
 final class Wire: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = ByteBuffer
@@ -80,17 +80,17 @@ final class Wire: ChannelDuplexHandler {
 
     /// The bytes that the client has read.
     private(set) var taken = ByteBuffer()
-    /// The number of reads that reached the network.
+    /// The number of calls of `read()` that reached the network.
     private(set) var readCount = 0
     private(set) var flushCount = 0
-    /// Whether the client has read everything up to the end.
+    /// True if the connection has closed its outgoing direction and the client has read all bytes.
     private(set) var isOutputClosed = false
     private(set) var isClosed = false
     /// The number of attempts to close the outgoing direction.
     private(set) var outputCloseCount = 0
-    /// The largest number of bytes that have waited here.
+    /// The largest number of bytes that have waited for the client.
     private(set) var most = 0
-    /// Whether the client reads.
+    /// True if the client reads all bytes at once.
     var isTaking = true
     /// Called at the end of each flush.
     var onFlush: ((ChannelHandlerContext) -> Void)?
@@ -157,7 +157,7 @@ final class Wire: ChannelDuplexHandler {
         }
     }
 
-    /// Reads some of the waiting bytes.
+    /// Lets the client read some of the waiting bytes.
     func take(_ count: Int = .max) {
         var count = count
         while count > 0, !waiting.isEmpty {
@@ -191,7 +191,7 @@ final class Wire: ChannelDuplexHandler {
     }
 }
 
-/// A line on an event loop that runs, and whose time advances, only when the test does so.
+/// A connection on an event loop that runs only when the test calls it. The test also sets the loop's time.
 struct EmbeddedLine {
     let eventLoop: EmbeddedEventLoop
     let line: Line
@@ -207,7 +207,7 @@ struct EmbeddedLine {
         try self.init(eventLoop, connections, isHandshaken: isHandshaken)
     }
 
-    /// Another line on the same loop.
+    /// Makes another connection on the same event loop.
     init(_ eventLoop: EmbeddedEventLoop, _ connections: EventLoopState, isHandshaken: Bool = true) throws {
         self.eventLoop = eventLoop
         let channel = EmbeddedChannel(loop: eventLoop)
@@ -240,7 +240,7 @@ struct EmbeddedLine {
         get throws { try answers.map(\.status) }
     }
 
-    /// Ends the connection and its loop, which would otherwise keep each other alive.
+    /// Ends the connection and the timer of its event loop. Otherwise they would keep each other alive.
     func end() {
         line.drop()
         line.connections.stop()
@@ -266,7 +266,7 @@ extension Responder {
     }
 }
 
-/// Answers with the reply that a closure returns.
+/// Answers each request with the result of a closure.
 struct Scripted: Responder {
     let reply: @Sendable (_ method: String, _ target: String) -> ResponseMode
 
@@ -276,13 +276,13 @@ struct Scripted: Responder {
 }
 
 extension PreparedResponse {
-    /// 200 with a text.
+    /// Makes a response of status 200 with a text.
     static func text(_ text: String) -> PreparedResponse {
         PreparedResponse(HTTPResponse(status: .ok), body: ByteBuffer(string: text))
     }
 }
 
-/// A response as a client parses it.
+/// A response that a client has parsed.
 struct Answer: Equatable {
     struct NoResponse: Error {
         let rest: String
@@ -292,8 +292,14 @@ struct Answer: Equatable {
     var fields: [String: String] = [:]
     var body = ""
 
-    /// Reads all responses to requests of these methods, and of GET for any further; `isCut` if the last may be
-    /// incomplete.
+    /// Parses all responses in some bytes.
+    ///
+    /// - Parameters:
+    ///   - bytes: The bytes that the client has read.
+    ///   - methods: The methods of the requests, in order. Further requests are GET.
+    ///   - isCut: True if the last response may be incomplete.
+    /// - Returns: The complete responses.
+    /// - Throws: ``NoResponse`` if the bytes are not responses.
     static func all(in bytes: ByteBuffer, methods: [String] = [], isCut: Bool = false) throws -> [Answer] {
         var rest = String(buffer: bytes).utf8[...]
         var answers: [Answer] = []
@@ -362,7 +368,7 @@ struct Answer: Equatable {
 }
 
 extension Random {
-    /// Splits bytes into pieces, each of at least one byte.
+    /// Splits bytes into pieces of random length, 1 to `size`.
     mutating func pieces(_ bytes: [UInt8], atMost size: Int = 40) -> [[UInt8]] {
         var pieces: [[UInt8]] = []
         var start = 0
@@ -376,7 +382,7 @@ extension Random {
 }
 
 extension HTTPLimits {
-    /// Limits that a test can reach.
+    /// Small limits, which tests exceed with little data.
     static var small: HTTPLimits {
         var limits = HTTPLimits()
         limits.requestLine = 64

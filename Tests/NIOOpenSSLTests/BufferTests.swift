@@ -33,7 +33,7 @@ import Testing
         #expect(wire.client.application.text == "z")
     }
 
-    @Test func `connections beyond the limit of kept buffers work without them`() throws {
+    @Test func `connections that may not keep their buffers work`() throws {
         var taken = 0
         while BufferPermit.acquire() { taken += 1 }
         defer { for _ in 0..<taken { BufferPermit.release() } }
@@ -49,7 +49,7 @@ import Testing
         #expect(wire.client.application.text == "downdowndown")
     }
 
-    @Test func `a closed connection releases its share of kept buffers`() throws {
+    @Test func `a closed connection gives back its permission to keep buffers`() throws {
         func free() -> Int {
             var taken = 0
             while BufferPermit.acquire() { taken += 1 }
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func `one, two or many writes of a flush are sent in order, with their promises`() throws {
+    @Test func `the writes of a flush are sent in order, and their promises succeed in order`() throws {
         let wire = try Wire.connected()
         var order: [String] = []
         func write(_ text: String) {

@@ -37,7 +37,7 @@ import Testing
         #expect(throws: NIOOpenSSLError(.uncleanShutdown)) { try written.wait() }
     }
 
-    @Test func `an end without close_notify is a normal end if that is tolerated`() throws {
+    @Test func `an end without close_notify is no error if it is tolerated`() throws {
         let wire = try Wire.connected(server: .init(toleratesUncleanShutdown: true))
         wire.server.network.drop()
         #expect(wire.server.application.errors.isEmpty)
@@ -53,7 +53,7 @@ import Testing
         #expect(!wire.server.channel.isActive)
     }
 
-    @Test func `a half-close without close_notify is a normal end of input if that is tolerated`() throws {
+    @Test func `a half-close without close_notify is no error if it is tolerated`() throws {
         let wire = try Wire.connected(server: .init(toleratesUncleanShutdown: true))
         wire.server.channel.allowRemoteHalfClosure = true
         wire.server.channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)

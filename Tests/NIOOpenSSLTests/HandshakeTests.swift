@@ -38,7 +38,7 @@ import Testing
         _ = try channel.finish(acceptAlreadyClosed: true)
     }
 
-    @Test func `writes before the handshake are delivered after it, with their promises in order`() throws {
+    @Test func `writes before the handshake are delivered after the handshake, and their promises succeed in order`() throws {
         let wire = try Wire()
         var order: [Int] = []
         for number in 0..<5 {
@@ -65,7 +65,7 @@ import Testing
         #expect(wire.server.application.text == "later")
     }
 
-    @Test func `bytes may arrive one at a time, in both directions`() throws {
+    @Test func `a connection works if bytes arrive one at a time in both directions`() throws {
         let wire = try Wire()
         wire.client.send("early")
         try wire.connect()
@@ -119,7 +119,7 @@ import Testing
         "GET / HTTP/1.1\r\n\r\n", "HEAD / H", "POST /x", "PUT /x HTTP/1.1\r\n", "OPTIONS * HTTP/1.1\r\n",
         "DELETE /a", "PATCH /a", "TRACE / HTTP/1.1", "CONNECT a:1 HTTP/1.1\r\n", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
     ])
-    func `a plain HTTP request is recognized, and answered by an alert`(request: String) throws {
+    func `a plain HTTP request is detected and answered with an alert`(request: String) throws {
         let wire = try Wire()
         try wire.server.connect()
         try wire.server.take(ByteBuffer(string: request))
@@ -129,7 +129,7 @@ import Testing
         #expect(try Array(buffer: wire.server.sent()) == [0x15, 3, 3, 0, 2, 2, 10])
     }
 
-    @Test func `a plain HTTP request in single bytes is recognized`() throws {
+    @Test func `a plain HTTP request that arrives in single bytes is detected`() throws {
         let wire = try Wire()
         try wire.server.connect()
         try wire.server.take(ByteBuffer(string: "GET / HTTP/1.1\r\n\r\n"), piece: { 1 })
@@ -150,7 +150,7 @@ import Testing
     // A ClientHello of RFC 2246/4346 without extensions: TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA and the SCSV.
     // The answer is protocol_version (70); for SSL 3.0 it is handshake_failure (40), which RFC 7568 section 3 allows.
     @Test(arguments: [(UInt8(0), UInt8(40)), (1, 70), (2, 70)])
-    func `a client of TLS 1_1 or older is refused by an alert`(minor: UInt8, alert: UInt8) throws {
+    func `a client of TLS 1_1 or older is refused with an alert`(minor: UInt8, alert: UInt8) throws {
         let hello: [UInt8] =
             [3, minor] + [UInt8](repeating: 7, count: 32) + [0, 0, 4, 0xc0, 0x13, 0, 0xff, 1, 0]
         let message: [UInt8] = [1, 0, 0, UInt8(hello.count)] + hello
@@ -198,7 +198,7 @@ import Testing
         #expect(wire.server.application.errors.isEmpty)
     }
 
-    @Test func `a half-close during the handshake follows the data`() throws {
+    @Test func `a half-close during the handshake is sent after the data`() throws {
         let wire = try Wire()
         wire.server.channel.allowRemoteHalfClosure = true
         try wire.connect()
@@ -259,7 +259,7 @@ import Testing
         #expect(!wire.client.channel.isActive)
     }
 
-    @Test func `16 MiB of writes before the handshake are delivered after it`() throws {
+    @Test func `16 MiB of writes before the handshake are delivered after the handshake`() throws {
         let wire = try Wire()
         wire.client.channel.writeAndFlush(ByteBuffer(repeating: 1, count: 16 << 20), promise: nil)
         try wire.connect()

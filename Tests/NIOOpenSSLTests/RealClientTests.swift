@@ -76,7 +76,7 @@ struct RealClientTests {
     }
 
     @Test(arguments: ["1.2", "1.3"], [nil, "expired", "revoked", "stranger", "wronguse"])
-    func `curl with a bad certificate or none is refused if one is required`(
+    func `if a certificate is required, curl is refused with an invalid certificate and without a certificate`(
         version: String,
         identity: String?
     ) async throws {
@@ -86,7 +86,7 @@ struct RealClientTests {
         #expect(result.chain.isEmpty)
     }
 
-    @Test func `with optional certificates curl connects without one, and not with a bad one`() async throws {
+    @Test func `if certificates are optional, curl connects without a certificate, and is refused with an invalid certificate`() async throws {
         let none = try await fetch("localhost", from: context(.optional), as: nil)
         #expect(none.output == "hello" && none.chain == ["localhost: "])
         let bad = try await fetch("localhost", from: context(.optional), as: "revoked")
@@ -112,7 +112,7 @@ struct RealClientTests {
     }
 
     @Test(arguments: ["-tls1_2", "-tls1_3"])
-    func `s_client resumes a session that contains its certificate`(version: String) async throws {
+    func `s_client resumes a session that contains a client certificate`(version: String) async throws {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).session").path
         defer { try? FileManager.default.removeItem(atPath: file) }
         let pki = pki

@@ -10,7 +10,7 @@ import SeededRandom
 import Testing
 
 @Suite(.serialized) struct RealConnectionTests {
-    @Test func `ten megabytes go to a real server and back`() async throws {
+    @Test func `ten megabytes are echoed by a real server`() async throws {
         let fixture = try Fixture.shared.get()
         var message = ByteBuffer()
         var numbers = Random(seed: 9)
@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test(.enabled(if: Tool.isThere(Tool.curl), "needs curl"))
-    func `plain HTTP to the port is recognized`() async throws {
+    func `plain HTTP to a TLS port is detected`() async throws {
         try await Server.run(application: { Page() }) { server in
             let result = try await Tool.run(
                 Tool.curl,
@@ -135,7 +135,7 @@ import Testing
         .enabled(if: Tool.isThere(Tool.openssl), "needs the openssl command"),
         arguments: ["k", "K"]
     )
-    func `a KeyUpdate is followed, with and without a requested answer`(command: String) async throws {
+    func `data follows a KeyUpdate, with and without a requested answer`(command: String) async throws {
         try await Server.run(application: { Echo() }) { server in
             let port = server.port
             let result = try await NIOThreadPool.singleton.runIfActive {

@@ -34,7 +34,7 @@ import Testing
         #expect(wire.client.application.received == sent)
     }
 
-    @Test func `a write of a record's size is one record, one byte more is two`() throws {
+    @Test func `a write of 16 KiB is one record, and a longer write is several records`() throws {
         for (count, records) in [(16_384, 1), (16_385, 2), (1, 1), (40_000, 3)] {
             let wire = try Wire.connected()
             wire.client.channel.writeAndFlush(ByteBuffer(repeating: 7, count: count), promise: nil)
@@ -96,7 +96,7 @@ import Testing
         #expect(String(buffer: first) == "first" && String(buffer: second) == "second")
     }
 
-    @Test func `many records that arrive at once are passed on as one read`() throws {
+    @Test func `records that arrive together are delivered in one read`() throws {
         let wire = try Wire.connected()
         for _ in 0..<20 { wire.client.send("0123456789") }
         let before = wire.server.application.readCompleteCount
@@ -106,7 +106,7 @@ import Testing
         #expect(wire.server.application.received.readableBytes == 200)
     }
 
-    @Test func `without a read no data is passed on, and the next read passes it on`() throws {
+    @Test func `data that arrives without a read is delivered by the next read`() throws {
         let wire = try Wire.connected()
         wire.client.send("one")
         try wire.server.take(wire.client.sent())
@@ -124,7 +124,7 @@ import Testing
         #expect(wire.server.network.readCount == reads + 1)
     }
 
-    @Test func `a read that brings half a record is repeated by the handler`() throws {
+    @Test func `the handler reads again after an incomplete record`() throws {
         let wire = try Wire.connected()
         wire.client.send("whole")
         var bytes = try wire.client.sent()
@@ -139,7 +139,7 @@ import Testing
         #expect(wire.server.network.readCount == reads + 2)
     }
 
-    @Test func `without autoRead the handshake still reads, and data after it waits`() throws {
+    @Test func `without autoRead the handshake reads, and data waits for a read`() throws {
         let wire = try Wire()
         try wire.connect()
         wire.client.send("early")
@@ -157,7 +157,7 @@ import Testing
         #expect(wire.server.application.text == "early")
     }
 
-    @Test func `unread data is passed on before the end of the connection`() throws {
+    @Test func `unread data is delivered before the end of the connection`() throws {
         let wire = try Wire.connected()
         wire.client.send("first, ")
         try wire.server.take(wire.client.sent())

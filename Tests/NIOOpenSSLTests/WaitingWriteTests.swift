@@ -34,7 +34,7 @@ struct WaitingWriteTests {
     }
 
     @Test(arguments: [1, 3])
-    func `a write within an incomplete handshake message is sent after the message`(count: Int) throws {
+    func `a write during an incomplete handshake message is sent after the message`(count: Int) throws {
         var (wire, tickets) = try wire()
         let size = Int(try #require(tickets.getInteger(at: tickets.readerIndex + 3, as: UInt16.self)))
         let record = tickets.readSlice(length: 5 + size)
@@ -53,7 +53,7 @@ struct WaitingWriteTests {
         #expect(wire.client.application.errors.isEmpty)
     }
 
-    @Test func `a half-close within an incomplete handshake message follows the data`() throws {
+    @Test func `a half-close during an incomplete handshake message is sent after the data`() throws {
         var (wire, tickets) = try wire()
         wire.server.channel.allowRemoteHalfClosure = true
         let record = tickets.readSlice(length: 100)

@@ -32,7 +32,7 @@ struct ServerIdentityTests {
         ],
         TLSVersion.allCases
     )
-    func `the certificate is chosen by the requested server name`(
+    func `the certificate is selected by the requested server name`(
         expected: (name: String, subject: String),
         version: TLSVersion
     ) throws {
@@ -47,7 +47,7 @@ struct ServerIdentityTests {
         #expect(name == expected.name.lowercased())
     }
 
-    @Test func `a client that sends no server name gets the server's own certificate`() throws {
+    @Test func `a client that sends no server name gets the default certificate`() throws {
         var configuration = TLSConfiguration.server(try pki.identity("server"))
         configuration.hosts = [TLSHost(names: ["other.test"], identity: try pki.identity("other"))]
         let (subject, name) = try shown(TLSContext(configuration), to: "127.0.0.1", .tls13)
@@ -75,7 +75,7 @@ struct ServerIdentityTests {
         unsafe #expect(bytes.withUnsafeBufferPointer { unsafe serverName(in: $0) } == name)
     }
 
-    @Test func `new connections use the new context, existing ones continue`() throws {
+    @Test func `new connections use the new context, and existing connections continue`() throws {
         let source = TLSContextSource(try TLSContext(.server(try pki.identity("server"))))
         let client = try TLSContext(pki.client())
         let old = try Pair(server: source.current, client: client)
@@ -100,13 +100,13 @@ struct OCSPTests {
         pki = try TestPKI.shared.get()
     }
 
-    @Test func `a good OCSP response is accepted, with the end of its validity`() throws {
+    @Test func `a valid OCSP response is accepted, and the end of its validity is read`() throws {
         let identity = try pki.identity("server", ocsp: "server.ocsp")
         let next = try #require(identity.ocspResponse?.nextUpdate)
         #expect(abs(next - secondsNow - 7 * 86_400) < 3_600)
     }
 
-    @Test func `an OCSP response for another certificate, with a bad status, or cut short is refused`() throws {
+    @Test func `an OCSP response is refused if it is for another certificate, has a bad status, or is truncated`() throws {
         let leaf = try pki.certificates("server")[0]
         let revoked = try pki.certificates("revoked")[0]
         let good = try pki.bytes("server.ocsp")
@@ -159,7 +159,7 @@ struct OCSPTests {
         )
     }
 
-    @Test func `of several common suites the client's first is chosen`() throws {
+    @Test func `the first cipher suite of the client that the server accepts is selected`() throws {
         var server = TLSConfiguration.server(identity)
         server.parameters.ciphersuites = ["TLS_AES_256_GCM_SHA384", "TLS_AES_128_GCM_SHA256"]
         var client = TLSConfiguration.client(trusting: .authorities([identity.leaf]))

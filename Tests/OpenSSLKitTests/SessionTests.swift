@@ -75,7 +75,7 @@ final class ReturningClient {
     }
 
     @Test(arguments: TLSVersion.allCases)
-    func `a session is resumed, and again by the ticket of the resumed session`(version: TLSVersion) throws {
+    func `a session is resumed several times, each time with the ticket of the last connection`(version: TLSVersion) throws {
         let server = try server(keys())
         let client = try client(version)
         #expect(try !client.connect(to: server).server.tls.info.isResumed)
@@ -95,7 +95,7 @@ final class ReturningClient {
     }
 
     @Test(arguments: TLSVersion.allCases)
-    func `a server with the same keys resumes sessions, one with other keys or another scope does not`(
+    func `a session is resumed by a server with the same keys and scope, and not with other keys or another scope`(
         version: TLSVersion
     ) throws {
         let keys = try keys()
@@ -107,7 +107,7 @@ final class ReturningClient {
     }
 
     @Test(arguments: TLSVersion.allCases)
-    func `keys rotate, old ones open their tickets for a lifetime, and their tickets are replaced`(
+    func `keys rotate, old keys open their tickets for a lifetime, and the tickets are replaced`(
         version: TLSVersion
     ) throws {
         let keys = try keys(rotation: 3_600, lifetime: 7_200)
@@ -127,7 +127,7 @@ final class ReturningClient {
         #expect(try client.isResumed(by: server))
     }
 
-    @Test func `a key a lifetime older than its successor opens no ticket`() throws {
+    @Test func `a key opens no tickets after its last ticket has expired`() throws {
         let keys = try keys(rotation: 3_600, lifetime: 7_200)
         let server = try server(keys)
         let client = try client(.tls13)
@@ -149,7 +149,7 @@ final class ReturningClient {
     }
 
     @Test(arguments: TLSVersion.allCases)
-    func `of several key files the first encrypts tickets, and all decrypt them`(version: TLSVersion) throws {
+    func `the first key file encrypts tickets, and all key files decrypt them`(version: TLSVersion) throws {
         let files = try (0..<3).map { _ in try RandomBytes.make(SessionTicketKeys.fileSize) }
         let first = try server(SessionTicketKeys(files: [files[0]]))
         let second = try server(SessionTicketKeys(files: [files[1], files[0]]))

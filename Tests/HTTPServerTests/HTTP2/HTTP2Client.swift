@@ -12,7 +12,7 @@ import OpenSSLKit
 
 @testable import HTTPServer
 
-/// A frame as it is encoded (RFC 9113 section 4.1).
+/// A frame (RFC 9113 section 4.1).
 struct Frame: Hashable, CustomStringConvertible {
     enum Kind: UInt8 {
         case data, headers, priority, reset, settings, push, ping, goAway, windowUpdate, continuation
@@ -57,7 +57,7 @@ struct Frame: Hashable, CustomStringConvertible {
         return Frame(kind, flags: flags, stream, payload)
     }
 
-    /// The error code of a RST_STREAM or GOAWAY.
+    /// The error code of a RST_STREAM or GOAWAY frame; nil for other frames.
     var code: UInt32? {
         switch Kind(rawValue: kind) {
         case .reset: payload.getInteger(at: payload.readerIndex)
@@ -69,7 +69,7 @@ struct Frame: Hashable, CustomStringConvertible {
     var description: String { "\(Kind(rawValue: kind).map { "\($0)" } ?? "\(kind)") \(flags) on \(stream)" }
 }
 
-/// The network below a connection, which keeps the sent bytes.
+/// The network between a connection and its client. It keeps the bytes that the server has sent.
 final class Bottom: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = ByteBuffer
@@ -106,7 +106,7 @@ final class Bottom: ChannelDuplexHandler {
     }
 }
 
-/// A client that can send any bytes, and the server's side of its connection, on one event loop.
+/// A client that can send any bytes, and the server's connection to it, on one event loop.
 final class HTTP2Client {
     static let preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 
@@ -169,8 +169,9 @@ final class HTTP2Client {
         return block
     }
 
-    /// Encodes fields without Huffman's code, in which some characters are four times as long as letters (RFC 7541
-    /// section 6.2.2).
+    /// Encodes fields without the Huffman code (RFC 7541 section 6.2.2).
+    ///
+    /// In the Huffman code some characters are four times as long as letters.
     static func plainBlock(_ fields: [(String, String)]) -> ByteBuffer {
         var block = ByteBuffer()
         for (name, value) in fields {
@@ -246,11 +247,11 @@ final class HTTP2Client {
 
     var goAway: UInt32? { frames.last { $0.kind == 7 }?.code }
 
-    /// Whether the server has ended the connection.
+    /// True if the server has closed the connection or its outgoing direction.
     var isOver: Bool { bottom.isOutputClosed || bottom.isClosed }
 }
 
-/// Answers with the reply that a closure returns.
+/// Answers each request with the result of a closure.
 struct PageResponder: Responder {
     let reply: @Sendable (_ method: String, _ target: String) -> ResponseMode
 
@@ -271,7 +272,7 @@ struct PageResponder: Responder {
 }
 
 extension EmbeddedChannel {
-    /// Makes a connection whose requests are all answered at once with `text`.
+    /// Makes a connection. All requests are answered at once with `text`.
     static func client(
         _ limits: HTTPLimits = HTTPLimits(),
         _ text: String = "hello",

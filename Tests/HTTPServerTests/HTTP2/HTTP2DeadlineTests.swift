@@ -42,7 +42,7 @@ struct HTTP2DeadlineTests {
     }
 
     @Test(arguments: [3, 9, 12])
-    func `a header block that is not finished ends the connection`(count: Int) throws {
+    func `a header block that stays incomplete ends the connection`(count: Int) throws {
         let (client, loop) = try EmbeddedChannel.client()
         try client.request()
         var bytes = try client.headers(HTTP2Client.get("/", [("a", "bcdefghijklmnopqrstuvwxyz")])).bytes
@@ -50,21 +50,21 @@ struct HTTP2DeadlineTests {
         client.bring(try #require(part))
         for _ in 0..<11 where !client.isOver {
             loop.advanceTime(by: .seconds(1))
-            // Single bytes do not extend the time.
+            // Further bytes do not extend the time limit.
             if let byte = bytes.readSlice(length: 1) { client.bring(byte) }
         }
         client.collect()
         #expect(client.isOver && client.goAway == 11)
     }
 
-    @Test func `a client that reads nothing is dropped`() throws {
+    @Test func `an HTTP/2 client that reads nothing is disconnected`() throws {
         let (client, loop) = try EmbeddedChannel.client()
         let channel = try #require(client.channel as? EmbeddedChannel)
         channel.isWritable = false
         channel.pipeline.fireChannelWritabilityChanged()
         let reads = client.bottom.readCount
         try client.request()
-        #expect(client.bottom.readCount == reads, "nothing more is read from it")
+        #expect(client.bottom.readCount == reads, "the server reads no more data from the client")
         loop.advanceTime(by: .seconds(21))
         #expect(client.bottom.isClosed && client.ends == 1)
     }
@@ -90,7 +90,7 @@ struct HTTP2DeadlineTests {
         #expect(client.goAway == 0 && client.isOver)
     }
 
-    @Test func `closing all connections closes each once`() throws {
+    @Test func `closing all connections closes each connection only once`() throws {
         let (client, _) = try EmbeddedChannel.client()
         client.connections.closeAll()
         #expect(client.bottom.isClosed && client.ends == 1)
@@ -98,7 +98,7 @@ struct HTTP2DeadlineTests {
         #expect(client.ends == 1)
     }
 
-    @Test func `a lost connection ends once`() throws {
+    @Test func `a connection that is lost ends only once`() throws {
         let (client, loop) = try EmbeddedChannel.client()
         client.send(Frame(.settings, 0, ByteBuffer(bytes: [0, 4, 0, 0, 0, 0])))
         try client.request()
