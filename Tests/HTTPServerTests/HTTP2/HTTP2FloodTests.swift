@@ -9,7 +9,9 @@ import Testing
 
 @testable import HTTPServer
 
-/// Hostile clients. The server disconnects them before they cause much work.
+/// Hostile clients.
+///
+/// The server disconnects them before they cause much work.
 struct HTTP2FloodTests {
     private static let calm: UInt32 = 11
 
@@ -130,7 +132,7 @@ struct HTTP2FloodTests {
     @Test(arguments: ["GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\r"])
     func `a wrong preface ends the connection`(text: String) throws {
         let (client, _) = try EmbeddedChannel.client(sendsPreface: false)
-        client.bring(ByteBuffer(string: text))
+        client.sendBytes(ByteBuffer(string: text))
         #expect(client.isOver && client.goAway == 1)
     }
 }

@@ -15,7 +15,10 @@ import Testing
 struct HTTP2RequestTests {
     typealias Fields = [(String, String)]
 
-    @Test func `a response is sent on the stream of its request, with date and content-length and without connection fields`() throws {
+    @Test
+    func `a response is sent on the stream of its request, with date and content-length and without connection fields`()
+        throws
+    {
         let (client, _) = try EmbeddedChannel.client()
         let stream = try client.request()
         let fields = try #require(client.fields[stream]?.first)
@@ -38,9 +41,9 @@ struct HTTP2RequestTests {
     @Test func `the responses to the requests of one read are sent with one flush`() throws {
         let (client, _) = try EmbeddedChannel.client()
         let frames = try (0..<20).map { _ in try client.headers(HTTP2Client.get()) }
-        let before = client.bottom.flushCount
+        let before = client.network.flushCount
         client.send(frames)
-        #expect(client.bottom.flushCount == before + 1)
+        #expect(client.network.flushCount == before + 1)
         #expect(frames.allSatisfy { client.hasEnded($0.stream) })
     }
 

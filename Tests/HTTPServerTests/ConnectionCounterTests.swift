@@ -7,7 +7,7 @@ import Testing
 
 @testable import HTTPServer
 
-@Suite struct CounterTests {
+@Suite struct ConnectionCounterTests {
     private static func limits(_ total: Int, _ perAddress: Int) -> HTTPLimits {
         var limits = HTTPLimits()
         limits.connections = total

@@ -4,7 +4,7 @@
 /// Requests and the status with which the parser rejects them; 200 for a request that it accepts.
 ///
 /// Sources: RFC 9112, RFC 9110, and known cases in which two programs have read one request differently.
-enum HeadCases {
+enum RequestHeadCases {
     typealias Case = (request: String, status: Int)
 
     private static func get(_ fields: String..., target: String = "/") -> String {

@@ -8,7 +8,7 @@ import Testing
 
 @testable import HTTPServer
 
-@Suite struct ChunkedTests {
+@Suite struct ChunkedDecoderTests {
     /// Decodes a body that arrives in pieces.
     ///
     /// It returns the data and status 200 or 0 (incomplete), or the status with which the body is rejected. `rest` is the
