@@ -20,7 +20,9 @@ struct ServerTLSTests {
         pki = try TestPKI.shared.get()
     }
 
-    /// Loads a realms.conf with a tls block beside the files of the PKI and `others`.
+    /// Loads a realms.conf with a tls block.
+    ///
+    /// The files of the PKI and `others` are in the same folder.
     private func load<R>(
         _ tls: String,
         _ others: [String: [UInt8]] = [:],
@@ -47,7 +49,7 @@ struct ServerTLSTests {
         try load(tls, others) { try ServerTLS.check($0, files: $1) }
     }
 
-    /// The first diagnostic of a refused configuration, as line, column and message.
+    /// Returns the first diagnostic of a rejected configuration as line, column and message; nil if it is accepted.
     private func refusal(_ tls: String, _ others: [String: [UInt8]] = [:]) -> String? {
         do {
             _ = try check(tls, others)

@@ -138,7 +138,7 @@ import Testing
     }
 }
 
-@Suite(.enabled(if: Tool.isThere(Tool.openssl), "needs the openssl command"))
+@Suite(.enabled(if: Tool.isInstalled(Tool.openssl), "needs the openssl command"))
 struct CertificateToolTests {
     private func write(_ identity: TLSIdentity, to folder: URL) throws -> (certificate: String, key: String) {
         let certificate = folder.appendingPathComponent("cert.pem")

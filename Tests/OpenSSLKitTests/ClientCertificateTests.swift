@@ -46,7 +46,7 @@ struct ClientCertificateTests {
         try ReturningClient(pki.client(identity), version)
     }
 
-    /// The names in a chain, the client's first.
+    /// The subjects of the client's verified chain, from the client's certificate to the authority.
     private func chain(_ pair: Pair) -> [String] { pair.server.tls.verifiedPeerChain().map(\.subject) }
 
     @Test(arguments: TLSVersion.allCases, ClientCertificatePolicy.Mode.allCases)
@@ -62,7 +62,7 @@ struct ClientCertificateTests {
             #expect(chain(pair) == ["CN=client", "CN=inter", "CN=root"])
             #expect(try pair.server.tls.peerCertificate()?.subject == "CN=client")
         }
-        // The client has verified the server, too.
+        // The client has also verified the server.
         let pair = try self.client("client", version).connect(to: server)
         #expect(pair.client.tls.verifiedPeerChain().map(\.subject) == ["CN=server", "CN=inter", "CN=root"])
     }
@@ -155,7 +155,7 @@ struct ClientCertificateTests {
         let before = try server(.required, lists: pki.lists("root.crl", "none.crl"))
         try client.connect(to: before)
         #expect(try client.isResumed(by: before))
-        // The scope of sessions is the same: the check at resumption refuses.
+        // The scope of sessions is the same, so only the check at resumption can refuse the certificate.
         let after = try server(.required, lists: pki.lists("all.crl"))
         #expect(throws: OpenSSLError(.certificateRejected, context: "")) { try client.connect(to: after) }
     }

@@ -162,7 +162,7 @@ import Testing
         #expect(try pair.client.write(Array("in space, ".utf8)) == .written)
         let unsent = pair.client.tls.unsentCount
         #expect(unsent == 0)
-        // Room for the first of two records only.
+        // The buffer has space for only the first of two records.
         let long = [UInt8](repeating: 0x61, count: 20_000)
         #expect(try pair.client.write(long, space: 17_000) == .written)
         #expect(pair.client.tls.unsentCount == 20_000 - 16_384 + 22)
