@@ -6,10 +6,10 @@ internal import OpenSSLKit
 internal import RealmConfiguration
 internal import Store
 
-/// A self-signed certificate, so that a server offers TLS before the administrator has configured a certificate.
+/// The self-signed certificate of a server whose administrator has not configured a certificate.
 ///
-/// It is for `localhost`, `127.0.0.1` and `::1`, is created once and kept in the state folder. It is created anew when
-/// it expires or cannot be read.
+/// It is for `localhost`, `127.0.0.1` and `::1`. It is kept in the state folder, and created again if it expires or
+/// cannot be read.
 enum DevelopmentCertificate {
     static let days = 365
     private static let certificateName = "development-certificate.pem"
@@ -30,7 +30,7 @@ enum DevelopmentCertificate {
         return ServerCertificate(identity, file: folder.path(certificateName), isDevelopment: true)
     }
 
-    /// Returns the certificate of an earlier start, if it is valid for at least one more day; creates none.
+    /// Returns the certificate of an earlier start; nil if there is no certificate that is valid for another day.
     static func existing(_ settings: ServerSettings, files: ConfigurationFiles) -> ServerCertificate? {
         let folder = settings.stateFolder.value
         return existing(in: folder, files).map {
@@ -54,7 +54,7 @@ enum DevelopmentCertificate {
         }
     }
 
-    /// Creates a new certificate and does not store it.
+    /// Creates a new certificate, and does not store it.
     static func identity() throws(OpenSSLError) -> TLSIdentity {
         let (certificate, key) = try SelfSignedCertificate.make(
             dnsNames: ["localhost"],

@@ -6,15 +6,15 @@ public import LoginConf
 internal import OpenSSLKit
 public import RealmConfiguration
 
-/// The certificate that a server presents: the configured one, or one of its own for development.
+/// The certificate that a server presents: a configured certificate or the development certificate.
 public struct ServerCertificate: Sendable {
-    /// True for a development certificate, which no client trusts by default.
+    /// True for the development certificate, which clients do not trust by default.
     public let isDevelopment: Bool
     /// The file with the certificate.
     public let file: String
-    /// The SHA-256 of the certificate, as in `AB:CD:...`.
+    /// The SHA-256 fingerprint of the certificate, in the form `AB:CD:...`.
     public let fingerprint: String
-    /// A problem that does not prevent its use, such as its expiry; nil if there is none.
+    /// A problem that does not prevent its use, such as its expiry; nil if there is no problem.
     public let warning: String?
     let identity: TLSIdentity
 
@@ -35,7 +35,7 @@ public struct ServerCertificate: Sendable {
         warning = warnings.isEmpty ? nil : warnings.joined(separator: "; ")
     }
 
-    init(_ files: TLSSettings.CertificateFiles, _ reader: TLSFiles) throws(ConfigurationErrors) {
+    init(_ files: TLSSettings.CertificateFiles, _ reader: TLSFileReader) throws(ConfigurationErrors) {
         self.init(try reader.identity(files), file: files.certificate.value, isDevelopment: false)
     }
 
@@ -48,19 +48,19 @@ public struct ServerCertificate: Sendable {
         }
     }
 
-    /// Reads the configured certificate and its key and checks that they match; creates nothing.
+    /// Reads the configured certificate and its key, and checks that they match.
     ///
     /// - Parameters:
     ///   - settings: The server's settings.
     ///   - files: The source of the files.
-    /// - Returns: The certificate; nil if none is configured.
-    /// - Throws: ``ConfigurationErrors`` at the place that names the file.
+    /// - Returns: The certificate; nil if no certificate is configured.
+    /// - Throws: ``ConfigurationErrors`` at the setting of the file.
     public static func configured(
         _ settings: ServerSettings,
         files: ConfigurationFiles
     ) throws(ConfigurationErrors) -> ServerCertificate? {
         guard let configured = settings.tls.files else { return nil }
-        return try ServerCertificate(configured, TLSFiles(files: files))
+        return try ServerCertificate(configured, TLSFileReader(files: files))
     }
 
     static var now: Int64 { Int64(time(nil)) }

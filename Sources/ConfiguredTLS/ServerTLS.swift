@@ -5,31 +5,37 @@ public import LoginConf
 package import OpenSSLKit
 public import RealmConfiguration
 
-/// All TLS settings of a server: certificates, ticket keys and the policy for client certificates.
+/// The loaded TLS settings of a server: certificates, ticket keys and the policy for client certificates.
 ///
-/// It is created as a whole or not at all. To reload, create the next one with ``reloaded(_:files:)`` and use its
-/// context for new connections. TLS sessions continue, as the ticket keys are kept.
+/// If a part is invalid, nothing is created. For a reload, call ``reloaded(_:files:)`` and use the result for new
+/// connections. TLS sessions can still be resumed, because the ticket keys are kept.
 public struct ServerTLS: Sendable {
-    /// The certificate that is presented unless the client requests a host that has its own.
+    /// The default certificate.
+    ///
+    /// It is presented if the requested host has no `host` block.
     public let certificate: ServerCertificate
-    /// The certificates of the `host` blocks, in their order.
+    /// The certificates of the `host` blocks, in order.
     public let hostCertificates: [ServerCertificate]
-    /// The problems that do not prevent operation: certificates, lists and responses outside their validity, and names
-    /// that do not match.
+    /// The problems that do not prevent operation.
+    ///
+    /// They are certificates, revocation lists and OCSP responses outside their validity, and certificates that do not
+    /// match their host names.
     public let warnings: [String]
-    /// The context for connections.
+    /// The context of new connections.
     package let context: TLSContext
     let ticketKeys: SessionTicketKeys?
     private let applicationProtocols: [String]
 
-    /// Reads the files and creates all parts; creates a development certificate if none is configured and none is kept.
+    /// Reads the files and creates all parts.
+    ///
+    /// If no certificate is configured, the development certificate is used. It is created if the state folder has none.
     ///
     /// - Parameters:
     ///   - settings: The server's settings.
     ///   - files: The source of the files.
-    ///   - applicationProtocols: The protocols over TLS, the preferred one first (RFC 7301).
-    /// - Returns: The TLS settings for connections.
-    /// - Throws: ``ConfigurationErrors`` at the place that names the unusable file or value.
+    ///   - applicationProtocols: The protocols over TLS (RFC 7301). The preferred protocol is the first.
+    /// - Returns: The loaded settings.
+    /// - Throws: ``ConfigurationErrors`` at the setting whose file or value cannot be used.
     public static func load(
         _ settings: ServerSettings,
         files: ConfigurationFiles,
@@ -38,8 +44,9 @@ public struct ServerTLS: Sendable {
         try ServerTLS(settings, files, certificate(settings, files), applicationProtocols, earlier: nil)
     }
 
-    /// Does the same as ``load(_:files:applicationProtocols:)``, and keeps the earlier ticket keys if none are
-    /// configured.
+    /// Loads new settings as ``load(_:files:applicationProtocols:)`` does, and keeps the generated ticket keys.
+    ///
+    /// If the settings name files with ticket keys, the keys of the files are used.
     public func reloaded(
         _ settings: ServerSettings,
         files: ConfigurationFiles
@@ -53,8 +60,8 @@ public struct ServerTLS: Sendable {
     /// - Parameters:
     ///   - settings: The server's settings.
     ///   - files: The source of the files.
-    /// - Returns: The TLS settings for connections; nil if the first start will create a development certificate.
-    /// - Throws: ``ConfigurationErrors`` at the place that names the unusable file or value.
+    /// - Returns: The loaded settings; nil if the first start will create a development certificate.
+    /// - Throws: ``ConfigurationErrors`` at the setting whose file or value cannot be used.
     public static func check(
         _ settings: ServerSettings,
         files: ConfigurationFiles
@@ -63,7 +70,7 @@ public struct ServerTLS: Sendable {
         if let known = configured ?? DevelopmentCertificate.existing(settings, files: files) {
             return try ServerTLS(settings, files, known, ["http/1.1"], earlier: nil)
         }
-        // The other settings are checked with a temporary certificate.
+        // A temporary certificate is used to check the other settings.
         let made: TLSIdentity
         do throws(OpenSSLError) {
             made = try DevelopmentCertificate.identity()
@@ -91,7 +98,7 @@ public struct ServerTLS: Sendable {
         earlier: SessionTicketKeys?
     ) throws(ConfigurationErrors) {
         let tls = settings.tls
-        let reader = TLSFiles(files: files)
+        let reader = TLSFileReader(files: files)
         var warnings = [certificate.warning].compactMap { $0 }
         var configuration = TLSConfiguration.server(
             certificate.identity,
@@ -109,7 +116,7 @@ public struct ServerTLS: Sendable {
             for name in host.names where !shown.isFor(name.value) {
                 warnings.append("certificate \(shown.file) is not valid for \(name.value)")
             }
-            // Each name is checked alone, so that an error is reported at its place.
+            // Each name is checked separately, so that an error is reported at its setting.
             for name in host.names {
                 var alone = configuration
                 alone.hosts = [TLSHost(names: [name.value], identity: shown.identity)]
@@ -144,14 +151,14 @@ public struct ServerTLS: Sendable {
 
     private static func known(
         _ names: [Located<String>],
-        _ what: String,
+        _ kind: String,
         _ isKnown: (String) -> Bool
     ) throws(ConfigurationErrors) -> [String] {
         for (index, name) in names.enumerated() {
             guard isKnown(name.value) else {
                 let hint =
                     "one name each, as OpenSSL spells it; openssl ciphers -s -v and openssl ecparam -list_curves list them"
-                throw name.errors("OpenSSL does not support the \(what) \(name.value)", hint: hint)
+                throw name.errors("OpenSSL does not support the \(kind) \(name.value)", hint: hint)
             }
             guard !names[..<index].contains(where: { $0.value == name.value }) else {
                 throw name.errors("\(name.value) occurs twice")
@@ -162,12 +169,12 @@ public struct ServerTLS: Sendable {
 
     private static func ticketKeys(
         _ settings: ServerSettings,
-        _ reader: TLSFiles,
+        _ reader: TLSFileReader,
         _ earlier: SessionTicketKeys?
     ) throws(ConfigurationErrors) -> SessionTicketKeys? {
         guard settings.tls.sessionTickets else { return nil }
         guard let first = settings.tls.ticketKeyFiles.first else {
-            // Keys from files are not kept when the files are no longer configured: an attacker may have obtained them.
+            // If the key files are no longer configured, their keys are dropped. An attacker may have obtained the files.
             if let earlier, earlier.rotation != nil { return earlier }
             do throws(OpenSSLError) {
                 return try SessionTicketKeys(now: { ServerCertificate.now })
@@ -179,7 +186,7 @@ public struct ServerTLS: Sendable {
         for file in settings.tls.ticketKeyFiles {
             keys.append(
                 try reader.parse(file) { bytes throws(OpenSSLError) in
-                    // Each key is checked alone first, so that an error is reported at its place.
+                    // Each key is first checked separately, so that an error is reported at its setting.
                     _ = try SessionTicketKeys(files: [bytes])
                     return bytes
                 }
@@ -194,7 +201,7 @@ public struct ServerTLS: Sendable {
 
     private static func policy(
         _ tls: TLSSettings,
-        _ reader: TLSFiles,
+        _ reader: TLSFileReader,
         _ warnings: inout [String]
     ) throws(ConfigurationErrors) -> ClientCertificatePolicy? {
         let mode: ClientCertificatePolicy.Mode

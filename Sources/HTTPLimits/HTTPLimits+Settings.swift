@@ -4,11 +4,11 @@
 extension HTTPLimits {
     /// A setting of the `limits` block in realms.conf.
     ///
-    /// Its default is that of ``HTTPLimits/init()``.
+    /// Its default is the value in ``HTTPLimits/init()``.
     public struct Setting: Sendable {
         /// The limit that a setting changes, and its bounds.
         public enum Value: Sendable {
-            /// A whole number, in bytes for lengths and in bytes a second for rates.
+            /// A whole number. The unit of a length is bytes, and of a rate is bytes a second.
             case integer(any WritableKeyPath<HTTPLimits, Int> & Sendable, bounds: ClosedRange<Int>)
             /// A time.
             case duration(any WritableKeyPath<HTTPLimits, Duration> & Sendable, bounds: ClosedRange<Duration>)
@@ -39,7 +39,7 @@ extension HTTPLimits {
         Setting("request-line", sets: \.requestLine, in: 64...262_144),
         Setting("field-line", sets: \.fieldLine, in: 64...262_144),
         Setting("field-count", sets: \.fieldCount, in: 1...1000),
-        // A header is kept in memory as a whole.
+        // The bound limits memory: a whole header is kept in memory.
         Setting("header", sets: \.header, in: 256...1_048_576),
         Setting("body", sets: \.body, in: 0...1_073_741_824),
         Setting("handshake-time", sets: \.handshakeTime),

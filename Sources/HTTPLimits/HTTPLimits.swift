@@ -3,40 +3,52 @@
 
 /// The limits for HTTP clients: the size of requests, the time they may take, and the number of connections.
 ///
-/// Without them, one machine that sends slowly and never finishes a request could use all connections (slowloris).
-/// Names, units and bounds of the settings are in ``settings``.
+/// Without limits, a single machine could use all connections by sending requests slowly and never finishing them
+/// (slowloris). The names, units and bounds of the settings are in ``settings``.
 public struct HTTPLimits: Sendable, Hashable {
-    /// The longest request line in bytes; a longer one is answered with 414.
+    /// The maximum length of a request line in bytes.
+    ///
+    /// A longer request line is answered with 414.
     public var requestLine = 8192
-    /// The longest header field in bytes; a longer one is answered with 431.
+    /// The maximum length of a header field in bytes.
+    ///
+    /// A longer field is answered with 431.
     public var fieldLine = 16_384
-    /// The number of header fields; more are answered with 431.
+    /// The maximum number of header fields.
+    ///
+    /// More fields are answered with 431.
     public var fieldCount = 100
-    /// The longest header in bytes, including the request line; a longer one is answered with 431.
+    /// The maximum length of a header in bytes, including the request line.
+    ///
+    /// A longer header is answered with 431.
     public var header = 32_768
-    /// The longest body in bytes; a longer one is answered with 413.
+    /// The maximum length of a body in bytes.
+    ///
+    /// A longer body is answered with 413.
     public var body = 65_536
 
-    /// The longest time for the TLS handshake.
+    /// The time limit for the TLS handshake.
     public var handshakeTime = Duration.seconds(10)
-    /// The longest time for a header, and the longest time in which a new connection sends nothing.
+    /// The time limit for a header, and for the first byte of a new connection.
     public var headerTime = Duration.seconds(10)
     /// The time for a body before ``bodyRate`` applies.
     public var bodyTime = Duration.seconds(10)
-    /// The number of bytes a second that must arrive of a body after ``bodyTime``.
+    /// The minimum number of body bytes a second after ``bodyTime``.
     public var bodyRate = 500
-    /// The longest time without data between two requests of a connection.
+    /// The maximum time without data between two requests of a connection.
     public var idleTime = Duration.seconds(60)
-    /// The longest time in which a client reads nothing of the answers that wait for it.
+    /// The maximum time in which a client reads nothing although responses wait for it.
     ///
     /// Progress is noticed in steps of about 32 KiB.
     public var writeTime = Duration.seconds(20)
 
-    /// The number of connections.
+    /// The maximum number of connections.
     public var connections = 10_000
-    /// The number of connections of one client address; for IPv6, of one network of 64 bits.
+    /// The maximum number of connections of one client address; for IPv6, of one network of 64 bits.
     public var connectionsPerAddress = 1024
-    /// The number of requests of one HTTP/2 connection in progress; further ones are refused.
+    /// The maximum number of requests in progress on one HTTP/2 connection.
+    ///
+    /// Further requests are refused.
     public var streams = 100
 
     /// The defaults.

@@ -3,25 +3,26 @@
 
 public import OpenSSLKit
 
-/// The reason why a TLS channel was closed, as given to its pipeline's `errorCaught` and its failed promises.
+/// The reason why a TLS channel was closed.
 ///
-/// Two errors are equal if their ``code`` is equal. When one arrives, the channel is closed or is being closed.
+/// The pipeline gets it through `errorCaught`, and open promises fail with it. The channel is then closed or is being
+/// closed. Two errors are equal if their ``code`` is equal.
 public struct NIOOpenSSLError: Error, Sendable {
-    /// The kind of error, for decisions of a program.
+    /// The kind of error, for programs.
     public enum Code: String, Sendable, Hashable, CaseIterable {
         /// The handshake was not complete by its deadline.
         case handshakeTimeout
-        /// The handshake failed; the cause has the reason.
+        /// The handshake failed; ``NIOOpenSSLError/cause`` has the reason.
         case handshakeFailed
         /// The peer sent a plain HTTP request.
         case plainHTTP
         /// The peer disconnected before the handshake was complete.
         case closedDuringHandshake
-        /// The peer's stream ended without close_notify, so it may be cut off (RFC 8446 section 6.1).
+        /// The peer's stream ended without close_notify, so data may be missing (RFC 8446 section 6.1).
         case uncleanShutdown
-        /// The protocol failed after the handshake; the cause has the reason.
+        /// The connection failed after the handshake; ``NIOOpenSSLError/cause`` has the reason.
         case connectionFailed
-        /// The peer sends messages that must be answered and does not read the answers.
+        /// The peer sends messages that need an answer, and does not read the answers.
         case unreadAnswers
         /// The handler was removed from the pipeline before everything was written.
         case handlerRemoved
@@ -33,7 +34,7 @@ public struct NIOOpenSSLError: Error, Sendable {
     /// The error of OpenSSL, if there is one.
     public let cause: OpenSSLError?
 
-    /// Makes an error from its parts.
+    /// Makes an error.
     public init(_ code: Code, cause: OpenSSLError? = nil) {
         self.code = code
         self.cause = cause
@@ -56,7 +57,7 @@ extension NIOOpenSSLError: CustomStringConvertible {
             case .closedDuringHandshake: "the peer disconnected during the TLS handshake"
             case .uncleanShutdown: "the peer closed without close_notify"
             case .connectionFailed: "the TLS connection failed"
-            case .unreadAnswers: "the peer sends TLS messages and does not read the answers"
+            case .unreadAnswers: "the peer does not read the answers to its TLS messages"
             case .handlerRemoved: "the TLS handler was removed"
             }
         guard let cause else { return text }

@@ -3,16 +3,18 @@
 
 public import OpenSSLKit
 
-/// TLS for a connection to a server; the first handler of its channel.
+/// The TLS handler of a connection to a server.
+///
+/// It must be the first handler of the channel.
 public final class OpenSSLClientHandler: OpenSSLHandler {
     /// Makes the handler of one channel.
     ///
     /// - Parameters:
     ///   - context: A client's context.
-    ///   - serverName: The host name or IP address that the server's certificate must carry.
-    ///   - configuration: Deadlines and tolerance.
-    /// - Throws: ``OpenSSLError``: `invalidConfiguration` if the context is a server's, `invalidName`,
-    ///   `libraryFailure`.
+    ///   - serverName: The host name or IP address that the server's certificate must contain.
+    ///   - configuration: The time limits, and whether an end without close_notify is accepted.
+    /// - Throws: ``OpenSSLError`` with code `invalidConfiguration` if the context is a server's, with code `invalidName`
+    ///   for an invalid server name, or with code `libraryFailure`.
     public init(
         context: TLSContext,
         serverName: String,

@@ -5,17 +5,19 @@ internal import NIOCore
 internal import OpenSSLKit
 
 extension OpenSSLHandler {
-    /// The shortest time for which record buffers are kept after the last record; the longest is twice as long.
+    /// The minimum time for which record buffers are kept after the last record.
+    ///
+    /// The maximum is twice this time.
     static let quietTime = TimeAmount.seconds(1)
 
-    /// Records that a record is read or written: the buffers are kept until the connection has been quiet for a while.
-    func noteRecord(_ context: ChannelHandlerContext) {
+    /// Keeps the record buffers after a record, until no record has followed for ``quietTime``.
+    func keepBuffers(_ context: ChannelHandlerContext) {
         hadRecord = true
-        guard quietCheck == nil, BufferHold.take() else { return }
+        guard quietCheck == nil, BufferPermit.acquire() else { return }
         scheduleQuietCheck(context)
     }
 
-    /// Releases the buffers at once if the connection has no permission to keep them.
+    /// Releases the record buffers at once if the connection has no permission to keep them.
     func releaseUnheldBuffers() {
         guard hadRecord, quietCheck == nil else { return }
         hadRecord = false
@@ -27,16 +29,16 @@ extension OpenSSLHandler {
         quietCheck = context.eventLoop.assumeIsolated().scheduleTask(in: Self.quietTime) {
             if self.hadRecord { return self.scheduleQuietCheck(context) }
             self.quietCheck = nil
-            BufferHold.giveBack()
+            BufferPermit.release()
             self.connection?.releaseBuffers()
         }
     }
 
-    /// Returns the permission to keep buffers, at the end of the connection.
+    /// Gives back the permission to keep buffers at the end of the connection.
     func cancelQuietCheck() {
         guard let check = quietCheck else { return }
         check.cancel()
         quietCheck = nil
-        BufferHold.giveBack()
+        BufferPermit.release()
     }
 }

@@ -5,13 +5,15 @@ public import NIOCore
 internal import OpenSSLKit
 
 extension OpenSSLHandler {
-    // An alert record in plaintext: fatal, unexpected_message (RFC 8446 sections 5 and 6.2). OpenSSL makes none if the
-    // peer's first bytes are no record.
+    // A plaintext alert record: fatal, unexpected_message (RFC 8446 sections 5 and 6.2). OpenSSL makes no alert if the
+    // peer's first bytes are not a record.
     private static let unexpectedMessage: [UInt8] = [0x15, 0x03, 0x03, 0x00, 0x02, 0x02, 0x0a]
 
-    /// Closes both directions or the outgoing one with close_notify.
+    /// Closes the connection, or one of its directions.
     ///
-    /// Writes that were not flushed fail.
+    /// The outgoing direction is closed with close_notify.
+    ///
+    /// Writes that are not flushed fail.
     public func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
         switch mode {
         case .all: closeAll(context, promise: promise)
@@ -28,7 +30,7 @@ extension OpenSSLHandler {
         case .idle, .closed:
             context.close(mode: .all, promise: promise)
         case .handshaking:
-            // Without keys there is no close_notify.
+            // Before the handshake is complete there are no keys for a close_notify.
             closePromise = promise
             finishClose(context)
         case .closing:
@@ -66,9 +68,9 @@ extension OpenSSLHandler {
         }
     }
 
-    /// Closes the outgoing direction if that was requested and everything flushed before is encrypted.
+    /// Closes the outgoing direction if this was requested and all earlier flushed writes are encrypted.
     func finishOutputClose(_ context: ChannelHandlerContext) {
-        guard case .open = state, let close = outputClose, !pendingWrites.hasFlushed else { return }
+        guard case .open = state, let close = outputClose, !pendingWrites.hasFlushedData else { return }
         outputClose = nil
         for promise in pendingWrites.removeAll() { promise.fail(ChannelError.outputClosed) }
         sendEnd(context)
@@ -114,13 +116,15 @@ extension OpenSSLHandler {
         context.close(mode: .all, promise: promise)
     }
 
-    /// Ends the connection because of an error, once: sends the alert, fails the promises, reports the error, closes
-    /// the channel.
+    /// Ends the connection because of an error: sends the alert, fails the promises, reports the error, and closes the
+    /// channel.
+    ///
+    /// Later calls have no effect.
     ///
     /// - Parameters:
     ///   - context: The handler's context.
     ///   - error: The error for the application.
-    ///   - needsAlert: True to send an alert even if OpenSSL has none.
+    ///   - needsAlert: True to send an alert even if OpenSSL has made no alert.
     func fail(_ context: ChannelHandlerContext, with error: any Error, needsAlert: Bool = false) {
         switch state {
         case .closed: return

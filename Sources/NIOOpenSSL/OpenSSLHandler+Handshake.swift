@@ -18,7 +18,7 @@ extension OpenSSLHandler {
         continueHandshake(context)
         sendCiphertext(context)
         flushIfNeeded(context)
-        // The handshake needs the peer's bytes even if the application has not called read().
+        // The handshake needs the peer's bytes, even if the application has not called read().
         if case .handshaking = state { context.read() }
     }
 
@@ -33,7 +33,7 @@ extension OpenSSLHandler {
             case .complete: try completeHandshake(context, info: connection.info)
             }
         } catch {
-            let isHTTP = error.code == .plainHTTP || PlainHTTP.matches(opening)
+            let isHTTP = error.code == .plainHTTP || PlainHTTP.matches(firstBytes)
             let failure = NIOOpenSSLError(isHTTP ? .plainHTTP : .handshakeFailed, cause: error)
             // An alert is not answered with an alert.
             fail(context, with: failure, needsAlert: error.code != .alertReceived)
@@ -48,10 +48,10 @@ extension OpenSSLHandler {
             throw OpenSSLError(.unsupportedVersion, context: "TLS handshake")
         }
         cancelDeadline()
-        opening = []
+        firstBytes = []
         undecryptedCount = input.readableBytes
         state = .open
-        // Most requests come some time after the last record of the handshake.
+        // The first request usually arrives some time after the handshake.
         connection?.releaseBuffers()
         context.fireUserInboundEventTriggered(
             TLSHandshakeCompleted(
@@ -62,23 +62,23 @@ extension OpenSSLHandler {
                 serverName: info.serverName
             )
         )
-        if pendingWrites.hasFlushed { encrypt(context) }
+        if pendingWrites.hasFlushedData { encrypt(context) }
         finishOutputClose(context)
     }
 
-    /// Drops ciphertext that is decrypted, and the storage if all of it is.
+    /// Drops ciphertext that is decrypted, and the storage if all ciphertext is decrypted.
     func dropInput(_ count: Int) {
         if count == input.readableBytes { input = ByteBuffer() } else { input.moveReaderIndex(forwardBy: count) }
     }
 
-    /// Runs `body` on the event loop later, unless the deadline is cancelled or replaced.
+    /// Sets the deadline: runs `body` after a time, unless the deadline is cancelled or replaced.
     func schedule(
         _ context: ChannelHandlerContext,
         in time: TimeAmount,
         run body: @escaping (OpenSSLHandler, ChannelHandlerContext) -> Void
     ) {
         cancelDeadline()
-        // Both exist as long as the deadline: leaving the pipeline cancels it.
+        // The handler and the context exist as long as the deadline, because leaving the pipeline cancels the deadline.
         deadline = context.eventLoop.assumeIsolated().scheduleTask(in: time) { body(self, context) }
     }
 

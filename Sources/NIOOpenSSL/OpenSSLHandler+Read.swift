@@ -7,8 +7,7 @@ internal import OpenSSLKit
 extension OpenSSLHandler {
     /// Delivers the data that has arrived, and reads more from the network.
     ///
-    /// It reads in any case: with autoRead there is no further call of `read()` until the network has delivered
-    /// something.
+    /// It always reads from the network, because with autoRead the next call of `read()` follows only after a read.
     public func read(context: ChannelHandlerContext) {
         // Data after the peer's close_notify is not read.
         if case .open = state, hasReceivedEnd { return }
@@ -23,15 +22,17 @@ extension OpenSSLHandler {
         context.read()
     }
 
-    /// The number of bytes of answers that are kept for a peer that does not read: about 600 KeyUpdates, where none is
-    /// usual.
+    /// The maximum number of bytes of answers that are kept for a peer that does not read.
+    ///
+    /// They are the answers to about 600 KeyUpdates. Ordinary peers send no KeyUpdate.
     private static let answerLimit = 16_384
 
     /// Decrypts the data that has arrived into one buffer and delivers it.
     ///
     /// - Parameters:
     ///   - context: The handler's context.
-    ///   - isFinal: True to deliver it although the application has not called `read()`, because it is the last.
+    ///   - isFinal: True at the end of the stream. The data is then delivered even if the application has not called
+    ///     `read()`.
     func decrypt(_ context: ChannelHandlerContext, isFinal: Bool = false) {
         guard input.readableBytes > 0, let connection, !hasReceivedEnd else { return }
         switch state {
@@ -39,13 +40,13 @@ extension OpenSSLHandler {
         case .closing: break
         case .idle, .handshaking, .closed: return
         }
-        noteRecord(context)
+        keepBuffers(context)
         let before = connection.unsentCount
         var plaintext = Self.allocator.buffer(
             capacity: min(undecryptedCount, input.readableBytes + PendingWrites.recordSize)
         )
         let outcome = Result { () throws(OpenSSLError) in try decrypt(from: connection, into: &plaintext) }
-        guard limitsAnswers(context, added: connection.unsentCount - before) else {
+        guard isWithinAnswerLimit(context, added: connection.unsentCount - before) else {
             return fail(context, with: NIOOpenSSLError(.unreadAnswers))
         }
         if plaintext.readableBytes > 0 {
@@ -56,8 +57,8 @@ extension OpenSSLHandler {
                 context.fireChannelRead(wrapInboundOut(plaintext))
             }
         }
-        // A write may have waited for the rest of a message of the peer.
-        if pendingWrites.hasFlushed { encrypt(context) }
+        // A write may have waited for the rest of a TLS message of the peer.
+        if pendingWrites.hasFlushedData { encrypt(context) }
         switch outcome {
         case .success(false): if outputClose != nil { finishOutputClose(context) }
         case .success(true): peerEnded(context)
@@ -65,6 +66,8 @@ extension OpenSSLHandler {
         }
     }
 
+    /// Decrypts the data that has arrived.
+    ///
     /// - Returns: True if the peer has ended its stream.
     private func decrypt(
         from connection: TLSConnection,
@@ -74,7 +77,7 @@ extension OpenSSLHandler {
             var step = TLSConnection.ReadStep.needsInput
             var taken = 0
             let ciphertext = input
-            // The space is too small only if a part of a record was decrypted before.
+            // The capacity is too small only if a part of a record was decrypted earlier.
             let space = plaintext.writableBytes > 0 ? 1 : PendingWrites.recordSize
             var failure: OpenSSLError?
             plaintext.writeWithOutputRawSpan(minimumWritableBytes: space) { output in
@@ -94,19 +97,18 @@ extension OpenSSLHandler {
         }
     }
 
-    /// Counts the answers to the peer's KeyUpdates that are not sent.
+    /// Counts the unsent answers to KeyUpdates of the peer.
     ///
-    /// They are the only output that a peer can cause without limit and that back-pressure of the application does not
-    /// stop.
+    /// A peer could cause any number of these answers, and back-pressure of the application does not stop them.
     ///
-    /// - Returns: False if they are too many.
-    private func limitsAnswers(_ context: ChannelHandlerContext, added count: Int) -> Bool {
+    /// - Returns: False if there are too many answers.
+    private func isWithinAnswerLimit(_ context: ChannelHandlerContext, added count: Int) -> Bool {
         guard count > 0 || unsentAnswerCount > 0 else { return true }
         unsentAnswerCount = context.channel.isWritable ? 0 : unsentAnswerCount + count
         return unsentAnswerCount <= Self.answerLimit
     }
 
-    /// Records that the peer sends no more, and closes unless the application handles half-closed channels.
+    /// Records that the peer has ended its stream, and closes unless the application handles half-closed channels.
     func peerEnded(_ context: ChannelHandlerContext) {
         guard !hasReceivedEnd else { return }
         hasReceivedEnd = true
@@ -119,7 +121,7 @@ extension OpenSSLHandler {
         case .open:
             if isRemoteHalfClosureAllowed(context) {
                 context.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
-                // The application may have closed meanwhile.
+                // The application may have closed the channel during the event.
                 guard case .open = state, hasSentEnd else { return }
             }
             close(context: context, mode: .all, promise: nil)

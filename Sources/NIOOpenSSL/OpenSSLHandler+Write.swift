@@ -5,18 +5,20 @@ public import NIOCore
 internal import OpenSSLKit
 
 extension OpenSSLHandler {
-    /// The number of bytes of plaintext that are encrypted into one buffer before it is written to the network.
+    /// The maximum number of bytes of plaintext that are encrypted into one buffer.
     private static let chunkSize = 16 * PendingWrites.recordSize
 
-    /// The number of bytes of plaintext that are kept until the handshake is complete: 16 MiB.
+    /// The maximum number of bytes of plaintext that are kept until the handshake is complete: 16 MiB.
     static let earlyLimit = 16 << 20
 
     static let allocator = ByteBufferAllocator()
 
-    /// Keeps plaintext until a flush, or fails its promise if it can no longer be sent.
+    /// Keeps plaintext until a flush.
     ///
-    /// Nothing is sent before the handshake is complete, and the channel's writability does not include the plaintext
-    /// that waits. More than 16 MiB of it closes the channel with `ChannelError.writeMessageTooLarge`.
+    /// Fails the promise if the plaintext can no longer be sent.
+    ///
+    /// Nothing is sent before the handshake is complete. The plaintext that waits for the handshake is not part of the
+    /// channel's writability. If it exceeds 16 MiB, the channel is closed with `ChannelError.writeMessageTooLarge`.
     public func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         switch state {
         case .closing, .closed:
@@ -30,30 +32,32 @@ extension OpenSSLHandler {
             pendingWrites.append(plaintext, promise: promise)
             if case .open = state { return }
             earlyCount += plaintext.readableBytes
-            // The stream must end, as it would otherwise have a gap.
+            // The connection must end, because the stream would otherwise have a gap.
             if earlyCount > Self.earlyLimit { fail(context, with: ChannelError.writeMessageTooLarge) }
         }
     }
 
-    /// Encrypts and sends everything written, now or when the handshake is complete.
+    /// Encrypts and sends all written plaintext, at once or when the handshake is complete.
     public func flush(context: ChannelHandlerContext) {
         pendingWrites.markFlush()
         encrypt(context)
         flushIfNeeded(context)
-        // The flush may be called after the read whose end releases the buffers.
+        // The end of a read releases the buffers, and this flush may come after the read.
         releaseUnheldBuffers()
     }
 
-    /// Encrypts everything flushed, as far as the peer's unfinished messages allow.
+    /// Encrypts all flushed plaintext.
+    ///
+    /// It stops if OpenSSL must first read the rest of a message of the peer.
     func encrypt(_ context: ChannelHandlerContext) {
         guard case .open = state, !hasSentEnd, let connection else { return }
-        if let entry = pendingWrites.takeOnly(upTo: Self.chunkSize) {
+        if let entry = pendingWrites.takeSingle(upTo: Self.chunkSize) {
             return encrypt(entry, by: connection, context: context)
         }
-        guard pendingWrites.hasFlushed else { return }
+        guard pendingWrites.hasFlushedData else { return }
         var promises = PromiseChain()
         do throws(OpenSSLError) {
-            // The conditions are checked in each round: a write may call back into this handler.
+            // The conditions are checked in each round, because a write may call back into this handler.
             while case .open = state, !hasSentEnd, let connection = self.connection,
                 let data = pendingWrites.frontData()
             {
@@ -76,7 +80,9 @@ extension OpenSSLHandler {
         sendCiphertext(context, for: promises.first)
     }
 
-    /// The usual case: one piece, one write.
+    /// Encrypts a single piece and writes it.
+    ///
+    /// This is the usual case.
     private func encrypt(
         _ entry: PendingWrites.Entry,
         by connection: TLSConnection,
@@ -102,8 +108,8 @@ extension OpenSSLHandler {
     ) throws(OpenSSLError) -> TLSConnection.WriteStep {
         let count = plaintext.byteCount
         guard count > 0 else { return .written }
-        noteRecord(context)
-        // 22 bytes of header, tag and content type for each record of TLS 1.3, 29 of TLS 1.2.
+        keepBuffers(context)
+        // The overhead of a record is 22 bytes in TLS 1.3 and 29 bytes in TLS 1.2: header, tag, content type or nonce.
         let space = count + (count / PendingWrites.recordSize + 1) * 32
         var ciphertext = output
         output = ByteBuffer()
@@ -155,7 +161,9 @@ extension OpenSSLHandler {
     }
 }
 
-/// Promises for one write: the network gets the first one, and the others follow it in order.
+/// The promises of one write to the network.
+///
+/// The network fulfils the first promise, and the others follow it in order.
 private struct PromiseChain {
     private(set) var first: EventLoopPromise<Void>?
 

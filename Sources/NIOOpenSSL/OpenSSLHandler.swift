@@ -4,13 +4,13 @@
 public import NIOCore
 public import OpenSSLKit
 
-/// The common part of the TLS handlers of both sides: ciphertext towards the network, plaintext towards the
-/// application.
+/// The base class of the TLS handlers for clients and servers.
 ///
-/// It starts the handshake as soon as the channel is active, and keeps writes until the handshake is complete. Every
-/// error has the same consequences: an alert to the peer where TLS has one, all promises failed, one
-/// ``NIOOpenSSLError`` through `errorCaught`, the channel closed. Plaintext is delivered only after a call of `read()`.
-/// Like every handler it belongs to one channel and runs on its event loop.
+/// It exchanges ciphertext with the network and plaintext with the application. It starts the handshake as soon as the
+/// channel is active, and keeps writes until the handshake is complete. Plaintext is delivered only after a call of
+/// `read()`. After an error it sends an alert if TLS has one for the error, fails all promises, reports one
+/// ``NIOOpenSSLError`` through `errorCaught`, and closes the channel. A handler belongs to one channel and runs on its
+/// event loop.
 public class OpenSSLHandler: ChannelDuplexHandler {
     /// Ciphertext from the network.
     public typealias InboundIn = ByteBuffer
@@ -21,13 +21,15 @@ public class OpenSSLHandler: ChannelDuplexHandler {
     /// Ciphertext to the network.
     public typealias OutboundOut = ByteBuffer
 
-    /// The state of the handler; it never goes back.
+    /// The state of the handler.
+    ///
+    /// It only moves forward, in the order of the cases.
     enum State {
         /// The channel is not active yet.
         case idle
         case handshaking
         case open
-        /// The application has closed the channel and close_notify is sent; that of the peer is missing.
+        /// The application has closed the channel. close_notify is sent, and the peer's close_notify is awaited.
         case closing
         /// The channel is closed or is being closed.
         case closed
@@ -38,24 +40,30 @@ public class OpenSSLHandler: ChannelDuplexHandler {
     var state = State.idle
 
     // Inbound
-    /// Ciphertext that is not decrypted yet, because the application has not called `read()`.
+    /// The ciphertext that is not decrypted yet, because the application has not called `read()`.
     var input = ByteBuffer()
-    /// The peer's first bytes, kept until the handshake is complete.
-    var opening: [UInt8] = []
-    /// True if the application has called `read()` and got no data yet.
+    /// The peer's first bytes.
+    ///
+    /// They are kept until the handshake is complete.
+    var firstBytes: [UInt8] = []
+    /// True if the application has called `read()` and has received no data yet.
     var isReadWanted = false
     var hasDeliveredThisCycle = false
-    /// The number of bytes of ciphertext received since the last plaintext, for the size of the buffer.
+    /// The number of bytes of ciphertext since the last plaintext.
+    ///
+    /// It determines the size of the next buffer.
     var undecryptedCount = 0
     var hasReceivedEnd = false
-    /// The number of bytes of TLS's own answers made while the network accepted nothing.
+    /// The number of bytes of answers to KeyUpdates that were made while the network accepted nothing.
     var unsentAnswerCount = 0
 
     // Outbound
-    /// Ciphertext that is not written to the network yet; the connection's own unsent bytes follow it.
+    /// The ciphertext that is not written to the network yet.
+    ///
+    /// The unsent bytes of `connection` follow it.
     var output = ByteBuffer()
     var pendingWrites = PendingWrites()
-    /// The number of bytes written before the handshake was complete.
+    /// The number of bytes that were written before the handshake was complete.
     var earlyCount = 0
     var isFlushNeeded = false
     var hasSentEnd = false
@@ -65,12 +73,14 @@ public class OpenSSLHandler: ChannelDuplexHandler {
     var deadline: Scheduled<Void>?
 
     // Record buffers
-    /// True if there was a record since the last check, or, without a check, since the buffers were released.
+    /// True if a record was processed since the last check.
+    ///
+    /// Without a check: since the buffers were released.
     var hadRecord = false
-    /// The check whether the connection is quiet; scheduled while the buffers are kept.
+    /// The scheduled check whether the connection is quiet; nil if the buffers are not kept.
     var quietCheck: Scheduled<Void>?
 
-    /// A requested half-close that waits for the writes before it.
+    /// A requested close of the outgoing direction that waits for earlier writes.
     struct OutputClose {
         let promise: EventLoopPromise<Void>?
     }
@@ -91,7 +101,7 @@ public class OpenSSLHandler: ChannelDuplexHandler {
         }
     }
 
-    /// Returns the chain of the peer's certificate, as ``TLSConnection/verifiedPeerChain()``; empty before the
+    /// Returns the verified chain of the peer's certificate, see ``TLSConnection/verifiedPeerChain()``; empty before the
     /// handshake is complete.
     public func verifiedPeerChain() -> [Certificate] {
         switch state {
@@ -103,12 +113,12 @@ public class OpenSSLHandler: ChannelDuplexHandler {
     /// Starts the handshake if the channel is active already.
     public func handlerAdded(context: ChannelHandlerContext) {
         guard context.channel.isActive else { return }
-        // With autoRead the first read() came before this handler was added.
+        // With autoRead the first read() was called before this handler was added.
         isReadWanted = true
         start(context)
     }
 
-    /// Releases the connection; open promises fail.
+    /// Releases the connection, and fails open promises.
     public func handlerRemoved(context: ChannelHandlerContext) {
         state = .closed
         cancelDeadline()
@@ -120,7 +130,7 @@ public class OpenSSLHandler: ChannelDuplexHandler {
 
     /// Starts the handshake.
     public func channelActive(context: ChannelHandlerContext) {
-        // The event comes first, as the handshake may close the channel at once.
+        // The event is passed on first, because the handshake may close the channel at once.
         context.fireChannelActive()
         start(context)
     }
@@ -146,19 +156,19 @@ public class OpenSSLHandler: ChannelDuplexHandler {
         let ciphertext = unwrapInboundIn(data)
         switch state {
         case .closed: return
-        case .idle, .handshaking: rememberOpening(ciphertext)
+        case .idle, .handshaking: keepFirstBytes(ciphertext)
         case .open, .closing: break
         }
         // Data after close_notify is ignored (RFC 8446 section 6.1).
         guard !hasReceivedEnd else { return }
         undecryptedCount += ciphertext.readableBytes
-        // The bytes are not copied if everything before has been decrypted.
+        // The bytes are not copied if all earlier ciphertext is decrypted.
         if input.readableBytes == 0 { input = ciphertext } else { input.writeImmutableBuffer(ciphertext) }
         if case .handshaking = state { continueHandshake(context) }
         decrypt(context)
     }
 
-    /// Sends the answers to what was read, and reads more if the application has got no data.
+    /// Sends the answers to the messages that were read, and reads more if the application has received no data.
     public func channelReadComplete(context: ChannelHandlerContext) {
         sendCiphertext(context)
         flushIfNeeded(context)
@@ -167,21 +177,22 @@ public class OpenSSLHandler: ChannelDuplexHandler {
             hasDeliveredThisCycle = false
             isReadWanted = false
         } else if !hasReceivedEnd, isReadWanted || isWaitingForPeer {
-            // The application has called read() once and got no data: the record is incomplete, or was one of TLS
-            // itself.
+            // The application waits for data. The record was incomplete, or contained no application data.
             context.read()
         }
         context.fireChannelReadComplete()
     }
 
-    /// Handles the end of the peer's stream: orderly after close_notify, an error otherwise.
+    /// Handles the end of the peer's stream.
+    ///
+    /// Without an earlier close_notify it is an error.
     public func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         guard case ChannelEvent.inputClosed = event else { return context.fireUserInboundEventTriggered(event) }
         decrypt(context, isFinal: true)
         switch state {
         case .handshaking: fail(context, with: NIOOpenSSLError(.closedDuringHandshake))
         case .closing: finishClose(context)
-        // Reported at the peer's close_notify.
+        // The end was already reported when close_notify arrived.
         case .open where hasReceivedEnd: break
         case .open where configuration.toleratesUncleanShutdown: peerEnded(context)
         case .open: fail(context, with: NIOOpenSSLError(.uncleanShutdown))
@@ -204,12 +215,12 @@ public class OpenSSLHandler: ChannelDuplexHandler {
         }
     }
 
-    private func rememberOpening(_ ciphertext: ByteBuffer) {
-        let missing = PlainHTTP.prefixSize - opening.count
-        if missing > 0 { opening.append(contentsOf: ciphertext.readableBytesView.prefix(missing)) }
+    private func keepFirstBytes(_ ciphertext: ByteBuffer) {
+        let missing = PlainHTTP.prefixSize - firstBytes.count
+        if missing > 0 { firstBytes.append(contentsOf: ciphertext.readableBytesView.prefix(missing)) }
     }
 }
 
-// It is made and used on one event loop; only the context is used on several threads.
+// A handler is made and used on one event loop. Only its TLSContext is used by several threads.
 @available(*, unavailable)
 extension OpenSSLHandler: Sendable {}

@@ -3,27 +3,28 @@
 
 public import NIOCore
 
-/// The deadlines of a TLS handler, and its tolerance of an unclean end.
+/// The time limits of a TLS handler, and whether it accepts an end without close_notify.
 public struct OpenSSLHandlerConfiguration: Sendable {
-    /// The longest time for a handshake from the start of the connection; nil for none, if the application has its own.
+    /// The time limit for the handshake, from the start of the connection; nil for no limit, if the application has its
+    /// own.
     ///
     /// The default is 10 seconds.
     public var handshakeTimeout: TimeAmount?
 
-    /// The time for which `close` waits for the peer's close_notify after sending its own; nil for none, the default.
+    /// The time for which `close` waits for the peer's close_notify; nil to close without waiting.
     ///
-    /// RFC 8446 section 6.1 does not require to wait: each side closes its own direction.
+    /// The default is nil. RFC 8446 section 6.1 does not require to wait, because each side closes its own direction.
     public var closeTimeout: TimeAmount?
 
-    /// The longest time for the peer to close after `close(mode: .output)`; nil for no limit.
+    /// The time limit for the peer to close after `close(mode: .output)`; nil for no limit.
     ///
-    /// The default is nil. Without a limit, the application must close connections whose peer never does.
+    /// The default is nil. Without a limit, the application must close connections that the peer never closes.
     public var halfCloseTimeout: TimeAmount?
 
-    /// True if an end of the stream without close_notify is accepted as an end.
+    /// True if an end of the stream without close_notify is not an error.
     ///
-    /// The default is false: it is an error. True is safe only if messages carry their own length (RFC 9112 section
-    /// 9.8), so that one that is cut off is detected.
+    /// The default is false. True is safe only if each message contains its length, so that missing data is detected
+    /// (RFC 9112 section 9.8).
     public var toleratesUncleanShutdown: Bool
 
     /// Makes a configuration.

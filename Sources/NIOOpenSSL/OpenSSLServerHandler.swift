@@ -3,14 +3,17 @@
 
 public import OpenSSLKit
 
-/// TLS for an accepted connection; the first handler of its channel.
+/// The TLS handler of an accepted connection.
+///
+/// It must be the first handler of the channel.
 public final class OpenSSLServerHandler: OpenSSLHandler {
     /// Makes the handler of one channel.
     ///
     /// - Parameters:
-    ///   - context: A server's context, shared by all connections of a listener.
-    ///   - configuration: Deadlines and tolerance.
-    /// - Throws: ``OpenSSLError``: `invalidConfiguration` if the context is a client's, `libraryFailure`.
+    ///   - context: A server's context. All connections of a listener share it.
+    ///   - configuration: The time limits, and whether an end without close_notify is accepted.
+    /// - Throws: ``OpenSSLError`` with code `invalidConfiguration` if the context is a client's, or with code
+    ///   `libraryFailure`.
     public init(
         context: TLSContext,
         configuration: OpenSSLHandlerConfiguration = OpenSSLHandlerConfiguration()
@@ -21,7 +24,7 @@ public final class OpenSSLServerHandler: OpenSSLHandler {
 
 /// Makes the TLS handler of an accepted connection.
 ///
-/// - Throws: ``OpenSSLError`` as ``OpenSSLServerHandler/init(context:configuration:)`` does.
+/// - Throws: The errors of ``OpenSSLServerHandler/init(context:configuration:)``.
 public func makeServerHandler(
     context: TLSContext,
     configuration: OpenSSLHandlerConfiguration = OpenSSLHandlerConfiguration()

@@ -3,62 +3,62 @@
 
 internal import NIOCore
 
-/// Plaintext that is not encrypted yet, in order, with its promises.
+/// The plaintext that is not encrypted yet, in order, with its promises.
 ///
-/// A queue is allocated for the second piece only: most flushes have one piece, and an idle connection has no queue.
+/// Most flushes have a single piece. A queue is allocated only for a second piece.
 struct PendingWrites {
     typealias Entry = (data: ByteBuffer, promise: EventLoopPromise<Void>?)
 
-    /// The largest number of bytes of plaintext in a TLS record (RFC 8446 section 5.1).
+    /// The maximum number of bytes of plaintext in a TLS record (RFC 8446 section 5.1).
     static let recordSize = 16_384
 
-    private var only: Entry?
-    private var isOnlyFlushed = false
+    private var single: Entry?
+    private var isSingleFlushed = false
     private var queue: MarkedCircularBuffer<Entry>?
 
     /// True if there is flushed data.
-    var hasFlushed: Bool { isOnlyFlushed || queue?.hasMark == true }
+    var hasFlushedData: Bool { isSingleFlushed || queue?.hasMark == true }
 
     mutating func append(_ data: ByteBuffer, promise: EventLoopPromise<Void>?) {
-        guard only != nil || queue != nil else {
-            only = (data, promise)
+        guard single != nil || queue != nil else {
+            single = (data, promise)
             return
         }
-        if let first = only {
+        if let first = single {
             var queue = MarkedCircularBuffer<Entry>(initialCapacity: 4)
             queue.append(first)
-            if isOnlyFlushed { queue.mark() }
+            if isSingleFlushed { queue.mark() }
             self.queue = queue
-            only = nil
-            isOnlyFlushed = false
+            single = nil
+            isSingleFlushed = false
         }
         queue?.append((data, promise))
     }
 
-    /// Marks everything appended so far as flushed.
+    /// Marks all plaintext up to now as flushed.
     mutating func markFlush() {
-        if only != nil { isOnlyFlushed = true } else { queue?.mark() }
+        if single != nil { isSingleFlushed = true } else { queue?.mark() }
     }
 
-    /// Removes and returns the only piece, if there is one, and it is flushed and not too long.
-    mutating func takeOnly(upTo limit: Int) -> Entry? {
-        guard isOnlyFlushed, let entry = only, entry.data.readableBytes <= limit else { return nil }
-        only = nil
-        isOnlyFlushed = false
+    /// Removes and returns the single piece, if it is flushed and not longer than `limit`; nil otherwise.
+    mutating func takeSingle(upTo limit: Int) -> Entry? {
+        guard isSingleFlushed, let entry = single, entry.data.readableBytes <= limit else { return nil }
+        single = nil
+        isSingleFlushed = false
         return entry
     }
 
     /// Puts back a piece that could not be encrypted yet.
     mutating func putBack(_ entry: Entry) {
-        only = entry
-        isOnlyFlushed = true
+        single = entry
+        isSingleFlushed = true
     }
 
     /// Returns the first flushed data.
     ///
-    /// Small pieces are joined up to a record's size: one record for each would cost more than the copy.
+    /// Small pieces are joined up to the size of a record. Copying them takes less time than a record for each piece.
     mutating func frontData() -> ByteBuffer? {
-        if let only { return isOnlyFlushed ? only.data : nil }
+        if let single { return isSingleFlushed ? single.data : nil }
         guard var queue, queue.hasMark, var front = queue.first else { return nil }
         guard front.data.readableBytes < Self.recordSize, !queue.isMarked(index: queue.startIndex) else {
             return front.data
@@ -82,18 +82,18 @@ struct PendingWrites {
         return front.data
     }
 
-    /// Drops the first `count` bytes of the front data.
+    /// Drops the first `count` bytes of the first data.
     ///
-    /// - Returns: Its promise, if all of it is dropped and it has one.
+    /// - Returns: The promise of the data if all of the data is dropped; nil otherwise, or if it has no promise.
     mutating func advance(by count: Int) -> EventLoopPromise<Void>? {
-        if var entry = only {
+        if var entry = single {
             entry.data.moveReaderIndex(forwardBy: count)
             if entry.data.readableBytes > 0 {
-                only = entry
+                single = entry
                 return nil
             }
-            only = nil
-            isOnlyFlushed = false
+            single = nil
+            isSingleFlushed = false
             return entry.promise
         }
         guard var queue, !queue.isEmpty else { return nil }
@@ -107,6 +107,6 @@ struct PendingWrites {
     /// Drops all data and returns its promises.
     mutating func removeAll() -> [EventLoopPromise<Void>] {
         defer { self = PendingWrites() }
-        return (only?.promise).map { [$0] } ?? queue?.compactMap(\.promise) ?? []
+        return (single?.promise).map { [$0] } ?? queue?.compactMap(\.promise) ?? []
     }
 }

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// Recognizes a plain HTTP request where a TLS record was expected.
+/// Detects a plain HTTP request on a connection that should use TLS.
 enum PlainHTTP {
-    /// The number of bytes that are compared.
+    /// The maximum number of bytes that are compared.
     static let prefixSize = 8
 
-    // RFC 9110 section 9.3, RFC 5789, and the first word of HTTP/2's preface (RFC 9113 section 3.4).
-    private static let openings = [
+    // The methods of RFC 9110 section 9.3 and RFC 5789, and the first word of the HTTP/2 preface (RFC 9113 section 3.4).
+    private static let requestPrefixes = [
         "GET ", "HEAD ", "POST ", "PUT ", "DELETE ", "CONNECT ", "OPTIONS ", "TRACE ", "PATCH ", "PRI ",
     ]
 
-    /// Returns whether the first bytes of a connection, three or more, are those of a request.
+    /// Returns whether the first bytes of a connection are the start of an HTTP request.
+    ///
+    /// At least three bytes are needed.
     static func matches(_ bytes: [UInt8]) -> Bool {
-        bytes.count >= 3 && openings.contains { opening in zip(opening.utf8, bytes).allSatisfy { $0 == $1 } }
+        bytes.count >= 3 && requestPrefixes.contains { prefix in zip(prefix.utf8, bytes).allSatisfy { $0 == $1 } }
     }
 }

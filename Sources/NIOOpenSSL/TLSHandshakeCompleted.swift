@@ -3,7 +3,7 @@
 
 public import OpenSSLKit
 
-/// The user event that a TLS handler fires once, when its handshake is complete and before any plaintext.
+/// The user event that a TLS handler fires when its handshake is complete, before any plaintext.
 public struct TLSHandshakeCompleted: Sendable, Hashable {
     /// The application protocol (RFC 7301); nil if none was negotiated.
     public let negotiatedProtocol: String?
@@ -14,10 +14,12 @@ public struct TLSHandshakeCompleted: Sendable, Hashable {
     /// True if a session was resumed.
     public let isResumed: Bool
 
-    /// The server name that the client sent, on a server; as ``TLSConnectionInfo/serverName``.
+    /// The server name that the client sent; nil on a client.
+    ///
+    /// See ``TLSConnectionInfo/serverName``.
     public let serverName: String?
 
-    /// Makes an event from its parts.
+    /// Makes an event.
     public init(
         negotiatedProtocol: String?,
         version: TLSVersion,

@@ -20,7 +20,9 @@ struct ServerTLSTests {
         pki = try TestPKI.shared.get()
     }
 
-    /// Loads a realms.conf with a tls block beside the files of the PKI and `others`.
+    /// Loads a realms.conf with a tls block.
+    ///
+    /// The files of the PKI and `others` are in the same folder.
     private func load<R>(
         _ tls: String,
         _ others: [String: [UInt8]] = [:],
@@ -47,7 +49,7 @@ struct ServerTLSTests {
         try load(tls, others) { try ServerTLS.check($0, files: $1) }
     }
 
-    /// The first diagnostic of a refused configuration, as line, column and message.
+    /// Returns the first diagnostic of a rejected configuration as line, column and message; nil if it is accepted.
     private func refusal(_ tls: String, _ others: [String: [UInt8]] = [:]) -> String? {
         do {
             _ = try check(tls, others)
@@ -106,7 +108,7 @@ struct ServerTLSTests {
         (own + "host b.test { certificate other-chain.pem; key server.key; }", "2:94"),
         ("client-certificates required; client-ca none.pem;", "2:41"),
     ])
-    func `CVE-2026-27586: a file that cannot be used is reported at its place in the configuration`(
+    func `CVE-2026-27586: a file that cannot be used is reported at its setting in the configuration`(
         tls: String,
         place: String
     ) throws {
@@ -133,7 +135,7 @@ struct ServerTLSTests {
         #expect(tls.warnings.contains { $0.contains("is not valid for elsewhere.test") })
     }
 
-    @Test func `a reload keeps generated ticket keys, and reads those of files again`() throws {
+    @Test func `a reload keeps generated ticket keys, and reads the ticket keys of files again`() throws {
         let first = try load(Self.own) { try ServerTLS.load($0, files: $1) }
         let again = try load(Self.own) { try first.reloaded($0, files: $1) }
         #expect(first.ticketKeys != nil && again.ticketKeys === first.ticketKeys)
@@ -147,7 +149,7 @@ struct ServerTLSTests {
         #expect(off.ticketKeys == nil)
     }
 
-    @Test func `a check creates no certificate, and checks all other settings`() throws {
+    @Test func `a check creates no certificate and checks all other settings`() throws {
         #expect(try check("client-certificates required; client-ca root.pem;") == nil)
         #expect(refusal("groups none;") == "2:8 OpenSSL does not support the group none")
     }

@@ -38,7 +38,7 @@ import Testing
         var immediate: Int { counts.withLock { $0.immediate } }
         var deferred: Int { counts.withLock { $0.deferred } }
 
-        func respond(to head: borrowing RequestHead, on connection: Connection) -> Reply {
+        func respond(to head: borrowing RequestHead, on connection: Connection) -> ResponseMode {
             let reply = base.respond(to: head, on: connection)
             counts.withLock { counts in
                 switch reply {

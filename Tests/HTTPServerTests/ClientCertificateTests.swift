@@ -12,12 +12,12 @@ import Testing
 
 @testable import HTTPServer
 
-/// The client's certificate, as a responder sees it.
+/// The client certificates that responders get.
 @Suite(.serialized, .enabled(if: TestPKI.isPossible && Tool.curl != nil, "needs openssl and curl"))
 struct ClientCertificateTests {
     /// Answers with the server name of the connection and the subjects of the client's chain.
     private struct ChainPage: Responder {
-        func respond(to head: borrowing RequestHead, on connection: Connection) -> Reply {
+        func respond(to head: borrowing RequestHead, on connection: Connection) -> ResponseMode {
             let chain = connection.clientChain.map(\.subject).joined(separator: " ")
             return .immediate(.text("\(connection.serverName ?? "-"): \(chain)"))
         }

@@ -10,7 +10,7 @@ import Testing
 @testable import HTTPServer
 
 @Suite struct HeadParserTests {
-    /// Parses a complete head, without the empty line that may come before it.
+    /// Parses a complete head, without an empty line before the head.
     private func parsed(
         _ text: String,
         _ limits: HTTPLimits = HTTPLimits()
@@ -22,22 +22,22 @@ import Testing
         }
     }
 
-    @Test(arguments: HeadCases.all.indices)
+    @Test(arguments: RequestHeadCases.all.indices)
     func `a request that two programs might read differently is refused, and the connection ends`(index: Int) throws {
-        let (request, status) = HeadCases.all[index]
-        let line = try EmbeddedLine()
-        defer { line.end() }
-        line.bring(request)
-        let answer = try #require(try line.answers.first, "\(request.debugDescription)")
-        #expect(answer.status == status, "\(request.debugDescription): \(answer.body)")
-        #expect(status == 200 || !line.isOpen)
+        let (request, status) = RequestHeadCases.all[index]
+        let connection = try EmbeddedConnection()
+        defer { connection.end() }
+        connection.receive(request)
+        let response = try #require(try connection.responses.first, "\(request.debugDescription)")
+        #expect(response.status == status, "\(request.debugDescription): \(response.body)")
+        #expect(status == 200 || !connection.isOpen)
         guard status != 200 else { return }
-        // The bytes after it are not read.
-        line.bring("GET /next HTTP/1.1\r\nHost: a\r\n\r\n")
-        #expect(try line.answers.count == 1)
+        // Bytes after the rejected request are not read.
+        connection.receive("GET /next HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(try connection.responses.count == 1)
     }
 
-    @Test func `the framing is read from the request`() throws {
+    @Test func `the length of the body and the end of the connection are read from the fields`() throws {
         let summary = try parsed(
             "POST /x?y HTTP/1.1\r\nHost: a:1\r\nContent-Length: 12\r\nExpect: 100-continue\r\n\r\n"
         )
@@ -83,7 +83,7 @@ import Testing
 
     // MARK: - Limits
 
-    /// A request of which one part has a length.
+    /// Returns a request with a part of a given length.
     private static func request(line: Int = 0, field: Int = 0, count: Int = 1, total: Int = 0) -> String {
         let start = "GET / HTTP/1.1"
         var text = "GET /" + String(repeating: "a", count: max(0, line - start.utf8.count)) + " HTTP/1.1\r\nHost: a\r\n"
@@ -98,7 +98,7 @@ import Testing
         }
         while text.utf8.count + 2 < total {
             let room = min(40, total - 2 - text.utf8.count)
-            // Short enough for a field after it.
+            // The field must leave enough bytes for another field.
             let length = total - 2 - text.utf8.count - room < 5 && room < total - 2 - text.utf8.count ? room - 5 : room
             text += "Z:" + String(repeating: "a", count: length - 4) + "\r\n"
         }
@@ -115,43 +115,43 @@ import Testing
     @Test(arguments: limits.indices, [1, 2, 3, 7, 1000])
     func `each limit is exact, however the bytes are split`(index: Int, size: Int) throws {
         let (request, status) = Self.limits[index]
-        let line = try EmbeddedLine(.small)
-        defer { line.end() }
+        let connection = try EmbeddedConnection(.small)
+        defer { connection.end() }
         var rest = Array(request.utf8)[...]
         while !rest.isEmpty {
-            line.bring(rest.prefix(size))
+            connection.receive(rest.prefix(size))
             rest = rest.dropFirst(size)
         }
-        #expect(try line.statuses == [status], "\(request.debugDescription)")
+        #expect(try connection.statuses == [status], "\(request.debugDescription)")
     }
 
     @Test func `an unfinished header is refused as soon as it is too long`() throws {
-        for (start, most, status) in [("GET /", 64, 414), ("GET / HTTP/1.1\r\nX: ", 48 + 16, 431)] {
-            let line = try EmbeddedLine(.small)
-            defer { line.end() }
-            line.bring(start)
+        for (start, limit, status) in [("GET /", 64, 414), ("GET / HTTP/1.1\r\nX: ", 48 + 16, 431)] {
+            let connection = try EmbeddedConnection(.small)
+            defer { connection.end() }
+            connection.receive(start)
             var count = start.utf8.count
-            while try line.answers.isEmpty, count < 1000 {
-                line.bring("a")
+            while try connection.responses.isEmpty, count < 1000 {
+                connection.receive("a")
                 count += 1
             }
-            #expect(try line.statuses == [status])
-            #expect(count == most + 2)
+            #expect(try connection.statuses == [status])
+            #expect(count == limit + 2)
         }
     }
 
     @Test func `the result does not depend on how the bytes are split`() throws {
         var numbers = Random(seed: 1)
-        let cases = HeadCases.all.filter { $0.request.utf8.count < 400 } + Self.limits
+        let cases = RequestHeadCases.all.filter { $0.request.utf8.count < 400 } + Self.limits
         for (request, _) in cases {
             let bytes = Array((request + "GET /next HTTP/1.1\r\nHost: a\r\n\r\n").utf8)
-            let whole = try EmbeddedLine(.small)
+            let whole = try EmbeddedConnection(.small)
             defer { whole.end() }
-            whole.bring(bytes)
+            whole.receive(bytes)
             for size in [1, 2, 5, 40] {
-                let cut = try EmbeddedLine(.small)
+                let cut = try EmbeddedConnection(.small)
                 defer { cut.end() }
-                for piece in numbers.pieces(bytes, atMost: size) { cut.bring(piece) }
+                for piece in numbers.pieces(bytes, atMost: size) { cut.receive(piece) }
                 #expect(cut.text == whole.text, "\(request.debugDescription)")
                 #expect(cut.isOpen == whole.isOpen)
             }

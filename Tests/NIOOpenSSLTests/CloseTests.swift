@@ -10,179 +10,179 @@ import Testing
 
 @Suite struct CloseTests {
     @Test func `closing sends close_notify, and the peer's connection ends without an error`() throws {
-        let wire = try Wire.connected()
-        wire.server.send("bye")
-        try wire.server.channel.close().wait()
-        #expect(!wire.server.channel.isActive)
-        try wire.pump()
-        #expect(wire.client.application.text == "bye")
-        #expect(wire.client.application.errors.isEmpty)
-        #expect(!wire.client.channel.isActive)
-        #expect(wire.server.application.errors.isEmpty)
+        let pair = try TLSPair.connected()
+        pair.server.send("bye")
+        try pair.server.channel.close().wait()
+        #expect(!pair.server.channel.isActive)
+        try pair.exchange()
+        #expect(pair.client.application.text == "bye")
+        #expect(pair.client.application.errors.isEmpty)
+        #expect(!pair.client.channel.isActive)
+        #expect(pair.server.application.errors.isEmpty)
     }
 
     @Test func `closing fails writes that were not flushed`() throws {
-        let wire = try Wire.connected()
-        let written = wire.server.channel.write(ByteBuffer(string: "x"))
-        try wire.server.channel.close().wait()
+        let pair = try TLSPair.connected()
+        let written = pair.server.channel.write(ByteBuffer(string: "x"))
+        try pair.server.channel.close().wait()
         #expect(throws: ChannelError.ioOnClosedChannel) { try written.wait() }
     }
 
     @Test func `an end without close_notify is reported as one error`() throws {
-        let wire = try Wire.connected()
-        let written = wire.server.channel.write(ByteBuffer(string: "x"))
-        wire.server.network.drop()
-        #expect(wire.server.application.codes == [.uncleanShutdown])
-        #expect(wire.server.application.isInactive)
+        let pair = try TLSPair.connected()
+        let written = pair.server.channel.write(ByteBuffer(string: "x"))
+        pair.server.network.drop()
+        #expect(pair.server.application.codes == [.uncleanShutdown])
+        #expect(pair.server.application.isInactive)
         #expect(throws: NIOOpenSSLError(.uncleanShutdown)) { try written.wait() }
     }
 
-    @Test func `an end without close_notify is a normal end if that is tolerated`() throws {
-        let wire = try Wire.connected(server: .init(toleratesUncleanShutdown: true))
-        wire.server.network.drop()
-        #expect(wire.server.application.errors.isEmpty)
-        #expect(wire.server.application.isInactive)
+    @Test func `an end without close_notify is no error if it is tolerated`() throws {
+        let pair = try TLSPair.connected(server: .init(toleratesUncleanShutdown: true))
+        pair.server.network.drop()
+        #expect(pair.server.application.errors.isEmpty)
+        #expect(pair.server.application.isInactive)
     }
 
     @Test func `a half-close without close_notify is an error and closes the connection`() throws {
-        let wire = try Wire.connected()
-        wire.server.channel.allowRemoteHalfClosure = true
-        wire.server.channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
-        #expect(wire.server.application.codes == [.uncleanShutdown])
-        #expect(wire.server.application.inputClosedCount == 0)
-        #expect(!wire.server.channel.isActive)
+        let pair = try TLSPair.connected()
+        pair.server.channel.allowRemoteHalfClosure = true
+        pair.server.channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+        #expect(pair.server.application.codes == [.uncleanShutdown])
+        #expect(pair.server.application.inputClosedCount == 0)
+        #expect(!pair.server.channel.isActive)
     }
 
-    @Test func `a half-close without close_notify is a normal end of input if that is tolerated`() throws {
-        let wire = try Wire.connected(server: .init(toleratesUncleanShutdown: true))
-        wire.server.channel.allowRemoteHalfClosure = true
-        wire.server.channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
-        #expect(wire.server.application.errors.isEmpty)
-        #expect(wire.server.application.inputClosedCount == 1)
-        #expect(wire.server.channel.isActive)
-        wire.server.send("answer")
-        try wire.pump()
-        #expect(wire.client.application.text == "answer")
+    @Test func `a half-close without close_notify is no error if it is tolerated`() throws {
+        let pair = try TLSPair.connected(server: .init(toleratesUncleanShutdown: true))
+        pair.server.channel.allowRemoteHalfClosure = true
+        pair.server.channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+        #expect(pair.server.application.errors.isEmpty)
+        #expect(pair.server.application.inputClosedCount == 1)
+        #expect(pair.server.channel.isActive)
+        pair.server.send("answer")
+        try pair.exchange()
+        #expect(pair.client.application.text == "answer")
     }
 
     @Test func `bytes that a peer sends after its close_notify are not kept`() throws {
-        let wire = try Wire.connected()
-        wire.server.channel.allowRemoteHalfClosure = true
-        try wire.client.channel.close(mode: .output).wait()
-        try wire.pump()
-        #expect(wire.server.application.inputClosedCount == 1)
-        let handler = try wire.server.channel.pipeline.syncOperations.handler(type: OpenSSLServerHandler.self)
-        for _ in 0..<64 { try wire.server.take(ByteBuffer(repeating: 0x17, count: 16_384)) }
-        #expect(wire.server.channel.isActive)
+        let pair = try TLSPair.connected()
+        pair.server.channel.allowRemoteHalfClosure = true
+        try pair.client.channel.close(mode: .output).wait()
+        try pair.exchange()
+        #expect(pair.server.application.inputClosedCount == 1)
+        let handler = try pair.server.channel.pipeline.syncOperations.handler(type: OpenSSLServerHandler.self)
+        for _ in 0..<64 { try pair.server.receive(ByteBuffer(repeating: 0x17, count: 16_384)) }
+        #expect(pair.server.channel.isActive)
         #expect(handler.input.readableBytes == 0)
     }
 
     @Test func `a peer's close_notify closes the connection if half-closure is off`() throws {
-        let wire = try Wire.connected()
-        try wire.client.channel.close(mode: .output).wait()
-        try wire.pump()
-        #expect(!wire.server.channel.isActive)
-        #expect(wire.server.application.errors.isEmpty)
-        #expect(!wire.client.channel.isActive)
-        #expect(wire.client.application.errors.isEmpty)
+        let pair = try TLSPair.connected()
+        try pair.client.channel.close(mode: .output).wait()
+        try pair.exchange()
+        #expect(!pair.server.channel.isActive)
+        #expect(pair.server.application.errors.isEmpty)
+        #expect(!pair.client.channel.isActive)
+        #expect(pair.client.application.errors.isEmpty)
     }
 
     @Test func `after a half-close the peer's answer is received`() throws {
-        let wire = try Wire.connected()
-        wire.server.channel.allowRemoteHalfClosure = true
-        wire.client.send("request")
-        try wire.client.channel.close(mode: .output).wait()
-        #expect(wire.client.network.isOutputClosed)
-        try wire.pump()
-        #expect(wire.server.application.text == "request")
-        #expect(wire.server.application.inputClosedCount == 1)
-        // The end of TCP's stream after close_notify has no further effect.
-        wire.server.channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
-        #expect(wire.server.application.inputClosedCount == 1)
-        #expect(wire.server.channel.isActive)
-        wire.server.send("response")
-        try wire.pump()
-        #expect(wire.client.application.text == "response")
-        try wire.server.channel.close(mode: .output).wait()
-        #expect(!wire.server.channel.isActive)
-        try wire.pump()
-        #expect(!wire.client.channel.isActive)
-        #expect(wire.client.application.errors.isEmpty && wire.server.application.errors.isEmpty)
+        let pair = try TLSPair.connected()
+        pair.server.channel.allowRemoteHalfClosure = true
+        pair.client.send("request")
+        try pair.client.channel.close(mode: .output).wait()
+        #expect(pair.client.network.isOutputClosed)
+        try pair.exchange()
+        #expect(pair.server.application.text == "request")
+        #expect(pair.server.application.inputClosedCount == 1)
+        // After close_notify the end of the TCP stream has no further effect.
+        pair.server.channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+        #expect(pair.server.application.inputClosedCount == 1)
+        #expect(pair.server.channel.isActive)
+        pair.server.send("response")
+        try pair.exchange()
+        #expect(pair.client.application.text == "response")
+        try pair.server.channel.close(mode: .output).wait()
+        #expect(!pair.server.channel.isActive)
+        try pair.exchange()
+        #expect(!pair.client.channel.isActive)
+        #expect(pair.client.application.errors.isEmpty && pair.server.application.errors.isEmpty)
     }
 
     @Test func `after a half-close writes and a second half-close fail`() throws {
-        let wire = try Wire.connected()
-        let unflushed = wire.client.channel.write(ByteBuffer(string: "unflushed"))
-        try wire.client.channel.close(mode: .output).wait()
+        let pair = try TLSPair.connected()
+        let unflushed = pair.client.channel.write(ByteBuffer(string: "unflushed"))
+        try pair.client.channel.close(mode: .output).wait()
         #expect(throws: ChannelError.outputClosed) { try unflushed.wait() }
-        #expect(throws: ChannelError.outputClosed) { try wire.client.send("x").wait() }
-        #expect(throws: ChannelError.outputClosed) { try wire.client.channel.close(mode: .output).wait() }
+        #expect(throws: ChannelError.outputClosed) { try pair.client.send("x").wait() }
+        #expect(throws: ChannelError.outputClosed) { try pair.client.channel.close(mode: .output).wait() }
     }
 
     @Test func `a peer that sends after a half-close is read until the deadline`() throws {
-        let wire = try Wire.connected(server: .init(halfCloseTimeout: .seconds(3)))
-        wire.client.channel.allowRemoteHalfClosure = true
-        try wire.server.channel.close(mode: .output).wait()
-        try wire.pump()
-        wire.loop.advanceTime(by: .milliseconds(2_999))
-        wire.client.send("still talking")
-        try wire.pump()
-        #expect(wire.server.application.text == "still talking")
-        wire.loop.advanceTime(by: .milliseconds(1))
-        #expect(!wire.server.channel.isActive)
-        #expect(wire.server.application.errors.isEmpty)
+        let pair = try TLSPair.connected(server: .init(halfCloseTimeout: .seconds(3)))
+        pair.client.channel.allowRemoteHalfClosure = true
+        try pair.server.channel.close(mode: .output).wait()
+        try pair.exchange()
+        pair.loop.advanceTime(by: .milliseconds(2_999))
+        pair.client.send("still talking")
+        try pair.exchange()
+        #expect(pair.server.application.text == "still talking")
+        pair.loop.advanceTime(by: .milliseconds(1))
+        #expect(!pair.server.channel.isActive)
+        #expect(pair.server.application.errors.isEmpty)
     }
 
     @Test func `a close with a timeout ends at the peer's close_notify`() throws {
-        let wire = try Wire.connected(server: .init(closeTimeout: .seconds(3)))
-        let closed = wire.server.channel.close()
-        #expect(wire.server.channel.isActive)
-        #expect(throws: ChannelError.ioOnClosedChannel) { try wire.server.send("x").wait() }
-        wire.client.send("too late")
-        try wire.pump()
+        let pair = try TLSPair.connected(server: .init(closeTimeout: .seconds(3)))
+        let closed = pair.server.channel.close()
+        #expect(pair.server.channel.isActive)
+        #expect(throws: ChannelError.ioOnClosedChannel) { try pair.server.send("x").wait() }
+        pair.client.send("too late")
+        try pair.exchange()
         try closed.wait()
-        #expect(!wire.server.channel.isActive)
-        #expect(wire.server.application.text == "")
-        #expect(wire.server.application.errors.isEmpty)
+        #expect(!pair.server.channel.isActive)
+        #expect(pair.server.application.text == "")
+        #expect(pair.server.application.errors.isEmpty)
     }
 
     @Test func `a close with a timeout ends at its deadline`() throws {
-        let wire = try Wire.connected(server: .init(closeTimeout: .seconds(3)))
-        let closed = wire.server.channel.close()
-        wire.loop.advanceTime(by: .milliseconds(2_999))
-        #expect(wire.server.channel.isActive)
-        wire.loop.advanceTime(by: .milliseconds(1))
-        #expect(!wire.server.channel.isActive)
+        let pair = try TLSPair.connected(server: .init(closeTimeout: .seconds(3)))
+        let closed = pair.server.channel.close()
+        pair.loop.advanceTime(by: .milliseconds(2_999))
+        #expect(pair.server.channel.isActive)
+        pair.loop.advanceTime(by: .milliseconds(1))
+        #expect(!pair.server.channel.isActive)
         try closed.wait()
-        #expect(wire.server.application.errors.isEmpty)
+        #expect(pair.server.application.errors.isEmpty)
     }
 
     @Test func `a second close ends the wait of the first, and both promises succeed`() throws {
-        let wire = try Wire.connected(server: .init(closeTimeout: .seconds(3)))
-        let first = wire.server.channel.close()
-        let second = wire.server.channel.close()
+        let pair = try TLSPair.connected(server: .init(closeTimeout: .seconds(3)))
+        let first = pair.server.channel.close()
+        let second = pair.server.channel.close()
         try first.wait()
         try second.wait()
-        #expect(!wire.server.channel.isActive)
+        #expect(!pair.server.channel.isActive)
     }
 
     @Test func `a close with a timeout succeeds if the peer disconnects`() throws {
-        let wire = try Wire.connected(server: .init(closeTimeout: .seconds(3)))
-        let closed = wire.server.channel.close()
-        wire.server.network.drop()
+        let pair = try TLSPair.connected(server: .init(closeTimeout: .seconds(3)))
+        let closed = pair.server.channel.close()
+        pair.server.network.drop()
         try closed.wait()
-        #expect(wire.server.application.errors.isEmpty)
-        #expect(wire.server.application.isInactive)
+        #expect(pair.server.application.errors.isEmpty)
+        #expect(pair.server.application.isInactive)
     }
 
     @Test func `a network error closes the connection and is reported unchanged`() throws {
-        let wire = try Wire.connected()
-        let written = wire.server.channel.write(ByteBuffer(string: "x"))
-        wire.server.network.fire(IOError(errnoCode: 104, reason: "reset"))
-        #expect(wire.server.application.errors.count == 1)
-        #expect(wire.server.application.errors.first is IOError)
+        let pair = try TLSPair.connected()
+        let written = pair.server.channel.write(ByteBuffer(string: "x"))
+        pair.server.network.fire(IOError(errnoCode: 104, reason: "reset"))
+        #expect(pair.server.application.errors.count == 1)
+        #expect(pair.server.application.errors.first is IOError)
         #expect(throws: IOError.self) { try written.wait() }
-        #expect(!wire.server.channel.isActive)
+        #expect(!pair.server.channel.isActive)
     }
 
     @Test func `a removed handler fails its pending writes`() throws {
@@ -206,8 +206,8 @@ import Testing
                 context: Fixture.shared.get().server,
                 configuration: .init(closeTimeout: ending == "closing" ? .seconds(1) : nil)
             )
-            let server = try Side(loop, tls)
-            let client = try Side(
+            let server = try Endpoint(loop, tls)
+            let client = try Endpoint(
                 loop,
                 OpenSSLClientHandler(context: Fixture.shared.get().client, serverName: "localhost")
             )
@@ -215,13 +215,13 @@ import Testing
             try client.connect()
             handler = tls
             switch ending {
-            case "handshaking": try server.take(client.sent())
-            case "failed": try server.take(ByteBuffer(string: "GET / HTTP/1.0\r\n\r\n"))
+            case "handshaking": try server.receive(client.sent())
+            case "failed": try server.receive(ByteBuffer(string: "GET / HTTP/1.0\r\n\r\n"))
             case "timed out": loop.advanceTime(by: .seconds(11))
             default:
-                try server.take(client.sent())
-                try client.take(server.sent())
-                try server.take(client.sent())
+                try server.receive(client.sent())
+                try client.receive(server.sent())
+                try server.receive(client.sent())
                 #expect(server.application.handshakes.count == 1)
             }
             client.network.drop()

@@ -9,8 +9,8 @@ import OpenSSLKit
 import TLSTesting
 import Testing
 
-/// curl and s_client with a server that has several certificates and requests client certificates.
-@Suite(.serialized, .enabled(if: TestPKI.isPossible && Tool.isThere(Tool.curl), "needs openssl and curl"))
+/// Connections of curl and s_client to a server that has several certificates and requests client certificates.
+@Suite(.serialized, .enabled(if: TestPKI.isPossible && Tool.isInstalled(Tool.curl), "needs openssl and curl"))
 struct RealClientTests {
     let pki: TestPKI
 
@@ -40,7 +40,7 @@ struct RealClientTests {
         return try TLSContext(configuration)
     }
 
-    /// Fetches a page under a name, and returns curl's output and the client's chain as the server saw it.
+    /// Requests a page with curl, and returns curl's status and output and the client's chain that the server verified.
     private func fetch(
         _ name: String,
         from context: TLSContext,
@@ -48,7 +48,7 @@ struct RealClientTests {
         _ options: [String] = []
     ) async throws -> (status: Int32, output: String, chain: [String]) {
         let seen = Events()
-        let result = try await Server.run(context: context, application: { PeerPage(seen) }) { server in
+        let result = try await Server.run(context: context, application: { PeerPageHandler(seen) }) { server in
             try await Tool.run(
                 Tool.curl,
                 ["--silent", "--show-error", "--max-time", "120", "--http1.1", "--noproxy", "*"]
@@ -76,7 +76,7 @@ struct RealClientTests {
     }
 
     @Test(arguments: ["1.2", "1.3"], [nil, "expired", "revoked", "stranger", "wronguse"])
-    func `curl with a bad certificate or none is refused if one is required`(
+    func `if a certificate is required, curl is refused with an invalid certificate and without a certificate`(
         version: String,
         identity: String?
     ) async throws {
@@ -86,7 +86,11 @@ struct RealClientTests {
         #expect(result.chain.isEmpty)
     }
 
-    @Test func `with optional certificates curl connects without one, and not with a bad one`() async throws {
+    @Test
+    func
+        `if certificates are optional, curl connects without a certificate, and is refused with an invalid certificate`()
+        async throws
+    {
         let none = try await fetch("localhost", from: context(.optional), as: nil)
         #expect(none.output == "hello" && none.chain == ["localhost: "])
         let bad = try await fetch("localhost", from: context(.optional), as: "revoked")
@@ -112,16 +116,16 @@ struct RealClientTests {
     }
 
     @Test(arguments: ["-tls1_2", "-tls1_3"])
-    func `s_client resumes a session that contains its certificate`(version: String) async throws {
+    func `s_client resumes a session that contains a client certificate`(version: String) async throws {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).session").path
         defer { try? FileManager.default.removeItem(atPath: file) }
         let pki = pki
         let seen = Events()
-        try await Server.run(context: context(.required), application: { PeerPage(seen) }) { server in
+        try await Server.run(context: context(.required), application: { PeerPageHandler(seen) }) { server in
             let port = server.port
             try await NIOThreadPool.singleton.runIfActive {
                 for (option, expected) in [("-sess_out", "New, "), ("-sess_in", "Reused, ")] {
-                    let client = try Dialogue(
+                    let client = try InteractiveCommand(
                         Tool.openssl,
                         [
                             "s_client", "-connect", "127.0.0.1:\(port)", "-servername", "localhost", version, option,
@@ -130,9 +134,9 @@ struct RealClientTests {
                             + ["-cert", pki.file("client.pem").path, "-key", pki.file("client.key").path]
                             + ["-cert_chain", pki.file("inter.pem").path]
                     )
-                    #expect(client.waitFor(expected))
+                    #expect(client.wait(for: expected))
                     client.send("hello\n")
-                    #expect(client.waitFor("hello"))
+                    #expect(client.wait(for: "hello"))
                     _ = client.finish()
                 }
             }
@@ -142,7 +146,7 @@ struct RealClientTests {
 }
 
 /// Answers a request, and records the server name and the client's chain.
-private final class PeerPage: ChannelInboundHandler, Sendable {
+private final class PeerPageHandler: ChannelInboundHandler, Sendable {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
     private let seen: Events

@@ -9,14 +9,15 @@ import OpenSSLKit
 import SeededRandom
 import Testing
 
+/// Connections of curl, s_client and a SwiftNIO client to a server over TCP.
 @Suite(.serialized) struct RealConnectionTests {
-    @Test func `ten megabytes go to a real server and back`() async throws {
+    @Test func `ten megabytes are echoed by a real server`() async throws {
         let fixture = try Fixture.shared.get()
         var message = ByteBuffer()
         var numbers = Random(seed: 9)
         let words = (0..<(10 << 20) / 8).map { _ in numbers.next() }
         unsafe words.withUnsafeBytes { bytes in _ = unsafe message.writeBytes(bytes) }
-        try await Server.run(application: { Echo() }) { server in
+        try await Server.run(application: { EchoHandler() }) { server in
             let group = MultiThreadedEventLoopGroup.singleton
             let done = group.next().makePromise(of: Bool.self)
             let bytes = message
@@ -25,7 +26,7 @@ import Testing
                     channel.eventLoop.makeCompletedFuture {
                         try channel.pipeline.syncOperations.addHandlers([
                             OpenSSLClientHandler(context: fixture.client, serverName: "127.0.0.1"),
-                            Collector(bytes, done),
+                            EchoClient(bytes, done),
                         ])
                     }
                 }
@@ -37,7 +38,7 @@ import Testing
     }
 
     @Test(
-        .enabled(if: Tool.isThere(Tool.curl), "needs curl"),
+        .enabled(if: Tool.isInstalled(Tool.curl), "needs curl"),
         arguments: [("1.2", ["--tlsv1.2", "--tls-max", "1.2"]), ("1.3", ["--tlsv1.3"])]
     )
     func `curl accepts the self-signed certificate and loads the page`(version: String, options: [String]) async throws
@@ -46,7 +47,7 @@ import Testing
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).pem")
         try Data(pem.utf8).write(to: file)
         defer { try? FileManager.default.removeItem(at: file) }
-        try await Server.run(application: { Page() }) { server in
+        try await Server.run(application: { PageHandler() }) { server in
             for host in ["localhost", "127.0.0.1"] {
                 let result = try await Tool.run(
                     Tool.curl,
@@ -55,7 +56,7 @@ import Testing
                         + ["--write-out", "%{http_code} %{size_download} %{ssl_verify_result}"]
                         + options + ["https://\(host):\(server.port)/"]
                 )
-                #expect(result.output == "200 \(Page.size) 0")
+                #expect(result.output == "200 \(PageHandler.size) 0")
                 #expect(result.status == 0)
             }
             let handshake = "handshake \(version) http/1.1"
@@ -63,9 +64,9 @@ import Testing
         }
     }
 
-    @Test(.enabled(if: Tool.isThere(Tool.curl), "needs curl"))
-    func `plain HTTP to the port is recognized`() async throws {
-        try await Server.run(application: { Page() }) { server in
+    @Test(.enabled(if: Tool.isInstalled(Tool.curl), "needs curl"))
+    func `plain HTTP to a TLS port is detected`() async throws {
+        try await Server.run(application: { PageHandler() }) { server in
             let result = try await Tool.run(
                 Tool.curl,
                 ["--silent", "--max-time", "120", "--noproxy", "*", "http://127.0.0.1:\(server.port)/"]
@@ -75,9 +76,9 @@ import Testing
         }
     }
 
-    @Test(.enabled(if: Tool.isThere(Tool.openssl), "needs the openssl command"), arguments: ["-tls1", "-tls1_1"])
+    @Test(.enabled(if: Tool.isInstalled(Tool.openssl), "needs the openssl command"), arguments: ["-tls1", "-tls1_1"])
     func `openssl s_client of an old version is refused`(option: String) async throws {
-        try await Server.run(application: { Echo() }) { server in
+        try await Server.run(application: { EchoHandler() }) { server in
             let result = try await Tool.run(
                 Tool.openssl,
                 ["s_client", "-connect", "127.0.0.1:\(server.port)", option, "-cipher", "ALL:@SECLEVEL=0"]
@@ -87,9 +88,9 @@ import Testing
         }
     }
 
-    @Test(.enabled(if: Tool.isThere(Tool.openssl), "needs the openssl command"))
+    @Test(.enabled(if: Tool.isInstalled(Tool.openssl), "needs the openssl command"))
     func `TLS 1_2 is refused if 1_3 is the minimum`() async throws {
-        try await Server.run(minimumVersion: .tls13, application: { Echo() }) { server in
+        try await Server.run(minimumVersion: .tls13, application: { EchoHandler() }) { server in
             let result = try await Tool.run(
                 Tool.openssl,
                 ["s_client", "-connect", "127.0.0.1:\(server.port)", "-tls1_2"]
@@ -99,11 +100,11 @@ import Testing
     }
 
     @Test(
-        .enabled(if: Tool.isThere(Tool.openssl), "needs the openssl command"),
+        .enabled(if: Tool.isInstalled(Tool.openssl), "needs the openssl command"),
         arguments: ["AES128-GCM-SHA256", "ECDHE-ECDSA-AES128-SHA256", "ECDHE-ECDSA-AES256-SHA", "NULL-SHA256"]
     )
     func `ciphers without forward secrecy or AEAD are refused`(cipher: String) async throws {
-        try await Server.run(application: { Echo() }) { server in
+        try await Server.run(application: { EchoHandler() }) { server in
             let result = try await Tool.run(
                 Tool.openssl,
                 ["s_client", "-connect", "127.0.0.1:\(server.port)", "-tls1_2", "-cipher", cipher + ":@SECLEVEL=0"]
@@ -113,17 +114,20 @@ import Testing
         }
     }
 
-    @Test(.enabled(if: Tool.isThere(Tool.openssl), "needs the openssl command"))
+    @Test(.enabled(if: Tool.isInstalled(Tool.openssl), "needs the openssl command"))
     func `renegotiation is refused`() async throws {
-        try await Server.run(application: { Echo() }) { server in
+        try await Server.run(application: { EchoHandler() }) { server in
             let port = server.port
             let result = try await NIOThreadPool.singleton.runIfActive {
-                let client = try Dialogue(Tool.openssl, ["s_client", "-connect", "127.0.0.1:\(port)", "-tls1_2"])
-                #expect(client.waitFor("Verify return code"))
+                let client = try InteractiveCommand(
+                    Tool.openssl,
+                    ["s_client", "-connect", "127.0.0.1:\(port)", "-tls1_2"]
+                )
+                #expect(client.wait(for: "Verify return code"))
                 client.send("R\n")
-                #expect(client.waitFor("RENEGOTIATING"))
-                // After the end of its input the client would not wait for the answer.
-                #expect(client.waitFor("no renegotiation"))
+                #expect(client.wait(for: "RENEGOTIATING"))
+                // The input stays open, because the client would otherwise not wait for the answer.
+                #expect(client.wait(for: "no renegotiation"))
                 return client.finish()
             }
             #expect(result.output.contains("no renegotiation"), "\(result.output)")
@@ -133,20 +137,23 @@ import Testing
     }
 
     @Test(
-        .enabled(if: Tool.isThere(Tool.openssl), "needs the openssl command"),
+        .enabled(if: Tool.isInstalled(Tool.openssl), "needs the openssl command"),
         arguments: ["k", "K"]
     )
-    func `a KeyUpdate is followed, with and without a requested answer`(command: String) async throws {
-        try await Server.run(application: { Echo() }) { server in
+    func `data follows a KeyUpdate, with and without a requested answer`(command: String) async throws {
+        try await Server.run(application: { EchoHandler() }) { server in
             let port = server.port
             let result = try await NIOThreadPool.singleton.runIfActive {
-                let client = try Dialogue(Tool.openssl, ["s_client", "-connect", "127.0.0.1:\(port)", "-tls1_3"])
-                #expect(client.waitFor("Verify return code"))
+                let client = try InteractiveCommand(
+                    Tool.openssl,
+                    ["s_client", "-connect", "127.0.0.1:\(port)", "-tls1_3"]
+                )
+                #expect(client.wait(for: "Verify return code"))
                 for round in 1...3 {
                     client.send("\(command)\n")
-                    #expect(client.waitFor("KEYUPDATE"))
+                    #expect(client.wait(for: "KEYUPDATE"))
                     client.send("round \(round) of the echo\n")
-                    #expect(client.waitFor("round \(round) of the echo"))
+                    #expect(client.wait(for: "round \(round) of the echo"))
                 }
                 client.send("Q\n")
                 return client.finish()
@@ -157,11 +164,11 @@ import Testing
     }
 
     @Test(
-        .enabled(if: Tool.isThere(Tool.openssl), "needs the openssl command"),
+        .enabled(if: Tool.isInstalled(Tool.openssl), "needs the openssl command"),
         arguments: ["X25519", "P-256", "P-384"]
     )
     func `every group of the configuration is accepted`(group: String) async throws {
-        try await Server.run(application: { Echo() }) { server in
+        try await Server.run(application: { EchoHandler() }) { server in
             let result = try await Tool.run(
                 Tool.openssl,
                 ["s_client", "-connect", "127.0.0.1:\(server.port)", "-groups", group, "-alpn", "http/1.1", "-brief"]
@@ -171,9 +178,9 @@ import Testing
         }
     }
 
-    @Test(.enabled(if: Tool.isThere(Tool.openssl), "needs the openssl command"))
+    @Test(.enabled(if: Tool.isInstalled(Tool.openssl), "needs the openssl command"))
     func `a client without a common protocol gets an alert`() async throws {
-        try await Server.run(application: { Echo() }) { server in
+        try await Server.run(application: { EchoHandler() }) { server in
             let result = try await Tool.run(
                 Tool.openssl,
                 ["s_client", "-connect", "127.0.0.1:\(server.port)", "-alpn", "h2", "-brief"]
@@ -183,22 +190,22 @@ import Testing
         }
     }
 
-    @Test(.enabled(if: Tool.isThere(Tool.openssl), "needs the openssl command"), arguments: ["-tls1_2", "-tls1_3"])
+    @Test(.enabled(if: Tool.isInstalled(Tool.openssl), "needs the openssl command"), arguments: ["-tls1_2", "-tls1_3"])
     func `sessions are resumed by ticket on the same server`(version: String) async throws {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).session").path
         defer { try? FileManager.default.removeItem(atPath: file) }
-        try await Server.run(application: { Echo() }) { server in
+        try await Server.run(application: { EchoHandler() }) { server in
             let port = server.port
             try await NIOThreadPool.singleton.runIfActive {
                 for (option, expected) in [("-sess_out", "New, "), ("-sess_in", "Reused, ")] {
-                    let client = try Dialogue(
+                    let client = try InteractiveCommand(
                         Tool.openssl,
                         ["s_client", "-connect", "127.0.0.1:\(port)", version, option, file]
                     )
-                    // The echo comes after the tickets, so they have arrived when the session is saved.
-                    #expect(client.waitFor(expected))
+                    // The echo arrives after the tickets. So the tickets have arrived when the session is saved.
+                    #expect(client.wait(for: expected))
                     client.send("hello again\n")
-                    #expect(client.waitFor("hello again"))
+                    #expect(client.wait(for: "hello again"))
                     client.send("Q\n")
                     #expect(client.finish().status == 0)
                 }

@@ -9,14 +9,16 @@ import OpenSSLKit
 import SeededRandom
 import Synchronization
 
-/// A server on a port of its own on the loopback interface.
+/// A server on a free port of the loopback interface.
 struct Server {
     let channel: any Channel
     let events: Events
 
     var port: Int { channel.localAddress?.port ?? 0 }
 
-    /// Runs `body` with a server whose connections end in handlers of `application`.
+    /// Runs `body` with a server.
+    ///
+    /// `application` makes the last handler of each connection.
     static func run<R>(
         minimumVersion: TLSVersion = .tls12,
         application: @escaping @Sendable () -> any ChannelHandler & Sendable,
@@ -34,7 +36,7 @@ struct Server {
         return try await run(context: context, application: application, body)
     }
 
-    /// Runs `body` with a server of a context.
+    /// Runs `body` with a server that uses a context.
     static func run<R>(
         context: TLSContext,
         application: @escaping @Sendable () -> any ChannelHandler & Sendable,
@@ -65,7 +67,7 @@ struct Server {
     }
 }
 
-/// The events on a server's connections, as text.
+/// A list of the events on a server's connections, as text.
 final class Events: Sendable {
     private let words = Mutex<[String]>([])
 
@@ -73,10 +75,9 @@ final class Events: Sendable {
 
     var all: [String] { words.withLock { $0 } }
 
-    /// Waits until at least `count` events have happened, for a minute at most: a client may have its answer, and end,
-    /// before the thread of the server reports the event.
+    /// Waits until at least `count` events have happened, at most a minute, and returns all events.
     ///
-    /// - Returns: All events.
+    /// The wait is needed because a client may receive its response and end before the server's thread adds the event.
     func atLeast(_ count: Int) async throws -> [String] {
         let end = ContinuousClock.now + .seconds(60)
         while all.count < count, ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(1)) }
@@ -105,8 +106,8 @@ final class EventLog: ChannelInboundHandler {
     }
 }
 
-/// Sends everything back, and closes its direction when the peer closes its own.
-final class Echo: ChannelInboundHandler, Sendable {
+/// Sends all data back, and closes its direction when the peer has closed its direction.
+final class EchoHandler: ChannelInboundHandler, Sendable {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
@@ -123,8 +124,8 @@ final class Echo: ChannelInboundHandler, Sendable {
     }
 }
 
-/// Answers every request of one packet with a page, and closes the connection.
-final class Page: ChannelInboundHandler, Sendable {
+/// Answers each read with a page, and closes the connection.
+final class PageHandler: ChannelInboundHandler, Sendable {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
     static let size = 300_000
@@ -138,8 +139,8 @@ final class Page: ChannelInboundHandler, Sendable {
     }
 }
 
-/// Sends bytes and collects the same number.
-final class Collector: ChannelInboundHandler {
+/// Sends a message, and collects the echo.
+final class EchoClient: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
     private let message: ByteBuffer

@@ -11,7 +11,9 @@ import Testing
 
 @testable import NIOOpenSSL
 
-/// Connections of all kinds and with all kinds of ends, GATEHOUSE_SOAK of them; see `make soak`.
+/// Runs many connections of all kinds, to find leaks.
+///
+/// `make soak` sets their number in GATEHOUSE_SOAK.
 @Suite(.serialized) struct SoakTests {
     private static let count = ProcessInfo.processInfo.environment["GATEHOUSE_SOAK"].flatMap { Int($0) } ?? 0
 
@@ -25,7 +27,7 @@ import Testing
         let soak = try Soak()
         var first = 0
         for index in 0..<Self.count {
-            // The first tenth fills caches and pools.
+            // Caches and pools are filled during the first tenth.
             if index == Self.count / 10 { first = Self.residentBytes() }
             let kind = Kind.allCases.randomElement(using: &numbers) ?? .complete
             try run(kind, soak, &numbers)
@@ -34,83 +36,83 @@ import Testing
         let last = Self.residentBytes()
         print("soak: \(Self.count) connections, \(first >> 10) KiB after a tenth, \(last >> 10) KiB at the end")
         #expect(soak.resumed > 0 || Self.count < 100)
-        // A leak of 200 bytes per connection would be 18 MB in 100,000.
+        // A leak of 200 bytes per connection would grow to 18 MB in the last 90,000 of 100,000 connections.
         #expect(last - first < max(16 << 20, Self.count * 160))
     }
 
     private func run(_ kind: Kind, _ soak: Soak, _ numbers: inout Random) throws {
         let piece = Int.random(in: 1...4_000, using: &numbers)
-        let wire = try soak.wire(isCertified: kind == .certificate)
+        let pair = try soak.pair(isCertified: kind == .certificate)
         switch kind {
         case .complete, .resumed, .certificate:
             let resumes = kind != .complete
-            if resumes { try soak.resume(wire) }
-            try wire.connect()
-            try wire.pump(piece: { piece })
-            wire.client.send("request")
-            try wire.pump()
-            wire.server.send(String(repeating: "answer", count: Int.random(in: 1...5_000, using: &numbers)))
-            try wire.pump(piece: { piece })
-            #expect(wire.server.application.text == "request")
-            try soak.keep(wire)
-            wire.server.channel.close(promise: nil)
-            try wire.pump()
+            if resumes { try soak.resume(pair) }
+            try pair.connect()
+            try pair.exchange(piece: { piece })
+            pair.client.send("request")
+            try pair.exchange()
+            pair.server.send(String(repeating: "answer", count: Int.random(in: 1...5_000, using: &numbers)))
+            try pair.exchange(piece: { piece })
+            #expect(pair.server.application.text == "request")
+            try soak.keep(pair)
+            pair.server.channel.close(promise: nil)
+            try pair.exchange()
         case .abort:
-            try wire.connect()
+            try pair.connect()
             var left = Int.random(in: 0...2_500, using: &numbers)
             for _ in 0..<6 where left > 0 {
-                var up = try wire.client.sent()
+                var up = try pair.client.sent()
                 let part = up.readSlice(length: min(left, up.readableBytes)) ?? ByteBuffer()
                 left -= part.readableBytes
-                try wire.server.take(part)
-                try wire.client.take(wire.server.sent())
+                try pair.server.receive(part)
+                try pair.client.receive(pair.server.sent())
             }
-            _ = wire.server.send("lost")
-            wire.server.network.drop()
+            _ = pair.server.send("lost")
+            pair.server.network.drop()
         case .garbage:
-            try wire.server.connect()
-            try wire.server.take(ByteBuffer(bytes: numbers.bytes(piece)), piece: { piece })
+            try pair.server.connect()
+            try pair.server.receive(ByteBuffer(bytes: numbers.bytes(piece)), piece: { piece })
         case .changed:
-            try wire.connect()
-            try wire.pump()
-            wire.client.send("request")
-            var bytes = try wire.client.sent()
+            try pair.connect()
+            try pair.exchange()
+            pair.client.send("request")
+            var bytes = try pair.client.sent()
             bytes.setInteger(UInt8(piece & 255), at: min(bytes.readableBytes - 1, 5 + piece % 20))
-            try wire.server.take(bytes)
+            try pair.server.receive(bytes)
         case .halfClose:
-            wire.server.channel.allowRemoteHalfClosure = true
-            try wire.connect()
-            wire.client.send("request")
-            wire.client.channel.close(mode: .output, promise: nil)
-            try wire.pump()
-            wire.server.send("answer")
-            if piece % 2 == 0 { wire.server.channel.close(mode: .output, promise: nil) }
-            try wire.pump()
+            pair.server.channel.allowRemoteHalfClosure = true
+            try pair.connect()
+            pair.client.send("request")
+            pair.client.channel.close(mode: .output, promise: nil)
+            try pair.exchange()
+            pair.server.send("answer")
+            if piece % 2 == 0 { pair.server.channel.close(mode: .output, promise: nil) }
+            try pair.exchange()
         case .keyUpdate:
-            try wire.connect()
-            try wire.pump()
+            try pair.connect()
+            try pair.exchange()
             for _ in 0..<Int.random(in: 1...5, using: &numbers) {
-                let handler = try wire.client.channel.pipeline.syncOperations.handler(type: OpenSSLClientHandler.self)
+                let handler = try pair.client.channel.pipeline.syncOperations.handler(type: OpenSSLClientHandler.self)
                 try handler.connection?.updateKeys(askingPeer: piece % 2 == 0)
-                wire.client.send("request")
-                try wire.pump()
+                pair.client.send("request")
+                try pair.exchange()
             }
         case .drop:
-            try wire.connect()
-            try wire.pump()
-            wire.client.send("request")
-            wire.server.channel.write(ByteBuffer(string: "never flushed"), promise: nil)
-            let bytes = try wire.client.sent()
-            try wire.server.take(bytes.getSlice(at: 0, length: min(piece, bytes.readableBytes)) ?? bytes)
-            wire.server.network.drop()
+            try pair.connect()
+            try pair.exchange()
+            pair.client.send("request")
+            pair.server.channel.write(ByteBuffer(string: "never flushed"), promise: nil)
+            let bytes = try pair.client.sent()
+            try pair.server.receive(bytes.getSlice(at: 0, length: min(piece, bytes.readableBytes)) ?? bytes)
+            pair.server.network.drop()
         case .deadline:
-            try wire.connect()
-            if piece % 2 == 0 { try wire.server.take(wire.client.sent()) }
-            wire.loop.advanceTime(by: .seconds(11))
-            #expect(!wire.server.channel.isActive)
+            try pair.connect()
+            if piece % 2 == 0 { try pair.server.receive(pair.client.sent()) }
+            pair.loop.advanceTime(by: .seconds(11))
+            #expect(!pair.server.channel.isActive)
         }
-        wire.client.network.drop()
-        wire.server.network.drop()
+        pair.client.network.drop()
+        pair.server.network.drop()
     }
 
     private static func residentBytes() -> Int {
@@ -120,14 +122,14 @@ import Testing
     }
 }
 
-/// The contexts of the soak, and the sessions to resume.
+/// The contexts of the soak test, and the sessions that are resumed.
 private final class Soak {
     let loop = EmbeddedEventLoop()
     private(set) var resumed = 0
     private let servers: [TLSContext]
     private let clients: [TLSContext]
     private var sessions: [TLSSession?] = [nil, nil]
-    private var wireKind = 0
+    private var pairKind = 0
 
     init() throws {
         let pki = try TestPKI.shared.get()
@@ -148,25 +150,25 @@ private final class Soak {
         clients = [try TLSContext(pki.client()), try TLSContext(pki.client("client"))]
     }
 
-    func wire(isCertified: Bool) throws -> Wire {
-        wireKind = isCertified ? 1 : 0
-        return try Wire(loop: loop, serverContext: servers[wireKind], clientContext: clients[wireKind])
+    func pair(isCertified: Bool) throws -> TLSPair {
+        pairKind = isCertified ? 1 : 0
+        return try TLSPair(loop: loop, serverContext: servers[pairKind], clientContext: clients[pairKind])
     }
 
-    func resume(_ wire: Wire) throws {
-        guard let session = sessions[wireKind] else { return }
-        try connection(wire.client, OpenSSLClientHandler.self)?.resume(session)
+    func resume(_ pair: TLSPair) throws {
+        guard let session = sessions[pairKind] else { return }
+        try connection(pair.client, OpenSSLClientHandler.self)?.resume(session)
     }
 
-    /// Keeps the session for the next connection of its kind.
-    func keep(_ wire: Wire) throws {
-        sessions[wireKind] = try connection(wire.client, OpenSSLClientHandler.self)?.session()
-        guard let server = try connection(wire.server, OpenSSLServerHandler.self) else { return }
+    /// Stores the session for the next connection of the same kind.
+    func keep(_ pair: TLSPair) throws {
+        sessions[pairKind] = try connection(pair.client, OpenSSLClientHandler.self)?.session()
+        guard let server = try connection(pair.server, OpenSSLServerHandler.self) else { return }
         if server.info.isResumed { resumed += 1 }
-        #expect(server.verifiedPeerChain().count == (wireKind == 1 ? 3 : 0))
+        #expect(server.verifiedPeerChain().count == (pairKind == 1 ? 3 : 0))
     }
 
-    private func connection<H: OpenSSLHandler>(_ side: Side, _ type: H.Type) throws -> TLSConnection? {
+    private func connection<H: OpenSSLHandler>(_ side: Endpoint, _ type: H.Type) throws -> TLSConnection? {
         try side.channel.pipeline.syncOperations.handler(type: type).connection
     }
 }

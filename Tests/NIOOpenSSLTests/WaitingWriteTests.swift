@@ -10,12 +10,15 @@ import Testing
 @testable import NIOOpenSSL
 @testable import OpenSSLKit
 
-/// Writes that wait because OpenSSL does not encrypt while a handshake message of the peer is incomplete.
+/// Writes during an incomplete handshake message of the peer.
+///
+/// They must wait, because OpenSSL then does not encrypt.
 @Suite(.enabled(if: TestPKI.isPossible, "needs the openssl command"))
 struct WaitingWriteTests {
-    /// Connects until the server's ticket is sent, which is longer than a record because it contains the client's
-    /// certificate.
-    private func wire() throws -> (wire: Wire, tickets: ByteBuffer) {
+    /// Connects a client and a server, and returns the server's tickets before they are delivered.
+    ///
+    /// A ticket is longer than a record, because it contains the client's certificate.
+    private func pair() throws -> (pair: TLSPair, tickets: ByteBuffer) {
         let pki = try TestPKI.shared.get()
         let policy = try ClientCertificatePolicy(mode: .required, authorities: pki.certificates("root"))
         let server = TLSConfiguration.server(
@@ -23,49 +26,49 @@ struct WaitingWriteTests {
             sessionTickets: try SessionTicketKeys(now: { Int64(Date().timeIntervalSince1970) }),
             clientCertificates: policy
         )
-        let wire = try Wire(serverContext: TLSContext(server), clientContext: TLSContext(pki.client("client")))
-        let handler = try wire.server.channel.pipeline.syncOperations.handler(type: OpenSSLServerHandler.self)
+        let pair = try TLSPair(serverContext: TLSContext(server), clientContext: TLSContext(pki.client("client")))
+        let handler = try pair.server.channel.pipeline.syncOperations.handler(type: OpenSSLServerHandler.self)
         #expect(handler.connection?.limitRecords(to: 512) == true)
-        try wire.connect()
-        try wire.server.take(wire.client.sent())
-        try wire.client.take(wire.server.sent())
-        try wire.server.take(wire.client.sent())
-        return (wire, try wire.server.sent())
+        try pair.connect()
+        try pair.server.receive(pair.client.sent())
+        try pair.client.receive(pair.server.sent())
+        try pair.server.receive(pair.client.sent())
+        return (pair, try pair.server.sent())
     }
 
     @Test(arguments: [1, 3])
-    func `a write within an incomplete handshake message is sent after the message`(count: Int) throws {
-        var (wire, tickets) = try wire()
+    func `a write during an incomplete handshake message is sent after the message`(count: Int) throws {
+        var (pair, tickets) = try pair()
         let size = Int(try #require(tickets.getInteger(at: tickets.readerIndex + 3, as: UInt16.self)))
         let record = tickets.readSlice(length: 5 + size)
-        try wire.client.take(#require(record))
-        let futures = (0..<count).map { wire.client.channel.write(ByteBuffer(string: "part \($0),")) }
-        wire.client.channel.flush()
-        #expect(try wire.client.sent().readableBytes == 0)
-        let handler = try wire.client.channel.pipeline.syncOperations.handler(type: OpenSSLClientHandler.self)
-        #expect(handler.pendingWrites.hasFlushed)
-        // Later writes stay behind it.
-        wire.client.send("last")
-        try wire.client.take(tickets)
-        try wire.pump()
-        #expect(wire.server.application.text == (0..<count).map { "part \($0)," }.joined() + "last")
+        try pair.client.receive(#require(record))
+        let futures = (0..<count).map { pair.client.channel.write(ByteBuffer(string: "part \($0),")) }
+        pair.client.channel.flush()
+        #expect(try pair.client.sent().readableBytes == 0)
+        let handler = try pair.client.channel.pipeline.syncOperations.handler(type: OpenSSLClientHandler.self)
+        #expect(handler.pendingWrites.hasFlushedData)
+        // Later writes are sent after the waiting writes.
+        pair.client.send("last")
+        try pair.client.receive(tickets)
+        try pair.exchange()
+        #expect(pair.server.application.text == (0..<count).map { "part \($0)," }.joined() + "last")
         for future in futures { try future.wait() }
-        #expect(wire.client.application.errors.isEmpty)
+        #expect(pair.client.application.errors.isEmpty)
     }
 
-    @Test func `a half-close within an incomplete handshake message follows the data`() throws {
-        var (wire, tickets) = try wire()
-        wire.server.channel.allowRemoteHalfClosure = true
+    @Test func `a half-close during an incomplete handshake message is sent after the data`() throws {
+        var (pair, tickets) = try pair()
+        pair.server.channel.allowRemoteHalfClosure = true
         let record = tickets.readSlice(length: 100)
-        try wire.client.take(#require(record))
+        try pair.client.receive(#require(record))
         let rest = tickets.readSlice(length: 500)
-        try wire.client.take(#require(rest))
-        wire.client.send("data")
-        let closed = wire.client.channel.close(mode: .output)
-        try wire.client.take(tickets)
-        try wire.pump()
+        try pair.client.receive(#require(rest))
+        pair.client.send("data")
+        let closed = pair.client.channel.close(mode: .output)
+        try pair.client.receive(tickets)
+        try pair.exchange()
         try closed.wait()
-        #expect(wire.server.application.text == "data")
-        #expect(wire.server.application.inputClosedCount == 1)
+        #expect(pair.server.application.text == "data")
+        #expect(pair.server.application.inputClosedCount == 1)
     }
 }

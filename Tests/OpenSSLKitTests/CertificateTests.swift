@@ -74,7 +74,7 @@ import Testing
         #expect(try localIdentity().leaf != localIdentity().leaf)
     }
 
-    @Test func `a key of another certificate makes no identity`() throws {
+    @Test func `an identity with the key of another certificate is refused`() throws {
         let certificate = try localIdentity().leaf
         let error = #expect(throws: OpenSSLError.self) {
             try TLSIdentity(certificateChain: [certificate], privateKey: PrivateKey.makeP256())
@@ -87,7 +87,7 @@ import Testing
     }
 
     @Test(arguments: ["", "hello", "-----BEGIN CERTIFICATE-----", "\u{0}\u{1}"])
-    func `a text without a certificate is refused with its file name`(text: String) {
+    func `a text without a certificate is refused, and the error contains the file name`(text: String) {
         let error = #expect(throws: OpenSSLError.self) {
             try Certificate.chain(pem: Array(text.utf8), name: "cert.pem")
         }
@@ -95,7 +95,7 @@ import Testing
         #expect(error?.code == (text.contains("BEGIN") ? .malformedCertificate : .noCertificate))
     }
 
-    @Test func `a damaged certificate is refused with its number, not skipped`() throws {
+    @Test func `a damaged certificate is refused, and the error contains its number`() throws {
         let good = try localIdentity().leaf.pem()
         var lines = good.split(separator: "\n").map(String.init)
         lines[1] = "AAAA" + lines[1].dropFirst(4)
@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    @Test func `a missing private key and a damaged one are different errors`() throws {
+    @Test func `a missing private key and a damaged private key are different errors`() throws {
         let certificate = try localIdentity().leaf.pem()
         for text in ["", "hello", certificate] {
             #expect(throws: OpenSSLError(.noPrivateKey, context: "")) {
@@ -138,7 +138,7 @@ import Testing
     }
 }
 
-@Suite(.enabled(if: Tool.isThere(Tool.openssl), "needs the openssl command"))
+@Suite(.enabled(if: Tool.isInstalled(Tool.openssl), "needs the openssl command"))
 struct CertificateToolTests {
     private func write(_ identity: TLSIdentity, to folder: URL) throws -> (certificate: String, key: String) {
         let certificate = folder.appendingPathComponent("cert.pem")
@@ -187,7 +187,7 @@ struct CertificateToolTests {
     }
 
     @Test(arguments: ["pkcs8", "traditional"])
-    func `an encrypted key is refused as encrypted`(form: String) throws {
+    func `an encrypted key is refused with an error of its own`(form: String) throws {
         try Tool.withFolder { folder in
             let (_, file) = try write(localIdentity(), to: folder)
             let locked = folder.appendingPathComponent("locked.pem")

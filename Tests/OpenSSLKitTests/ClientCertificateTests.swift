@@ -46,11 +46,11 @@ struct ClientCertificateTests {
         try ReturningClient(pki.client(identity), version)
     }
 
-    /// The names in a chain, the client's first.
+    /// The subjects of the client's verified chain, from the client's certificate to the authority.
     private func chain(_ pair: Pair) -> [String] { pair.server.tls.verifiedPeerChain().map(\.subject) }
 
     @Test(arguments: TLSVersion.allCases, ClientCertificatePolicy.Mode.allCases)
-    func `a good certificate is accepted with its verified chain, also on resumed connections`(
+    func `a valid certificate is accepted with its verified chain, also on resumed connections`(
         version: TLSVersion,
         mode: ClientCertificatePolicy.Mode
     ) throws {
@@ -62,13 +62,13 @@ struct ClientCertificateTests {
             #expect(chain(pair) == ["CN=client", "CN=inter", "CN=root"])
             #expect(try pair.server.tls.peerCertificate()?.subject == "CN=client")
         }
-        // The client has verified the server, too.
+        // The client has also verified the server.
         let pair = try self.client("client", version).connect(to: server)
         #expect(pair.client.tls.verifiedPeerChain().map(\.subject) == ["CN=server", "CN=inter", "CN=root"])
     }
 
     @Test(arguments: TLSVersion.allCases)
-    func `a client without a certificate is accepted if it is optional, and refused if it is required`(
+    func `a client without a certificate is accepted if certificates are optional, and refused if they are required`(
         version: TLSVersion
     ) throws {
         let client = try client(nil, version)
@@ -88,7 +88,7 @@ struct ClientCertificateTests {
         arguments: ["expired", "future", "wronguse", "stranger", "revoked"],
         [(ClientCertificatePolicy.Mode.optional, TLSVersion.tls12), (.optional, .tls13), (.required, .tls13)]
     )
-    func `a bad certificate is refused, even if certificates are optional`(
+    func `an invalid certificate is refused, even if certificates are optional`(
         name: String,
         how: (ClientCertificatePolicy.Mode, TLSVersion)
     ) throws {
@@ -106,7 +106,7 @@ struct ClientCertificateTests {
         }
     }
 
-    @Test func `a chain longer than allowed is refused`() throws {
+    @Test func `a chain longer than the maximum depth is refused`() throws {
         let flat = try server(.required, depth: 0)
         #expect(throws: OpenSSLError(.certificateRejected, context: "")) {
             try client("client", .tls13).connect(to: flat)
@@ -116,7 +116,7 @@ struct ClientCertificateTests {
     }
 
     @Test(arguments: TLSVersion.allCases)
-    func `a session of a server without client certificates is not resumed by one that requests them`(
+    func `a session of a server without client certificates is not resumed by a server that requests them`(
         version: TLSVersion
     ) throws {
         let client = try client("client", version)
@@ -139,7 +139,7 @@ struct ClientCertificateTests {
     }
 
     @Test(arguments: TLSVersion.allCases)
-    func `a ticket of the optional mode does not replace a required certificate`(
+    func `a client without a certificate cannot use a ticket of the optional mode if certificates are required`(
         version: TLSVersion
     ) throws {
         let client = try client(nil, version)
@@ -155,13 +155,13 @@ struct ClientCertificateTests {
         let before = try server(.required, lists: pki.lists("root.crl", "none.crl"))
         try client.connect(to: before)
         #expect(try client.isResumed(by: before))
-        // The scope of sessions is the same: the check at resumption refuses.
+        // The scope of sessions is the same, so only the check at resumption can refuse the certificate.
         let after = try server(.required, lists: pki.lists("all.crl"))
         #expect(throws: OpenSSLError(.certificateRejected, context: "")) { try client.connect(to: after) }
     }
 
     @Test(arguments: TLSVersion.allCases)
-    func `a revocation list that has expired since prevents resumption`(version: TLSVersion) throws {
+    func `a session is not resumed if a revocation list has expired since`(version: TLSVersion) throws {
         let client = try client("client", version)
         try client.connect(to: server(.required, lists: pki.lists("root.crl", "none.crl")))
         let after = try server(.required, lists: pki.lists("root.crl", "old.crl"))
@@ -191,7 +191,7 @@ struct ClientCertificateTests {
         #expect(try !other.isResumed(by: server))
     }
 
-    @Test func `hosts check client certificates as the server itself does`() throws {
+    @Test func `client certificates are checked for additional hosts too`() throws {
         let hosts = [TLSHost(names: ["other.test"], identity: try pki.identity("other"))]
         let server = try server(.required, lists: pki.lists("all.crl"), hosts: hosts)
         for name in [nil, "expired", "stranger", "revoked"] {
@@ -213,7 +213,7 @@ struct ClientCertificateTests {
         }
     }
 
-    @Test func `a file without a revocation list, or with half of one, is refused`() throws {
+    @Test func `a file without a revocation list or with a truncated revocation list is refused`() throws {
         let good = try pki.bytes("all.crl")
         #expect(try RevocationList.lists(pem: good, name: "x").map(\.issuer) == ["CN=root", "CN=inter"])
         for bytes in [[], Array("text".utf8), try pki.bytes("root.pem")] {

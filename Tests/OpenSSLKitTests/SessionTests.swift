@@ -1,55 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-import Synchronization
-import TLSTesting
 import Testing
 
 @testable import OpenSSLKit
-
-/// A clock that stands still until it is set.
-final class TestClock: Sendable {
-    private let seconds = Mutex(Int64(1_000_000))
-
-    var now: Int64 { seconds.withLock { $0 } }
-
-    func advance(by count: Int64) { seconds.withLock { $0 += count } }
-}
-
-/// A client that remembers its session from one connection to the next.
-final class ReturningClient {
-    private let context: TLSContext
-    private let name: String
-    private(set) var session: TLSSession?
-
-    init(_ configuration: TLSConfiguration, _ version: TLSVersion, name: String = "localhost") throws {
-        var configuration = configuration
-        configuration.maximumVersion = version
-        context = try TLSContext(configuration)
-        self.name = name
-    }
-
-    /// Connects, exchanges a byte, and keeps the new session; returns both ends.
-    @discardableResult
-    func connect(to server: TLSContext, name: String? = nil, keeping: Bool = true) throws -> Pair {
-        let pair = try Pair(server: server, client: context, name: name ?? self.name)
-        if let session { try pair.client.tls.resume(session) }
-        try pair.shakeHands()
-        // In TLS 1.3 the server checks the client's certificate after the client has finished.
-        _ = try pair.server.write([1])
-        pair.server.deliver(to: pair.client)
-        #expect(try pair.client.read().bytes == [1])
-        if keeping { session = pair.client.tls.session() }
-        return pair
-    }
-
-    /// Whether the session is resumed by both ends.
-    func isResumed(by server: TLSContext, name: String? = nil) throws -> Bool {
-        let pair = try connect(to: server, name: name, keeping: false)
-        #expect(pair.server.tls.info.isResumed == pair.client.tls.info.isResumed)
-        return pair.server.tls.info.isResumed
-    }
-}
 
 @Suite struct SessionTests {
     let identity: TLSIdentity
@@ -75,7 +29,9 @@ final class ReturningClient {
     }
 
     @Test(arguments: TLSVersion.allCases)
-    func `a session is resumed, and again by the ticket of the resumed session`(version: TLSVersion) throws {
+    func `a session is resumed several times, each time with the ticket of the last connection`(
+        version: TLSVersion
+    ) throws {
         let server = try server(keys())
         let client = try client(version)
         #expect(try !client.connect(to: server).server.tls.info.isResumed)
@@ -95,7 +51,7 @@ final class ReturningClient {
     }
 
     @Test(arguments: TLSVersion.allCases)
-    func `a server with the same keys resumes sessions, one with other keys or another scope does not`(
+    func `a session is resumed by a server with the same keys and scope, and not with other keys or another scope`(
         version: TLSVersion
     ) throws {
         let keys = try keys()
@@ -107,7 +63,7 @@ final class ReturningClient {
     }
 
     @Test(arguments: TLSVersion.allCases)
-    func `keys rotate, old ones open their tickets for a lifetime, and their tickets are replaced`(
+    func `keys rotate, old keys open their tickets for a lifetime, and the tickets are replaced`(
         version: TLSVersion
     ) throws {
         let keys = try keys(rotation: 3_600, lifetime: 7_200)
@@ -115,19 +71,19 @@ final class ReturningClient {
         let client = try client(version)
         try client.connect(to: server)
         clock.advance(by: 3_600)
-        // Another client's ticket makes the new key.
+        // The connection of another client makes the new key.
         try self.client(version).connect(to: server)
         #expect(keys.count == 2)
         #expect(try client.isResumed(by: server))
-        // This ticket is of the new key, and continues the session of the first client.
+        // The first client's session now has a ticket of the new key.
         try client.connect(to: server)
         clock.advance(by: 7_201)
         try self.client(version).connect(to: server)
-        #expect(keys.count == 2, "the first key is gone, the second and the third are there")
+        #expect(keys.count == 2, "the first key is dropped, and the second and third key are kept")
         #expect(try client.isResumed(by: server))
     }
 
-    @Test func `a key a lifetime older than its successor opens no ticket`() throws {
+    @Test func `a key opens no tickets after its last ticket has expired`() throws {
         let keys = try keys(rotation: 3_600, lifetime: 7_200)
         let server = try server(keys)
         let client = try client(.tls13)
@@ -149,7 +105,7 @@ final class ReturningClient {
     }
 
     @Test(arguments: TLSVersion.allCases)
-    func `of several key files the first encrypts tickets, and all decrypt them`(version: TLSVersion) throws {
+    func `the first key file encrypts tickets, and all key files decrypt them`(version: TLSVersion) throws {
         let files = try (0..<3).map { _ in try RandomBytes.make(SessionTicketKeys.fileSize) }
         let first = try server(SessionTicketKeys(files: [files[0]]))
         let second = try server(SessionTicketKeys(files: [files[1], files[0]]))

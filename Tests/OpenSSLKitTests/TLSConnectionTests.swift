@@ -16,7 +16,7 @@ import Testing
         .client(trusting: .authorities([identity.leaf]), applicationProtocols: protocols)
     }
 
-    @Test func `two sides agree on TLS 1.3 and exchange bytes`() throws {
+    @Test func `a client and a server negotiate TLS 1.3 and exchange bytes`() throws {
         let pair = try Pair(server: .server(identity), client: client())
         try pair.shakeHands()
         #expect(pair.server.tls.info.version == .tls13)
@@ -35,7 +35,7 @@ import Testing
         #expect(nothing.step == .needsInput && nothing.bytes.isEmpty)
     }
 
-    @Test func `close_notify is the end of the stream in its own direction only`() throws {
+    @Test func `close_notify ends the stream in one direction only`() throws {
         let pair = try Pair(server: .server(identity), client: client())
         try pair.shakeHands()
         try pair.client.tls.shutdown()
@@ -66,7 +66,7 @@ import Testing
         #expect(pair.client.tls.info.applicationProtocol == chosen)
     }
 
-    @Test func `without a common protocol the client gets the alert no_application_protocol`() throws {
+    @Test func `a client without a common protocol gets the alert no_application_protocol`() throws {
         let pair = try Pair(
             server: .server(identity, applicationProtocols: ["http/1.1"]),
             client: client(["http/1.10", "h2"])
@@ -85,7 +85,7 @@ import Testing
         #expect(throws: OpenSSLError.self) { try pair.server.handshake() }
     }
 
-    @Test func `a client refuses a certificate it does not trust, and one of another name`() throws {
+    @Test func `a client rejects an untrusted certificate, and a certificate with another name`() throws {
         let stranger = try localIdentity()
         let strange = try Pair(server: .server(stranger), client: client())
         let error = #expect(throws: OpenSSLError.self) { try strange.shakeHands() }
@@ -98,14 +98,14 @@ import Testing
         try Pair(server: .server(identity), client: client(), name: "127.0.0.1").shakeHands()
     }
 
-    @Test func `a pinned certificate is trusted under any name, another is not`() throws {
+    @Test func `a client accepts a pinned certificate under any name, and no other certificate`() throws {
         let pinned = TLSConfiguration.client(trusting: .pinned([identity.leaf.digest]))
         try Pair(server: .server(identity), client: pinned, name: "elsewhere.test").shakeHands()
         let other = try Pair(server: .server(localIdentity()), client: pinned)
         #expect(throws: OpenSSLError(.certificateRejected, context: "")) { try other.shakeHands() }
     }
 
-    @Test func `contexts refuse empty or long values, and connections a wrong context or name`() throws {
+    @Test func `invalid configurations, wrong contexts and invalid server names are rejected`() throws {
         let long = String(repeating: "p", count: 256)
         let configurations: [TLSConfiguration] = [
             .server(identity, applicationProtocols: [""]),
@@ -139,7 +139,7 @@ import Testing
         #expect(throws: OpenSSLError.self) { try old.shakeHands() }
     }
 
-    @Test func `plaintext is read in pieces of the given space, and none is lost`() throws {
+    @Test func `plaintext is read in pieces of the buffer's size, and no byte is lost`() throws {
         let pair = try Pair(server: .server(identity), client: client())
         try pair.shakeHands()
         let message = (0..<50_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
@@ -156,13 +156,13 @@ import Testing
         #expect(got == message)
     }
 
-    @Test func `ciphertext that does not fit its space is kept, and sent in order`() throws {
+    @Test func `ciphertext that does not fit into the buffer is kept and sent in order`() throws {
         let pair = try Pair(server: .server(identity), client: client())
         try pair.shakeHands()
         #expect(try pair.client.write(Array("in space, ".utf8)) == .written)
         let unsent = pair.client.tls.unsentCount
         #expect(unsent == 0)
-        // Room for the first of two records only.
+        // The buffer has space for only the first of two records.
         let long = [UInt8](repeating: 0x61, count: 20_000)
         #expect(try pair.client.write(long, space: 17_000) == .written)
         #expect(pair.client.tls.unsentCount == 20_000 - 16_384 + 22)
@@ -171,7 +171,7 @@ import Testing
         #expect(try pair.server.read(40_000).bytes == Array("in space, ".utf8) + long + Array(" behind".utf8))
     }
 
-    @Test func `buffers may be released between records and within a record`() throws {
+    @Test func `record buffers may be released between records and during a record`() throws {
         let pair = try Pair(server: .server(identity), client: client())
         try pair.shakeHands()
         for cut in 0...30 {

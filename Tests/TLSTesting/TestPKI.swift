@@ -4,23 +4,26 @@
 public import Foundation
 public import OpenSSLKit
 
-/// A certificate authority with an intermediate, and certificates good and bad, made by the `openssl` command once per process.
+/// A certificate authority with an intermediate, and valid and invalid certificates.
 ///
-/// Files of a certificate `name`: `name.pem`, `name.key`, and with the intermediate behind it `name-chain.pem`.
+/// The `openssl` command makes the files once per process. A certificate `name` has the files `name.pem`, `name.key`, and
+/// `name-chain.pem`, which also contains the intermediate.
 public struct TestPKI: Sendable {
-    /// The authority of this process, or the error that prevented it.
+    /// The PKI of this process, or the error that prevented its creation.
     public static let shared = Result { try TestPKI() }
 
-    /// Whether the `openssl` command is installed.
+    /// True if the `openssl` command is installed.
     public static let isPossible = FileManager.default.isExecutableFile(atPath: openssl)
 
     /// The path of the `openssl` command.
     public static let openssl = "/usr/bin/openssl"
 
-    /// The folder of the files, which is removed when the process exits.
+    /// The folder of the files.
+    ///
+    /// It is removed when the process exits.
     public let folder: URL
 
-    /// A command failed.
+    /// The failure of a command.
     public struct Fault: Error, CustomStringConvertible {
         /// The command and its output.
         public let description: String
@@ -245,18 +248,18 @@ public struct TestPKI: Sendable {
         atexit { for path in unsafe Folders.paths { try? FileManager.default.removeItem(atPath: path) } }
     }
 
-    /// The URL of a file.
+    /// Returns the URL of a file.
     public func file(_ name: String) -> URL { folder.appendingPathComponent(name) }
 
-    /// The bytes of a file.
+    /// Returns the bytes of a file.
     public func bytes(_ name: String) throws -> [UInt8] { Array(try Data(contentsOf: file(name))) }
 
-    /// The certificates of a file.
+    /// Returns the certificates of a file.
     public func certificates(_ name: String) throws -> [Certificate] {
         try Certificate.chain(pem: bytes("\(name).pem"), name: name)
     }
 
-    /// A certificate with its intermediate and key.
+    /// Returns a certificate with its intermediate and key.
     public func identity(_ name: String, ocsp: String? = nil) throws -> TLSIdentity {
         let chain = try certificates("\(name)-chain")
         let key = try PrivateKey(pem: bytes("\(name).key"), name: name)
@@ -264,18 +267,18 @@ public struct TestPKI: Sendable {
         return try TLSIdentity(certificateChain: chain, privateKey: key, ocspResponse: response)
     }
 
-    /// The lists of a file.
+    /// Returns the revocation lists of files.
     public func lists(_ names: String...) throws -> [RevocationList] {
         try names.flatMap { try RevocationList.lists(pem: bytes($0), name: $0) }
     }
 
-    /// The configuration of a client that trusts the root.
+    /// Returns the configuration of a client that trusts the root.
     public func client(_ identity: String? = nil) throws -> TLSConfiguration {
         try .client(trusting: .authorities(certificates("root")), identity: identity.map { try self.identity($0) })
     }
 }
 
 private enum Folders {
-    // Written once, by the initialiser of a static property, and read at the process's end.
+    // Written once, by the initializer of a static property, and read when the process exits.
     nonisolated(unsafe) static var paths: [String] = []
 }

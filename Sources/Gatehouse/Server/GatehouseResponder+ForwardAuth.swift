@@ -12,7 +12,7 @@ extension GatehouseResponder {
         _ received: ReceivedRequest,
         head: borrowing RequestHead,
         on connection: Connection
-    ) -> Reply {
+    ) -> ResponseMode {
         var received = received
         guard proxies.contains(connection.peer) else {
             return reject(
@@ -63,11 +63,11 @@ extension GatehouseResponder {
     }
 
     /// Rejects a request of a proxy, and adds a text to its line in the access log.
-    func reject(_ received: ReceivedRequest, because reason: String, logging text: String) -> Reply {
+    func reject(_ received: ReceivedRequest, because reason: String, logging text: String) -> ResponseMode {
         reject(received, because: reason, remark: LogText.quoted(text))
     }
 
-    private func reject(_ received: ReceivedRequest, because reason: String, remark: String?) -> Reply {
+    private func reject(_ received: ReceivedRequest, because reason: String, remark: String?) -> ResponseMode {
         reply(to: received, with: forwardAuth.rejection(reason), reason: remark.map { " \($0)" } ?? "")
     }
 

@@ -14,7 +14,7 @@ extension GatehouseResponder {
         to received: ReceivedRequest,
         with response: StandardResponse,
         for authentication: ExistingAuthentication? = nil
-    ) -> Reply {
+    ) -> ResponseMode {
         switch lanes {
         case .both:
             let prepared = responses.prepared(response, asHTML: received.prefersHTML, for: authentication)
@@ -30,7 +30,7 @@ extension GatehouseResponder {
         with response: PreparedResponse,
         for authentication: ExistingAuthentication? = nil,
         reason: String = ""
-    ) -> Reply {
+    ) -> ResponseMode {
         logAccess(
             received,
             user: authentication.map { ($0.user.username, $0.user.realm) },

@@ -66,7 +66,7 @@ struct GatehouseResponder: Responder {
         forwardAuth = ForwardAuth(responses.renderer.context)
     }
 
-    func respond(to head: borrowing RequestHead, on connection: Connection) -> Reply {
+    func respond(to head: borrowing RequestHead, on connection: Connection) -> ResponseMode {
         var received = ReceivedRequest(head, on: connection, at: log.now)
         if requestsCertificates, let name = connection.serverName, !head.isFor(host: name) {
             return reply(to: received, with: .misdirected)
@@ -124,7 +124,7 @@ struct GatehouseResponder: Responder {
 
     // MARK: The server's own pages
 
-    private func decide(_ received: ReceivedRequest, path: RequestPath, head: borrowing RequestHead) -> Reply {
+    private func decide(_ received: ReceivedRequest, path: RequestPath, head: borrowing RequestHead) -> ResponseMode {
         let request = AccessRequest(
             method: received.method,
             path: path,
@@ -188,7 +188,7 @@ struct GatehouseResponder: Responder {
         of signIn: SignInResponder,
         to received: ReceivedRequest,
         head: borrowing RequestHead
-    ) -> Reply {
+    ) -> ResponseMode {
         let authority = received.client.authority(head)
         let query = Self.query(head)
         guard let path = received.path else { return reply(to: received, with: .ambiguousPath) }

@@ -182,7 +182,7 @@ public struct GatehouseServer: Service {
             await RealmRefresher.runFirstChecks(configuration.realms)
             let responder = try makeResponder(configuration, tls)
             signIn.countReload()
-            server.use(responder)
+            server.replaceResponder(with: responder)
             await signIn.recheck(configuration)
             contexts.replace(with: tls.context)
             // Open connections have client certificates that were verified by the old configuration.

@@ -1,22 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// A connection in the list of its ``ConnectionLoop``, which calls these functions.
+/// A connection in the list of a ``EventLoopState``.
+///
+/// The loop calls these functions.
 class HTTPConnection {
     var next: HTTPConnection?
     var previous: HTTPConnection?
 
     /// Ends the connection if one of its deadlines has passed.
     ///
-    /// - Parameter now: The time in nanoseconds, as of ``ConnectionLoop/now``.
+    /// - Parameter now: The time in nanoseconds, from ``EventLoopState/now``.
     func expire(_ now: UInt64) {}
 
-    /// Ends the connection as soon as the requests that have begun on it are answered.
+    /// Ends the connection after the requests that have begun are answered.
     func drain() {}
 
     /// Ends the connection now.
     func abort() {}
 
-    /// Sends the responses that wait; requested with ``ConnectionLoop/flushLater(_:)``.
+    /// Sends the waiting responses.
+    ///
+    /// ``EventLoopState/flushLater(_:)`` schedules this call.
     func flushNow() {}
 }

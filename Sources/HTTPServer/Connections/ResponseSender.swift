@@ -5,7 +5,7 @@ internal import HTTPTypes
 internal import HummingbirdCore
 internal import NIOCore
 
-/// Sends a response from its task to the event loop of its connection.
+/// Passes a response from its task to the event loop of its connection.
 struct ResponseSender: Sendable {
     private let sink: NIOLoopBound<any ResponseSink>
     private let eventLoop: any EventLoop
@@ -15,7 +15,9 @@ struct ResponseSender: Sendable {
         self.eventLoop = eventLoop
     }
 
-    /// Sends a response; an error ends the connection or the stream.
+    /// Sends a response.
+    ///
+    /// An error ends the connection or the HTTP/2 stream.
     func send(_ response: Response) async {
         let part = ResponsePart(head: response.head, length: response.body.contentLength)
         let state = Writer.State(part)
@@ -39,16 +41,18 @@ struct ResponseSender: Sendable {
         }.get()
     }
 
-    /// Sends the last part without waiting: the connection continues by itself.
+    /// Sends the last part.
+    ///
+    /// It does not wait until the part is sent, because the task has nothing left to do.
     private func writeLast(_ part: ResponsePart) {
         eventLoop.execute { sink.value.write(part, promise: nil) }
     }
 
     /// The writer for Hummingbird's response bodies.
     struct Writer: ResponseBodyWriter {
-        /// The bytes that are written and not sent.
+        /// The bytes that are written and not sent yet.
         ///
-        /// Used by one task, one call after the other.
+        /// Only one task uses it, one call at a time.
         final class State {
             var part: ResponsePart
             var isFinished = false
@@ -63,7 +67,7 @@ struct ResponseSender: Sendable {
 
         mutating func write(_ buffer: ByteBuffer) async throws {
             state.part.bytes.writeImmutableBuffer(buffer)
-            // A body of unknown length may be a stream of events, each of which the client waits for.
+            // A body of unknown length may be an event stream. Each event must be sent at once.
             let part = state.part
             guard part.length == nil || part.bytes.readableBytes >= ResponsePart.collectedSize else { return }
             state.part = ResponsePart(length: part.length)

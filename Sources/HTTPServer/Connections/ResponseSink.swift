@@ -4,30 +4,30 @@
 internal import HTTPTypes
 internal import NIOCore
 
-/// A destination for a response, part by part, on the event loop of its connection.
+/// A receiver of the parts of a response, on the event loop of its connection.
 protocol ResponseSink: AnyObject {
     /// Writes a part of the response.
     ///
     /// - Parameters:
     ///   - part: The part.
-    ///   - promise: Fulfilled when the part is sent.
+    ///   - promise: The promise that is fulfilled when the part is sent.
     func write(_ part: ResponsePart, promise: EventLoopPromise<Void>?)
 
-    /// Ends the connection or the stream in the middle of the response, so that the client does not take it for
-    /// complete.
+    /// Ends the connection or the HTTP/2 stream before the response is complete. The client then sees that the response
+    /// is incomplete.
     func fail()
 }
 
 /// A part of a response.
 struct ResponsePart: Sendable {
-    /// The number of bytes of a response of known length that are collected before they are sent.
+    /// The number of bytes that are collected before they are sent, if the length of the response is known.
     static let collectedSize = 65_536
 
     /// The head, in the first part only.
     var head: HTTPResponse?
-    /// The length of the body in bytes; nil if it is not known.
+    /// The length of the whole body in bytes; nil if it is not known.
     ///
-    /// It counts with the head.
+    /// It is used with the head.
     var length: Int?
     var bytes = ByteBuffer()
     var isLast = false

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// The pace at which the body of a request arrives: it may take some time, and after that must arrive at a minimum
-/// rate.
+/// The rate at which the body of a request arrives.
+///
+/// For some time any rate is accepted. After that time the body must arrive at a minimum rate.
 struct BodyPace {
     /// The number of bytes that have arrived.
     private(set) var receivedCount = 0
-    /// The start of the body's time in nanoseconds; in the future if time was excluded.
+    /// The start of the body in nanoseconds, plus the excluded time.
+    ///
+    /// It can be in the future.
     private var start: UInt64
 
     init(at now: UInt64) {
@@ -14,13 +17,13 @@ struct BodyPace {
     }
 
     /// Records bytes that have arrived.
-    mutating func noteReceived(_ count: Int) { receivedCount += count }
+    mutating func recordReceived(_ count: Int) { receivedCount += count }
 
-    /// Excludes a time in which the client could not send.
+    /// Excludes a period in which the client could not send.
     mutating func exclude(_ nanoseconds: UInt64) { start &+= nanoseconds }
 
-    /// Returns whether the time is over and fewer bytes have arrived than the rate requires.
-    func isTooSlow(at now: UInt64, times: DeadlineTimes) -> Bool {
+    /// Returns whether the time has passed and fewer bytes have arrived than the minimum rate requires.
+    func isTooSlow(at now: UInt64, times: TimeLimits) -> Bool {
         guard now > start else { return false }
         let elapsed = now - start
         guard elapsed > times.body else { return false }

@@ -5,10 +5,11 @@ internal import HTTPLimits
 internal import NIOCore
 
 extension HTTP1Handler {
-    /// The number of steps of a connection before other connections are served: a request is one step, or two with a
-    /// body.
-    private static let turn = 32
-    /// The number of bytes that may be received ahead while a response is in progress.
+    /// The maximum number of steps of a connection before other connections are served.
+    ///
+    /// A request without a body is one step. A request with a body is two steps.
+    private static let maximumSteps = 32
+    /// The maximum number of bytes that are read from the network while a response is in progress.
     private static let readAhead = 16_384
 
     /// True if more may be read from the network.
@@ -16,20 +17,20 @@ extension HTTP1Handler {
         switch state {
         case .handshaking, .sendingLast, .lingering, .closed: true
         case .awaitingRequest: deadlines.isWritable && !isTurnScheduled
-        case .answering, .discardingBody: input.readableBytes < Self.readAhead && (exchange?.takesBody ?? true)
+        case .answering, .discardingBody: input.readableBytes < Self.readAhead && (exchange?.acceptsBody ?? true)
         }
     }
 
-    /// Processes as much of the input as the client's reading of responses allows.
+    /// Processes the input, until the client must read responses or the turn of this connection ends.
     func process() {
         guard !isProcessing, let context else { return }
         isProcessing = true
         var count = 0
-        while count < Self.turn, advance(context) { count += 1 }
+        while count < Self.maximumSteps, advance(context) { count += 1 }
         isProcessing = false
         flush(context)
-        if count == Self.turn, !isTurnScheduled {
-            // One read may hold thousands of requests, and other connections wait too.
+        if count == Self.maximumSteps, !isTurnScheduled {
+            // One read may contain thousands of requests. Other connections must not wait for all of them.
             isTurnScheduled = true
             context.eventLoop.assumeIsolated().execute {
                 self.isTurnScheduled = false
@@ -43,9 +44,9 @@ extension HTTP1Handler {
         }
     }
 
-    /// Takes one step.
+    /// Does one step of processing.
     ///
-    /// - Returns: True if there may be another.
+    /// - Returns: True if another step may be possible.
     private func advance(_ context: ChannelHandlerContext) -> Bool {
         switch state {
         case .handshaking, .closed: return false
@@ -61,7 +62,7 @@ extension HTTP1Handler {
         do throws(RequestFault) {
             let hadBegun = scanner.hasBegun
             guard let length = try scanner.end(of: input.readableBytesUInt8Span, limits: loop.limits) else {
-                // The time begins with the first byte; otherwise single bytes would prolong it.
+                // The time limit begins with the first byte of the header. Later bytes do not extend it.
                 if !hadBegun { deadlines.restart(at: loop.now) }
                 return false
             }
@@ -90,7 +91,7 @@ extension HTTP1Handler {
     }
 
     private func answer(_ head: RequestHead, context: ChannelHandlerContext) throws(RequestFault) {
-        deadlines.noteRequest()
+        deadlines.recordRequest()
         deadlines.restart(at: loop.now)
         let summary = head.summary
         body = BodyReader(summary.body, at: loop.now)
@@ -100,7 +101,8 @@ extension HTTP1Handler {
         if !summary.isKeptAlive { closesAfterResponse = true }
         switch loop.responder.respond(to: head, on: connection) {
         case .immediate(let response):
-            // A client that waits for 100 (Continue) may send its body or not, so the next request cannot be found.
+            // A client that waits for 100 (Continue) may or may not send its body. The start of the next request would
+            // be unknown.
             if summary.expectsContinue, body != nil { closesAfterResponse = true }
             write(response, to: summary)
             finishResponse(context)
@@ -111,7 +113,7 @@ extension HTTP1Handler {
     }
 
     private func readBody(_ context: ChannelHandlerContext) -> Bool {
-        if body != nil, input.readableBytes > 0, exchange?.takesBody ?? true {
+        if body != nil, input.readableBytes > 0, exchange?.acceptsBody ?? true {
             var data = ByteBuffer()
             do throws(RequestFault) {
                 try body?.read(&input, into: &data, limits: loop.limits)

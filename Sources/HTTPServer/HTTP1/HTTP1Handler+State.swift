@@ -8,27 +8,27 @@ extension HTTP1Handler {
     /// The state of a connection.
     ///
     ///     handshaking -> awaitingRequest
-    ///     awaitingRequest -> answering -> discardingBody -> awaitingRequest, or any step left out
+    ///     awaitingRequest -> answering -> discardingBody -> awaitingRequest (answering or discardingBody may be skipped)
     ///     awaitingRequest, answering, discardingBody -> sendingLast -> lingering
     ///     all -> closed
     enum State {
-        /// TLS is being set up.
+        /// The TLS handshake is in progress.
         case handshaking
-        /// No request is in progress; the start of the next may have arrived. A request that is answered at once and
+        /// No request is in progress. Part of the next request may have arrived. A request that is answered at once and
         /// has no body does not change the state.
         case awaitingRequest
-        /// An ``Exchange`` produces the response; more of the request's body may arrive.
+        /// An ``HTTP1Exchange`` produces the response. More of the request's body may arrive.
         case answering
-        /// The response is written; the rest of the request's body is read and dropped.
+        /// The response is written. The rest of the request's body is read and dropped.
         case discardingBody
-        /// No request follows, and the last response is being sent.
+        /// No further request is accepted, and the last response is being sent.
         case sendingLast
-        /// The client has received the last response and has not closed the connection yet.
+        /// The last response is sent, and the client has not closed the connection yet.
         case lingering
         /// The connection is closed, or HTTP/2 has taken it over.
         case closed
 
-        /// Returns whether a connection may go from this state to the next.
+        /// Returns whether a connection may change from this state to another state.
         func mayBecome(_ next: State) -> Bool {
             switch next {
             case .handshaking: false
@@ -58,15 +58,15 @@ extension HTTP1Handler {
         producing produce: @escaping @Sendable (Request) async -> Response
     ) {
         enter(.answering)
-        let exchange = Exchange(self, head: head, hasBody: body != nil)
+        let exchange = HTTP1Exchange(self, head: head, hasBody: body != nil)
         self.exchange = exchange
         exchange.start(produce)
     }
 
-    /// Continues after a response: with the rest of the body, with the next request, or with the end of the connection.
+    /// Continues after a response: reads the rest of the body, awaits the next request, or ends the connection.
     func finishResponse(_ context: ChannelHandlerContext) {
         exchange = nil
-        deadlines.endAwaited()
+        deadlines.endAwaitedWrite()
         if closesAfterResponse {
             flush(context)
             linger(context)
@@ -77,8 +77,7 @@ extension HTTP1Handler {
         }
     }
 
-    /// Continues after the body of a request that is answered: with the next request, or with the end of the
-    /// connection.
+    /// Continues after the body of an answered request: awaits the next request, or ends the connection.
     ///
     /// - Returns: True if the next request may be read.
     func finishBody(_ context: ChannelHandlerContext) -> Bool {
@@ -94,8 +93,8 @@ extension HTTP1Handler {
     func refuse(_ fault: RequestFault) {
         guard let context else { return }
         let hasBegunResponse = exchange?.hasBegunResponse ?? false
-        // A request with a malformed body may be answered already. The client would take a second response for that to
-        // its next request.
+        // A request with a malformed body may be answered already. The client would misread a second response as the
+        // response to its next request.
         let isAnswered = state == .discardingBody
         dropRequest()
         guard !hasBegunResponse else { return abort() }
@@ -113,7 +112,9 @@ extension HTTP1Handler {
 
     // MARK: - The end
 
-    /// Records that the client sends no more, and answers the requests that it has sent.
+    /// Records that the client sends no more data.
+    ///
+    /// Complete requests are still answered.
     func peerEnded() {
         hasPeerEnded = true
         switch state {
@@ -123,12 +124,12 @@ extension HTTP1Handler {
         }
     }
 
-    /// Ends a connection whose client sends no more, if a request or its body will stay incomplete.
+    /// Ends a connection whose client sends no more data, if the current request or its body is incomplete.
     func endIfIncomplete() {
         switch state {
-        // The input has been searched for a whole header, unless it waits for the client to read responses.
+        // If responses wait for the client to read them, the input may still contain complete requests.
         case .awaitingRequest: if deadlines.isWritable || input.readableBytes == 0 { close() }
-        // A request whose body is cut off is not answered; a whole one is.
+        // A request whose body is cut off is not answered.
         case .answering where body != nil && input.readableBytes == 0,
             .discardingBody where body != nil && input.readableBytes == 0:
             if exchange?.hasBegunResponse ?? false { abort() } else { close() }
@@ -136,7 +137,7 @@ extension HTTP1Handler {
         }
     }
 
-    /// Closes the connection when all responses are sent.
+    /// Closes the connection after all responses are sent.
     func close() {
         guard let context, !state.isEnding else { return }
         dropAll()
@@ -146,14 +147,14 @@ extension HTTP1Handler {
         flushNow()
         let sent = context.eventLoop.makePromise(of: Void.self)
         sent.futureResult.assumeIsolated().whenComplete { _ in self.abort() }
-        // Its promise is fulfilled after all writes before it.
+        // The promise of an empty write is fulfilled after all earlier writes.
         context.writeAndFlush(wrapOutboundOut(ByteBuffer()), promise: sent)
     }
 
-    /// Closes the outgoing direction when all responses are sent, and waits for the client to close its own.
+    /// Closes the outgoing direction after all responses are sent, and waits for the client to close its direction.
     ///
-    /// If the connection were closed at once, the system would answer data that still arrives with a reset, and the
-    /// client could lose the response (RFC 9112 section 9.6).
+    /// If the connection were closed at once, the system would answer later data of the client with a reset. The client
+    /// could then lose the response (RFC 9112 section 9.6).
     private func linger(_ context: ChannelHandlerContext) {
         guard !state.isEnding else { return }
         guard !hasPeerEnded else { return close() }
@@ -171,13 +172,15 @@ extension HTTP1Handler {
         if hasPeerEnded { abort() }
     }
 
-    /// Drops the request in progress and everything that has arrived after it.
+    /// Drops the request in progress and all input after it.
     private func dropAll() {
         input = ByteBuffer()
         dropRequest()
     }
 
-    /// Releases everything, once.
+    /// Drops the request and leaves the list of connections.
+    ///
+    /// Later calls have no effect.
     func end() {
         if state == .closed { return }
         enter(.closed)
@@ -186,8 +189,8 @@ extension HTTP1Handler {
         onEnd()
     }
 
-    /// Leaves the loop's list without ``onEnd``: another handler takes over the connection.
-    func leave() {
+    /// Leaves the list of connections without a call of ``onEnd``, because another handler takes over the connection.
+    func leaveLoop() {
         enter(.closed)
         loop.remove(self)
     }

@@ -5,11 +5,13 @@ internal import Bytes
 internal import NIOCore
 internal import NIOOpenSSL
 
-/// An HTTP/1 connection: plaintext in, plaintext out, one request after the other.
+/// An HTTP/1 connection.
 ///
-/// A response that the responder returns at once is written from here, all responses to one read in one write. For any
-/// other response an ``Exchange`` runs in a task, and the connection takes no further request until that response is
-/// written, so the order stays.
+/// It reads and writes plaintext, and handles one request after the other.
+///
+/// Responses that the responder returns at once are written here. The responses to all requests of one read are written
+/// together. Other responses are produced by an ``HTTP1Exchange`` in a task. The connection handles the next request after
+/// that response is written, so the order of responses is kept.
 ///
 /// ``State`` and the functions that change it are in `HTTP1Handler+State.swift`.
 final class HTTP1Handler: HTTPConnection, ChannelDuplexHandler {
@@ -17,7 +19,7 @@ final class HTTP1Handler: HTTPConnection, ChannelDuplexHandler {
     typealias OutboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    let loop: ConnectionLoop
+    let loop: EventLoopState
     let onError: (any Error, Connection) -> Void
     let onEnd: () -> Void
     var context: ChannelHandlerContext?
@@ -26,14 +28,15 @@ final class HTTP1Handler: HTTPConnection, ChannelDuplexHandler {
     var deadlines: ConnectionDeadlines
 
     // The request
-    /// The bytes that have arrived and are not read yet.
+    /// The received bytes that are not processed yet.
     var input = ByteBuffer()
     var scanner = HeadScanner()
-    /// The reader of the body, until all of it is read.
+    /// The reader of the body; nil if the body is complete.
     var body: BodyReader?
     /// The exchange of the request while ``State/answering``.
-    var exchange: Exchange?
-    /// True if the connection ends with the response to the current request, or to the next if there is none.
+    var exchange: HTTP1Exchange?
+    /// True if the connection ends after the response to the current request, or to the next request if no request is in
+    /// progress.
     var closesAfterResponse = false
 
     // The channel
@@ -43,15 +46,15 @@ final class HTTP1Handler: HTTPConnection, ChannelDuplexHandler {
     var isReadPending = false
     var isProcessing = false
     var isTurnScheduled = false
-    /// The number of bytes that were written and not flushed.
+    /// The number of written bytes that are not flushed yet.
     var unflushedCount = 0
 
     /// - Parameters:
-    ///   - loop: The loop of the connection's event loop.
-    ///   - onError: Called with errors of the connection.
+    ///   - loop: The shared state of the connection's event loop.
+    ///   - onError: Called with each error of the connection.
     ///   - onEnd: Called once, when the connection has ended.
     init(
-        _ loop: ConnectionLoop,
+        _ loop: EventLoopState,
         onError: @escaping (any Error, Connection) -> Void,
         onEnd: @escaping () -> Void
     ) {
@@ -61,9 +64,10 @@ final class HTTP1Handler: HTTPConnection, ChannelDuplexHandler {
         deadlines = ConnectionDeadlines(at: loop.now)
     }
 
-    /// Changes the state, where ``State/mayBecome(_:)`` allows it.
+    /// Changes the state, if ``State/mayBecome(_:)`` allows it.
     func enter(_ next: State) {
-        // Sending may call back into this handler and end the connection, and the caller goes on afterwards.
+        // Sending may call back into this handler and end the connection. The sender then tries a change that is no
+        // longer allowed.
         guard state.mayBecome(next) else { return }
         state = next
         deadlines.restart(at: loop.now)
@@ -92,8 +96,8 @@ final class HTTP1Handler: HTTPConnection, ChannelDuplexHandler {
         switch event {
         case let handshake as TLSHandshakeCompleted:
             guard state == .handshaking else { break }
-            noteHandshake(handshake, context: context)
-            if handshake.negotiatedProtocol == Self.http2 { return handOver(context) }
+            recordHandshake(handshake, context: context)
+            if handshake.negotiatedProtocol == Self.http2 { return switchToHTTP2(context) }
             enter(.awaitingRequest)
             if loop.isDraining { close() }
         case ChannelEvent.inputClosed: peerEnded()
@@ -102,13 +106,13 @@ final class HTTP1Handler: HTTPConnection, ChannelDuplexHandler {
         context.fireUserInboundEventTriggered(event)
     }
 
-    private func noteHandshake(_ handshake: TLSHandshakeCompleted, context: ChannelHandlerContext) {
+    private func recordHandshake(_ handshake: TLSHandshakeCompleted, context: ChannelHandlerContext) {
         do {
             let tls = try context.pipeline.syncOperations.handler(type: OpenSSLServerHandler.self)
             let chain = tls.verifiedPeerChain()
             connection = Connection(peer: connection.peer, serverName: handshake.serverName, clientChain: chain)
         } catch {
-            // Without a TLS handler in the pipeline there is no certificate.
+            // A pipeline without a TLS handler has no certificate.
             connection = Connection(peer: connection.peer, serverName: handshake.serverName)
         }
     }
@@ -119,7 +123,7 @@ final class HTTP1Handler: HTTPConnection, ChannelDuplexHandler {
         if input.readableBytes == 0 {
             input = bytes
         } else {
-            // Otherwise the buffer would grow for ever if a read never ends with a request.
+            // Without this the buffer would grow for ever if reads never end at the end of a request.
             if input.writableBytes < bytes.readableBytes { input.discardReadBytes() }
             input.writeBuffer(&bytes)
         }
@@ -127,7 +131,7 @@ final class HTTP1Handler: HTTPConnection, ChannelDuplexHandler {
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
-        deadlines.noteWritability(context.channel.isWritable, at: loop.now)
+        deadlines.recordWritability(context.channel.isWritable, at: loop.now)
         process()
         context.fireChannelWritabilityChanged()
     }
@@ -150,7 +154,7 @@ final class HTTP1Handler: HTTPConnection, ChannelDuplexHandler {
 
     override func expire(_ now: UInt64) {
         let times = loop.times
-        noteUnsent(now)
+        extendWriteDeadline(now)
         if deadlines.isWriteOverdue(at: now, times: times) { return abort() }
         switch state {
         case .handshaking: if deadlines.isHandshakeOverdue(at: now, times: times) { abort() }
@@ -159,8 +163,8 @@ final class HTTP1Handler: HTTPConnection, ChannelDuplexHandler {
         case .awaitingRequest where input.readableBytes > 0:
             if deadlines.isHeaderOverdue(at: now, times: times) { refuse(.timedOut) }
         case .awaitingRequest: if deadlines.isRequestOverdue(at: now, times: times) { close() }
-        // The responder does not read the body, which is not the client's fault.
-        case .answering where exchange?.takesBody == false: body?.exclude(UInt64(ConnectionLoop.tick.nanoseconds))
+        // The responder does not read the body, so this time is not counted against the client.
+        case .answering where exchange?.acceptsBody == false: body?.exclude(UInt64(EventLoopState.tick.nanoseconds))
         case .answering, .discardingBody: if let body, body.isTooSlow(at: now, times: times) { refuse(.timedOut) }
         case .sendingLast: if deadlines.isLastResponseOverdue(at: now, times: times) { abort() }
         case .lingering: if deadlines.isCloseOverdue(at: now, times: times) { abort() }

@@ -3,23 +3,21 @@
 
 internal import NIOCore
 
-/// Makes the settings of a connection apply from the client's first request on, before the client has acknowledged
-/// them.
+/// Makes the server's settings apply from the first request, before the client has acknowledged them.
 ///
-/// Until the acknowledgement, NIOHTTP2 accepts no header list of more than 16 KiB and ends the connection if one is
-/// longer. A browser with many cookies sends such a list with its first request. The settings of
-/// ``HTTP2Configuration/connection(_:)`` only allow more than the defaults (RFC 9113 section 6.5.2), so they forbid
-/// nothing that a client does before it knows them. An acknowledgement is therefore inserted after the client's own
-/// SETTINGS, and the client's acknowledgement is removed.
+/// Before the acknowledgement, NIOHTTP2 ends a connection whose header list is longer than 16 KiB. A browser with many
+/// cookies sends such a list with its first request. The settings of ``HTTP2Configuration/connection(_:)`` only allow
+/// more than the defaults (RFC 9113 section 6.5.2), so they can apply before the client knows them. This filter inserts
+/// an acknowledgement after the client's own SETTINGS, and removes the client's acknowledgement.
 struct EarlySettings {
     private enum State {
-        /// In the preface (RFC 9113 section 3.4), with the number of bytes that are missing.
+        /// In the preface (RFC 9113 section 3.4). The number is the count of missing bytes.
         case preface(Int)
-        /// In the header of a frame, of which these bytes have arrived.
+        /// In the header of a frame. The bytes are those that have arrived.
         case header([UInt8])
-        /// In the payload of a frame, with the number of bytes that are missing.
+        /// In the payload of a frame. The number is the count of missing bytes.
         case payload(Int)
-        /// The client's acknowledgement is removed.
+        /// The client's acknowledgement has been removed.
         case done
     }
 
@@ -34,8 +32,8 @@ struct EarlySettings {
     /// Filters received bytes for NIOHTTP2.
     ///
     /// - Parameter bytes: The received bytes.
-    /// - Returns: The same bytes with an acknowledgement after the client's first frame, and without the client's own
-    ///   first acknowledgement. The bytes of an incomplete frame header are held back.
+    /// - Returns: The bytes for NIOHTTP2: an acknowledgement is inserted after the client's first frame, and the client's
+    ///   first acknowledgement is removed. The bytes of an incomplete frame header are returned later.
     mutating func filter(_ bytes: ByteBuffer) -> ByteBuffer {
         if case .done = state { return bytes }
         var (input, output) = (bytes, ByteBuffer())
@@ -58,7 +56,7 @@ struct EarlySettings {
         return output
     }
 
-    /// Moves bytes, and returns the number of those that are missing.
+    /// Moves up to `count` bytes, and returns how many of them have not arrived.
     private func move(_ count: Int, from input: inout ByteBuffer, to output: inout ByteBuffer) -> Int {
         let length = min(count, input.readableBytes)
         if var part = input.readSlice(length: length) { output.writeBuffer(&part) }
@@ -69,7 +67,7 @@ struct EarlySettings {
         if !isFirst, header == Self.acknowledgement { return .done }
         output.writeBytes(header)
         let length = Int(header[0]) << 16 | Int(header[1]) << 8 | Int(header[2])
-        // NIOHTTP2 rejects any first frame but SETTINGS, so the rest does not matter.
+        // NIOHTTP2 rejects a first frame that is not SETTINGS, so no further filtering is needed.
         if isFirst, header[3] != Self.settings { return .done }
         return length > 0 ? .payload(length) : end(&output)
     }

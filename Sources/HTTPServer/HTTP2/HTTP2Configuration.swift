@@ -5,50 +5,57 @@ internal import HTTPLimits
 internal import NIOCore
 internal import NIOHTTP2
 
-/// The configuration of NIOHTTP2, with its limits for clients; the reasons are in `docs/decisions/0007-http2.md`.
+/// The configuration of NIOHTTP2, with limits for clients.
+///
+/// The reasons are in `docs/decisions/0007-http2.md`.
 enum HTTP2Configuration {
-    /// The number of bytes of all bodies of a connection that may wait to be read: the default window of HTTP/2.
-    static let window = 65_535
-    /// The number of rejected requests of a connection before it ends.
-    static let faults = 32
-
-    /// The longest header list before the connection ends, in bytes as RFC 9113 section 6.5.2 counts them.
+    /// The flow-control window of a connection and of a stream, in bytes: the default of HTTP/2.
     ///
-    /// A request whose list is longer than ``HTTPLimits`` allow is answered with 431. The list must be decoded all the
-    /// same, as both sides share the state of the compression. That needs a limit: a small block can expand to a long
-    /// list.
-    static func headerList(_ limits: HTTPLimits) -> Int {
+    /// It limits the bytes of request bodies that wait to be read.
+    static let windowSize = 65_535
+    /// The maximum number of rejected requests of a connection.
+    ///
+    /// One more ends the connection.
+    static let maximumFaults = 32
+
+    /// Returns the maximum length of a header list in bytes, counted as in RFC 9113 section 6.5.2.
+    ///
+    /// A longer list ends the connection.
+    ///
+    /// A list that only exceeds ``HTTPLimits`` is answered with 431. It must still be decoded, because both sides share
+    /// the state of the compression. Decoding needs this limit because a small block can expand to a long list.
+    static func maximumHeaderListSize(_ limits: HTTPLimits) -> Int {
         max(4 * limits.header, 262_144) + fieldOverhead * (limits.fieldCount + 4)
     }
 
     /// The number of bytes that RFC 9113 section 6.5.2 adds to each field's name and value.
     private static let fieldOverhead = 32
 
-    /// The settings that forbid something to clients.
+    /// Returns the settings that restrict clients.
     ///
-    /// They apply when a client has acknowledged them.
-    static func later(_ limits: HTTPLimits) -> [HTTP2Setting] {
+    /// They apply when the client has acknowledged them.
+    static func restrictiveSettings(_ limits: HTTPLimits) -> [HTTP2Setting] {
         [HTTP2Setting(parameter: .maxConcurrentStreams, value: limits.streams)]
     }
 
-    /// The settings and limits of a connection.
+    /// Returns the settings and limits of a connection.
     ///
-    /// These settings apply at once, see ``EarlySettings``.
+    /// The settings apply at once, see ``EarlySettings``.
     static func connection(_ limits: HTTPLimits) -> NIOHTTP2Handler.ConnectionConfiguration {
         var configuration = NIOHTTP2Handler.ConnectionConfiguration()
         configuration.initialSettings = [
-            HTTP2Setting(parameter: .maxHeaderListSize, value: headerList(limits)),
+            HTTP2Setting(parameter: .maxHeaderListSize, value: maximumHeaderListSize(limits)),
             HTTP2Setting(parameter: .headerTableSize, value: 4096),
-            HTTP2Setting(parameter: .initialWindowSize, value: window),
+            HTTP2Setting(parameter: .initialWindowSize, value: windowSize),
             HTTP2Setting(parameter: .maxFrameSize, value: 16_384),
         ]
-        // Fields and lengths are checked by HTTP2HeadReader, with the rules of HTTP/1.
+        // HTTP2HeadReader checks fields and lengths, with the rules of HTTP/1.
         configuration.headerBlockValidation = .disabled
         configuration.contentLengthValidation = .disabled
         configuration.maximumSequentialEmptyDataFrames = 8
         configuration.maximumBufferedControlFrames = 256
-        // Each has 16,384 bytes, unless a client makes them smaller for no reason.
-        configuration.maximumSequentialContinuationFrames = headerList(limits) / 16_384 + 2
+        // A well-behaved client fills each frame with 16,384 bytes.
+        configuration.maximumSequentialContinuationFrames = maximumHeaderListSize(limits) / 16_384 + 2
         configuration.maximumRecentlyResetStreams = 128
         configuration.maximumConnectionGlitches = 100
         configuration.controlFrameRateLimit.maximumCount = 200
@@ -59,7 +66,7 @@ enum HTTP2Configuration {
     /// The limits of a stream.
     static let stream: NIOHTTP2Handler.StreamConfiguration = {
         var configuration = NIOHTTP2Handler.StreamConfiguration()
-        configuration.targetWindowSize = window
+        configuration.targetWindowSize = windowSize
         configuration.streamResetFrameRateLimit.maximumCount = 200
         configuration.streamResetFrameRateLimit.windowLength = .seconds(30)
         configuration.streamErrorRateLimit.maximumCount = 100

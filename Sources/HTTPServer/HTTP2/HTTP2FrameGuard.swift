@@ -4,45 +4,47 @@
 internal import NIOCore
 internal import NIOHTTP2
 
-/// The handler between TLS and NIOHTTP2: it collects the frames of a round in one write, and limits the bytes that the
-/// client sends.
+/// The handler between TLS and NIOHTTP2.
+///
+/// It combines the outgoing frames of one round of the event loop in one write. It also limits the bytes that a client
+/// may send without a request.
 final class HTTP2FrameGuard: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
     typealias OutboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// The number of bytes that a client may send without a request, a body, or data of a response in between.
+    /// The maximum number of bytes that a client may send while there is no request, no body and no response data.
     ///
-    /// It limits floods of WINDOW_UPDATE, of unknown frames and of padding, which NIOHTTP2 does not count.
+    /// It limits floods of WINDOW_UPDATE frames, unknown frames and padding. NIOHTTP2 does not count these.
     static let idleLimit = 131_072
 
-    /// The connection's handler; nil when this handler is out of the pipeline.
+    /// The connection's handler; nil after this handler has been removed from the pipeline.
     var owner: HTTP2Handler?
     /// True if received bytes are dropped.
     var discardsInput = false
     /// True if NIOHTTP2 has ended the connection because of an error.
     private(set) var hasFailed = false
-    /// The time in nanoseconds since when a frame or a header block is incomplete; nil if none is.
-    private(set) var unfinishedSince: UInt64?
+    /// The time in nanoseconds when the incomplete frame or header block began; nil if nothing is incomplete.
+    private(set) var incompleteSince: UInt64?
 
-    private let loop: ConnectionLoop
+    private let loop: EventLoopState
     private var context: ChannelHandlerContext?
-    private var watch = FrameWatch()
+    private var tracker = FrameTracker()
     private var settings = EarlySettings()
     private var idleBytes = 0
     private var output = ByteBuffer()
     private var promises: [EventLoopPromise<Void>] = []
     private var isFlushScheduled = false
 
-    init(_ loop: ConnectionLoop) {
+    init(_ loop: EventLoopState) {
         self.loop = loop
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
-        // The client's preface is missing.
-        unfinishedSince = loop.now
+        // The client's preface is incomplete.
+        incompleteSince = loop.now
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
@@ -58,26 +60,26 @@ final class HTTP2FrameGuard: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard !discardsInput else { return }
         let bytes = unwrapInboundIn(data)
-        let before = watch.completedCount
-        watch.note(bytes.readableBytesUInt8Span)
-        if !watch.isUnfinished {
-            unfinishedSince = nil
-        } else if unfinishedSince == nil || watch.completedCount != before {
-            unfinishedSince = loop.now
+        let before = tracker.completedCount
+        tracker.consume(bytes.readableBytesUInt8Span)
+        if !tracker.isIncomplete {
+            incompleteSince = nil
+        } else if incompleteSince == nil || tracker.completedCount != before {
+            incompleteSince = loop.now
         }
-        // A header block has a limit and a deadline of its own, and ends in a request.
-        if !watch.isInBlock { idleBytes += bytes.readableBytes }
+        // A header block has its own limit and deadline, and results in a request.
+        if !tracker.isInHeaderBlock { idleBytes += bytes.readableBytes }
         context.fireChannelRead(wrapInboundOut(settings.filter(bytes)))
         if idleBytes > Self.idleLimit { owner?.fail(.enhanceYourCalm) }
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // An error of TLS or of the network: nothing can be sent any more.
+        // After an error of TLS or of the network nothing can be sent.
         owner?.connectionFailed(error)
     }
 
-    /// Records a request or a piece of a body.
-    func noteProgress() { idleBytes = 0 }
+    /// Resets the count of ``idleLimit`` after a request or a piece of a body.
+    func resetIdleCount() { idleBytes = 0 }
 
     func wroteFrame(_ frame: HTTP2Frame) {
         switch frame.payload {
@@ -92,7 +94,7 @@ final class HTTP2FrameGuard: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         output.writeImmutableBuffer(unwrapOutboundIn(data))
         if let promise { promises.append(promise) }
-        if output.readableBytes > ConnectionLoop.outputSize { send(context) }
+        if output.readableBytes > EventLoopState.outputSize { send(context) }
     }
 
     func flush(context: ChannelHandlerContext) {

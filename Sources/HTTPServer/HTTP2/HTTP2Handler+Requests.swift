@@ -10,10 +10,10 @@ extension HTTP2Handler {
     /// Reads the fields of a request, and answers it.
     func receiveRequest(_ payload: HTTP2Frame.FramePayload.Headers, id: HTTP2StreamID) {
         lastStream = max(lastStream, id)
-        // NIOHTTP2 lets a client open more streams until it has acknowledged the settings.
+        // NIOHTTP2 enforces the limit for streams only after the client has acknowledged the settings.
         guard state == .open, streams.count < loop.limits.streams else { return reset(id, code: .refusedStream) }
-        deadlines.noteRequest()
-        frameGuard.noteProgress()
+        deadlines.recordRequest()
+        frameGuard.resetIdleCount()
         do throws(HTTP2HeadReader.Fault) {
             let head = try HTTP2HeadReader.read(
                 payload.headers,
@@ -30,7 +30,7 @@ extension HTTP2Handler {
                 streams[id] = stream
                 stream.answer(loop.responder.respond(to: fault, on: connection))
             }
-            noteFault()
+            countFault()
         }
     }
 
@@ -44,7 +44,7 @@ extension HTTP2Handler {
         case .immediate(let response): stream.answer(response)
         case .deferred(let produce):
             if head.summary.expectsContinue, !endsStream { stream.writeContinue() }
-            // Otherwise its task would never be cancelled.
+            // The write may have closed the stream. Nothing would then cancel the task.
             guard isOpen(stream) else { return }
             stream.start(head, producing: produce)
         }
@@ -53,16 +53,18 @@ extension HTTP2Handler {
     /// Passes a piece of the body to the request's task.
     func receiveData(_ payload: HTTP2Frame.FramePayload.Data, of stream: HTTP2Stream) {
         guard case .byteBuffer(let data) = payload.data else { return }
-        if data.readableBytes > 0 { frameGuard.noteProgress() }
+        if data.readableBytes > 0 { frameGuard.resetIdleCount() }
         if let fault = stream.receive(data, isLast: payload.endStream) { return refuse(stream, because: fault) }
         creditStream(stream, count: data.readableBytes + (payload.paddingBytes.map { $0 + 1 } ?? 0))
     }
 
-    /// Ends the body; the fields of trailers are dropped.
+    /// Ends the body.
+    ///
+    /// The fields of the trailers are dropped.
     func receiveTrailers(_ payload: HTTP2Frame.FramePayload.Headers, of stream: HTTP2Stream) {
         guard payload.endStream, HTTP2HeadReader.areTrailers(payload.headers) else {
             reset(stream, code: .protocolError)
-            return noteFault()
+            return countFault()
         }
         if let fault = stream.receiveTrailers() { refuse(stream, because: fault) }
     }
@@ -71,21 +73,23 @@ extension HTTP2Handler {
         switch fault {
         case .mismatch:
             reset(stream, code: .protocolError)
-            noteFault()
+            countFault()
         case .tooLong: refuse(stream, because: .bodyTooLong)
         }
     }
 
-    /// Answers a request that is rejected; it ends the stream and not the connection.
+    /// Answers a request that is rejected, and ends its stream.
+    ///
+    /// The connection stays open.
     func refuse(_ stream: HTTP2Stream, because fault: RequestFault) {
         guard !stream.hasResponseBegun else { return reset(stream, code: .cancel) }
         stream.end()
         stream.answer(loop.responder.respond(to: fault, on: connection))
-        noteFault()
+        countFault()
     }
 
-    private func noteFault() {
+    private func countFault() {
         faultCount += 1
-        if faultCount > HTTP2Configuration.faults { fail(.enhanceYourCalm) }
+        if faultCount > HTTP2Configuration.maximumFaults { fail(.enhanceYourCalm) }
     }
 }

@@ -19,14 +19,14 @@ extension HTTP2Handler {
         abort()
     }
 
-    /// Ends the connection because the client violates the protocol or a limit.
+    /// Ends the connection because the client has violated the protocol or a limit.
     func fail(_ code: HTTP2ErrorCode) {
         guard isServing else { return }
         goAway(code, thenLinger: true)
     }
 
-    /// Accepts no more requests.
-    func leave() {
+    /// Stops accepting requests.
+    func stopAcceptingRequests() {
         guard isServing else { return }
         state = .draining
         if streams.isEmpty { linger() }
@@ -37,8 +37,9 @@ extension HTTP2Handler {
         if thenLinger { linger() }
     }
 
-    /// Closes the outgoing direction when all frames are sent, and waits for the client to close its own; the reason is
-    /// that of ``HTTP1Handler``.
+    /// Closes the outgoing direction after all frames are sent, and waits for the client to close its direction.
+    ///
+    /// `HTTP1Handler.linger(_:)` explains why the connection is not closed at once.
     func linger() {
         guard isServing, let context else { return }
         state = .sendingLast
@@ -59,14 +60,16 @@ extension HTTP2Handler {
         if hasPeerEnded { abort() }
     }
 
-    /// Records that the client sends no more, and answers the requests that are complete.
+    /// Records that the client sends no more data.
+    ///
+    /// Complete requests are still answered.
     func peerEnded() {
         hasPeerEnded = true
         switch state {
         case .open, .draining:
             for stream in Array(streams.values) where !stream.hasRequestEnded { reset(stream, code: .cancel) }
             flush()
-            leave()
+            stopAcceptingRequests()
         case .lingering: abort()
         case .sendingLast, .closed: break
         }
@@ -88,7 +91,9 @@ extension HTTP2Handler {
         for stream in ended.values { stream.end() }
     }
 
-    /// Releases everything, once.
+    /// Ends all streams and leaves the list of connections.
+    ///
+    /// Later calls have no effect.
     func end() {
         if state == .closed { return }
         state = .closed

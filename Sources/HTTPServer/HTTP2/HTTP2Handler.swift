@@ -6,29 +6,32 @@ internal import NIOCore
 internal import NIOHPACK
 internal import NIOHTTP2
 
-/// An HTTP/2 connection: frames in, frames out, any number of requests at a time.
+/// An HTTP/2 connection.
 ///
-/// Requests take the same two lanes as those of ``HTTP1Handler``. The syntax and the order of frames are checked by
-/// NIOHTTP2.
+/// It reads and writes frames, and handles several requests at a time.
+///
+/// Requests take the same two lanes as in ``HTTP1Handler``. NIOHTTP2 checks the syntax and the order of frames.
 final class HTTP2Handler: HTTPConnection, ChannelDuplexHandler {
     typealias InboundIn = HTTP2Frame
     typealias OutboundIn = HTTP2Frame
     typealias OutboundOut = HTTP2Frame
 
-    /// The state of a connection; it never goes back.
+    /// The state of a connection.
+    ///
+    /// It only moves forward, in the order of the cases.
     enum State {
         /// Requests are accepted.
         case open
-        /// No more requests are accepted; those that have begun go on.
+        /// No new requests are accepted. Requests that have begun continue.
         case draining
         /// All streams have ended, and the last frames are being sent.
         case sendingLast
-        /// The client has received the last frame and has not closed the connection yet.
+        /// All frames are sent, and the client has not closed the connection yet.
         case lingering
         case closed
     }
 
-    let loop: ConnectionLoop
+    let loop: EventLoopState
     let frameGuard: HTTP2FrameGuard
     let connection: Connection
     let onError: (any Error, Connection) -> Void
@@ -38,8 +41,8 @@ final class HTTP2Handler: HTTPConnection, ChannelDuplexHandler {
     var deadlines: ConnectionDeadlines
     var streams: [HTTP2StreamID: HTTP2Stream] = [:]
     var lastStream = HTTP2StreamID.rootStream
-    /// The number of bytes that the client may still send on the connection.
-    var window = HTTP2Configuration.window
+    /// The number of bytes of DATA that the client may still send on the connection.
+    var window = HTTP2Configuration.windowSize
     /// The number of rejected requests.
     var faultCount = 0
     /// True if the client has closed its side of the connection.
@@ -51,12 +54,12 @@ final class HTTP2Handler: HTTPConnection, ChannelDuplexHandler {
     private(set) var isInLoop = false
 
     /// - Parameters:
-    ///   - loop: The loop of the connection's event loop.
-    ///   - connection: The connection, for responders.
-    ///   - onError: Called with errors of the connection.
+    ///   - loop: The shared state of the connection's event loop.
+    ///   - connection: The connection's properties, for responders.
+    ///   - onError: Called with each error of the connection.
     ///   - onEnd: Called once, when the connection has ended.
     init(
-        _ loop: ConnectionLoop,
+        _ loop: EventLoopState,
         connection: Connection,
         onError: @escaping (any Error, Connection) -> Void,
         onEnd: @escaping () -> Void
@@ -69,7 +72,9 @@ final class HTTP2Handler: HTTPConnection, ChannelDuplexHandler {
         deadlines = ConnectionDeadlines(at: loop.now)
     }
 
-    /// Makes the handlers of a connection in the order from the network; this one is the last.
+    /// Makes the handlers of a connection, in the order from the network.
+    ///
+    /// This handler is the last.
     func makeHandlers() -> [any ChannelHandler] {
         frameGuard.owner = self
         let frames = NIOHTTP2Handler(
@@ -81,9 +86,11 @@ final class HTTP2Handler: HTTPConnection, ChannelDuplexHandler {
         return [frameGuard, frames, self]
     }
 
-    /// Sends the settings of ``HTTP2Configuration/later(_:)``, when all handlers are in the pipeline.
+    /// Sends the settings of ``HTTP2Configuration/restrictiveSettings(_:)``.
+    ///
+    /// It is called when all handlers are in the pipeline.
     func begin() {
-        write(.settings(.settings(HTTP2Configuration.later(loop.limits))), to: .rootStream)
+        write(.settings(.settings(HTTP2Configuration.restrictiveSettings(loop.limits))), to: .rootStream)
         flush()
     }
 
@@ -91,7 +98,7 @@ final class HTTP2Handler: HTTPConnection, ChannelDuplexHandler {
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
-        deadlines.noteWritability(context.channel.isWritable, at: loop.now)
+        deadlines.recordWritability(context.channel.isWritable, at: loop.now)
         isInLoop = true
         loop.insert(self)
         if loop.isDraining { drain() }
@@ -124,7 +131,7 @@ final class HTTP2Handler: HTTPConnection, ChannelDuplexHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let frame = unwrapInboundIn(data)
         guard isServing else { return }
-        // Frames written meanwhile are sent at the end of the read.
+        // Frames that are written during the read are sent at its end.
         isReading = true
         defer { isReading = false }
         switch frame.payload {
@@ -136,13 +143,13 @@ final class HTTP2Handler: HTTPConnection, ChannelDuplexHandler {
             }
         case .data(let payload):
             if let stream = streams[frame.streamID] { receiveData(payload, of: stream) }
-        case .goAway: leave()
+        case .goAway: stopAcceptingRequests()
         case .alternativeService, .origin, .ping, .priority, .pushPromise, .rstStream, .settings, .windowUpdate: break
         }
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
-        deadlines.noteWritability(context.channel.isWritable, at: loop.now)
+        deadlines.recordWritability(context.channel.isWritable, at: loop.now)
         context.fireChannelWritabilityChanged()
         if deadlines.isWritable {
             creditConnection()
@@ -153,12 +160,12 @@ final class HTTP2Handler: HTTPConnection, ChannelDuplexHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         onError(error, connection)
-        // Any other error is one of a stream, which NIOHTTP2 has reset.
+        // Otherwise it is an error of a stream, and NIOHTTP2 has reset the stream.
         if frameGuard.hasFailed { linger() }
     }
 
     func read(context: ChannelHandlerContext) {
-        // Requests lead to responses, and the earlier responses still wait for the client to read them.
+        // While responses wait for the client to read them, no new requests are read.
         isReadPending = isServing && !deadlines.isWritable
         if !isReadPending { context.read() }
     }
@@ -170,7 +177,7 @@ final class HTTP2Handler: HTTPConnection, ChannelDuplexHandler {
         if deadlines.isWriteOverdue(at: now, times: times) { return abort() }
         switch state {
         case .open, .draining:
-            if let start = frameGuard.unfinishedSince, now &- start > times.header { return fail(.enhanceYourCalm) }
+            if let start = frameGuard.incompleteSince, now &- start > times.header { return fail(.enhanceYourCalm) }
             guard streams.isEmpty else { return expireStreams(now) }
             if deadlines.isRequestOverdue(at: now, times: times) { goAway(.noError, thenLinger: true) }
         case .sendingLast: if deadlines.isLastResponseOverdue(at: now, times: times) { abort() }
@@ -180,13 +187,13 @@ final class HTTP2Handler: HTTPConnection, ChannelDuplexHandler {
     }
 
     private func expireStreams(_ now: UInt64) {
-        // The client cannot send a body while the connection's window is used up by others.
-        let isWindowShort = heldCount > HTTP2Configuration.window / 2
+        // The client cannot send a body while other bodies use up the connection's window.
+        let isWindowShort = unreadCount > HTTP2Configuration.windowSize / 2
         for stream in Array(streams.values) where isOpen(stream) {
             if stream.isStalled(at: now) {
                 reset(stream, code: .cancel)
-            } else if isWindowShort || stream.heldCount > 0 {
-                stream.exclude(UInt64(ConnectionLoop.tick.nanoseconds))
+            } else if isWindowShort || stream.unreadCount > 0 {
+                stream.exclude(UInt64(EventLoopState.tick.nanoseconds))
             } else if stream.isTooSlow(at: now) {
                 refuse(stream, because: .timedOut)
             }
@@ -198,7 +205,7 @@ final class HTTP2Handler: HTTPConnection, ChannelDuplexHandler {
         guard state == .open else { return }
         goAway(.noError, thenLinger: false)
         flush()
-        leave()
+        stopAcceptingRequests()
     }
 
     override func abort() {
@@ -211,7 +218,7 @@ final class HTTP2Handler: HTTPConnection, ChannelDuplexHandler {
 
     // MARK: - Frames
 
-    /// Returns whether a stream is one of this connection's, and not closed.
+    /// Returns whether a stream belongs to this connection and is not closed.
     func isOpen(_ stream: HTTP2Stream) -> Bool { streams[stream.id] === stream }
 
     func write(
@@ -226,7 +233,9 @@ final class HTTP2Handler: HTTPConnection, ChannelDuplexHandler {
         context.write(wrapOutboundOut(HTTP2Frame(streamID: id, payload: payload)), promise: promise)
     }
 
-    /// Sends the frames that are written, unless the end of the read does so.
+    /// Sends the written frames.
+    ///
+    /// During a read it does nothing, because they are sent at the end of the read.
     func flush() {
         if !isReading { context?.flush() }
     }

@@ -6,16 +6,16 @@ internal import HTTPLimits
 internal import NIOCore
 internal import NIOHPACK
 
-/// Makes the head of a request from the fields of HTTP/2.
+/// Makes the head of a request from HTTP/2 fields.
 ///
-/// The head has the same bytes as the same request in HTTP/1.1 except for the version, and the same rules apply. RFC
-/// 9113 sections 8.2 and 8.3 add theirs.
+/// The head has the same bytes as that of an HTTP/1.1 request, except for the version. The rules for HTTP/1 apply, and
+/// also those of RFC 9113 sections 8.2 and 8.3.
 struct HTTP2HeadReader {
     /// The reason why fields are rejected.
     enum Fault: Error {
-        /// They violate a rule that only HTTP/2 has: the stream is reset (RFC 9113 section 8.1.1).
+        /// The fields violate a rule of HTTP/2. The stream is reset (RFC 9113 section 8.1.1).
         case malformed
-        /// They would be rejected in HTTP/1 too, and get the same response.
+        /// The fields violate a rule of HTTP/1. The request gets the same response as over HTTP/1.
         case refused(RequestFault)
     }
 
@@ -29,7 +29,7 @@ struct HTTP2HeadReader {
     private var path: String?
     private var authority: String?
     private var cookies: [String] = []
-    private var hasStarted = false
+    private var hasRequestLine = false
     private var hasHostField = false
 
     private init(_ limits: HTTPLimits) {
@@ -44,8 +44,8 @@ struct HTTP2HeadReader {
     ///   - endsStream: True if no body follows.
     ///   - limits: The limits for fields.
     ///   - fields: A buffer for the fields; its content is replaced.
-    /// - Returns: The head. A body of unknown length is given as chunked.
-    /// - Throws: The reason, and with it the consequence.
+    /// - Returns: The head. A body of unknown length is marked as chunked.
+    /// - Throws: The reason why the request is rejected.
     static func read(
         _ block: HPACKHeaders,
         endsStream: Bool,
@@ -55,30 +55,28 @@ struct HTTP2HeadReader {
         fields.removeAll(keepingCapacity: true)
         var reader = HTTP2HeadReader(limits)
         for (name, value, _) in block {
-            // NIOHTTP2 has checked neither. They are compared as bytes: to compare strings takes time with the square
-            // of their length.
+            // NIOHTTP2 does not check names or values. Names are compared as bytes, because comparing strings can take
+            // time with the square of their length.
             let nameBytes = name.utf8Span.span
             if nameBytes.count > 0, nameBytes[0] == ASCII.colon {
-                try reader.takePseudoField(nameBytes, value: value)
+                try reader.addPseudoField(nameBytes, value: value)
             } else {
-                try reader.take(name, nameBytes: nameBytes, value: value, into: &fields)
+                try reader.addField(name, nameBytes: nameBytes, value: value, into: &fields)
             }
         }
         return try reader.finish(endsStream: endsStream, into: &fields)
     }
 
-    /// Returns whether fields may follow a body: all but pseudo-fields.
-    ///
-    /// They are dropped.
+    /// Returns whether the fields may be trailers, which have no pseudo-fields.
     static func areTrailers(_ block: HPACKHeaders) -> Bool {
         block.allSatisfy { $0.name.utf8.first != UInt8(ascii: ":") }
     }
 
     // MARK: - Pseudo-fields
 
-    private mutating func takePseudoField(_ name: Span<UInt8>, value: String) throws(Fault) {
-        // RFC 9113 section 8.3: they come first, and each at most once.
-        guard !hasStarted else { throw .malformed }
+    private mutating func addPseudoField(_ name: Span<UInt8>, value: String) throws(Fault) {
+        // RFC 9113 section 8.3: pseudo-fields come first, and each occurs at most once.
+        guard !hasRequestLine else { throw .malformed }
         if name.equals(":method") {
             try Self.set(&method, to: value)
         } else if name.equals(":scheme") {
@@ -97,10 +95,10 @@ struct HTTP2HeadReader {
         field = value
     }
 
-    /// Writes the start line and Host as in HTTP/1.
-    private mutating func start(into fields: inout [RequestHead.Field]) throws(Fault) {
-        guard !hasStarted else { return }
-        hasStarted = true
+    /// Writes the request line and Host as in HTTP/1.
+    private mutating func writeRequestLine(into fields: inout [RequestHead.Field]) throws(Fault) {
+        guard !hasRequestLine else { return }
+        hasRequestLine = true
         guard let method else { throw .malformed }
         if method.utf8Span.span.equals("CONNECT") { throw .refused(.malformed("CONNECT is not supported")) }
         guard let path, let scheme else { throw .malformed }
@@ -115,13 +113,13 @@ struct HTTP2HeadReader {
         summary.version = .http2
         summary.methodText = RequestHead.Slice(0, methodEnd)
         summary.target = RequestHead.Slice(methodEnd + 1, bytes.readableBytes)
-        try checkStart(bytes.readableBytesUInt8Span)
+        try checkRequestLine(bytes.readableBytesUInt8Span)
         summary.method = RequestHead.Method(bytes.readableBytesUInt8Span.extracting(0..<methodEnd))
         bytes.writeStaticString(" HTTP/2\r\n")
         if let authority { try append("host", value: authority, kind: .host, to: &fields) }
     }
 
-    private func checkStart(_ bytes: Span<UInt8>) throws(Fault) {
+    private func checkRequestLine(_ bytes: Span<UInt8>) throws(Fault) {
         let method = bytes.extracting(summary.methodText.range)
         for index in method.indices where !ASCII.isToken(method[index]) { throw .malformed }
         guard method.count <= 32 else { throw .refused(.malformed("the method is too long")) }
@@ -130,8 +128,7 @@ struct HTTP2HeadReader {
             guard ASCII.isVisible(target[index]) else { throw .malformed }
             if target[index] == UInt8(ascii: "#") { throw .refused(.malformed("the target has a fragment")) }
         }
-        // RFC 9113 section 8.3.1: a path, or * for OPTIONS. A URL as sent to proxies is split into the other
-        // pseudo-fields.
+        // RFC 9113 section 8.3.1: the target is a path, or * for OPTIONS. It is never a URL.
         guard target[0] == UInt8(ascii: "/") || method.equals("OPTIONS") && target.equals("*") else {
             throw .malformed
         }
@@ -139,13 +136,13 @@ struct HTTP2HeadReader {
 
     // MARK: - Fields
 
-    private mutating func take(
+    private mutating func addField(
         _ name: String,
         nameBytes: Span<UInt8>,
         value: String,
         into fields: inout [RequestHead.Field]
     ) throws(Fault) {
-        try start(into: &fields)
+        try writeRequestLine(into: &fields)
         try Self.checkName(nameBytes)
         let kind = RequestHead.FieldKind(nameBytes)
         switch kind {
@@ -160,7 +157,7 @@ struct HTTP2HeadReader {
                 return
             }
         case .cookie:
-            // RFC 9113 section 8.2.3: one field, split by the client.
+            // RFC 9113 section 8.2.3: a client may split one Cookie field into several.
             cookies.append(value)
             guard cookies.count <= limits.fieldCount else { throw .refused(.tooManyFields) }
             return
@@ -193,14 +190,14 @@ struct HTTP2HeadReader {
         guard bytes.readableBytes <= limits.header else { throw .refused(.longHeader) }
         let nameSlice = RequestHead.Slice(start, nameEnd)
         let valueSlice = RequestHead.Slice(valueStart, valueEnd)
-        // A span of the property would not allow the changes below.
+        // A local copy, because a span of the property would forbid the changes below.
         let bytes = bytes
         let all = bytes.readableBytesUInt8Span
         try Self.checkValue(all.extracting(valueSlice.range))
         let field = RequestHead.Field(kind: kind, name: nameSlice, value: valueSlice)
         fields.append(field)
         do throws(RequestFault) {
-            try framing.note(field, in: all, into: &summary)
+            try framing.process(field, in: all, into: &summary)
         } catch {
             throw .refused(error)
         }
@@ -219,8 +216,8 @@ struct HTTP2HeadReader {
         for index in value.indices where !ASCII.isFieldContent(value[index]) {
             switch value[index] {
             case 0, ASCII.lineFeed, ASCII.carriageReturn: throw .malformed
-            // Real clients forward fields that they have received. They get a reason, as in HTTP/1.
-            default: throw .refused(.malformed("a header field holds a control character"))
+            // Some proxies forward such fields from their clients, so they get a response as in HTTP/1.
+            default: throw .refused(.malformed("a header field contains a control character"))
             }
         }
         // RFC 9113 section 8.2.1.
@@ -235,11 +232,11 @@ struct HTTP2HeadReader {
         endsStream: Bool,
         into fields: inout [RequestHead.Field]
     ) throws(Fault) -> RequestHead {
-        try start(into: &fields)
+        try writeRequestLine(into: &fields)
         if !cookies.isEmpty { try append("cookie", value: cookies.joined(separator: "; "), kind: .cookie, to: &fields) }
         let bytes = bytes
         do throws(RequestFault) {
-            try framing.settle(bytes.readableBytesUInt8Span, into: &summary)
+            try framing.finish(bytes.readableBytesUInt8Span, into: &summary)
         } catch {
             throw .refused(error)
         }

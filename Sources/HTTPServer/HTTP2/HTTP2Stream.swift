@@ -8,9 +8,11 @@ internal import NIOCore
 internal import NIOHPACK
 internal import NIOHTTP2
 
-/// A request of an HTTP/2 connection and its response, which may be produced in a task.
+/// A request of an HTTP/2 connection and its response.
 ///
-/// It is in its connection's table until NIOHTTP2 has closed the stream.
+/// A task may produce the response.
+///
+/// The connection keeps it in a table until NIOHTTP2 has closed the stream.
 final class HTTP2Stream: ResponseSink {
     let id: HTTP2StreamID
     /// True if the whole request has arrived.
@@ -20,24 +22,26 @@ final class HTTP2Stream: ResponseSink {
     /// True if a part of the response has been written.
     private(set) var hasResponseBegun = false
     /// The number of bytes of the body that the task has not read yet.
-    private(set) var heldCount = 0
-    /// The number of bytes by which the stream's window was not enlarged yet.
+    private(set) var unreadCount = 0
+    /// The number of received bytes for which the stream's window has not been enlarged yet.
     var uncreditedCount = 0
 
-    // A reference cycle, until the stream is closed.
+    // This is a reference cycle until the stream is closed.
     private let handler: HTTP2Handler
     private let isHead: Bool
-    /// The length of the body as announced by the client; nil if it was not.
-    private let announced: Int?
+    /// The body length that the client has announced; nil if it has announced no length.
+    private let announcedLength: Int?
     private var pace: BodyPace
     private var source: BodyStream.Source?
-    /// The reference of the stream to this request; removed at the end.
+    /// The reference from the body's stream to this request.
+    ///
+    /// It is removed at the end.
     private var streamOwner: NIOLoopBoundBox<HTTP2Stream?>?
     private var task: Task<Void, Never>?
-    /// The number of bytes of the response that are missing; nil if its length is not known.
+    /// The number of bytes of the response that have not been written yet; nil if its length is not known.
     private var remaining: Int?
     private var hasContent = true
-    /// The number of writes that wait for the client.
+    /// The number of writes that have not been sent yet.
     private var unsentCount = 0
     private var unsentSince: UInt64 = 0
 
@@ -47,7 +51,7 @@ final class HTTP2Stream: ResponseSink {
         isHead = request?.method == .head
         hasRequestEnded = endsStream
         pace = BodyPace(at: handler.loop.now)
-        if case .length(let length)? = request?.body { announced = length } else { announced = nil }
+        if case .length(let length)? = request?.body { announcedLength = length } else { announcedLength = nil }
     }
 
     // MARK: - The request
@@ -60,7 +64,7 @@ final class HTTP2Stream: ResponseSink {
             request = Request(head: head.request, body: RequestBody(buffer: ByteBuffer()))
         } else {
             let owner = NIOLoopBoundBox<HTTP2Stream?>(nil, eventLoop: eventLoop)
-            let (stream, source) = BodyStream.make(on: eventLoop) { owner.value?.bodyWanted() }
+            let (stream, source) = BodyStream.make(on: eventLoop) { owner.value?.requestMoreBody() }
             self.source = source
             owner.value = self
             streamOwner = owner
@@ -70,28 +74,30 @@ final class HTTP2Stream: ResponseSink {
         task = Task { await sender.send(await produce(request)) }
     }
 
-    /// The reason why a piece of the body is rejected.
+    /// The reason why a piece of a body is rejected.
     enum BodyFault {
-        /// The body is longer or shorter than announced.
+        /// The body is longer or shorter than the client has announced.
         case mismatch
-        /// The body is longer than allowed.
+        /// The body is longer than the limit.
         case tooLong
     }
 
     /// Passes a piece of the body to the task.
     ///
-    /// - Returns: The reason if it is rejected.
+    /// - Returns: The reason if the piece is rejected; nil if it is accepted.
     func receive(_ data: ByteBuffer, isLast: Bool) -> BodyFault? {
         if hasResponseEnded {
-            // The task does not read it any more.
+            // The response is complete, so the task no longer reads the body.
             hasRequestEnded = hasRequestEnded || isLast
             return nil
         }
-        pace.noteReceived(data.readableBytes)
+        pace.recordReceived(data.readableBytes)
         let receivedCount = pace.receivedCount
-        if let announced, receivedCount > announced || isLast && receivedCount < announced { return .mismatch }
+        if let announcedLength, receivedCount > announcedLength || isLast && receivedCount < announcedLength {
+            return .mismatch
+        }
         guard receivedCount <= handler.loop.limits.body else { return .tooLong }
-        if let source, data.readableBytes > 0, !source.yield(data) { heldCount += data.readableBytes }
+        if let source, data.readableBytes > 0, !source.yield(data) { unreadCount += data.readableBytes }
         if isLast { finishRequest() }
         return nil
     }
@@ -104,8 +110,8 @@ final class HTTP2Stream: ResponseSink {
         source?.finish()
     }
 
-    private func bodyWanted() {
-        heldCount = 0
+    private func requestMoreBody() {
+        unreadCount = 0
         handler.creditWindows(self)
     }
 
@@ -114,20 +120,20 @@ final class HTTP2Stream: ResponseSink {
         streamOwner?.value = nil
         source?.finish(CancellationError())
         if !hasResponseEnded { task?.cancel() }
-        heldCount = 0
+        unreadCount = 0
     }
 
     // MARK: - Time
 
-    /// Returns whether the client has read nothing of the response for too long.
+    /// Returns whether the client has read no part of the response for longer than the limit.
     func isStalled(at now: UInt64) -> Bool {
         unsentCount > 0 && now &- unsentSince > handler.loop.times.write
     }
 
-    /// Excludes a time in which the client could not send.
+    /// Excludes a period in which the client could not send.
     func exclude(_ nanoseconds: UInt64) { pace.exclude(nanoseconds) }
 
-    /// Returns whether the body arrives more slowly than the limits allow.
+    /// Returns whether the body arrives too slowly.
     func isTooSlow(at now: UInt64) -> Bool {
         !hasRequestEnded && !hasResponseEnded && pace.isTooSlow(at: now, times: handler.loop.times)
     }
@@ -151,7 +157,7 @@ final class HTTP2Stream: ResponseSink {
         if let head = part.head { begin(head, with: part) }
         if let remaining, hasContent {
             self.remaining = remaining - part.bytes.readableBytes
-            // The body is longer or shorter than announced: the client must not take it for a complete response.
+            // The body is longer or shorter than announced. The client must not take the response for complete.
             guard remaining >= part.bytes.readableBytes, !part.isLast || remaining == part.bytes.readableBytes else {
                 promise?.fail(ChannelError.ioOnClosedChannel)
                 return fail()
@@ -170,7 +176,9 @@ final class HTTP2Stream: ResponseSink {
         if handler.isOpen(self) { handler.reset(self, code: .internalError) }
     }
 
-    /// Sends 100 (Continue), for which the client waits before it sends the body.
+    /// Sends 100 (Continue).
+    ///
+    /// The client waits for it before it sends the body.
     func writeContinue() {
         var fields = HPACKHeaders()
         fields.add(name: ":status", value: "100")
@@ -204,7 +212,7 @@ final class HTTP2Stream: ResponseSink {
         unsentSince = handler.loop.now
         var promise = promise
         if isLast {
-            // NIOHTTP2 closes the stream as soon as both sides have ended it.
+            // The count need not be reduced after the last part, because NIOHTTP2 then closes the stream.
             promise = lastPromise(promise)
         } else {
             let sent = promise ?? handler.loop.eventLoop.makePromise()
@@ -215,8 +223,9 @@ final class HTTP2Stream: ResponseSink {
         handler.write(.data(.init(data: .byteBuffer(bytes), endStream: isLast)), to: id, promise: promise)
     }
 
-    /// Resets the stream once the response is sent, if the request is incomplete: its rest is not needed (RFC 9113
-    /// section 8.1).
+    /// Makes a promise that resets the stream after the response is sent, if the request is incomplete.
+    ///
+    /// The rest of the request is not needed (RFC 9113 section 8.1).
     private func lastPromise(_ promise: EventLoopPromise<Void>?) -> EventLoopPromise<Void>? {
         guard !hasRequestEnded else { return promise }
         let sent = promise ?? handler.loop.eventLoop.makePromise()

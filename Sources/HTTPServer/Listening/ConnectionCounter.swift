@@ -5,7 +5,7 @@ internal import HTTPLimits
 internal import NIOCore
 internal import Synchronization
 
-/// Counts the connections of all event loops, in total and by address.
+/// Counts the connections of all event loops, in total and for each client address.
 final class ConnectionCounter: Sendable {
     private struct State {
         var total = 0
@@ -41,7 +41,7 @@ final class ConnectionCounter: Sendable {
     }
 
     /// Removes a connection from the count.
-    func leave(_ address: AddressKey) {
+    func release(_ address: AddressKey) {
         let waiter: CheckedContinuation<Void, Never>? = state.withLock { state in
             state.total -= 1
             let count = state.byAddress[address, default: 1] - 1
@@ -53,17 +53,17 @@ final class ConnectionCounter: Sendable {
         waiter?.resume()
     }
 
-    /// Waits until no connection is left.
+    /// Waits until all connections have ended.
     ///
-    /// To be called once.
-    func waitForNone() async {
+    /// It must be called only once.
+    func waitUntilEmpty() async {
         await withCheckedContinuation { continuation in
-            let isNone = state.withLock { state in
+            let isEmpty = state.withLock { state in
                 guard state.total > 0 else { return true }
                 state.waiter = continuation
                 return false
             }
-            if isNone { continuation.resume() }
+            if isEmpty { continuation.resume() }
         }
     }
 }
@@ -73,18 +73,19 @@ struct AddressKey: Hashable, Sendable {
     private let high: UInt64
     private let low: UInt64
 
-    /// Takes all of an IPv4 address, and the first 64 bits of an IPv6 address: one home or machine has a whole network
-    /// of that size.
+    /// Uses a whole IPv4 address, or the first 64 bits of an IPv6 address.
+    ///
+    /// A single home or machine usually has an IPv6 network of 64 bits.
     init(_ address: SocketAddress?) {
         let words = unsafe address?.withSockAddr { pointer, count in
             let bytes = unsafe UnsafeRawBufferPointer(start: pointer, count: count)
             func word(_ offset: Int) -> UInt64 {
                 UInt64(bigEndian: unsafe bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
             }
-            // sockaddr_in has its address at 4, sockaddr_in6 at 8.
+            // The address is at offset 4 in sockaddr_in, and at offset 8 in sockaddr_in6.
             return switch address?.protocol {
             case .inet: (UInt64(0), word(4) >> 32)
-            // ::ffff:a.b.c.d is an IPv4 address, which is in the last 32 bits.
+            // ::ffff:a.b.c.d is an IPv4 address in the last 32 bits.
             case .inet6 where word(8) == 0 && word(16) >> 32 == 0xFFFF: (0, word(16) & 0xFFFF_FFFF)
             case .inet6: (word(8), 0)
             default: (0, 0)

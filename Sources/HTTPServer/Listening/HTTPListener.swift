@@ -9,7 +9,7 @@ public import NIOPosix
 /// Serves HTTP over TLS on any number of addresses.
 public final class HTTPListener: Sendable {
     private let group: MultiThreadedEventLoopGroup
-    private let loops: [ObjectIdentifier: (NIOLoopBound<ConnectionLoop>, any EventLoop)]
+    private let loops: [ObjectIdentifier: (NIOLoopBound<EventLoopState>, any EventLoop)]
     private let counter: ConnectionCounter
     private let makeTLS: @Sendable () throws -> OpenSSLServerHandler
     private let onError: @Sendable (any Error, Connection) -> Void
@@ -17,13 +17,13 @@ public final class HTTPListener: Sendable {
     /// Creates a server that does not listen yet.
     ///
     /// - Parameters:
-    ///   - group: The event loops of the connections; the caller shuts them down after the server.
+    ///   - group: The event loops of the connections. The caller shuts them down after the server has ended.
     ///   - limits: The limits for clients.
     ///   - responder: The responder for all requests.
     ///   - clock: Returns the seconds since 1970-01-01 00:00 UTC, for the Date field.
     ///   - makeTLS: Makes the TLS handler of a new connection.
-    ///   - onError: Called with errors of connections.
-    /// - Throws: An error of SwiftNIO if an event loop is shut down already.
+    ///   - onError: Called with each error of a connection.
+    /// - Throws: An error of SwiftNIO if an event loop has been shut down.
     public init(
         group: MultiThreadedEventLoopGroup,
         limits: HTTPLimits,
@@ -36,10 +36,10 @@ public final class HTTPListener: Sendable {
         self.makeTLS = makeTLS
         self.onError = onError
         counter = ConnectionCounter(limits)
-        var loops: [ObjectIdentifier: (NIOLoopBound<ConnectionLoop>, any EventLoop)] = [:]
+        var loops: [ObjectIdentifier: (NIOLoopBound<EventLoopState>, any EventLoop)] = [:]
         for eventLoop in group.makeIterator() {
             loops[ObjectIdentifier(eventLoop)] = try await eventLoop.submit {
-                let loop = ConnectionLoop(eventLoop, limits: limits, responder: responder, clock: clock)
+                let loop = EventLoopState(eventLoop, limits: limits, responder: responder, clock: clock)
                 loop.start()
                 return (NIOLoopBound(loop, eventLoop: eventLoop), eventLoop as any EventLoop)
             }.get()
@@ -51,15 +51,15 @@ public final class HTTPListener: Sendable {
     ///
     /// - Parameters:
     ///   - host: A name or an address.
-    ///   - port: A port; with 0 the system chooses one.
-    /// - Returns: The listening channel. Closing it ends the listening and no connection.
+    ///   - port: A port; with 0 the system chooses a free port.
+    /// - Returns: The listening channel. Closing the channel stops listening. Open connections continue.
     /// - Throws: An `IOError` or another error of SwiftNIO if the address is not available.
     public func listen(host: String, port: Int) async throws -> any Channel {
         try await ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 1024)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .serverChannelOption(.maxMessagesPerRead, value: 16)
-            .serverChannelOption(Self.unsentMark, value: Self.unsentSize)
+            .serverChannelOption(Self.unsentLowWaterMark, value: Self.unsentSize)
             .childChannelOption(.allowRemoteHalfClosure, value: true)
             .childChannelOption(.maxMessagesPerRead, value: 1)
             .childChannelInitializer { channel in
@@ -68,10 +68,9 @@ public final class HTTPListener: Sendable {
             .bind(host: host, port: port).get()
     }
 
-    // TCP_NOTSENT_LOWAT of tcp(7), which accepted sockets inherit from the listening one. Without it the kernel buffers
-    // megabytes for a client that reads slowly, and a client that reads nothing is noticed only when a third of them
-    // are sent.
-    private static let unsentMark = ChannelOptions.Types.SocketOption(
+    // TCP_NOTSENT_LOWAT of tcp(7). Accepted sockets inherit it from the listening socket. Without it the kernel buffers
+    // megabytes for a slow client, and a client that reads nothing is detected late.
+    private static let unsentLowWaterMark = ChannelOptions.Types.SocketOption(
         level: .tcp,
         name: NIOBSDSocket.Option(rawValue: 25)
     )
@@ -85,41 +84,44 @@ public final class HTTPListener: Sendable {
         switch counter.admit(address) {
         case .admitted: break
         case .full: throw ConnectionRefused.tooMany
-        case .fullForAddress: throw ConnectionRefused.tooManyOfAddress
+        case .fullForAddress: throw ConnectionRefused.tooManyFromAddress
         }
         do {
-            let handler = HTTP1Handler(loop.value, onError: onError) { [counter] in counter.leave(address) }
+            let handler = HTTP1Handler(loop.value, onError: onError) { [counter] in counter.release(address) }
             try channel.pipeline.syncOperations.addHandlers([try makeTLS(), handler])
         } catch {
-            counter.leave(address)
+            counter.release(address)
             throw error
         }
     }
 
-    private func onEachLoop(_ body: @escaping @Sendable (ConnectionLoop) -> Void) {
+    private func onEachLoop(_ body: @escaping @Sendable (EventLoopState) -> Void) {
         for (loop, eventLoop) in loops.values { eventLoop.execute { body(loop.value) } }
     }
 
-    /// Replaces the responder, from the next request on.
-    public func use(_ responder: any Responder) {
+    /// Replaces the responder for all later requests.
+    public func replaceResponder(with responder: any Responder) {
         onEachLoop { $0.responder = responder }
     }
 
-    /// Ends the connections that are open now, each as soon as the requests that have begun on it are answered.
+    /// Ends the connections that are open now.
+    ///
+    /// Each connection first answers the requests that have begun.
     ///
     /// New connections are accepted.
     public func retireConnections() {
         onEachLoop { $0.retire() }
     }
 
-    /// Ends all connections as soon as the requests that have begun on them are answered, and returns when none is
-    /// left.
+    /// Ends all connections, and returns when all have ended.
     ///
-    /// If the task is cancelled, the remaining connections are ended at once.
+    /// Each connection first answers the requests that have begun.
+    ///
+    /// If the task is cancelled, the remaining connections are closed at once.
     public func drain() async {
         onEachLoop { $0.drain() }
         await withTaskCancellationHandler {
-            await counter.waitForNone()
+            await counter.waitUntilEmpty()
         } onCancel: {
             onEachLoop { $0.closeAll() }
         }
@@ -132,5 +134,5 @@ public enum ConnectionRefused: Error, Sendable, Hashable {
     /// The limit for connections is reached.
     case tooMany
     /// The limit for connections of one address is reached.
-    case tooManyOfAddress
+    case tooManyFromAddress
 }

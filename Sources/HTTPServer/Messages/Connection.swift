@@ -3,23 +3,24 @@
 
 public import OpenSSLKit
 
-/// A client's connection, as responders see it.
+/// The properties of a client's connection that responders need.
 public struct Connection: Sendable {
-    /// The client's address as text; nil if it has none.
+    /// The client's address as text; nil if the channel has no address.
     public let peer: String?
-    /// The server name that the client sent in its TLS handshake, in lower case (RFC 6066 section 3); nil if it sent
-    /// none.
+    /// The server name that the client sent in its TLS handshake, in lower case (RFC 6066 section 3); nil if the client
+    /// sent no name.
     public let serverName: String?
 
-    /// The client's certificate, followed by those it was verified with; empty if the client sent none.
+    /// The chain of the client's certificate, from the certificate to the authority; empty if the client sent no
+    /// certificate.
     public let clientChain: [Certificate]
 
-    /// A connection.
+    /// Makes a connection.
     ///
     /// - Parameters:
     ///   - peer: The client's address.
     ///   - serverName: The server name that the client sent in its TLS handshake.
-    ///   - clientChain: The client's certificate, followed by those it was verified with.
+    ///   - clientChain: The chain of the client's certificate, from the certificate to the authority.
     public init(peer: String?, serverName: String? = nil, clientChain: [Certificate] = []) {
         self.peer = peer
         self.serverName = serverName

@@ -4,7 +4,7 @@
 internal import Bytes
 
 extension RequestHead {
-    /// The kinds of fields that are read without making strings of them.
+    /// The kinds of fields that the server reads without making strings.
     public enum FieldKind: UInt8, Sendable, Hashable {
         /// Accept, RFC 9110 section 12.5.1.
         case accept
@@ -22,10 +22,10 @@ extension RequestHead {
         case host
         /// Transfer-Encoding, RFC 9112 section 6.1.
         case transferEncoding
-        /// Any other.
+        /// Any other field.
         case other
 
-        /// The kind of a field by its name, in upper or lower case.
+        /// Finds the kind of a field by its name, in upper or lower case.
         init(_ name: Span<UInt8>) {
             switch name.count {
             case 4 where name.equalsIgnoringCase("host"): self = .host

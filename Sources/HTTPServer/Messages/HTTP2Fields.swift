@@ -4,9 +4,11 @@
 internal import HTTPTypes
 internal import NIOHPACK
 
-/// The fields of responses in the form of HTTP/2 (RFC 9113 section 8.3.2).
+/// Converts the fields of responses to the form of HTTP/2 (RFC 9113 section 8.3.2).
 enum HTTP2Fields {
-    /// Returns `:status` and the fields, with names in lower case and without those that only HTTP/1 has.
+    /// Returns `:status` and the fields, with names in lower case.
+    ///
+    /// Fields that only HTTP/1 has are left out.
     static func fields(of response: HTTPResponse) -> HPACKHeaders {
         var fields = HPACKHeaders()
         fields.reserveCapacity(response.headerFields.count + 2)
@@ -14,9 +16,9 @@ enum HTTP2Fields {
         for field in response.headerFields {
             let name = field.name.canonicalName
             guard !isConnectionSpecific(name) else { continue }
-            // RFC 9110 section 8.6: no length where there is never a body.
+            // RFC 9110 section 8.6: a response of status 204 has no body and no Content-Length.
             if response.status.code == 204, name == "content-length" { continue }
-            // Secrets are kept out of the table that both sides share (RFC 7541 section 7.1.3).
+            // Secrets are kept out of the compression table (RFC 7541 section 7.1.3).
             fields.add(name: name, value: field.value, indexing: name == "set-cookie" ? .neverIndexed : .indexable)
         }
         return fields

@@ -10,7 +10,7 @@ enum HTTPDate {
 
     /// Returns the field with its line end.
     ///
-    /// - Parameter text: The value, as of ``text(_:)``.
+    /// - Parameter text: The value, from ``text(_:)``.
     /// - Returns: For example `Date: Sun, 06 Nov 1994 08:49:37 GMT`.
     static func field(_ text: String) -> ByteBuffer { ByteBuffer(string: "Date: \(text)\r\n") }
 
@@ -26,11 +26,11 @@ enum HTTPDate {
         return "\(days[day % 7]), \(padded(dayOfMonth)) \(months[month - 1]) \(year) \(clock) GMT"
     }
 
-    /// Returns the day of the Gregorian calendar.
+    /// Returns the date in the Gregorian calendar.
     ///
-    /// The years begin in March, so that a leap day is the last of its year.
+    /// Years begin in March here, so that a leap day is the last day of a year.
     private static func date(_ daysSince1970: Int) -> (year: Int, month: Int, day: Int) {
-        // From 0000-03-01, in eras of 400 years, which have 146,097 days each.
+        // Days are counted from 0000-03-01, in eras of 400 years. An era has 146,097 days.
         let days = daysSince1970 + 719_468
         let era = days / 146_097
         let dayOfEra = days % 146_097

@@ -5,7 +5,7 @@ public import HTTPTypes
 public import NIOCore
 internal import NIOHPACK
 
-/// A complete response, encoded once and sent often.
+/// A complete response that is encoded once and can be sent many times.
 public struct PreparedResponse: Sendable {
     /// The status code.
     public let status: Int
@@ -20,7 +20,8 @@ public struct PreparedResponse: Sendable {
     /// Encodes a response.
     ///
     /// - Parameters:
-    ///   - response: Status and fields; Content-Length is added here, Date and Connection when it is sent.
+    ///   - response: The status and fields. Content-Length is added here. Date and Connection are added when the response
+    ///     is sent.
     ///   - body: The body.
     public init(_ response: HTTPResponse, body: ByteBuffer) {
         var head = ByteBuffer()

@@ -9,10 +9,10 @@ public struct RequestFault: Error, Sendable, Hashable {
     public let status: Int
     /// The reason in a few words, for the client and the log.
     ///
-    /// It contains nothing of the request.
+    /// It contains no part of the request.
     public let reason: String
 
-    /// A fault.
+    /// Makes a fault.
     ///
     /// - Parameters:
     ///   - status: A status code of RFC 9110.

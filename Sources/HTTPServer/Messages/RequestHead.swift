@@ -7,9 +7,9 @@ internal import NIOCore
 
 /// The head of a request: its start line and fields, as positions in the received bytes.
 ///
-/// It is read on the event loop, and strings are made only where they are needed.
+/// It is parsed on the event loop. Strings are made only when they are requested.
 public struct RequestHead {
-    /// The method, RFC 9110 section 9; ``methodText`` has the name of any other.
+    /// A method, RFC 9110 section 9.
     public enum Method: Sendable, Hashable {
         /// GET.
         case get
@@ -19,7 +19,7 @@ public struct RequestHead {
         case post
         /// OPTIONS.
         case options
-        /// Any other.
+        /// Any other method; ``RequestHead/methodText`` has its name.
         case other
     }
 
@@ -60,7 +60,7 @@ public struct RequestHead {
         let value: Slice
     }
 
-    /// The parts of the head on which the connection and the body depend.
+    /// The request line, and the values of the fields about the connection and the body.
     struct Summary {
         var method = Method.other
         var methodText = Slice(0, 0)
@@ -79,28 +79,28 @@ public struct RequestHead {
     /// The method.
     public var method: Method { summary.method }
 
-    /// The version of HTTP of the request.
+    /// The HTTP version of the request.
     public var version: Version { summary.version }
 
-    /// The method as received: a token, so ASCII.
+    /// The method as received: a token in ASCII.
     public var methodText: String { text(summary.methodText) }
 
-    /// The target as received: visible characters of ASCII.
+    /// The target as received: visible ASCII characters.
     public var target: String { text(summary.target) }
 
-    /// The host and port of the request, in ASCII; empty in HTTP/1.0 requests without one.
+    /// The host and port of the request, in ASCII; empty for an HTTP/1.0 request without a Host field.
     public var host: String { text(summary.host) }
 
     /// Returns whether the request is for a host, on any port.
     ///
-    /// Upper and lower case and a dot at the end make no difference.
+    /// Case and a dot at the end are ignored.
     ///
     /// - Parameter name: The host's name, in lower case and without a dot at the end.
     /// - Returns: True if the Host field names it.
     public func isFor(host name: String) -> Bool {
         let host = bytes.readableBytesUInt8Span.extracting(summary.host.range)
         var end = host.count
-        // A port consists of digits; after the colons of an IPv6 address comes a bracket.
+        // A port consists of digits. An IPv6 address ends with a bracket, so its colons are not taken for a port's.
         while end > 0, ASCII.isDigit(host[end - 1]) { end -= 1 }
         if end > 0, host[end - 1] == ASCII.colon { end -= 1 } else { end = host.count }
         if end > 0, host[end - 1] == UInt8(ascii: ".") { end -= 1 }
@@ -119,8 +119,8 @@ public struct RequestHead {
         return count
     }
 
-    /// Calls a function with the value of the first field of a kind, without blanks around it; returns nil if there is
-    /// none.
+    /// Calls a function with the value of the first field of a kind, without blanks around it; returns nil if the head
+    /// has no such field.
     public func withFirst<Result>(_ kind: FieldKind, _ body: (Span<UInt8>) -> Result) -> Result? {
         for field in fields where field.kind == kind {
             return body(bytes.readableBytesUInt8Span.extracting(field.value.range))
@@ -128,7 +128,7 @@ public struct RequestHead {
         return nil
     }
 
-    /// Returns the values of all fields of a kind, in order; bytes that are not UTF-8 are repaired.
+    /// Returns the values of all fields of a kind, in order; bytes that are not UTF-8 become U+FFFD.
     public func values(of kind: FieldKind) -> [UTF8Text] {
         fields.filter { $0.kind == kind }.map { UTF8Text(text($0.value)) }
     }
@@ -140,13 +140,12 @@ public struct RequestHead {
         }
     }
 
-    /// Returns the values of all fields of a name, in order; bytes that are not UTF-8 are repaired.
+    /// Returns the values of all fields with a name, in order; bytes that are not UTF-8 become U+FFFD.
     ///
-    /// Names that differ in more than upper and lower case are different names: `X_Forwarded_For` is not
-    /// `x-forwarded-for` (CVE-2025-64484).
+    /// Only case is ignored: `X_Forwarded_For` is not `x-forwarded-for` (CVE-2025-64484).
     ///
     /// - Parameter name: The name, in lower case.
-    /// - Returns: The values; none if there is no such field.
+    /// - Returns: The values; empty if the head has no such field.
     public func values(named name: StaticString) -> [UTF8Text] {
         var values: [UTF8Text] = []
         let bytes = bytes.readableBytesUInt8Span
@@ -165,10 +164,10 @@ public struct RequestHead {
 }
 
 extension RequestHead {
-    /// The head as a type of HTTPTypes, for the async lane.
+    /// The head as a value of HTTPTypes, for the async lane.
     ///
-    /// Authorization and Cookie are left out: the responder has read them, and a string cannot be wiped. A target in
-    /// absolute form becomes a path; its authority is that of the Host field.
+    /// Authorization and Cookie are left out, because a string cannot be wiped. The responder has read them already. A
+    /// target in absolute form becomes a path, because its authority equals the Host field.
     var request: HTTPRequest {
         var fields = HTTPFields()
         fields.reserveCapacity(self.fields.count)
@@ -177,7 +176,7 @@ extension RequestHead {
             case .host, .authorization, .cookie: continue
             case .accept, .connection, .contentLength, .expect, .transferEncoding, .other: break
             }
-            // The parser accepts tokens only, so each is a name.
+            // The parser accepts only tokens as names, so this cannot fail.
             guard let name = HTTPField.Name(text(field.name)) else { continue }
             fields.append(HTTPField(name: name, value: text(field.value)))
         }

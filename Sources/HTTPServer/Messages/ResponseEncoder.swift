@@ -4,7 +4,7 @@
 internal import HTTPTypes
 internal import NIOCore
 
-/// Writes the heads of HTTP/1.1 responses (RFC 9112 sections 4 and 5).
+/// Encodes the heads of HTTP/1.1 responses (RFC 9112 sections 4 and 5).
 enum ResponseEncoder {
     /// Appends the status line and the fields, each with its line end.
     static func encode(_ response: HTTPResponse, into buffer: inout ByteBuffer) {
@@ -38,11 +38,11 @@ enum ResponseEncoder {
 
     /// The Connection field of a response.
     enum ConnectionOption {
-        /// None: the connection stays open, as is the default of HTTP/1.1.
+        /// No field. The connection stays open, which is the default in HTTP/1.1.
         case implied
-        /// `keep-alive`: the connection stays open, which is not the default of HTTP/1.0.
+        /// `keep-alive`. The connection stays open, which HTTP/1.0 must state.
         case keepAlive
-        /// `close`: the connection ends with this response.
+        /// `close`. The connection ends with this response.
         case close
     }
 }

@@ -30,10 +30,10 @@ enum Authority {
         return port <= 65_535
     }
 
-    /// Checks the form of a target: a path, or a URL whose authority is that of the Host field.
+    /// Checks that a target is a path, or a URL whose authority equals the Host field.
     ///
-    /// By RFC 9112 section 3.2.2 the target's authority counts when the two differ. A proxy may do otherwise, so a
-    /// request in which they differ is rejected.
+    /// If they differ, a server must use the target's authority (RFC 9112 section 3.2.2). Some proxies use the Host
+    /// field, so the request is rejected.
     static func checkTarget(
         of summary: RequestHead.Summary,
         in bytes: Span<UInt8>,
@@ -56,8 +56,9 @@ enum Authority {
         guard authority.equalsIgnoringCase(host) else { throw .malformed("the target and Host name different hosts") }
     }
 
-    /// The characters of host names and IPv4 addresses: `unreserved` of RFC 3986 section 2.3, and no others of
-    /// `reg-name`.
+    /// Returns whether a byte is a character of a host name or an IPv4 address.
+    ///
+    /// These are the `unreserved` characters of RFC 3986 section 2.3. The other characters of `reg-name` are rejected.
     private static func isNameCharacter(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

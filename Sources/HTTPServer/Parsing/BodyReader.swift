@@ -14,7 +14,7 @@ struct BodyReader {
     private var framing: Framing
     private var pace: BodyPace
 
-    /// A reader; nil if there is no body.
+    /// Makes a reader; nil if the request has no body.
     init?(_ body: RequestHead.Body, at now: UInt64) {
         switch body {
         case .none, .length(0): return nil
@@ -32,7 +32,9 @@ struct BodyReader {
         }
     }
 
-    /// Moves the bytes of the body from `input` to `output`, and none that follow it.
+    /// Moves the bytes of the body from `input` to `output`.
+    ///
+    /// Bytes after the body stay in `input`.
     mutating func read(
         _ input: inout ByteBuffer,
         into output: inout ByteBuffer,
@@ -48,12 +50,12 @@ struct BodyReader {
             try decoder.decode(&input, into: &output, limit: limits.body - pace.receivedCount)
             framing = .chunked(decoder)
         }
-        pace.noteReceived(output.readableBytes - before)
+        pace.recordReceived(output.readableBytes - before)
     }
 
-    /// Excludes a time in which the body was not read, as that is not the client's fault.
+    /// Excludes a period in which the server did not read the body.
     mutating func exclude(_ nanoseconds: UInt64) { pace.exclude(nanoseconds) }
 
-    /// Returns whether the body arrives more slowly than the limits allow.
-    func isTooSlow(at now: UInt64, times: DeadlineTimes) -> Bool { pace.isTooSlow(at: now, times: times) }
+    /// Returns whether the body arrives too slowly.
+    func isTooSlow(at now: UInt64, times: TimeLimits) -> Bool { pace.isTooSlow(at: now, times: times) }
 }

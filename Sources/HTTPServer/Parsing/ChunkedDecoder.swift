@@ -25,7 +25,7 @@ struct ChunkedDecoder {
 
     private var state = State.size(digits: 0)
     private var remaining = 0
-    // The number of bytes besides data: extensions and trailers are dropped, and must not be endless.
+    // The number of bytes that are not data. It is limited because extensions and trailers have no length limit.
     private var overhead = 0
     private static let maximumOverhead = 16_384
 
@@ -34,12 +34,12 @@ struct ChunkedDecoder {
         if case .done = state { true } else { false }
     }
 
-    /// Takes the bytes of the body from `input` and appends its data to `output`.
+    /// Removes the bytes of the body from `input` and appends the decoded data to `output`.
     ///
     /// - Parameters:
-    ///   - input: The received bytes; nothing after the end of the body is taken.
+    ///   - input: The received bytes. Bytes after the end of the body stay.
     ///   - output: The buffer for data.
-    ///   - limit: The number of bytes of data that this call may append.
+    ///   - limit: The maximum number of bytes of data that this call may append.
     /// - Throws: 400 for a malformed chunk, 413 for a body that is too long.
     mutating func decode(
         _ input: inout ByteBuffer,
@@ -57,7 +57,9 @@ struct ChunkedDecoder {
                 if remaining == 0 { state = .dataEnd }
             } else if let byte = input.readInteger(as: UInt8.self) {
                 overhead += 1
-                guard overhead <= Self.maximumOverhead else { throw .malformed("too much between the chunks") }
+                guard overhead <= Self.maximumOverhead else {
+                    throw .malformed("the chunk extensions and trailers are too long")
+                }
                 try take(byte)
             }
         }
@@ -67,8 +69,8 @@ struct ChunkedDecoder {
         switch state {
         case .size(let digits):
             if let value = Hexadecimal.value(of: byte) {
-                // 8 digits are more than any limit, and do not overflow.
-                guard digits < 8 else { throw .malformed("a chunk's size is too long") }
+                // 8 digits exceed any limit for bodies and cannot overflow an Int.
+                guard digits < 8 else { throw .malformed("a chunk size has too many digits") }
                 remaining = remaining << 4 | Int(value)
                 state = .size(digits: digits + 1)
             } else {
@@ -76,14 +78,14 @@ struct ChunkedDecoder {
                 switch byte {
                 case ASCII.semicolon: state = .sizeExtension
                 case ASCII.carriageReturn: state = .sizeEnd
-                default: throw .malformed("a chunk's size is not hexadecimal")
+                default: throw .malformed("a chunk size is not hexadecimal")
                 }
             }
         case .sizeExtension:
             if byte == ASCII.carriageReturn {
                 state = .sizeEnd
             } else if !ASCII.isFieldContent(byte) {
-                throw .malformed("a chunk extension holds a control character")
+                throw .malformed("a chunk extension contains a control character")
             }
         case .sizeEnd:
             try expectLineFeed(byte)
@@ -93,7 +95,7 @@ struct ChunkedDecoder {
             state = .dataLineFeed
         case .dataLineFeed:
             try expectLineFeed(byte)
-            // Each chunk needs a few bytes; only those beyond them count.
+            // The minimum overhead of a chunk is not counted.
             overhead = max(0, overhead - 6)
             state = .size(digits: 0)
         case .trailerStart where byte == ASCII.carriageReturn: state = .end
@@ -105,7 +107,7 @@ struct ChunkedDecoder {
             if byte == ASCII.carriageReturn {
                 state = .trailerEnd
             } else {
-                guard ASCII.isFieldContent(byte) else { throw .malformed("a trailer holds a control character") }
+                guard ASCII.isFieldContent(byte) else { throw .malformed("a trailer contains a control character") }
             }
         case .trailerEnd:
             try expectLineFeed(byte)

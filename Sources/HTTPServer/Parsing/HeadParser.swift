@@ -4,21 +4,22 @@
 internal import Bytes
 internal import HTTPLimits
 
-/// Reads the complete head of an HTTP/1 request.
+/// Parses the complete head of an HTTP/1 request.
 ///
-/// It accepts the forms that RFC 9112 allows, and rejects those that the RFC only tolerates. If a proxy and this
-/// server read a request differently, a client may bypass the checks of one of them. So there are no bare line feeds,
-/// no folded lines, no blanks before a colon, one Host, and one field for the length of the body.
+/// It accepts the forms that RFC 9112 lets clients send. It rejects the malformed forms that the RFC lets servers
+/// tolerate. If a proxy and this server read a request differently, a client may bypass the checks of one of them.
+/// Rejected are bare line feeds, folded lines, blanks before a colon, a second Host field, and a second field for the
+/// length of the body.
 struct HeadParser {
     let limits: HTTPLimits
 
-    /// Reads a head.
+    /// Parses a head.
     ///
     /// - Parameters:
-    ///   - bytes: The head from the method to the empty line, which must be the last two line ends.
+    ///   - bytes: The head from the method to the empty line. The empty line must be the end.
     ///   - fields: A buffer for the fields; its content is replaced.
-    /// - Returns: The start line, and the fields about the connection and the body.
-    /// - Throws: 400, 414, 417, 431 or 505.
+    /// - Returns: The request line, and the values of the fields about the connection and the body.
+    /// - Throws: A fault with status 400, 414, 417, 431 or 505.
     func parse(_ bytes: Span<UInt8>, into fields: inout [RequestHead.Field]) throws(RequestFault) -> RequestHead.Summary
     {
         fields.removeAll(keepingCapacity: true)
@@ -29,12 +30,12 @@ struct HeadParser {
             let field = try field(bytes, at: &position)
             guard fields.count < limits.fieldCount else { throw .tooManyFields }
             fields.append(field)
-            try framing.note(field, in: bytes, into: &summary)
+            try framing.process(field, in: bytes, into: &summary)
         }
         guard position + 2 == bytes.count, bytes[position + 1] == ASCII.lineFeed else {
             throw .malformed("a line does not end in CR and LF")
         }
-        try framing.settle(bytes, into: &summary)
+        try framing.finish(bytes, into: &summary)
         return summary
     }
 
@@ -91,7 +92,7 @@ struct HeadParser {
         while position < bytes.count, ASCII.isFieldContent(bytes[position]) { position += 1 }
         guard position + 1 < bytes.count, bytes[position] == ASCII.carriageReturn,
             bytes[position + 1] == ASCII.lineFeed
-        else { throw .malformed("a header field holds a control character") }
+        else { throw .malformed("a header field contains a control character") }
         var valueEnd = position
         while valueEnd > valueStart, ASCII.isBlank(bytes[valueEnd - 1]) { valueEnd -= 1 }
         position += 2

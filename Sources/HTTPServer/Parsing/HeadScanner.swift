@@ -4,9 +4,11 @@
 internal import Bytes
 internal import HTTPLimits
 
-/// Finds the end of a header in bytes that arrive piece by piece, and reads each byte once.
+/// Finds the end of a header whose bytes arrive in several pieces.
+///
+/// Each byte is scanned only once.
 struct HeadScanner {
-    /// True if an empty line came before this header.
+    /// True if an empty line precedes this header.
     let followsEmptyLine: Bool
     private var scanned = 0
     private var lineStart = 0
@@ -23,10 +25,10 @@ struct HeadScanner {
     ///
     /// - Parameters:
     ///   - bytes: All bytes from the beginning of the header.
-    ///   - limits: The limits for its length.
+    ///   - limits: The limits for the header's length.
     /// - Returns: The number of bytes of the header, including its empty line; nil if its end has not arrived.
-    /// - Throws: 414 or 431 as soon as a line or the header is too long. The first such place decides, independently of
-    ///   how the bytes were split.
+    /// - Throws: A fault with status 414 or 431 as soon as a line or the header is too long. The first limit that is
+    ///   exceeded decides. The division into pieces has no effect.
     mutating func end(of bytes: Span<UInt8>, limits: HTTPLimits) throws(RequestFault) -> Int? {
         let count = bytes.count
         while scanned < count {
@@ -39,19 +41,19 @@ struct HeadScanner {
             scanned += 1
             lineStart = scanned
             lineCount += 1
-            // A line feed without its carriage return ends the search too: the parser rejects it.
+            // A line feed without a carriage return also ends the header. The parser then rejects it.
             if length == 0 || length == 1 && bytes[scanned - 2] == ASCII.carriageReturn { return scanned }
         }
         try checkLine(length: count - lineStart, end: count, limits: limits)
         return nil
     }
 
-    /// Checks the length of a line without its line feed, and the length of the header up to the line's end.
+    /// Checks the length of a line without its line feed, and the length of the header up to the end of the line.
     private func checkLine(length: Int, end: Int, limits: HTTPLimits) throws(RequestFault) {
-        // One byte more than the limit may be the carriage return.
-        let most = (lineCount == 0 ? limits.requestLine : limits.fieldLine) + 1
-        guard length > most || end > limits.header else { return }
-        guard length > most, lineStart + most <= limits.header else { throw .longHeader }
+        // The carriage return is not counted.
+        let maximum = (lineCount == 0 ? limits.requestLine : limits.fieldLine) + 1
+        guard length > maximum || end > limits.header else { return }
+        guard length > maximum, lineStart + maximum <= limits.header else { throw .longHeader }
         throw lineCount == 0 ? .longRequestLine : .longField
     }
 }

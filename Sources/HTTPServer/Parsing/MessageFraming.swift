@@ -3,9 +3,9 @@
 
 internal import Bytes
 
-/// Derives from the fields of a head where the body ends and whether another request may follow.
+/// Reads the fields of a head that decide the length of the body and whether the connection stays open.
 ///
-/// Source: RFC 9112 sections 3.2, 6 and 9.3.
+/// The rules are in RFC 9112 sections 3.2, 6 and 9.3.
 struct MessageFraming {
     private var hostCount = 0
     private var hasLength = false
@@ -14,7 +14,7 @@ struct MessageFraming {
     private var keepsAlive = false
 
     /// Records a field.
-    mutating func note(
+    mutating func process(
         _ field: RequestHead.Field,
         in bytes: Span<UInt8>,
         into summary: inout RequestHead.Summary
@@ -30,11 +30,11 @@ struct MessageFraming {
             summary.body = .length(try length(bytes.extracting(field.value.range)))
         case .transferEncoding:
             guard !hasCoding, bytes.extracting(field.value.range).equalsIgnoringCase("chunked") else {
-                throw .malformed("Transfer-Encoding is not chunked alone")
+                throw .malformed("Transfer-Encoding is not \"chunked\"")
             }
             hasCoding = true
         case .connection:
-            noteConnection(bytes.extracting(field.value.range))
+            readConnectionOptions(bytes.extracting(field.value.range))
         case .expect:
             guard bytes.extracting(field.value.range).equalsIgnoringCase("100-continue") else {
                 throw RequestFault(417, "the only supported expectation is 100-continue")
@@ -45,7 +45,7 @@ struct MessageFraming {
     }
 
     /// Completes the summary after the last field.
-    mutating func settle(_ bytes: Span<UInt8>, into summary: inout RequestHead.Summary) throws(RequestFault) {
+    mutating func finish(_ bytes: Span<UInt8>, into summary: inout RequestHead.Summary) throws(RequestFault) {
         if hasCoding {
             guard !hasLength else { throw .malformed("both Content-Length and Transfer-Encoding") }
             guard summary.version == .http11 else { throw .malformed("Transfer-Encoding in HTTP/1.0") }
@@ -66,7 +66,7 @@ struct MessageFraming {
         }
     }
 
-    /// Reads digits and nothing else, and no more than fit into an Int.
+    /// Parses a Content-Length of 1 to 18 digits, so that it fits into an Int.
     private func length(_ value: Span<UInt8>) throws(RequestFault) -> Int {
         guard !value.isEmpty, value.count <= 18 else { throw .malformed("Content-Length is not a valid length") }
         var length = 0
@@ -77,7 +77,7 @@ struct MessageFraming {
         return length
     }
 
-    private mutating func noteConnection(_ value: Span<UInt8>) {
+    private mutating func readConnectionOptions(_ value: Span<UInt8>) {
         var start = 0
         while start < value.count {
             var end = start

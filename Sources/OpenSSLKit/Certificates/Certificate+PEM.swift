@@ -4,15 +4,17 @@
 internal import COpenSSL
 
 extension Certificate {
-    /// Reads all PEM certificates of a text, in its order: for a server the leaf first, then the intermediates.
+    /// Reads all PEM certificates of a text, in order.
     ///
-    /// Other PEM blocks and text between blocks are skipped, so that one file may hold key and certificates.
+    /// A server's file has the leaf first, then the intermediates.
+    ///
+    /// Other PEM blocks and text between blocks are skipped, so that one file may contain the key and the certificates.
     ///
     /// - Parameters:
     ///   - pem: The text.
     ///   - name: The name of the file, for error messages.
     /// - Returns: One certificate or more.
-    /// - Throws: ``OpenSSLError`` with code `noCertificate` or `malformedCertificate`, naming `name`.
+    /// - Throws: ``OpenSSLError`` with code `noCertificate` or `malformedCertificate`. Its context contains `name`.
     public static func chain(
         pem: Span<UInt8>,
         name: String
@@ -25,7 +27,7 @@ extension Certificate {
             while let x509 = unsafe PEM_read_bio_X509(bio, nil, nil, nil) {
                 chain.append(try unsafe Certificate(owning: x509, context: context))
             }
-            // The end of the text is reported as one more block that does not start.
+            // OpenSSL reports the end of the text as "no start line" of another block.
             let entries = ErrorQueue.drain()
             let atEnd = entries.last.map { $0.library == ERR_LIB_PEM && $0.reason == PEM_R_NO_START_LINE } ?? false
             guard atEnd else {
@@ -37,14 +39,14 @@ extension Certificate {
         }
     }
 
-    /// Reads all PEM certificates of a text, in its order.
+    /// Reads all PEM certificates of a text, in order.
     ///
-    /// - Throws: ``OpenSSLError`` with code `noCertificate` or `malformedCertificate`, naming `name`.
+    /// - Throws: ``OpenSSLError`` with code `noCertificate` or `malformedCertificate`. Its context contains `name`.
     public static func chain(pem: [UInt8], name: String) throws(OpenSSLError) -> [Certificate] {
         try chain(pem: pem.span, name: name)
     }
 
-    /// Writes the certificate as a PEM block that ends with a line feed.
+    /// Returns the certificate as a PEM block that ends with a line feed.
     ///
     /// - Throws: ``OpenSSLError`` with code `libraryFailure`.
     public func pem() throws(OpenSSLError) -> String {

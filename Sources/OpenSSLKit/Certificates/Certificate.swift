@@ -3,31 +3,35 @@
 
 internal import COpenSSL
 
-/// An X.509 certificate (RFC 5280), immutable; usable from any thread.
+/// An X.509 certificate (RFC 5280).
+///
+/// It is immutable and can be used from any thread.
 @safe
 public final class Certificate: @unchecked Sendable {
-    // Unchecked because of the pointer: OpenSSL's X509 is not changed after it is read, its caches have their own lock.
+    // Unchecked because of the pointer. The X509 is not changed after it is read, and its caches have their own lock.
     private let x509: OpaquePointer
 
-    /// The subject's distinguished name in the form of RFC 2253: "CN=localhost,O=Gatehouse".
+    /// The subject's distinguished name in the form of RFC 2253, such as "CN=localhost,O=Gatehouse".
     public let subject: String
     /// The issuer's distinguished name in the form of RFC 2253.
     public let issuer: String
-    /// The first second in which it is valid, counted from 1970-01-01 00:00 UTC.
+    /// The start of its validity, in seconds since 1970-01-01 00:00 UTC.
     public let notBefore: Int64
-    /// The last second in which it is valid, counted from 1970-01-01 00:00 UTC.
+    /// The last second of its validity, in seconds since 1970-01-01 00:00 UTC.
     public let notAfter: Int64
-    /// The DNS names of subjectAltName (RFC 5280 4.2.1.6), unchanged.
+    /// The DNS names of subjectAltName (RFC 5280 4.2.1.6), as they are written in the certificate.
     public let dnsNames: [String]
     /// The IP addresses of subjectAltName, in text form.
     public let ipAddresses: [String]
     /// The SHA-256 digest of its DER form.
     public let digest: Digest
 
-    /// The SHA-256 fingerprint: upper-case hexadecimal pairs with colons between, as `openssl x509` prints it.
+    /// The SHA-256 fingerprint in the form of `openssl x509`: upper-case hexadecimal pairs, separated by colons.
     public var fingerprint: String { digest.fingerprint }
 
-    /// Takes over one reference to an X509 from the caller; it is freed even if this throws.
+    /// Takes over one reference to an X509 from the caller.
+    ///
+    /// The reference is freed even if the initializer throws.
     init(owning x509: OpaquePointer, context: String) throws(OpenSSLError) {
         do throws(OpenSSLError) {
             let names = try unsafe SubjectAlternativeNames(of: x509, context: context)
@@ -51,7 +55,9 @@ public final class Certificate: @unchecked Sendable {
 
     deinit { unsafe X509_free(x509) }
 
-    /// Calls `body` with the X509, which it must not change or free.
+    /// Calls `body` with the X509.
+    ///
+    /// The function must not change or free the X509.
     func withX509<R>(_ body: (OpaquePointer) throws(OpenSSLError) -> R) throws(OpenSSLError) -> R {
         defer { withExtendedLifetime(self) {} }
         return try unsafe body(x509)
@@ -66,7 +72,7 @@ public final class Certificate: @unchecked Sendable {
         if now < notBefore { throw OpenSSLError(.certificateNotYetValid, context: "certificate \(subject)") }
     }
 
-    /// True if it may sign other certificates (RFC 5280 4.2.1.9).
+    /// True if the certificate may sign other certificates (RFC 5280 4.2.1.9).
     var isAuthority: Bool {
         get throws(OpenSSLError) {
             ErrorQueue.clear()
@@ -99,7 +105,9 @@ public final class Certificate: @unchecked Sendable {
 }
 
 extension Certificate: Hashable {
-    /// Two certificates are the same if their DER bytes are.
+    /// Returns whether two certificates have the same DER bytes.
+    ///
+    /// It compares their digests.
     public static func == (left: Certificate, right: Certificate) -> Bool { left.digest == right.digest }
 
     /// Hashes the digest.

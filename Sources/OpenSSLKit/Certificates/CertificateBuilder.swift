@@ -3,7 +3,7 @@
 
 internal import COpenSSL
 
-/// A certificate being filled in, up to its signature.
+/// Builds and signs a certificate.
 @safe
 struct CertificateBuilder: ~Copyable {
     private static let context = "self-signed certificate"
@@ -49,9 +49,9 @@ struct CertificateBuilder: ~Copyable {
         }
     }
 
-    /// Adds an extension written in the form of x509v3_config(5).
+    /// Adds an extension in the syntax of x509v3_config(5).
     ///
-    /// Only for constants: the form has an escape to files.
+    /// The value must be a constant, because the syntax can refer to files.
     func add(_ extensionID: Int32, value: StaticString) throws(OpenSSLError) {
         var context = unsafe X509V3_CTX()
         unsafe X509V3_set_ctx(&context, x509, x509, nil, nil, 0)
@@ -61,7 +61,9 @@ struct CertificateBuilder: ~Copyable {
         try check(unsafe X509_add_ext(x509, made, -1))
     }
 
-    /// Adds the names as values, never as text of x509v3_config(5), where a comma would start another name.
+    /// Adds the names of subjectAltName.
+    ///
+    /// The names are added as values. In the syntax of x509v3_config(5) a comma in a name would start another name.
     func addNames(dnsNames: [String], ipAddresses: [String]) throws(OpenSSLError) {
         guard let names = unsafe GENERAL_NAMES_new() else {
             throw .draining(.libraryFailure, context: Self.context)

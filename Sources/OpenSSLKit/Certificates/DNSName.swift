@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// The syntax of host names (RFC 952, RFC 1123 2.1; lengths RFC 1035 2.3.4), with `*` allowed as the first of several
-/// labels.
+/// Checks the syntax of host names (RFC 952, RFC 1123 2.1) and their lengths (RFC 1035 2.3.4).
+///
+/// The first of several labels may be `*`.
 enum DNSName {
     static func isValid(_ name: String) -> Bool {
         guard (1...253).contains(name.utf8.count) else { return false }

@@ -3,25 +3,26 @@
 
 internal import COpenSSL
 
-/// An authority's response about the status of one certificate (OCSP, RFC 6960), which a server sends to clients with
-/// the certificate (RFC 6066 8).
+/// A response of a certificate authority about the status of one certificate (OCSP, RFC 6960).
+///
+/// A server sends it to clients together with the certificate (RFC 6066 8).
 public struct OCSPResponse: Sendable, Hashable {
     /// The DER form, sent to clients unchanged.
     public let der: [UInt8]
-    /// The last second in which it is valid, counted from 1970-01-01 00:00 UTC; nil if it has no end.
+    /// The last second of its validity, in seconds since 1970-01-01 00:00 UTC; nil if it does not expire.
     ///
-    /// After it a server no longer sends the response: clients reject an outdated one.
+    /// A server does not send an expired response, because clients reject it.
     public let nextUpdate: Int64?
 
-    /// Reads a response and checks that it reports a certificate as good.
+    /// Reads a response, and checks that it reports a certificate as good.
     ///
-    /// Its signature is not checked; clients do that.
+    /// The signature is not checked here. Clients check it.
     ///
     /// - Parameters:
     ///   - der: The DER form, as `openssl ocsp -respout` writes it.
-    ///   - certificate: The certificate that it must be about, by issuer's name and serial number.
+    ///   - certificate: The certificate. The response must contain its issuer's name and its serial number.
     ///   - name: The name of the file, for error messages.
-    /// - Throws: ``OpenSSLError`` with code `malformedOCSPResponse` or `unfitOCSPResponse`, naming `name`.
+    /// - Throws: ``OpenSSLError`` with code `malformedOCSPResponse` or `rejectedOCSPResponse`. Its context contains `name`.
     public init(der: [UInt8], for certificate: Certificate, name: String) throws(OpenSSLError) {
         let context = "OCSP response file \(name)"
         ErrorQueue.clear()
@@ -39,7 +40,7 @@ public struct OCSPResponse: Sendable, Hashable {
         let status = unsafe OCSP_response_status(response)
         guard status == OCSP_RESPONSE_STATUS_SUCCESSFUL else {
             let reason = unsafe OCSP_response_status_str(Int(status)).map { unsafe String(cString: $0) } ?? "\(status)"
-            throw OpenSSLError(.unfitOCSPResponse, context: "\(context) with status \(reason)")
+            throw OpenSSLError(.rejectedOCSPResponse, context: "\(context) with status \(reason)")
         }
         guard let basic = unsafe OCSP_response_get1_basic(response) else {
             throw .draining(.malformedOCSPResponse, context: context)
@@ -52,7 +53,7 @@ public struct OCSPResponse: Sendable, Hashable {
             let status = unsafe OCSP_single_get0_status(single, nil, nil, nil, &next)
             guard status == V_OCSP_CERTSTATUS_GOOD else {
                 let reason = unsafe String(cString: OCSP_cert_status_str(Int(status)))
-                throw OpenSSLError(.unfitOCSPResponse, context: "\(context) with status \(reason)")
+                throw OpenSSLError(.rejectedOCSPResponse, context: "\(context) with status \(reason)")
             }
             if let next = unsafe next {
                 nextUpdate = try unsafe Certificate.seconds(of: next, context: context)
@@ -63,7 +64,7 @@ public struct OCSPResponse: Sendable, Hashable {
             return
         }
         let text = "\(context), which is not about certificate \(certificate.subject)"
-        throw OpenSSLError(.unfitOCSPResponse, context: text)
+        throw OpenSSLError(.rejectedOCSPResponse, context: text)
     }
 
     private static func isAbout(_ single: OpaquePointer?, of certificate: Certificate) throws(OpenSSLError) -> Bool {

@@ -3,12 +3,14 @@
 
 internal import COpenSSL
 
-/// A private key in memory of OpenSSL, wiped when the last reference is released; usable from any thread.
+/// A private key in memory of OpenSSL.
 ///
-/// It has no description, so the key cannot get into a log.
+/// The memory is wiped when the last reference is released.
+///
+/// It can be used from any thread. It has no description, so the key cannot get into a log.
 @safe
 public final class PrivateKey: @unchecked Sendable {
-    // Unchecked because of the pointer: an EVP_PKEY is not changed after it is made, its reference count is atomic.
+    // Unchecked because of the pointer. The EVP_PKEY is not changed after it is made, and its reference count is atomic.
     private let key: OpaquePointer
 
     private init(owning key: OpaquePointer) {
@@ -28,12 +30,14 @@ public final class PrivateKey: @unchecked Sendable {
         return unsafe PrivateKey(owning: key)
     }
 
-    /// Reads the first private key of a PEM text; other blocks are skipped.
+    /// Reads the first private key of a PEM text.
     ///
-    /// The caller wipes the text.
+    /// Other blocks are skipped.
+    ///
+    /// The caller must wipe the text.
     ///
     /// - Parameters:
-    ///   - pem: The text: PKCS#8 (RFC 5958) or one of the older forms of RSA and EC keys.
+    ///   - pem: The text, in the form of PKCS#8 (RFC 5958) or in one of the older forms for RSA and EC keys.
     ///   - name: The name of the file, for error messages.
     /// - Throws: ``OpenSSLError`` with code `noPrivateKey`, `malformedPrivateKey` or `encryptedPrivateKey`.
     public init(pem: Span<UInt8>, name: String) throws(OpenSSLError) {
@@ -42,7 +46,7 @@ public final class PrivateKey: @unchecked Sendable {
         ErrorQueue.clear()
         unsafe key = try unsafe withReadBIO(over: pem, context: context) { bio throws(OpenSSLError) in
             var needsPassPhrase = false
-            // Without a callback OpenSSL prompts for a pass phrase at the terminal.
+            // Without this callback OpenSSL would prompt for a pass phrase at the terminal.
             let key = unsafe withUnsafeMutablePointer(to: &needsPassPhrase) { needsPassPhrase in
                 unsafe PEM_read_bio_PrivateKey(
                     bio,
@@ -70,16 +74,20 @@ public final class PrivateKey: @unchecked Sendable {
         }
     }
 
-    /// Reads the first private key of a PEM text; other blocks are skipped.
+    /// Reads the first private key of a PEM text.
     ///
-    /// The caller wipes the text.
+    /// Other blocks are skipped.
+    ///
+    /// The caller must wipe the text.
     ///
     /// - Throws: ``OpenSSLError`` with code `noPrivateKey`, `malformedPrivateKey` or `encryptedPrivateKey`.
     public convenience init(pem: [UInt8], name: String) throws(OpenSSLError) {
         try self.init(pem: pem.span, name: name)
     }
 
-    /// Calls `body` with the key as a PEM block in PKCS#8 form, not encrypted; the bytes are wiped when `body` returns.
+    /// Calls `body` with the key as an unencrypted PEM block in PKCS#8 form.
+    ///
+    /// The block is wiped when `body` returns.
     ///
     /// - Throws: ``OpenSSLError`` with code `libraryFailure`, or the error of `body`.
     public func withPEM<R>(_ body: (Span<UInt8>) throws(OpenSSLError) -> R) throws(OpenSSLError) -> R {
@@ -91,7 +99,7 @@ public final class PrivateKey: @unchecked Sendable {
         return try bio.withBytes(body)
     }
 
-    /// Returns whether this is the key of a certificate.
+    /// Returns whether the key belongs to a certificate.
     public func belongs(to certificate: Certificate) throws(OpenSSLError) -> Bool {
         ErrorQueue.clear()
         defer { ErrorQueue.clear() }
@@ -100,7 +108,9 @@ public final class PrivateKey: @unchecked Sendable {
         }
     }
 
-    /// Calls `body` with the EVP_PKEY, which it must not change or free.
+    /// Calls `body` with the EVP_PKEY.
+    ///
+    /// The function must not change or free the EVP_PKEY.
     func withKey<R>(_ body: (OpaquePointer) throws(OpenSSLError) -> R) throws(OpenSSLError) -> R {
         defer { withExtendedLifetime(self) {} }
         return try unsafe body(key)

@@ -3,17 +3,19 @@
 
 internal import COpenSSL
 
-/// A list of revoked certificates (CRL, RFC 5280 5), immutable; usable from any thread.
+/// A list of revoked certificates (CRL, RFC 5280 5).
+///
+/// It is immutable and can be used from any thread.
 @safe
 public final class RevocationList: @unchecked Sendable {
-    // Unchecked because of the pointer: OpenSSL's X509_CRL is not changed after it is read.
+    // Unchecked because of the pointer. The X509_CRL is not changed after it is read.
     private let crl: OpaquePointer
 
     /// The issuer's distinguished name in the form of RFC 2253.
     public let issuer: String
-    /// The last second in which it is valid, counted from 1970-01-01 00:00 UTC; nil if it has no end.
+    /// The last second of its validity, in seconds since 1970-01-01 00:00 UTC; nil if it does not expire.
     ///
-    /// After it, certificates of this issuer are rejected, as their status is unknown.
+    /// If the list has expired, certificates of this issuer are rejected, because their status is unknown.
     public let nextUpdate: Int64?
 
     private init(owning crl: OpaquePointer, context: String) throws(OpenSSLError) {
@@ -33,13 +35,15 @@ public final class RevocationList: @unchecked Sendable {
 
     deinit { unsafe X509_CRL_free(crl) }
 
-    /// Reads all PEM revocation lists of a text, in its order; other PEM blocks are skipped.
+    /// Reads all PEM revocation lists of a text, in order.
+    ///
+    /// Other PEM blocks are skipped.
     ///
     /// - Parameters:
     ///   - pem: The text.
     ///   - name: The name of the file, for error messages.
     /// - Returns: One list or more.
-    /// - Throws: ``OpenSSLError`` with code `noRevocationList` or `malformedRevocationList`, naming `name`.
+    /// - Throws: ``OpenSSLError`` with code `noRevocationList` or `malformedRevocationList`. Its context contains `name`.
     public static func lists(pem: [UInt8], name: String) throws(OpenSSLError) -> [RevocationList] {
         let context = "revocation list file \(name)"
         guard !pem.isEmpty else { throw OpenSSLError(.noRevocationList, context: context) }
@@ -49,7 +53,7 @@ public final class RevocationList: @unchecked Sendable {
             while let crl = unsafe PEM_read_bio_X509_CRL(bio, nil, nil, nil) {
                 lists.append(try unsafe RevocationList(owning: crl, context: context))
             }
-            // The end of the text is reported as one more block that does not start.
+            // OpenSSL reports the end of the text as "no start line" of another block.
             let entries = ErrorQueue.drain()
             let atEnd = entries.last.map { $0.library == ERR_LIB_PEM && $0.reason == PEM_R_NO_START_LINE } ?? false
             guard atEnd else {
@@ -61,7 +65,9 @@ public final class RevocationList: @unchecked Sendable {
         }
     }
 
-    /// Calls `body` with the X509_CRL, which it must not change or free.
+    /// Calls `body` with the X509_CRL.
+    ///
+    /// The function must not change or free the X509_CRL.
     func withCRL<R>(_ body: (OpaquePointer) throws(OpenSSLError) -> R) throws(OpenSSLError) -> R {
         defer { withExtendedLifetime(self) {} }
         return try unsafe body(crl)

@@ -3,21 +3,22 @@
 
 internal import COpenSSL
 
-/// Makes self-signed certificates, for servers in development that have no other certificate.
+/// Makes self-signed certificates for servers in development.
 public enum SelfSignedCertificate {
     /// Makes a P-256 key and a version 3 certificate for it.
     ///
-    /// Serial number of 128 random bits; subjectAltName; basicConstraints CA:FALSE, critical; keyUsage
-    /// digitalSignature; extendedKeyUsage serverAuth; subjectKeyIdentifier. Valid from five minutes before `now`, for
-    /// clients whose clock is slow. A client trusts it if it is in the client's CA file.
+    /// The serial number has 128 random bits. The extensions are subjectAltName, basicConstraints (critical, CA:FALSE),
+    /// keyUsage (critical, digitalSignature), extendedKeyUsage (serverAuth) and subjectKeyIdentifier. The validity
+    /// begins five minutes before `now`, for clients whose clock is slow. A client trusts the certificate if it is in
+    /// the client's CA file.
     ///
     /// - Parameters:
-    ///   - dnsNames: Host names (RFC 1123), `*.` in front allowed.
+    ///   - dnsNames: Host names (RFC 1123). A name may begin with `*.`.
     ///   - ipAddresses: IPv4 and IPv6 addresses in text form.
-    ///   - days: Days of validity, 1 to 825.
+    ///   - days: The number of days of validity, 1 to 825.
     ///   - now: Seconds since 1970-01-01 00:00 UTC.
     /// - Returns: The certificate and its key.
-    /// - Throws: ``OpenSSLError``: `invalidName`, `invalidConfiguration` or `libraryFailure`.
+    /// - Throws: ``OpenSSLError`` with code `invalidName`, `invalidConfiguration` or `libraryFailure`.
     public static func make(
         dnsNames: [String],
         ipAddresses: [String],
@@ -27,7 +28,7 @@ public enum SelfSignedCertificate {
         guard let commonName = dnsNames.first ?? ipAddresses.first else {
             throw OpenSSLError(.invalidConfiguration, context: "self-signed certificate without a name")
         }
-        // 825 days is the longest validity of a server certificate that Apple's clients accept.
+        // Apple's clients accept server certificates with a validity of at most 825 days.
         guard (1...825).contains(days) else {
             throw OpenSSLError(.invalidConfiguration, context: "self-signed certificate for \(days) days")
         }

@@ -8,11 +8,13 @@ struct SubjectAlternativeNames {
     private(set) var dnsNames: [String] = []
     private(set) var ipAddresses: [String] = []
 
-    /// Reads them; a certificate without the extension has none.
+    /// Reads the names of a certificate.
+    ///
+    /// Without the extension there are no names.
     init(of x509: OpaquePointer, context: String) throws(OpenSSLError) {
         var critical: Int32 = 0
         guard let found = unsafe X509_get_ext_d2i(x509, NID_subject_alt_name, &critical, nil) else {
-            // -1: there is no such extension. Anything else: it cannot be decoded, or occurs twice.
+            // -1 means that the certificate has no such extension. Otherwise it cannot be decoded or occurs twice.
             guard critical == -1 else { throw .draining(.malformedCertificate, context: context) }
             return
         }
@@ -25,7 +27,7 @@ struct SubjectAlternativeNames {
             else { continue }
             if type == GEN_DNS {
                 let text = unsafe Self.bytes(of: value.assumingMemoryBound(to: ASN1_STRING.self))
-                // Attackers have used a zero byte to make a name look like another one; such a name is left out.
+                // A name with a zero byte is left out. Attackers have used it to make one name look like another name.
                 if !text.contains(0) { dnsNames.append(String(decoding: text, as: UTF8.self)) }
             } else if type == GEN_IPADD {
                 let address = unsafe Self.bytes(of: value.assumingMemoryBound(to: ASN1_STRING.self))
@@ -39,7 +41,9 @@ struct SubjectAlternativeNames {
         return unsafe Array(UnsafeBufferPointer(start: ASN1_STRING_get0_data(string), count: count))
     }
 
-    /// Writes four or sixteen bytes as an address, without RFC 5952's shortening of zeros.
+    /// Formats four or sixteen bytes as an IP address.
+    ///
+    /// Zeros are not shortened as in RFC 5952.
     private static func address(_ bytes: [UInt8]) -> String? {
         switch bytes.count {
         case 4:

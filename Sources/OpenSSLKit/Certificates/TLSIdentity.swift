@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// A certificate chain and its private key, by which a side of a connection authenticates itself.
+/// The certificate chain and private key with which a client or server authenticates itself.
 ///
-/// The initializer checks that the two belong together.
+/// The initializer checks that the key belongs to the certificate.
 public struct TLSIdentity: Sendable {
-    /// The leaf first, then the intermediates; never empty.
+    /// The certificate chain: the leaf first, then the intermediates.
+    ///
+    /// It is never empty.
     public let certificateChain: [Certificate]
     /// The key of the leaf.
     public let privateKey: PrivateKey
 
-    /// The certificate of this side.
+    /// The first certificate of the chain.
     public let leaf: Certificate
 
-    /// The OCSP response about the leaf, sent to clients that request it.
+    /// The OCSP response about the leaf; nil if there is no response.
+    ///
+    /// A server sends it to clients that request it.
     public let ocspResponse: OCSPResponse?
 
     /// Creates an identity.
@@ -21,9 +25,9 @@ public struct TLSIdentity: Sendable {
     /// - Parameters:
     ///   - certificateChain: The leaf first, then the intermediates.
     ///   - privateKey: The key of the leaf.
-    ///   - ocspResponse: The OCSP response about the leaf, if there is one.
-    /// - Throws: ``OpenSSLError``: `noCertificate` for an empty chain, `keyMismatch` if the key belongs to another
-    ///   certificate.
+    ///   - ocspResponse: The OCSP response about the leaf; nil for no response.
+    /// - Throws: ``OpenSSLError`` with code `noCertificate` for an empty chain, or with code `keyMismatch` if the key
+    ///   does not belong to the leaf.
     public init(
         certificateChain: [Certificate],
         privateKey: PrivateKey,

@@ -3,50 +3,52 @@
 
 internal import COpenSSL
 
-/// The buffers between OpenSSL and the network: input bytes and output space, set while one function of
-/// ``TLSConnection`` runs.
+/// The input and output buffers of a connection's BIO.
 ///
-/// The BIO over it never blocks: a read without input returns "try again", a write always succeeds. It never reports an
-/// end of input; the owner of the socket decides whether a connection ended cleanly. It is a pointer and a count in
-/// each direction and not an object, because the callbacks run several times per record.
+/// A function of ``TLSConnection`` sets the buffers before it calls OpenSSL, and clears them afterwards. The BIO never
+/// blocks: a read without input returns "try again", and a write always succeeds. The BIO never reports an end of
+/// input, because the owner of the socket decides whether a connection has ended cleanly. A buffer is a pointer and a
+/// count and not an object, because the callbacks run several times for each record.
 @unsafe
 struct BIOState {
     /// The next byte of the input.
     private(set) var input: UnsafeRawPointer?
     /// The number of input bytes that are left.
     private(set) var inputCount = 0
-    /// True if OpenSSL has tried to read more than the input since it was set.
+    /// True if OpenSSL has tried to read beyond the end of the input.
     private(set) var isStarved = false
     private var output: UnsafeMutableRawPointer?
     private var outputSpace = 0
     private var outputCount = 0
-    /// Bytes to send that did not fit into the output space: handshake messages, alerts, responses.
+    /// The bytes to send that did not fit into the output space: handshake messages, alerts, answers to KeyUpdates.
     var unsent: [UInt8] = []
-    /// The number of protocol messages since plaintext was last read, and since the handshake.
-    private var messagesInARow = 0
+    /// The number of protocol messages since the last plaintext.
+    private var consecutiveMessages = 0
+    /// The number of protocol messages since the handshake.
     private var messages = 0
-    /// The server name that the client has sent, in lower case and without a dot at its end.
+    /// The server name that the client has sent, in lower case and without a dot at its end; nil if it has sent no name.
     var serverName: String?
-    /// The chain of a resumed session's certificate, verified in this handshake.
+    /// The chain of the client's certificate in a resumed session, which was verified in this handshake.
     var resumedChain: [Certificate] = []
 
-    /// True if the peer sends too many protocol messages (KeyUpdates) without data.
+    /// True if the peer sends too many protocol messages, such as KeyUpdates, without data.
     ///
-    /// Each takes as long as a record of data, and one read may hold thousands. 32 in a row is BoringSSL's bound.
-    var isFlooded: Bool { unsafe messagesInARow > 32 || messages > 4096 }
+    /// Processing a message takes as long as a record of data, and one read may contain thousands of messages. The limit
+    /// of 32 messages in a row is that of BoringSSL.
+    var isFlooded: Bool { unsafe consecutiveMessages > 32 || messages > 4096 }
 
-    mutating func noteMessage() {
-        unsafe messagesInARow += 1
+    mutating func countMessage() {
+        unsafe consecutiveMessages += 1
         unsafe messages += 1
     }
 
-    mutating func noteHandshakeCompleted() {
-        unsafe messagesInARow = 0
+    mutating func resetMessageCounts() {
+        unsafe consecutiveMessages = 0
         unsafe messages = 0
     }
 
-    mutating func notePlaintext() {
-        unsafe messagesInARow = 0
+    mutating func resetConsecutiveMessages() {
+        unsafe consecutiveMessages = 0
     }
 
     mutating func setInput(_ bytes: UnsafeRawBufferPointer) {
@@ -67,7 +69,7 @@ struct BIOState {
         unsafe isStarved = false
     }
 
-    /// Removes the output space; returns the number of bytes written to it.
+    /// Removes the output space, and returns the number of bytes that were written to it.
     mutating func clearOutput() -> Int {
         defer { unsafe outputCount = 0 }
         unsafe output = nil
@@ -88,7 +90,7 @@ struct BIOState {
     }
 
     fileprivate mutating func write(_ bytes: UnsafeRawPointer, count: Int) {
-        // Once there are unsent bytes, all that follow are appended to them.
+        // If there are unsent bytes, later bytes are appended to them, so that the order is kept.
         if let output = unsafe output, unsafe count <= outputSpace, unsafe unsent.isEmpty {
             unsafe output.copyMemory(from: bytes, byteCount: count)
             unsafe self.output = output + count
@@ -99,7 +101,9 @@ struct BIOState {
         }
     }
 
-    /// Makes a BIO over a state, which must outlive the BIO.
+    /// Makes a BIO that uses a state.
+    ///
+    /// The state must exist as long as the BIO.
     static func makeBIO(over bioState: UnsafeMutablePointer<BIOState>) throws(OpenSSLError) -> OpaquePointer {
         guard let method = unsafe Method.shared.pointer, let bio = unsafe BIO_new(method) else {
             throw .draining(.libraryFailure, context: "TLS transport")
@@ -109,14 +113,14 @@ struct BIOState {
         return unsafe bio
     }
 
-    /// Returns the state of a connection, by SSL_get_rbio(3) or in a callback.
+    /// Returns the state that a BIO uses.
     static func of(_ bio: OpaquePointer?) -> UnsafeMutablePointer<BIOState>? {
         unsafe BIO_get_data(bio)?.assumingMemoryBound(to: BIOState.self)
     }
 
     @safe
     private struct Method: @unchecked Sendable {
-        // Unchecked because of the pointer: the table is filled here once and only read afterwards.
+        // Unchecked because of the pointer. The table is filled once in init and only read afterwards.
         static let shared = Method()
 
         let pointer: OpaquePointer?
@@ -141,7 +145,7 @@ private func readCallback(
     unsafe gatehouse_BIO_clear_retry_flags(bio)
     unsafe count?.pointee = 0
     guard let bioState = unsafe BIOState.of(bio), let bytes = unsafe bytes, limit > 0 else { return 0 }
-    // An error without a retry, which ends the call of OpenSSL.
+    // 0 without the retry flag is an error, so that OpenSSL stops reading.
     guard unsafe !bioState.pointee.isFlooded else { return 0 }
     let taken = unsafe bioState.pointee.read(limit, into: bytes)
     unsafe count?.pointee = taken
@@ -164,7 +168,9 @@ private func writeCallback(
     return 1
 }
 
-/// Nothing is buffered here, so a flush has nothing to do; every other request is unknown (0).
+/// Called by OpenSSL with a control request.
+///
+/// A flush succeeds, because nothing is buffered. Other requests are unknown.
 private func controlCallback(
     bio: OpaquePointer?,
     command: Int32,
@@ -174,7 +180,9 @@ private func controlCallback(
     command == BIO_CTRL_FLUSH ? 1 : 0
 }
 
-/// Counts the protocol messages that a peer sends, and the alerts that it makes this side send.
+/// Called by OpenSSL for each protocol message.
+///
+/// Counts the messages of the peer and the alerts that are sent to it.
 func messageCallback(
     isWrite: Int32,
     version: Int32,
@@ -186,5 +194,5 @@ func messageCallback(
 ) {
     let isOfPeer = isWrite == 0 && type == SSL3_RT_HANDSHAKE
     guard isOfPeer || isWrite == 1 && type == SSL3_RT_ALERT else { return }
-    unsafe BIOState.of(SSL_get_rbio(ssl))?.pointee.noteMessage()
+    unsafe BIOState.of(SSL_get_rbio(ssl))?.pointee.countMessage()
 }

@@ -1,34 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// The rule for certificates of clients.
+/// The policy for client certificates.
 ///
-/// A certificate that a client presents must be valid in both modes: its chain ends in one of the authorities, it has
-/// not expired, it is for the use of clients (RFC 5280 4.2.1.12), and it is not revoked. Otherwise the handshake fails.
-/// When a session is resumed, the certificate is verified again, with the authorities, the lists and the clock of that
-/// moment.
+/// In both modes the handshake fails if the client presents a certificate that is not valid. A certificate is valid if
+/// its chain ends in one of the authorities, it has not expired, it may be used by clients (RFC 5280 4.2.1.12), and it
+/// is not revoked. When a session is resumed, the certificate is verified again, with the current authorities, lists
+/// and time.
 public struct ClientCertificatePolicy: Sendable {
     /// The requirement for a certificate.
     public enum Mode: String, Sendable, Hashable, CaseIterable {
-        /// A client may present no certificate.
+        /// A client without a certificate is accepted.
         case optional
         /// A client without a certificate is rejected.
         case required
     }
 
-    /// The requirement for a certificate.
+    /// Whether clients must present a certificate.
     public let mode: Mode
-    /// The authorities in which chains must end; their names are sent to clients, which choose a certificate by them.
+    /// The authorities in which chains must end.
+    ///
+    /// Their names are sent to clients, so that they can choose a certificate.
     public let authorities: [Certificate]
-    /// The revoked certificates; if there is one list, there must be one of every authority in a chain.
+    /// The lists of revoked certificates.
+    ///
+    /// If it is not empty, it must contain a list for every authority of a chain.
     public let revocationLists: [RevocationList]
-    /// The number of intermediates that a chain may have between the client's certificate and the authority's.
+    /// The maximum number of intermediates between the client's certificate and the authority's certificate.
     public let maximumDepth: Int
 
     /// Makes a policy.
     ///
-    /// - Throws: ``OpenSSLError`` with code `invalidConfiguration` for no authority, for a certificate that is not of
-    ///   an authority (RFC 5280 4.2.1.9), for a depth outside 0 to 20.
+    /// - Throws: ``OpenSSLError`` with code `invalidConfiguration` if `authorities` is empty, if one of them is not a CA
+    ///   certificate (RFC 5280 4.2.1.9), or if `maximumDepth` is not in 0 to 20.
     public init(
         mode: Mode,
         authorities: [Certificate],

@@ -6,17 +6,17 @@ internal import COpenSSL
 /// Applies a ``TLSConfiguration`` to a new SSL_CTX.
 @safe
 struct ContextBuilder {
-    private let part: ContextPart
+    private let sslContext: SSLContext
     private let context: OpaquePointer
     private let configuration: TLSConfiguration
 
     private var callbacks: UnsafeMutableRawPointer {
-        unsafe Unmanaged.passUnretained(part.data).toOpaque()
+        unsafe Unmanaged.passUnretained(sslContext.data).toOpaque()
     }
 
-    init(_ part: ContextPart, configuration: TLSConfiguration) {
-        self.part = part
-        unsafe context = part.pointer
+    init(_ sslContext: SSLContext, configuration: TLSConfiguration) {
+        self.sslContext = sslContext
+        unsafe context = sslContext.pointer
         self.configuration = configuration
     }
 
@@ -31,7 +31,7 @@ struct ContextBuilder {
             try check(unsafe gatehouse_SSL_CTX_set_max_proto_version(context, TLS1_2_VERSION), "maximum version")
         }
         try unsafe configuration.parameters.apply(to: context)
-        part.data.applicationProtocols = try Self.encode(configuration.applicationProtocols)
+        sslContext.data.applicationProtocols = try Self.encode(configuration.applicationProtocols)
     }
 
     /// Applies a client's settings.
@@ -39,11 +39,11 @@ struct ContextBuilder {
         try applyCommon()
         try apply(trust)
         if let identity = configuration.clientIdentity { try apply(identity) }
-        // A certificate is requested in the handshake only.
+        // Certificates are requested only in the handshake.
         unsafe SSL_CTX_set_post_handshake_auth(context, 0)
-        let protocols = part.data.applicationProtocols
+        let protocols = sslContext.data.applicationProtocols
         guard !protocols.isEmpty else { return }
-        // This function returns 0 for success, unlike the others.
+        // This function returns 0 for success. The other functions return 1.
         let result = unsafe SSL_CTX_set_alpn_protos(context, protocols, UInt32(protocols.count))
         try check(result == 0 ? 1 : 0, "application protocols")
     }
@@ -52,7 +52,7 @@ struct ContextBuilder {
     ///
     /// - Parameters:
     ///   - identity: The identity that the server presents.
-    ///   - names: The host names of a ``TLSHost``; none for the server itself.
+    ///   - names: The host names of a ``TLSHost``; empty for the default identity.
     /// - Throws: ``OpenSSLError`` for settings that OpenSSL rejects.
     func applyServer(_ identity: TLSIdentity, names: [String]) throws(OpenSSLError) {
         try applyCommon()
@@ -60,36 +60,37 @@ struct ContextBuilder {
         try apply(identity)
         if let policy = configuration.clientCertificates { try apply(policy) }
         try applySessions(names)
-        if !part.data.applicationProtocols.isEmpty {
+        if !sslContext.data.applicationProtocols.isEmpty {
             unsafe SSL_CTX_set_alpn_select_cb(context, selectProtocol, callbacks)
         }
         if let response = identity.ocspResponse {
-            part.data.ocspResponse = response
+            sslContext.data.ocspResponse = response
             unsafe gatehouse_SSL_CTX_set_status_callback(context, statusCallback, callbacks)
         }
     }
 
     /// Makes the context switch to the context of the requested host.
-    func apply(_ hosts: ServerNames<ContextCallbacks.Host>) {
-        part.data.hosts = hosts
+    func apply(_ hosts: ServerNames<CallbackData.Host>) {
+        sslContext.data.hosts = hosts
         unsafe SSL_CTX_set_client_hello_cb(context, clientHelloCallback, callbacks)
     }
 
     private func applySessions(_ names: [String]) throws(OpenSSLError) {
-        // Tickets only: clients could fill the memory of a session cache.
+        // Sessions are stored only in tickets, because clients could fill the memory of a session cache.
         unsafe gatehouse_SSL_CTX_session_cache_off(context)
-        // Attackers could replay data that is sent before the handshake is complete (RFC 8446 8).
+        // No early data, because attackers could replay it (RFC 8446 8).
         try check(unsafe SSL_CTX_set_max_early_data(context, 0), "early data")
         let scope = try SessionScope.digest(configuration, names: names).bytes
-        part.data.sessionScope = scope
+        sslContext.data.sessionScope = scope
         try check(unsafe SSL_CTX_set_session_id_context(context, scope, UInt32(scope.count)), "session id context")
         guard let keys = configuration.sessionTickets else {
             unsafe gatehouse_SSL_CTX_tickets_off(context)
             return
         }
-        part.data.ticketKeys = keys
+        sslContext.data.ticketKeys = keys
         unsafe SSL_CTX_set_timeout(context, Int(keys.lifetime))
-        // One and not OpenSSL's two: a ticket costs a fifteenth of a handshake, and each use makes the next one.
+        // OpenSSL's default is two tickets. One is enough, because each resumption makes a new ticket. Making a ticket
+        // takes a fifteenth of the time of a handshake.
         try check(unsafe SSL_CTX_set_num_tickets(context, 1), "number of tickets")
         try check(unsafe SSL_CTX_set_tlsext_ticket_key_evp_cb(context, ticketKeyCallback), "ticket keys")
         try check(
@@ -99,7 +100,7 @@ struct ContextBuilder {
     }
 
     private func apply(_ policy: ClientCertificatePolicy) throws(OpenSSLError) {
-        part.data.clientCertificates = policy.mode
+        sslContext.data.clientCertificates = policy.mode
         let demand = policy.mode == .required ? SSL_VERIFY_FAIL_IF_NO_PEER_CERT : 0
         unsafe SSL_CTX_set_verify(context, SSL_VERIFY_PEER | demand, nil)
         unsafe SSL_CTX_set_verify_depth(context, Int32(policy.maximumDepth))
@@ -156,12 +157,12 @@ struct ContextBuilder {
             guard !digests.isEmpty else {
                 throw OpenSSLError(.invalidConfiguration, context: "empty list of pinned certificates")
             }
-            part.data.pinned = digests
+            sslContext.data.pinned = digests
             unsafe SSL_CTX_set_cert_verify_callback(context, checkPin, callbacks)
         }
     }
 
-    /// Writes protocol names in the form of RFC 7301 3.1: each after a byte with its length.
+    /// Encodes protocol names in the form of RFC 7301 3.1: each name follows a byte with its length.
     private static func encode(_ names: [String]) throws(OpenSSLError) -> [UInt8] {
         var list: [UInt8] = []
         for name in names {
@@ -178,12 +179,12 @@ struct ContextBuilder {
         return list
     }
 
-    private func check(_ result: Int32, _ what: String) throws(OpenSSLError) {
-        guard result == 1 else { throw .draining(.invalidConfiguration, context: what) }
+    private func check(_ result: Int32, _ setting: String) throws(OpenSSLError) {
+        guard result == 1 else { throw .draining(.invalidConfiguration, context: setting) }
     }
 }
 
-/// Picks the first of the server's protocols that the client offers (RFC 7301 3.2).
+/// Called by OpenSSL to select a protocol: the first of the server's protocols that the client offers (RFC 7301 3.2).
 private func selectProtocol(
     ssl: OpaquePointer?,
     selected: UnsafeMutablePointer<UnsafePointer<UInt8>?>?,
@@ -193,7 +194,7 @@ private func selectProtocol(
     data: UnsafeMutableRawPointer?
 ) -> Int32 {
     guard let data = unsafe data, let offered = unsafe offered else { return SSL_TLSEXT_ERR_ALERT_FATAL }
-    let own = unsafe Unmanaged<ContextCallbacks>.fromOpaque(data).takeUnretainedValue().applicationProtocols
+    let own = unsafe Unmanaged<CallbackData>.fromOpaque(data).takeUnretainedValue().applicationProtocols
     let offers = unsafe UnsafeBufferPointer(start: offered, count: Int(offeredCount))
     var ownStart = 0
     while ownStart < own.count {
@@ -202,7 +203,7 @@ private func selectProtocol(
         while start < offers.count, unsafe start + 1 + Int(offers[start]) <= offers.count {
             let count = Int(unsafe offers[start])
             if unsafe offers[(start + 1)..<(start + 1 + count)].elementsEqual(name) {
-                // It points into the client's list, from which OpenSSL copies.
+                // The pointer is into the client's list. OpenSSL copies the name.
                 unsafe selected?.pointee = offered + start + 1
                 unsafe selectedCount?.pointee = UInt8(count)
                 return SSL_TLSEXT_ERR_OK
@@ -214,10 +215,10 @@ private func selectProtocol(
     return SSL_TLSEXT_ERR_ALERT_FATAL
 }
 
-/// Accepts a server's certificate by its digest alone; every error is a rejection.
+/// Called by OpenSSL to verify a server's certificate: accepts it if its digest is pinned.
 private func checkPin(store: OpaquePointer?, data: UnsafeMutableRawPointer?) -> Int32 {
     guard let data = unsafe data, let x509 = unsafe X509_STORE_CTX_get0_cert(store) else { return 0 }
-    let pinned = unsafe Unmanaged<ContextCallbacks>.fromOpaque(data).takeUnretainedValue().pinned
+    let pinned = unsafe Unmanaged<CallbackData>.fromOpaque(data).takeUnretainedValue().pinned
     do throws(OpenSSLError) {
         let digest = try unsafe Digest { output throws(OpenSSLError) in
             guard unsafe X509_digest(x509, Algorithms.shared.sha256, output, nil) == 1 else {

@@ -3,13 +3,13 @@
 
 internal import COpenSSL
 
-/// Called by OpenSSL when a client requests the status of the certificate.
+/// Called by OpenSSL when a client requests the status of the server's certificate: sends the OCSP response.
 func statusCallback(ssl: OpaquePointer?, data: UnsafeMutableRawPointer?) -> Int32 {
     guard let data = unsafe data else { return SSL_TLSEXT_ERR_NOACK }
-    let callbacks = unsafe Unmanaged<ContextCallbacks>.fromOpaque(data).takeUnretainedValue()
+    let callbacks = unsafe Unmanaged<CallbackData>.fromOpaque(data).takeUnretainedValue()
     guard let response = callbacks.ocspResponse else { return SSL_TLSEXT_ERR_NOACK }
     if let next = response.nextUpdate {
-        // The clock of OpenSSL's own checks.
+        // OpenSSL uses the same clock for its own checks.
         let now = time(nil)
         if Int64(now) > next { return SSL_TLSEXT_ERR_NOACK }
     }

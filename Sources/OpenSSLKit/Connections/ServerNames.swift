@@ -3,16 +3,22 @@
 
 internal import COpenSSL
 
-/// A further identity of a server, presented to clients that request one of its names (RFC 6066 3).
+/// An additional identity of a server.
+///
+/// It is presented to clients that request one of its names (RFC 6066 3).
 public struct TLSHost: Sendable {
-    /// Host names; `*.` in front stands for all names with one label more.
+    /// The host names.
+    ///
+    /// `*.` at the start matches exactly one label.
     ///
     /// Case and a dot at the end are ignored.
     public let names: [String]
     /// The identity that is presented.
     public let identity: TLSIdentity
 
-    /// Creates a host; its names are checked when a ``TLSContext`` is made.
+    /// Creates a host.
+    ///
+    /// Its names are checked when a ``TLSContext`` is made.
     public init(names: [String], identity: TLSIdentity) {
         self.names = names
         self.identity = identity
@@ -26,8 +32,9 @@ struct ServerNames<Value> {
 
     var isEmpty: Bool { exact.isEmpty && wildcards.isEmpty }
 
-    /// - Throws: ``OpenSSLError`` with code `invalidName` for a malformed host name, and for one that was added
-    ///   already.
+    /// Adds a name and its value.
+    ///
+    /// - Throws: ``OpenSSLError`` with code `invalidName` if the name is malformed or was added before.
     mutating func add(_ name: String, value: Value) throws(OpenSSLError) {
         guard let known = Self.normalized(name), DNSName.isValid(known) else {
             throw OpenSSLError(.invalidName, context: "server name \"\(name)\"")
@@ -38,17 +45,19 @@ struct ServerNames<Value> {
         } else {
             old = exact.updateValue(value, forKey: known)
         }
-        if old != nil { throw OpenSSLError(.invalidName, context: "server name \"\(name)\", named twice") }
+        if old != nil { throw OpenSSLError(.invalidName, context: "server name \"\(name)\", which occurs twice") }
     }
 
-    /// The value of a name; an exact name comes before a wildcard.
+    /// The value of a name; nil if no name matches.
+    ///
+    /// An exact name has priority over a wildcard.
     subscript(normalized name: String) -> Value? {
         if let value = exact[name] { return value }
         guard !wildcards.isEmpty, let dot = name.firstIndex(of: "."), dot != name.startIndex else { return nil }
         return wildcards[String(name[name.index(after: dot)...])]
     }
 
-    /// Returns a name in lower case (ASCII, RFC 4343) and without a dot at its end; nil if it is not ASCII or empty.
+    /// Returns a name in lower case (RFC 4343) and without a dot at its end; nil if it is empty or not visible ASCII.
     static func normalized(_ name: some StringProtocol) -> String? {
         var bytes = name.utf8.map { (65...90).contains($0) ? $0 | 0x20 : $0 }
         if bytes.last == UInt8(ascii: ".") { bytes.removeLast() }
@@ -57,10 +66,10 @@ struct ServerNames<Value> {
     }
 }
 
-/// Called by OpenSSL with a ClientHello, before it looks for a session: switches to the context of the requested name.
+/// Called by OpenSSL with a ClientHello: switches to the context of the requested name.
 ///
-/// The context decides which sessions can be resumed, so it must be chosen here: the callback for server names comes
-/// too late.
+/// The context must be chosen before OpenSSL looks for a session, because it determines which sessions can be resumed.
+/// OpenSSL's callback for server names is called too late.
 func clientHelloCallback(
     ssl: OpaquePointer?,
     alert: UnsafeMutablePointer<Int32>?,
@@ -72,11 +81,11 @@ func clientHelloCallback(
     guard unsafe SSL_client_hello_get0_ext(ssl, UInt32(TLSEXT_TYPE_server_name), &start, &count) == 1 else {
         return SSL_CLIENT_HELLO_SUCCESS
     }
-    // OpenSSL rejects a malformed extension right after this.
+    // OpenSSL rejects a malformed extension after this callback.
     let list = unsafe UnsafeBufferPointer(start: start, count: count)
     guard let name = unsafe serverName(in: list) else { return SSL_CLIENT_HELLO_SUCCESS }
     unsafe BIOState.of(SSL_get_rbio(ssl))?.pointee.serverName = name
-    let callbacks = unsafe Unmanaged<ContextCallbacks>.fromOpaque(data).takeUnretainedValue()
+    let callbacks = unsafe Unmanaged<CallbackData>.fromOpaque(data).takeUnretainedValue()
     if let host = callbacks.hosts[normalized: name] {
         guard unsafe SSL_set_SSL_CTX(ssl, host.pointer) != nil else {
             unsafe alert?.pointee = SSL_AD_INTERNAL_ERROR
@@ -86,7 +95,9 @@ func clientHelloCallback(
     return SSL_CLIENT_HELLO_SUCCESS
 }
 
-/// Reads the host name of a server_name extension: a list's length, a type, the name's length, the name (RFC 6066 3).
+/// Returns the host name in a server_name extension; nil if the extension is malformed.
+///
+/// The extension consists of the list's length, a type, the name's length and the name (RFC 6066 3).
 func serverName(in list: UnsafeBufferPointer<UInt8>) -> String? {
     guard list.count > 5, unsafe Int(list[0]) << 8 | Int(list[1]) == list.count - 2, unsafe list[2] == 0 else {
         return nil

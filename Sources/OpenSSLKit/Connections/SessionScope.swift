@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// The scope in which sessions can be resumed, used as the session id context of OpenSSL.
+/// The scope in which a session can be resumed.
+///
+/// It is the session id context of OpenSSL.
 enum SessionScope {
     /// Computes the scope.
     ///
     /// - Parameters:
     ///   - configuration: The configuration of the server.
-    ///   - names: The host's names; none for the server itself.
-    /// - Returns: 32 bytes, the most that OpenSSL takes.
+    ///   - names: The names of a ``TLSHost``; empty for the default identity.
+    /// - Returns: 32 bytes, which is the maximum for OpenSSL.
     /// - Throws: ``OpenSSLError`` with code `libraryFailure`.
     static func digest(_ configuration: TLSConfiguration, names: [String]) throws(OpenSSLError) -> Digest {
-        // Each part follows its length, so that different lists of parts never have the same bytes.
+        // Each part is preceded by its length, so that different lists of parts never have the same bytes.
         var parts = ["gatehouse sessions 1", configuration.sessionScope]
         parts += names.map { ServerNames<Int>.normalized($0) ?? $0 }.sorted()
         parts.append("client certificates")

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// A version of TLS that can be negotiated; older ones are neither offered nor accepted (RFC 8996).
+/// A version of TLS that can be negotiated.
+///
+/// Older versions are not supported (RFC 8996).
 public enum TLSVersion: String, Sendable, Hashable, CaseIterable {
     /// TLS 1.2 (RFC 5246).
     case tls12 = "1.2"
@@ -9,71 +11,81 @@ public enum TLSVersion: String, Sendable, Hashable, CaseIterable {
     case tls13 = "1.3"
 }
 
-/// The servers that a client trusts; there is no "any".
+/// The servers that a client trusts.
 public enum TLSTrust: Sendable {
     /// Servers whose chain ends in a certificate of the system's store.
     case system
-    /// Servers whose chain ends in one of these, and whose certificate has the requested name (RFC 6125).
+    /// Servers whose chain ends in one of these certificates and whose certificate has the requested name (RFC 6125).
     case authorities([Certificate])
-    /// Servers whose own certificate has one of these SHA-256 digests (pinning); its name, issuer and dates are not
-    /// checked.
+    /// Servers whose certificate has one of these SHA-256 digests (pinning). Its name, issuer and dates are not checked.
     case pinned(Set<Digest>)
 }
 
 /// The configuration of a ``TLSContext``.
 public struct TLSConfiguration: Sendable {
-    /// The side of the connection, with its certificate or its trust.
+    /// The role in connections: server or client.
     public enum Role: Sendable {
-        /// Accepts connections and authenticates itself by an identity.
+        /// A server, which authenticates itself with an identity.
         case server(TLSIdentity)
-        /// Opens connections and verifies the server.
+        /// A client, which trusts certain servers.
         case client(TLSTrust)
     }
 
-    /// The side of the connection.
+    /// The role in connections.
     public var role: Role
 
-    /// The lowest version to accept.
+    /// The lowest version of TLS that is accepted.
     ///
     /// The default is 1.2.
     public var minimumVersion: TLSVersion
 
-    /// The highest version to offer or accept; for tests.
+    /// The highest version of TLS that is offered or accepted.
+    ///
+    /// Only tests change it.
     var maximumVersion = TLSVersion.tls13
 
-    /// Names of application protocols (RFC 7301), the preferred first: "http/1.1".
+    /// The names of application protocols (RFC 7301), such as "http/1.1".
     ///
-    /// The default is none. A server with names rejects a client that offers only others, by the alert
-    /// no_application_protocol, and accepts one that offers none. A server without names ignores the client's offer.
+    /// The preferred protocol is the first.
+    ///
+    /// The default is empty: a server then ignores the client's protocols. A server with protocols accepts a client that
+    /// offers no protocols. It rejects a client that offers only other protocols, with the alert
+    /// no_application_protocol.
     public var applicationProtocols: [String]
 
-    /// Cipher suites and groups.
+    /// The cipher suites and groups.
     ///
     /// The default is ``TLSParameters/intermediate``.
     public var parameters = TLSParameters.intermediate
 
-    /// The keys of a server's session tickets; nil, the default, for no resumption.
+    /// The keys of a server's session tickets; nil if sessions cannot be resumed.
     ///
-    /// There is no early data (RFC 8446 2.3) in either case.
+    /// The default is nil. Early data (RFC 8446 2.3) is never accepted.
     public var sessionTickets: SessionTicketKeys?
 
-    /// The rule for certificates of clients; nil, the default, to request none.
+    /// The policy for client certificates; nil if the server does not request certificates.
+    ///
+    /// The default is nil.
     public var clientCertificates: ClientCertificatePolicy?
 
-    /// The identity that a client presents to a server that requests a certificate; nil, the default, for none.
+    /// The identity that a client presents to a server that requests a certificate; nil for no identity.
+    ///
+    /// The default is nil.
     public var clientIdentity: TLSIdentity?
 
-    /// A server's further identities, for clients that request their names; other clients get the identity of the role.
+    /// The additional identities of a server, each for some host names.
+    ///
+    /// Clients that request other names get the identity of the role.
     public var hosts: [TLSHost] = []
 
-    /// A name of the service, which separates its sessions from those of other servers with the same policy and ticket
-    /// keys.
+    /// The name of the service, in which its sessions can be resumed.
     ///
-    /// The default is empty. Several addresses of one service may share it, and it must stay the same when the service
-    /// is reloaded.
+    /// The default is empty. A server with another name does not resume the sessions, even if it has the same policy and
+    /// ticket keys. Several addresses of a service may share the name. It must stay the same when the service is
+    /// reloaded.
     public var sessionScope = ""
 
-    /// Makes a configuration for one side.
+    /// Makes a configuration for a role.
     public init(role: Role, minimumVersion: TLSVersion = .tls12, applicationProtocols: [String] = []) {
         self.role = role
         self.minimumVersion = minimumVersion
@@ -103,8 +115,8 @@ public struct TLSConfiguration: Sendable {
     /// - Parameters:
     ///   - trust: The servers that the client trusts.
     ///   - identity: The identity that the client presents to a server that requests a certificate.
-    ///   - minimumVersion: The lowest version to accept.
-    ///   - applicationProtocols: Names of application protocols.
+    ///   - minimumVersion: The lowest version of TLS that is accepted.
+    ///   - applicationProtocols: The names of application protocols.
     /// - Returns: A client's configuration.
     public static func client(
         trusting trust: TLSTrust,

@@ -4,30 +4,33 @@
 internal import COpenSSL
 
 extension TLSConnection {
-    /// Returns the session of a client's connection, which later connections to the same server can resume.
+    /// Returns the session of a client's connection; nil if it cannot be resumed.
     ///
-    /// Nil if there is nothing to resume: in TLS 1.3 the server's ticket comes after the handshake and must have been read.
+    /// Later connections to the same server can resume the session. In TLS 1.3 the server sends the ticket after the
+    /// handshake, so it must be read first.
     public func session() -> TLSSession? {
         guard let session = unsafe withSSL({ unsafe SSL_get1_session($0) }) else { return nil }
         guard unsafe SSL_SESSION_is_resumable(session) == 1 else {
             unsafe SSL_SESSION_free(session)
             return nil
         }
-        // A copy, as OpenSSL invalidates a session in place: when its connection ends without close_notify, when it is
-        // used, when a handshake with it fails.
+        // The session is copied, because OpenSSL invalidates the original: when its connection ends without
+        // close_notify, when it is used, or when a handshake with it fails.
         let copy = unsafe SSL_SESSION_dup(session)
         unsafe SSL_SESSION_free(session)
         return unsafe copy.map { unsafe TLSSession(owning: $0) }
     }
 
-    /// Makes a client's handshake try to resume a session; call it before the handshake.
+    /// Requests in a client's handshake that a session is resumed.
     ///
-    /// ``TLSConnectionInfo/isResumed`` is true if the server has agreed.
+    /// It must be called before the handshake.
+    ///
+    /// ``TLSConnectionInfo/isResumed`` is true if the server has resumed the session.
     ///
     /// - Throws: ``OpenSSLError`` with code `invalidConfiguration`.
     public func resume(_ session: TLSSession) throws(OpenSSLError) {
         ErrorQueue.clear()
-        // A copy again, for the same reason: the caller may use the session once more.
+        // The session is copied for the same reason, so that the caller can use it again.
         let copy = unsafe SSL_SESSION_dup(session.session)
         defer { unsafe SSL_SESSION_free(copy) }
         guard unsafe copy != nil, unsafe withSSL({ unsafe SSL_set_session($0, copy) }) == 1 else {

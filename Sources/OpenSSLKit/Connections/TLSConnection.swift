@@ -3,12 +3,13 @@
 
 internal import COpenSSL
 
-/// One TLS connection: converts between ciphertext and plaintext.
+/// A TLS connection, which converts between ciphertext and plaintext.
 ///
-/// It does no input or output and keeps no ciphertext but an unfinished record. Bytes to send that do not fit into the
-/// caller's space are available by ``takeUnsent()``, and are to be sent after those in the space. Call it from one
-/// thread at a time; it is not `Sendable`. The C objects are freed when it is released. After a function has thrown,
-/// the connection cannot be used any more, but unsent bytes, an alert, should still be sent.
+/// It does no input or output. It keeps ciphertext only of an incomplete record. Bytes to send that do not fit into the
+/// caller's buffer are returned by ``takeUnsent()``. They must be sent after the bytes in the buffer. A connection may
+/// be used by only one thread at a time; it is not `Sendable`. The C objects are freed when it is released. After a
+/// function has thrown, the connection cannot be used any more. The unsent bytes, which contain an alert, should still
+/// be sent.
 @safe
 public final class TLSConnection {
     /// The progress of a handshake.
@@ -21,9 +22,9 @@ public final class TLSConnection {
 
     /// The reason why a read has stopped.
     public enum ReadStep: Sendable, Hashable {
-        /// All ciphertext is consumed and all its plaintext is read; more from the peer is needed.
+        /// All ciphertext is consumed and all its plaintext is read. More ciphertext from the peer is needed.
         case needsInput
-        /// The space is full; there may be more plaintext.
+        /// The buffer is full. There may be more plaintext.
         case isFull
         /// The peer has sent close_notify: no more data follows (RFC 8446 6.1).
         case endOfStream
@@ -33,8 +34,8 @@ public final class TLSConnection {
     public enum WriteStep: Sendable, Hashable {
         /// All bytes are encrypted.
         case written
-        /// Nothing is encrypted, as a message of the peer must be read completely first; then write the same bytes
-        /// again.
+        /// Nothing is encrypted, because a message of the peer must first be read completely. The caller must then write
+        /// the same bytes again.
         case needsInput
     }
 
@@ -43,9 +44,10 @@ public final class TLSConnection {
     private let context: TLSContext
     private var failed = false
 
-    /// Makes the server side of a connection.
+    /// Makes a connection for a server.
     ///
-    /// - Throws: ``OpenSSLError``: `invalidConfiguration` if the context is a client's, `libraryFailure`.
+    /// - Throws: ``OpenSSLError`` with code `invalidConfiguration` if the context is a client's, or with code
+    ///   `libraryFailure`.
     public static func server(
         context: TLSContext
     ) throws(OpenSSLError) -> TLSConnection {
@@ -57,15 +59,15 @@ public final class TLSConnection {
         return connection
     }
 
-    /// Makes the client side of a connection to a server of a name.
+    /// Makes a connection for a client.
     ///
     /// - Parameters:
     ///   - context: A client's context.
-    ///   - serverName: The host name or IP address that the certificate must have. A host name is also sent (RFC 6066
-    ///     3).
+    ///   - serverName: The host name or IP address that the server's certificate must contain. A host name is also sent
+    ///     to the server (RFC 6066 3).
     /// - Returns: A connection whose handshake has not begun.
-    /// - Throws: ``OpenSSLError``: `invalidConfiguration` if the context is a server's, `invalidName`,
-    ///   `libraryFailure`.
+    /// - Throws: ``OpenSSLError`` with code `invalidConfiguration` if the context is a server's, with code `invalidName`
+    ///   for an invalid server name, or with code `libraryFailure`.
     public static func client(
         context: TLSContext,
         serverName: String
@@ -74,7 +76,7 @@ public final class TLSConnection {
             throw OpenSSLError(.invalidConfiguration, context: "TLS client with the context of a server")
         }
         let connection = try TLSConnection(context: context)
-        try connection.expect(serverName)
+        try connection.setExpectedName(serverName)
         unsafe SSL_set_connect_state(connection.ssl)
         return connection
     }
@@ -87,7 +89,7 @@ public final class TLSConnection {
         unsafe bioState.initialize(to: BIOState())
         do throws(OpenSSLError) {
             let bio = try unsafe BIOState.makeBIO(over: bioState)
-            // The same BIO for both directions: the SSL takes over its one reference.
+            // Both directions use the same BIO. The SSL takes over its only reference.
             unsafe SSL_set_bio(ssl, bio, bio)
         } catch {
             unsafe SSL_free(ssl)
@@ -100,14 +102,14 @@ public final class TLSConnection {
         self.context = context
     }
 
-    // The BIO is freed with the SSL, before the state that it points to.
+    // SSL_free also frees the BIO. The state that the BIO points to is freed afterwards.
     deinit {
         unsafe SSL_free(ssl)
         unsafe bioState.deinitialize(count: 1)
         unsafe bioState.deallocate()
     }
 
-    private func expect(_ name: String) throws(OpenSSLError) {
+    private func setExpectedName(_ name: String) throws(OpenSSLError) {
         guard !name.utf8.contains(0) else { throw OpenSSLError(.invalidName, context: "server name") }
         let parameters = unsafe SSL_get0_param(ssl)
         if unsafe X509_VERIFY_PARAM_set1_ip_asc(parameters, name) == 1 { return }
@@ -121,11 +123,11 @@ public final class TLSConnection {
     /// Continues the handshake as far as the ciphertext allows.
     ///
     /// - Parameter ciphertext: The next bytes from the peer; may be empty.
-    /// - Returns: The progress, and the number of bytes of the ciphertext that are consumed: all while input is needed;
-    ///   pass the others to ``read(_:into:)``.
+    /// - Returns: The progress, and the number of consumed bytes. While input is needed, all bytes are consumed. After
+    ///   the handshake the caller must pass the other bytes to ``read(_:into:)``.
     /// - Throws: ``OpenSSLError`` if the handshake has failed.
     public func handshake(_ ciphertext: RawSpan) throws(OpenSSLError) -> (step: HandshakeStep, taken: Int) {
-        try refuseIfFailed()
+        try throwIfFailed()
         ErrorQueue.clear()
         var rest = 0
         let result = unsafe ciphertext.withUnsafeBytes { bytes in
@@ -137,7 +139,7 @@ public final class TLSConnection {
         }
         let taken = ciphertext.byteCount - rest
         if result == 1 {
-            unsafe bioState.pointee.noteHandshakeCompleted()
+            unsafe bioState.pointee.resetMessageCounts()
             return (.complete, taken)
         }
         if isWaitingForInput { return (.needsInput, taken) }
@@ -146,19 +148,19 @@ public final class TLSConnection {
 
     /// Decrypts ciphertext into the free space of `plaintext`, record after record.
     ///
-    /// Plaintext is never longer than its ciphertext, which includes the stored part of an unfinished record.
+    /// The plaintext is never longer than the ciphertext and the stored part of an incomplete record together.
     ///
     /// - Parameters:
     ///   - ciphertext: The next bytes from the peer; may be empty.
-    ///   - plaintext: Receives the plaintext; bytes decrypted before an error are there even if this throws.
-    /// - Returns: The reason why it stopped, and the number of bytes of the ciphertext that are consumed: all while
-    ///   input is needed.
-    /// - Throws: ``OpenSSLError``: `alertReceived`, `protocolViolation` and others.
+    ///   - plaintext: The buffer for the plaintext. It contains the bytes before an error even if the function throws.
+    /// - Returns: The reason why the read has stopped, and the number of consumed bytes. If input is needed, all bytes
+    ///   are consumed.
+    /// - Throws: ``OpenSSLError`` with code `alertReceived`, `protocolViolation` or another code.
     public func read(
         _ ciphertext: RawSpan,
         into plaintext: inout OutputRawSpan
     ) throws(OpenSSLError) -> (step: ReadStep, taken: Int) {
-        try refuseIfFailed()
+        try throwIfFailed()
         ErrorQueue.clearIfNeeded()
         var result: Int32 = 1
         var isDone = false
@@ -172,8 +174,8 @@ public final class TLSConnection {
                     unsafe result = SSL_read_ex(ssl, start + initialized, buffer.count - initialized, &count)
                     guard result == 1 else { return }
                     initialized += count
-                    unsafe bioState.pointee.notePlaintext()
-                    // A record that leaves space has ended; without further input OpenSSL need not be called again.
+                    unsafe bioState.pointee.resetConsecutiveMessages()
+                    // If space is left, the record has ended. Without further input OpenSSL need not be called again.
                     if unsafe bioState.pointee.inputCount == 0, initialized < buffer.count {
                         isDone = true
                         return
@@ -195,19 +197,21 @@ public final class TLSConnection {
         throw failure("TLS read")
     }
 
-    /// Encrypts bytes; in records of at most 16 KiB (RFC 8446 5.1), each with an overhead of at most 29 bytes.
+    /// Encrypts bytes in records of at most 16 KiB (RFC 8446 5.1).
+    ///
+    /// The overhead of a record is at most 29 bytes.
     ///
     /// - Parameters:
-    ///   - plaintext: The bytes to encrypt; either all are encrypted or none.
-    ///   - ciphertext: Receives the ciphertext; bytes that do not fit become unsent. Not used if there are unsent bytes
-    ///     already.
+    ///   - plaintext: The bytes to encrypt. Either all bytes are encrypted or nothing is encrypted.
+    ///   - ciphertext: The buffer for the ciphertext. Bytes that do not fit are kept as unsent bytes. If there are unsent
+    ///     bytes already, the buffer is not used.
     /// - Returns: `written`, or `needsInput` if nothing is encrypted.
-    /// - Throws: ``OpenSSLError``, also if called after ``shutdown()``.
+    /// - Throws: ``OpenSSLError``, also after a call of ``shutdown()``.
     public func write(
         _ plaintext: RawSpan,
         into ciphertext: inout OutputRawSpan
     ) throws(OpenSSLError) -> WriteStep {
-        try refuseIfFailed()
+        try throwIfFailed()
         guard plaintext.byteCount > 0 else { return .written }
         ErrorQueue.clearIfNeeded()
         var written = 0
@@ -220,36 +224,38 @@ public final class TLSConnection {
                 unsafe initialized += bioState.pointee.clearOutput()
             }
         }
-        // Partial writes are off, so a successful write is complete.
+        // Partial writes are disabled, so a successful write is complete.
         if result == 1 { return .written }
         if isWaitingForInput { return .needsInput }
         throw failure("TLS write")
     }
 
-    /// The number of bytes to send that did not fit into the caller's space.
+    /// The number of bytes to send that did not fit into the caller's buffer.
     public var unsentCount: Int { unsafe bioState.pointee.unsent.count }
 
-    /// Removes and returns the bytes to send that did not fit into the caller's space.
+    /// Removes and returns the bytes to send that did not fit into the caller's buffer.
     public func takeUnsent() -> [UInt8] {
         defer { unsafe bioState.pointee.unsent = [] }
         return unsafe bioState.pointee.unsent
     }
 
-    /// Frees OpenSSL's two record buffers, 34 KiB, unless they hold part of a record; they are allocated again when
-    /// needed.
+    /// Frees OpenSSL's two record buffers (34 KiB), unless they contain a part of a record.
     ///
-    /// For an idle connection. Plaintext in the buffers is wiped.
+    /// It is meant for idle connections. OpenSSL allocates the buffers again when they are needed. Plaintext in the
+    /// buffers is wiped.
     public func releaseBuffers() {
-        // Does nothing, without an error, while a record is unfinished.
+        // While a record is incomplete, the function does nothing.
         _ = unsafe SSL_free_buffers(ssl)
     }
 
-    /// Begins to encrypt with a new key (RFC 8446 4.6.3); the message is sent before the next write.
+    /// Updates the key for encryption (RFC 8446 4.6.3).
     ///
-    /// - Parameter askingPeer: True to request the same of the peer.
-    /// - Throws: ``OpenSSLError``, also in TLS 1.2, which has no key update.
+    /// The KeyUpdate message is sent before the next write.
+    ///
+    /// - Parameter askingPeer: True to request that the peer also updates its key.
+    /// - Throws: ``OpenSSLError``, also in TLS 1.2, which has no KeyUpdate.
     public func updateKeys(askingPeer: Bool) throws(OpenSSLError) {
-        try refuseIfFailed()
+        try throwIfFailed()
         ErrorQueue.clear()
         let type = askingPeer ? SSL_KEY_UPDATE_REQUESTED : SSL_KEY_UPDATE_NOT_REQUESTED
         guard unsafe SSL_key_update(ssl, type) == 1, unsafe SSL_do_handshake(ssl) == 1 else {
@@ -257,9 +263,11 @@ public final class TLSConnection {
         }
     }
 
-    /// Sends close_notify once: no more can be written, reading continues (RFC 8446 6.1).
+    /// Sends close_notify (RFC 8446 6.1).
     ///
-    /// Does nothing on a connection that has failed or is in its handshake, which has no close_notify.
+    /// Then nothing more can be written, and reading continues.
+    ///
+    /// It does nothing if close_notify was sent, if the connection has failed, or during the handshake.
     ///
     /// - Throws: ``OpenSSLError``.
     public func shutdown() throws(OpenSSLError) {
@@ -270,21 +278,23 @@ public final class TLSConnection {
         if unsafe SSL_shutdown(ssl) < 0 { throw failure("TLS close") }
     }
 
-    /// The negotiated properties; available after the handshake.
+    /// The negotiated properties.
+    ///
+    /// They are available after the handshake.
     public var info: TLSConnectionInfo { unsafe TLSConnectionInfo(of: ssl, serverName: bioState.pointee.serverName) }
 
-    /// Returns the certificate by which the peer has authenticated itself, if there is one.
+    /// Returns the certificate of the peer; nil if the peer has sent no certificate.
     ///
-    /// - Throws: ``OpenSSLError`` with code `malformedCertificate` if it cannot be read.
+    /// - Throws: ``OpenSSLError`` with code `malformedCertificate` if the certificate cannot be read.
     public func peerCertificate() throws(OpenSSLError) -> Certificate? {
         guard let x509 = unsafe SSL_get1_peer_certificate(ssl) else { return nil }
         return try unsafe Certificate(owning: x509, context: "certificate of the peer")
     }
 
-    /// Returns the chain of the peer's certificate, from it to the authority, both included; empty if there is none.
+    /// Returns the verified chain of the peer's certificate, from the certificate to the authority.
     ///
-    /// The chain was verified in this handshake against authorities, lists and the clock, in a new session or a resumed
-    /// one. A client that pins its server's certificate verifies no chain.
+    /// The chain was verified in this handshake, also if the session was resumed. It is empty if the peer has sent no
+    /// certificate, or if the client has pinned the server's certificate, because no chain is then verified.
     public func verifiedPeerChain() -> [Certificate] {
         guard unsafe SSL_is_init_finished(ssl) == 1, unsafe SSL_get_verify_result(ssl) == X509_V_OK else { return [] }
         if unsafe SSL_is_server(ssl) == 1, unsafe SSL_session_reused(ssl) == 1 {
@@ -294,30 +304,34 @@ public final class TLSConnection {
         return unsafe PeerVerification.certificates(SSL_get0_verified_chain(ssl)) ?? []
     }
 
-    /// Makes records of at most a number of bytes, 512 to 16,384; for tests.
+    /// Limits the length of records to a number of bytes, 512 to 16,384.
+    ///
+    /// Only tests use it.
     func limitRecords(to count: Int) -> Bool {
         unsafe gatehouse_SSL_set_max_send_fragment(ssl, count) == 1
     }
 
-    /// Calls `body` with the SSL, which it must not free.
+    /// Calls `body` with the SSL.
+    ///
+    /// The function must not free the SSL.
     func withSSL<R>(_ body: (OpaquePointer) -> R) -> R {
         defer { withExtendedLifetime(self) {} }
         return unsafe body(ssl)
     }
 
-    /// True if the last call stopped because it needs more ciphertext.
+    /// True if the last call has stopped because it needs more ciphertext.
     ///
-    /// SSL_get_error(3) reports this too, but only if no other code has left an error in this thread's queue.
+    /// SSL_get_error(3) also reports this, but only if other code has left no error in the thread's error queue.
     private var isWaitingForInput: Bool {
         unsafe bioState.pointee.isStarved && SSL_want(ssl) == SSL_READING
     }
 
-    private func refuseIfFailed() throws(OpenSSLError) {
+    private func throwIfFailed() throws(OpenSSLError) {
         if failed { throw OpenSSLError(.protocolViolation, context: "TLS connection that failed before") }
     }
 
     private func failure(_ context: String) -> OpenSSLError {
         failed = true
-        return unsafe HandshakeFailure.error(of: ssl, context: context)
+        return unsafe ConnectionFailure.error(of: ssl, context: context)
     }
 }

@@ -7,17 +7,20 @@ internal import COpenSSL
 public struct TLSConnectionInfo: Sendable, Hashable {
     /// The version; nil before the handshake.
     public let version: TLSVersion?
-    /// The cipher suite by its name in the IANA registry: "TLS_AES_128_GCM_SHA256"; nil before the handshake.
+    /// The cipher suite by its IANA name, such as "TLS_AES_128_GCM_SHA256"; nil before the handshake.
     public let cipherSuite: String?
     /// The application protocol (RFC 7301); nil if none was negotiated.
     public let applicationProtocol: String?
-    /// True if a session was resumed, so that no certificate was sent on this connection.
+    /// True if a session was resumed.
+    ///
+    /// Then no certificate was sent on this connection.
     public let isResumed: Bool
 
-    /// The server name that the client has sent (RFC 6066 3), in lower case and without a dot at its end; nil if none.
+    /// The server name that the client has sent (RFC 6066 3), in lower case and without a dot at its end; nil if the
+    /// client has sent no name, and nil on a client.
     ///
-    /// The server may not know the name. A server of several names compares it with the hosts of requests (RFC 9110
-    /// 15.5.20). On a client nil.
+    /// The name may be unknown to the server. A server with several names compares it with the Host field of requests
+    /// (RFC 9110 15.5.20).
     public let serverName: String?
 
     init(of ssl: OpaquePointer, serverName: String?) {

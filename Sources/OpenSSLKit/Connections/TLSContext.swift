@@ -3,51 +3,56 @@
 
 internal import COpenSSL
 
-/// The state that all connections of one listener or client share, immutable after it is made.
+/// The state that all connections of one listener or client share.
 ///
-/// A new certificate needs a new context, see ``TLSContextSource``; existing connections keep their context. A session
-/// is resumed only in the same scope: ``TLSConfiguration/sessionScope``, the requested host, and the rule for client
-/// certificates. So a session never bypasses a check of another context or host.
+/// It is immutable.
+///
+/// A new certificate needs a new context, see ``TLSContextSource``. Existing connections keep their context. A session
+/// is resumed only if ``TLSConfiguration/sessionScope``, the requested host and the policy for client certificates are
+/// the same. So a session never bypasses a check of another context or host.
 public final class TLSContext: Sendable {
-    private let main: ContextPart
-    private let hosts: [ContextPart]
+    private let main: SSLContext
+    private let hosts: [SSLContext]
 
     /// The configuration of the context.
     public let configuration: TLSConfiguration
 
     /// Creates a context and checks the whole configuration.
     ///
-    /// Expired certificates are accepted here, because there is no clock: see ``Certificate/checkValidity(at:)``.
+    /// The validity of certificates is not checked, because there is no clock. See ``Certificate/checkValidity(at:)``.
     ///
-    /// - Throws: ``OpenSSLError``: `invalidConfiguration` for a bad protocol, suite or group name, an empty trust or a
-    ///   key too weak for OpenSSL's security level 2 (112 bits), `invalidName` for a host's name that is malformed or
-    ///   occurs twice, `libraryFailure` otherwise.
+    /// - Throws: ``OpenSSLError``. The code is `invalidConfiguration` for an invalid name of a protocol, suite or group,
+    ///   for an empty list of trusted certificates, and for a key too weak for OpenSSL's security level 2 (112 bits). The
+    ///   code is `invalidName` for a host name that is malformed or occurs twice. Otherwise it is `libraryFailure`.
     public init(_ configuration: TLSConfiguration) throws(OpenSSLError) {
         self.configuration = configuration
         switch configuration.role {
         case .client(let trust):
-            main = try unsafe ContextPart(TLS_client_method(), data: ContextCallbacks())
+            main = try unsafe SSLContext(TLS_client_method(), data: CallbackData())
             hosts = []
             try ContextBuilder(main, configuration: configuration).applyClient(trust)
         case .server(let identity):
-            main = try unsafe ContextPart(TLS_server_method(), data: ContextCallbacks())
+            main = try unsafe SSLContext(TLS_server_method(), data: CallbackData())
             let builder = ContextBuilder(main, configuration: configuration)
             try builder.applyServer(identity, names: [])
-            var parts: [ContextPart] = []
-            var names = ServerNames<ContextCallbacks.Host>()
+            var contexts: [SSLContext] = []
+            var names = ServerNames<CallbackData.Host>()
             for host in configuration.hosts {
                 guard !host.names.isEmpty else { throw OpenSSLError(.invalidName, context: "host without a name") }
-                let part = try unsafe ContextPart(TLS_server_method(), data: ContextCallbacks())
-                for name in host.names { try names.add(name, value: unsafe ContextCallbacks.Host(part.pointer)) }
-                try ContextBuilder(part, configuration: configuration).applyServer(host.identity, names: host.names)
-                parts.append(part)
+                let sslContext = try unsafe SSLContext(TLS_server_method(), data: CallbackData())
+                for name in host.names { try names.add(name, value: unsafe CallbackData.Host(sslContext.pointer)) }
+                try ContextBuilder(sslContext, configuration: configuration)
+                    .applyServer(host.identity, names: host.names)
+                contexts.append(sslContext)
             }
-            hosts = parts
+            hosts = contexts
             builder.apply(names)
         }
     }
 
-    /// Calls `body` with the SSL_CTX, which it must not change or free.
+    /// Calls `body` with the SSL_CTX.
+    ///
+    /// The function must not change or free the SSL_CTX.
     func withContext<R>(_ body: (OpaquePointer) throws(OpenSSLError) -> R) throws(OpenSSLError) -> R {
         defer { withExtendedLifetime(self) {} }
         return try unsafe body(main.pointer)

@@ -3,9 +3,11 @@
 
 internal import Synchronization
 
-/// The context of new connections, which can be replaced while existing connections continue.
+/// The context of new connections.
 ///
-/// Usable from any thread; a lock is held while a reference is copied.
+/// It can be replaced while existing connections continue.
+///
+/// It can be used from any thread. A lock is held while a reference is copied.
 public final class TLSContextSource: Sendable {
     private let context: Mutex<TLSContext>
 

@@ -3,20 +3,22 @@
 
 internal import COpenSSL
 
-/// The cipher suites and groups that a side offers or accepts, the preferred first, by OpenSSL's names.
+/// The cipher suites and groups that a client offers or a server accepts, by OpenSSL's names.
 ///
-/// The client's order of suites decides, as the client can tell whether it has AES in hardware. A name is checked when
-/// a ``TLSContext`` is made: a name that is unknown to OpenSSL or means several suites ("HIGH") is rejected, and so is
-/// a suite below OpenSSL's security level 2 (112 bits).
+/// The preferred ones are first. The client's order of suites is used, because the client knows whether it has AES in
+/// hardware. The names are checked when a ``TLSContext`` is made. A name is rejected if OpenSSL does not know it, if it
+/// means several suites ("HIGH"), or if the suite is below OpenSSL's security level 2 (112 bits).
 public struct TLSParameters: Sendable, Hashable {
-    /// Suites of TLS 1.2: "ECDHE-ECDSA-AES128-GCM-SHA256" (openssl-ciphers(1)).
+    /// The cipher suites of TLS 1.2, such as "ECDHE-ECDSA-AES128-GCM-SHA256" (openssl-ciphers(1)).
     public var ciphers: [String]
-    /// Suites of TLS 1.3: "TLS_AES_128_GCM_SHA256" (RFC 8446 B.4).
+    /// The cipher suites of TLS 1.3, such as "TLS_AES_128_GCM_SHA256" (RFC 8446 B.4).
     public var ciphersuites: [String]
-    /// Groups of the key exchange: "X25519", "P-256".
+    /// The groups for the key exchange, such as "X25519" or "P-256".
     public var groups: [String]
 
-    /// Creates parameters; the defaults are those of ``intermediate``.
+    /// Creates parameters.
+    ///
+    /// The defaults are the values of ``intermediate``.
     public init(
         ciphers: [String] = TLSParameters.intermediate.ciphers,
         ciphersuites: [String] = TLSParameters.intermediate.ciphersuites,
@@ -27,10 +29,10 @@ public struct TLSParameters: Sendable, Hashable {
         self.groups = groups
     }
 
-    /// Mozilla "Server Side TLS", configuration "intermediate", version 5.7, without the DHE suites, which are slow and
-    /// which no client with AEAD suites of TLS 1.2 needs.
+    /// The configuration "intermediate" of Mozilla's "Server Side TLS", version 5.7, without the DHE suites.
     ///
-    /// If OpenSSL has the hybrid group X25519MLKEM768, it comes first.
+    /// DHE suites are slow. All clients with AEAD suites of TLS 1.2 also support ECDHE. If OpenSSL has the hybrid group
+    /// X25519MLKEM768, it is the first group.
     public static let intermediate = TLSParameters(
         ciphers: [
             "ECDHE-ECDSA-AES128-GCM-SHA256", "ECDHE-RSA-AES128-GCM-SHA256",
@@ -58,7 +60,7 @@ public struct TLSParameters: Sendable, Hashable {
 
     /// Returns whether OpenSSL knows a group by this name.
     public static func knows(group name: String) -> Bool {
-        // A colon would make it a list.
+        // OpenSSL would read a name with a colon as a list.
         unsafe !name.isEmpty && !name.utf8.contains(UInt8(ascii: ":"))
             && probe { context in unsafe gatehouse_SSL_CTX_set1_groups_list(context, name) == 1 }
     }
@@ -79,14 +81,14 @@ public struct TLSParameters: Sendable, Hashable {
             guard let known = unsafe SSL_CIPHER_get_name(cipher), unsafe String(cString: known) == name else {
                 continue
             }
-            // OpenSSL applies the security level in handshakes only. Here suites with weak or no encryption and without
-            // authentication are rejected.
+            // OpenSSL checks the security level only in handshakes. So suites with weak encryption, without encryption
+            // or without authentication are rejected here.
             return unsafe SSL_CIPHER_get_bits(cipher, nil) >= 112 && SSL_CIPHER_get_auth_nid(cipher) != NID_auth_null
         }
         return false
     }
 
-    /// Applies them to a context.
+    /// Applies the parameters to an SSL_CTX.
     func apply(to context: OpaquePointer) throws(OpenSSLError) {
         if let name = ciphers.first(where: { !Self.knows(cipher: $0) }) {
             throw OpenSSLError(.invalidConfiguration, context: "TLS 1.2 cipher suite \"\(name)\"")

@@ -2,9 +2,10 @@
 // Gatehouse
 
 extension Digest {
-    /// Computes the SHA-256 digest of some fields, each preceded by its length in 8 bytes, the least significant first.
+    /// Computes the SHA-256 digest of several fields.
     ///
-    /// So different lists of fields never have the same bytes (CVE-2026-71326).
+    /// Each field is preceded by its length: 8 bytes, the least significant first. So different lists of fields never
+    /// have the same bytes (CVE-2026-71326).
     ///
     /// - Parameter fields: The fields.
     /// - Returns: The digest.

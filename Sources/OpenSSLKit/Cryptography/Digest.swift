@@ -4,14 +4,14 @@
 internal import Bytes
 internal import COpenSSL
 
-/// A SHA-256 digest or an HMAC-SHA-256 tag: 32 bytes, no allocation (FIPS 180-4, RFC 2104).
+/// A SHA-256 digest (FIPS 180-4) or an HMAC-SHA-256 tag (RFC 2104) of 32 bytes.
 ///
-/// Equality takes the same time wherever two digests differ, so tags may be compared with `==`.
+/// `==` compares in constant time, so it can be used for tags.
 public struct Digest: Sendable {
     /// The length of a digest in bytes.
     public static let byteCount = 32
 
-    // Four words rather than an array: a digest is a key of caches and must not allocate.
+    // Four words and not an array, because digests are the keys of caches and must not allocate memory.
     private var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
 
     /// Computes the SHA-256 digest of bytes.
@@ -34,7 +34,7 @@ public struct Digest: Sendable {
 
     /// Creates a digest from its stored ``bytes``.
     ///
-    /// - Parameter bytes: 32 bytes; any other number gives nil.
+    /// - Parameter bytes: 32 bytes. The result is nil for any other number of bytes.
     public init?(bytes: [UInt8]) {
         guard bytes.count == Self.byteCount else { return nil }
         unsafe withUnsafeMutableBytes(of: &words) { unsafe $0.copyBytes(from: bytes) }
@@ -58,7 +58,7 @@ public struct Digest: Sendable {
         unsafe withUnsafeBytes(of: words) { Hexadecimal.encode(unsafe Span(_unsafeBytes: $0)) }
     }
 
-    /// The bytes as upper-case hexadecimal pairs with colons between, as `openssl x509 -fingerprint` prints them.
+    /// The bytes in the form of `openssl x509 -fingerprint`: upper-case hexadecimal pairs, separated by colons.
     public var fingerprint: String {
         let pairs = bytes.map { byte in
             let digits = [Hexadecimal.uppercaseDigit(of: byte >> 4), Hexadecimal.uppercaseDigit(of: byte & 15)]
@@ -75,16 +75,20 @@ extension Digest: Hashable {
             | (left.words.2 ^ right.words.2) | (left.words.3 ^ right.words.3) == 0
     }
 
-    /// Hashes the first word, which is uniformly distributed.
+    /// Hashes the first word.
+    ///
+    /// This is enough, because the words of digests are uniformly distributed.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(words.0)
     }
 }
 
-/// The algorithms fetched once, because OpenSSL 3 otherwise looks each up by name at every call.
+/// The algorithms, fetched once.
+///
+/// Otherwise OpenSSL 3 would look them up by name in every call.
 @safe
 struct Algorithms: @unchecked Sendable {
-    // Unchecked because of the pointers: fetched method tables are immutable and live as long as the process.
+    // Unchecked because of the pointers. Fetched method tables are immutable and exist as long as the process.
     static let shared = Algorithms()
 
     let sha256: OpaquePointer?

@@ -3,18 +3,21 @@
 
 internal import COpenSSL
 
-/// A key of HMAC-SHA-256 (RFC 2104), prepared once and usable from any thread.
+/// A prepared key of HMAC-SHA-256 (RFC 2104), which can be used from any thread.
 ///
-/// The key's bytes are not kept, only the state of SHA-256 after them, which is wiped with this object. It has no
-/// description, so the key cannot get into a log.
+/// The key's bytes are not kept, only the state of SHA-256 after the key. The state is wiped when the object is
+/// released. The type has no description, so the key cannot get into a log.
 @safe
 public final class HMACKey: @unchecked Sendable {
-    // Unchecked because of the pointer: the memory is written in init, wiped in deinit, and only copied in between.
+    // Unchecked because of the pointer. The memory is written in init, wiped in deinit, and otherwise only copied.
     private let schedule: UnsafeMutablePointer<gatehouse_HMAC_SHA256>
 
-    /// Takes a key of 16 bytes or more; the caller wipes its own copy.
+    /// Prepares a key of 16 bytes or more.
     ///
-    /// - Throws: ``OpenSSLError``: `invalidConfiguration` for a shorter key, `libraryFailure` if OpenSSL fails.
+    /// The caller must wipe its own copy.
+    ///
+    /// - Throws: ``OpenSSLError`` with code `invalidConfiguration` for a shorter key, or with code `libraryFailure` if
+    ///   OpenSSL fails.
     public init(_ key: Span<UInt8>) throws(OpenSSLError) {
         guard key.count >= 16 else {
             throw OpenSSLError(.invalidConfiguration, context: "HMAC key of \(key.count) bytes; at least 16 are needed")
@@ -50,9 +53,9 @@ public final class HMACKey: @unchecked Sendable {
             if done != 1 { isGood = false }
         }
 
-        /// Adds a field: its length, then its bytes.
+        /// Adds the length of a field, then its bytes.
         ///
-        /// So different lists of fields never have the same bytes (CVE-2026-71326).
+        /// With the lengths, different lists of fields never have the same bytes (CVE-2026-71326).
         public mutating func append(field bytes: Span<UInt8>) {
             append(UInt64(bytes.count))
             append(bytes)
@@ -72,7 +75,9 @@ public final class HMACKey: @unchecked Sendable {
         try tag { $0.append(message) }
     }
 
-    /// Computes the tag of a message of several pieces, none of which is copied.
+    /// Computes the tag of a message of several pieces.
+    ///
+    /// The pieces are not copied.
     ///
     /// - Throws: ``OpenSSLError`` with code `libraryFailure`.
     public func tag(of fill: (inout Message) -> Void) throws(OpenSSLError) -> Digest {

@@ -3,7 +3,9 @@
 
 internal import COpenSSL
 
-/// A hash function, broken ones included: stored passwords use all of these.
+/// A hash function.
+///
+/// Broken functions are included, because stored passwords use them.
 public enum HashFunction: String, Sendable, Hashable, CaseIterable {
     /// MD5, RFC 1321; broken.
     case md5 = "MD5"
@@ -27,7 +29,7 @@ public enum HashFunction: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// OpenSSL's table of the function, nil if no provider has it.
+    /// OpenSSL's method table for the function; nil if no provider offers the function.
     var algorithm: OpaquePointer? {
         switch self {
         case .md5: unsafe HashAlgorithms.shared.md5
@@ -39,7 +41,9 @@ public enum HashFunction: String, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// A message whose digest is computed; OpenSSL wipes the state afterwards.
+/// A message whose digest is computed.
+///
+/// OpenSSL wipes the state when it is released.
 @safe
 public struct Hashing: ~Copyable {
     private let function: HashFunction
@@ -48,7 +52,7 @@ public struct Hashing: ~Copyable {
     /// Begins a message.
     ///
     /// - Parameter function: The hash function.
-    /// - Throws: ``OpenSSLError`` with code `libraryFailure` if no provider offers the function, as MD5 in a FIPS set-up.
+    /// - Throws: ``OpenSSLError`` with code `libraryFailure` if no provider offers the function, such as MD5 in FIPS mode.
     public init(_ function: HashFunction) throws(OpenSSLError) {
         ErrorQueue.clear()
         let context = unsafe EVP_MD_CTX_new()
@@ -78,8 +82,9 @@ public struct Hashing: ~Copyable {
 
     /// Writes the digest and begins a new message.
     ///
-    /// - Parameter digest: As many bytes as the function's ``HashFunction/byteCount``.
-    /// - Throws: ``OpenSSLError``: `invalidConfiguration` for another number of bytes, `libraryFailure`.
+    /// - Parameter digest: The buffer for the digest, with the number of bytes of ``HashFunction/byteCount``.
+    /// - Throws: ``OpenSSLError`` with code `invalidConfiguration` for another number of bytes, or with code
+    ///   `libraryFailure`.
     public mutating func finish(into digest: inout MutableSpan<UInt8>) throws(OpenSSLError) {
         guard digest.count == function.byteCount else {
             throw OpenSSLError(.invalidConfiguration, context: "\(digest.count) bytes for \(function.rawValue)")
@@ -93,10 +98,10 @@ public struct Hashing: ~Copyable {
     }
 }
 
-/// The functions fetched once, as ``Algorithms`` are.
+/// The hash functions, fetched once like ``Algorithms``.
 @safe
 private struct HashAlgorithms: @unchecked Sendable {
-    // Unchecked because of the pointers: fetched method tables are immutable and live as long as the process.
+    // Unchecked because of the pointers. Fetched method tables are immutable and exist as long as the process.
     static let shared = HashAlgorithms()
 
     let md5: OpaquePointer?

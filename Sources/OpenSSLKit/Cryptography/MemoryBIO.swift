@@ -3,13 +3,15 @@
 
 internal import COpenSSL
 
-/// A BIO that collects what OpenSSL prints; wiped and freed at the end of its scope.
+/// A BIO that collects the output of OpenSSL in memory.
+///
+/// The memory is wiped when the BIO is freed.
 @safe
 struct MemoryBIO: ~Copyable {
     let pointer: OpaquePointer
 
     init(context: String) throws(OpenSSLError) {
-        // The secure variant is wiped when it grows and when it is freed.
+        // BIO_s_secmem wipes its memory when it grows and when it is freed.
         guard let pointer = unsafe BIO_new(BIO_s_secmem()) else {
             throw .draining(.libraryFailure, context: context)
         }
@@ -18,7 +20,7 @@ struct MemoryBIO: ~Copyable {
 
     deinit { _ = unsafe BIO_free(pointer) }
 
-    /// Calls `body` with the bytes collected up to now.
+    /// Calls `body` with the collected bytes.
     func withBytes<R>(_ body: (Span<UInt8>) throws(OpenSSLError) -> R) throws(OpenSSLError) -> R {
         var start: UnsafeMutablePointer<CChar>?
         let count = unsafe gatehouse_BIO_get_mem_data(pointer, &start)
@@ -26,7 +28,9 @@ struct MemoryBIO: ~Copyable {
         return try body(unsafe Span(_unsafeBytes: raw))
     }
 
-    /// Copies the bytes collected up to now into a string, replacing bytes that are not UTF-8 by U+FFFD.
+    /// Returns the collected bytes as a string.
+    ///
+    /// Bytes that are not UTF-8 become U+FFFD.
     func string() throws(OpenSSLError) -> String {
         try withBytes { bytes throws(OpenSSLError) in
             unsafe bytes.withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
@@ -34,7 +38,9 @@ struct MemoryBIO: ~Copyable {
     }
 }
 
-/// Calls `body` with a read-only BIO over bytes, which are not copied: they may be a key.
+/// Calls `body` with a read-only BIO over bytes.
+///
+/// The bytes are not copied, because they may contain a key.
 func withReadBIO<R>(
     over bytes: Span<UInt8>,
     context: String,

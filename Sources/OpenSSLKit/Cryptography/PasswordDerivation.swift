@@ -3,7 +3,7 @@
 
 internal import COpenSSL
 
-/// Functions that derive keys from passwords, at a chosen cost.
+/// Functions that derive keys from passwords, with configurable cost.
 public enum PasswordDerivation {
     /// Derives a key by PBKDF2 with HMAC, RFC 8018 section 5.2.
     ///
@@ -12,8 +12,9 @@ public enum PasswordDerivation {
     ///   - salt: The salt; any number of bytes.
     ///   - function: The hash function of the HMAC.
     ///   - iterations: The number of iterations, 1 or more.
-    ///   - key: Is overwritten with the key; its length decides the key's length.
-    /// - Throws: ``OpenSSLError``: `invalidConfiguration` for numbers out of bounds, `libraryFailure`.
+    ///   - key: The buffer for the key. Its length is the length of the key.
+    /// - Throws: ``OpenSSLError`` with code `invalidConfiguration` for numbers out of range, or with code
+    ///   `libraryFailure`.
     public static func pbkdf2(
         _ password: Span<UInt8>,
         salt: Span<UInt8>,
@@ -56,10 +57,11 @@ public enum PasswordDerivation {
     ///   - salt: The salt; any number of bytes.
     ///   - n: The cost N, a power of two greater than 1.
     ///   - r: The block size.
-    ///   - p: The number of lanes, computed one after the other.
-    ///   - maximumMemory: The most bytes of memory; parameters that need more are rejected.
-    ///   - key: Is overwritten with the key; its length decides the key's length.
-    /// - Throws: ``OpenSSLError`` with code `libraryFailure`: parameters that RFC 7914 forbids, too much memory.
+    ///   - p: The parallelization parameter. OpenSSL computes the parts one after the other.
+    ///   - maximumMemory: The maximum number of bytes of memory. Parameters that need more memory are rejected.
+    ///   - key: The buffer for the key. Its length is the length of the key.
+    /// - Throws: ``OpenSSLError`` with code `libraryFailure` if RFC 7914 forbids the parameters or they need too much
+    ///   memory.
     public static func scrypt(
         _ password: Span<UInt8>,
         salt: Span<UInt8>,
@@ -91,9 +93,9 @@ public enum PasswordDerivation {
         guard done == 1 else { throw .draining(.libraryFailure, context: "scrypt") }
     }
 
-    /// Calls `body` with bytes as characters.
+    /// Calls `body` with a pointer to bytes as characters.
     ///
-    /// For an empty text the pointer is not null, which OpenSSL would take for a missing text.
+    /// The pointer is never null, because OpenSSL would treat an empty password as missing.
     private static func withCharacters(_ bytes: Span<UInt8>, _ body: (UnsafePointer<CChar>?) -> Int32) -> Int32 {
         unsafe bytes.withUnsafeBufferPointer { bytes in
             guard let start = bytes.baseAddress, !bytes.isEmpty else { return unsafe "".withCString(body) }

@@ -7,7 +7,7 @@ internal import COpenSSL
 public enum RandomBytes {
     /// Makes `count` random bytes.
     ///
-    /// - Throws: ``OpenSSLError`` with code `libraryFailure` if the generator has no entropy; there is no fall-back.
+    /// - Throws: ``OpenSSLError`` with code `libraryFailure` if the generator has no entropy. No other generator is used.
     public static func make(_ count: Int) throws(OpenSSLError) -> [UInt8] {
         guard let length = Int32(exactly: count), length >= 0 else {
             throw OpenSSLError(.invalidConfiguration, context: "\(count) random bytes")
@@ -19,19 +19,4 @@ public enum RandomBytes {
         }
         return bytes
     }
-}
-
-/// Returns whether two byte strings are equal, in a time that depends on their lengths only.
-public func constantTimeEqual(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
-    guard left.count == right.count else { return false }
-    return unsafe left.withUnsafeBufferPointer { left in
-        unsafe right.withUnsafeBufferPointer { right in
-            unsafe CRYPTO_memcmp(left.baseAddress, right.baseAddress, left.count) == 0
-        }
-    }
-}
-
-/// Returns whether two byte strings are equal, in a time that depends on their lengths only.
-public func constantTimeEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool {
-    constantTimeEqual(left.span, right.span)
 }

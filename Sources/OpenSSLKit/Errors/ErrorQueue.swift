@@ -3,10 +3,10 @@
 
 internal import COpenSSL
 
-/// The calling thread's OpenSSL error queue.
+/// OpenSSL's error queue of the current thread.
 ///
-/// OpenSSL reports in it the details that a return code does not have. It is cleared before a call, because
-/// SSL_get_error(3) reads it too, and drained after a call that has failed.
+/// OpenSSL writes the details of an error into the queue. The queue is cleared before a call, because SSL_get_error(3)
+/// also reads it. It is drained after a call that has failed.
 enum ErrorQueue {
     struct Entry {
         let library: Int32
@@ -18,13 +18,15 @@ enum ErrorQueue {
         ERR_clear_error()
     }
 
-    /// Clears it if it is not empty: the test costs less than clearing.
+    /// Clears the queue if it is not empty.
+    ///
+    /// Checking takes less time than clearing.
     @inline(__always)
     static func clearIfNeeded() {
         if ERR_peek_error() != 0 { ERR_clear_error() }
     }
 
-    /// Removes and returns all entries, oldest first.
+    /// Removes and returns all entries, the oldest first.
     static func drain() -> [Entry] {
         var entries: [Entry] = []
         while true {

@@ -5,16 +5,18 @@ internal import COpenSSL
 
 /// Verifies a client's certificate again when a session is resumed.
 ///
-/// In a resumed handshake the client proves only that it has the ticket. Its certificate may have expired or been
-/// revoked since, or its authority removed. A session contains the certificate; the ticket contains the intermediates
-/// too.
+/// In a resumed handshake the client proves only that it has the ticket. Since the first handshake, its certificate may
+/// have expired, it may have been revoked, or its authority may have been removed. The ticket contains the certificate
+/// and the intermediates.
 enum PeerVerification {
-    /// The most bytes of intermediates in a ticket; a client with more must present its certificate every time.
+    /// The maximum number of bytes of intermediates in a ticket.
+    ///
+    /// A client with longer intermediates cannot resume sessions.
     static let intermediatesLimit = 8_192
 
-    /// Verifies a certificate as in a handshake.
+    /// Verifies a certificate as in a full handshake.
     ///
-    /// - Returns: The chain from the certificate to the authority; nil if it is not valid.
+    /// - Returns: The chain from the certificate to the authority; nil if the certificate is not valid.
     static func chain(
         of leaf: OpaquePointer,
         intermediates: [UInt8],
@@ -29,7 +31,7 @@ enum PeerVerification {
         guard unsafe X509_STORE_CTX_init(check, SSL_CTX_get_cert_store(context), leaf, untrusted) == 1,
             unsafe X509_STORE_CTX_set_default(check, "ssl_client") == 1,
             let parameters = unsafe X509_STORE_CTX_get0_param(check),
-            // Depth, lists and purpose, as they are set for handshakes.
+            // The depth, the revocation lists and the purpose are those of full handshakes.
             unsafe X509_VERIFY_PARAM_set1(parameters, SSL_CTX_get0_param(context)) == 1
         else { return nil }
         unsafe X509_VERIFY_PARAM_set_auth_level(parameters, SSL_CTX_get_security_level(context))
@@ -37,7 +39,7 @@ enum PeerVerification {
         return unsafe certificates(X509_STORE_CTX_get0_chain(check))
     }
 
-    /// Copies a stack; nil if it is empty or one of its certificates cannot be read.
+    /// Returns the certificates of a stack; nil if it is empty or a certificate cannot be read.
     static func certificates(_ stack: OpaquePointer?) -> [Certificate]? {
         guard let stack = unsafe stack else { return nil }
         var certificates: [Certificate] = []
@@ -54,7 +56,7 @@ enum PeerVerification {
         return certificates.isEmpty ? nil : certificates
     }
 
-    /// Returns the DER forms of a stack, one after the other; nil if they are too long for a ticket.
+    /// Returns the DER forms of a stack's certificates, one after the other; nil if they are too long for a ticket.
     static func encoded(_ stack: OpaquePointer?) -> [UInt8]? {
         var all: [UInt8] = []
         guard let stack = unsafe stack else { return all }

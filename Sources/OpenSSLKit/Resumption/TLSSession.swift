@@ -3,10 +3,12 @@
 
 internal import COpenSSL
 
-/// A session that a client can resume: keys and a ticket of its server (RFC 8446 2.2); usable from any thread.
+/// A session that a client can resume (RFC 8446 2.2).
+///
+/// It can be used from any thread.
 @safe
 public final class TLSSession: @unchecked Sendable {
-    // Unchecked because of the pointer: the session is not changed after it was copied from its connection.
+    // Unchecked because of the pointer. The session is not changed after it was copied from its connection.
     let session: OpaquePointer
 
     init(owning session: OpaquePointer) {
@@ -15,7 +17,9 @@ public final class TLSSession: @unchecked Sendable {
 
     deinit { unsafe SSL_SESSION_free(session) }
 
-    /// Reads the result of ``der()``; nil if it is not a session; for tests.
+    /// Reads a session in the form of ``der()``; nil if it cannot be read.
+    ///
+    /// Only tests use it.
     init?(der: [UInt8]) {
         ErrorQueue.clear()
         let session = unsafe der.withUnsafeBufferPointer { bytes in
@@ -27,7 +31,9 @@ public final class TLSSession: @unchecked Sendable {
         unsafe self.session = session
     }
 
-    /// The session as bytes, with its keys; for tests.
+    /// Returns the session with its keys in DER form.
+    ///
+    /// Only tests use it.
     func der() -> [UInt8] {
         var der = [UInt8](repeating: 0, count: max(0, Int(unsafe i2d_SSL_SESSION(session, nil))))
         unsafe der.withUnsafeMutableBufferPointer { bytes in
@@ -37,7 +43,9 @@ public final class TLSSession: @unchecked Sendable {
         return der
     }
 
-    /// The server's ticket, unchanged; for tests.
+    /// The ticket of the server.
+    ///
+    /// Only tests use it.
     var ticket: [UInt8] {
         var start: UnsafePointer<UInt8>?
         var count = 0
@@ -45,6 +53,8 @@ public final class TLSSession: @unchecked Sendable {
         return unsafe Array(UnsafeBufferPointer(start: start, count: count))
     }
 
-    /// The number of bytes that may be sent before the handshake is complete; for tests.
+    /// The maximum number of bytes of early data.
+    ///
+    /// Only tests use it.
     var maximumEarlyData: UInt32 { unsafe SSL_SESSION_get_max_early_data(session) }
 }

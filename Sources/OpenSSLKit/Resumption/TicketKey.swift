@@ -3,37 +3,38 @@
 
 internal import COpenSSL
 
-/// One key of session tickets: a name of 16 bytes, 32 bytes for HMAC-SHA-256, 32 for AES-256; wiped when it is
-/// released.
+/// A key of session tickets: a name of 16 bytes, an HMAC-SHA-256 key of 32 bytes and an AES-256 key of 32 bytes.
+///
+/// It is wiped when it is released.
 @safe
 final class TicketKey: @unchecked Sendable {
-    // Unchecked because of the pointer: the bytes are written in init and only read afterwards.
+    // Unchecked because of the pointer. The bytes are written in init and only read afterwards.
     static let byteCount = 80
     private static let nameCount = 16
     private static let partCount = 32
 
     private let bytes: UnsafeMutablePointer<UInt8>
-    /// The time when it was made, in seconds since 1970-01-01 00:00 UTC.
-    let made: Int64
+    /// The time when the key was made, in seconds since 1970-01-01 00:00 UTC.
+    let creationTime: Int64
 
     /// Creates a random key.
-    convenience init(made: Int64) throws(OpenSSLError) {
-        try unsafe self.init(made: made) { bytes in
+    convenience init(creationTime: Int64) throws(OpenSSLError) {
+        try unsafe self.init(creationTime: creationTime) { bytes in
             unsafe RAND_priv_bytes(bytes, Int32(Self.byteCount)) == 1
         }
     }
 
     /// Reads a key from a file's bytes.
-    convenience init(_ file: Span<UInt8>, made: Int64) throws(OpenSSLError) {
-        try unsafe self.init(made: made) { bytes in
+    convenience init(_ file: Span<UInt8>, creationTime: Int64) throws(OpenSSLError) {
+        try unsafe self.init(creationTime: creationTime) { bytes in
             guard file.count == Self.byteCount else { return false }
             for index in file.indices { unsafe bytes[index] = file[index] }
             return true
         }
     }
 
-    private init(made: Int64, fill: (UnsafeMutablePointer<UInt8>) -> Bool) throws(OpenSSLError) {
-        self.made = made
+    private init(creationTime: Int64, fill: (UnsafeMutablePointer<UInt8>) -> Bool) throws(OpenSSLError) {
+        self.creationTime = creationTime
         unsafe bytes = .allocate(capacity: Self.byteCount)
         unsafe bytes.initialize(repeating: 0, count: Self.byteCount)
         guard unsafe fill(bytes) else { throw .draining(.libraryFailure, context: "session ticket key") }
@@ -44,14 +45,16 @@ final class TicketKey: @unchecked Sendable {
         unsafe bytes.deallocate()
     }
 
-    /// Returns whether a ticket was made with this key.
+    /// Returns whether the key has a name, which a ticket contains.
     func isNamed(_ name: UnsafePointer<UInt8>) -> Bool {
         unsafe CRYPTO_memcmp(name, bytes, Self.nameCount) == 0
     }
 
     func isNamed(as other: TicketKey) -> Bool { unsafe isNamed(other.bytes) }
 
-    /// Prepares OpenSSL's two contexts to make a ticket, and writes the key's name and a new initialisation vector.
+    /// Prepares OpenSSL's cipher and MAC to make a ticket, and writes the key's name and a new initialization vector.
+    ///
+    /// It returns false if OpenSSL fails.
     func encrypt(
         name: UnsafeMutablePointer<UInt8>,
         vector: UnsafeMutablePointer<UInt8>,
@@ -64,7 +67,9 @@ final class TicketKey: @unchecked Sendable {
             && gatehouse_EVP_MAC_CTX_set_SHA256_key(mac, bytes + Self.nameCount, Self.partCount) == 1
     }
 
-    /// Prepares OpenSSL's two contexts to open a ticket.
+    /// Prepares OpenSSL's cipher and MAC to open a ticket.
+    ///
+    /// It returns false if OpenSSL fails.
     func decrypt(vector: UnsafePointer<UInt8>, cipher: OpaquePointer, mac: OpaquePointer) -> Bool {
         unsafe EVP_DecryptInit_ex(cipher, Algorithms.shared.aes256CBC, nil, encryptionKey, vector) == 1
             && gatehouse_EVP_MAC_CTX_set_SHA256_key(mac, bytes + Self.nameCount, Self.partCount) == 1

@@ -126,7 +126,7 @@ final class TestServer: Sendable {
         try await eventLoop.executeInContext {
             channel.remoteAddress = try SocketAddress(ipAddress: peer, port: 1)
             // All connections have the same time.
-            let connections = ConnectionLoop(eventLoop, limits: HTTPLimits(), responder: responder) { 784_111_777 }
+            let connections = EventLoopState(eventLoop, limits: HTTPLimits(), responder: responder) { 784_111_777 }
             connections.start()
             let handler = HTTP1Handler(connections, onError: { _, _ in }, onEnd: {})
             try channel.pipeline.syncOperations.addHandler(handler)

@@ -10,7 +10,7 @@ import Testing
 
 @testable import HTTPServer
 
-/// The settings before a client has acknowledged them.
+/// The server's settings before the client has acknowledged them.
 struct EarlySettingsTests {
     private static func large(_ count: Int) -> [(String, String)] {
         HTTP2Client.get("/", (0..<count).map { ("a\($0)", String(repeating: "a", count: 8000)) })
@@ -18,7 +18,7 @@ struct EarlySettingsTests {
 
     private static let acknowledgement = Frame(.settings, flags: 1)
 
-    /// A header block in frames of 16 KiB.
+    /// Splits a header block into frames of 16 KiB.
     private static func frames(_ stream: UInt32, _ block: ByteBuffer) -> [Frame] {
         var (rest, frames) = (block, [Frame]())
         while let part = rest.readSlice(length: min(16_384, rest.readableBytes)), part.readableBytes > 0 {
@@ -41,7 +41,7 @@ struct EarlySettingsTests {
     @Test(arguments: [40, 64, 120, 136, 200, 248])
     func `a header that is too long is refused on its stream, and the connection stays open`(kilobytes: Int) throws {
         let (client, _) = try EmbeddedChannel.client()
-        // One read for each frame, with as many bytes as are sent.
+        // Each frame arrives in a separate read.
         for frame in Self.frames(1, HTTP2Client.plainBlock(Self.large(kilobytes / 8))) { client.send(frame) }
         #expect(client.status(1) == "431", "\(client.frames)")
         client.send(Self.frames(3, try client.block(HTTP2Client.get())))
@@ -73,7 +73,7 @@ struct EarlySettingsTests {
         #expect(client.goAway == 1 && client.isOver)
     }
 
-    @Test func `the library receives the same bytes however they are split`() {
+    @Test func `NIOHTTP2 receives the same bytes, however they are split`() {
         var random = Random(seed: 3)
         var all = ByteBuffer(string: HTTP2Client.preface)
         let frames = [
@@ -96,7 +96,7 @@ struct EarlySettingsTests {
         }
     }
 
-    @Test func `a connection that does not begin with SETTINGS is passed to the library`() throws {
+    @Test func `the bytes of a connection that does not begin with SETTINGS are passed to NIOHTTP2`() throws {
         let (client, _) = try EmbeddedChannel.client(HTTPLimits(), sendsPreface: false)
         client.send([Frame(.ping, 0, ByteBuffer(repeating: 1, count: 8))], preface: true)
         #expect(client.isOver)

@@ -12,7 +12,7 @@ import OpenSSLKit
 
 @testable import HTTPServer
 
-/// A frame as it is encoded (RFC 9113 section 4.1).
+/// A frame (RFC 9113 section 4.1).
 struct Frame: Hashable, CustomStringConvertible {
     enum Kind: UInt8 {
         case data, headers, priority, reset, settings, push, ping, goAway, windowUpdate, continuation
@@ -57,7 +57,7 @@ struct Frame: Hashable, CustomStringConvertible {
         return Frame(kind, flags: flags, stream, payload)
     }
 
-    /// The error code of a RST_STREAM or GOAWAY.
+    /// The error code of a RST_STREAM or GOAWAY frame; nil for other frames.
     var code: UInt32? {
         switch Kind(rawValue: kind) {
         case .reset: payload.getInteger(at: payload.readerIndex)
@@ -69,20 +69,22 @@ struct Frame: Hashable, CustomStringConvertible {
     var description: String { "\(Kind(rawValue: kind).map { "\($0)" } ?? "\(kind)") \(flags) on \(stream)" }
 }
 
-/// The network below a connection, which keeps the sent bytes.
-final class Bottom: ChannelDuplexHandler {
+/// The network between a connection and its client.
+///
+/// It keeps the bytes that the server has sent.
+final class RecordingNetwork: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    var taken = ByteBuffer()
+    var output = ByteBuffer()
     private(set) var flushCount = 0
     private(set) var readCount = 0
     private(set) var isOutputClosed = false
     private(set) var isClosed = false
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-        taken.writeImmutableBuffer(unwrapOutboundIn(data))
+        output.writeImmutableBuffer(unwrapOutboundIn(data))
         promise?.succeed(())
     }
 
@@ -106,14 +108,14 @@ final class Bottom: ChannelDuplexHandler {
     }
 }
 
-/// A client that can send any bytes, and the server's side of its connection, on one event loop.
+/// A client that can send any bytes, and the server's connection to it, on one event loop.
 final class HTTP2Client {
     static let preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 
     let channel: any Channel
-    let connections: ConnectionLoop
-    let bottom = Bottom()
-    private(set) var ends = 0
+    let loopState: EventLoopState
+    let network = RecordingNetwork()
+    private(set) var endCount = 0
     private(set) var frames: [Frame] = []
     private var encoder = HPACKEncoder(allocator: ByteBufferAllocator())
     private var decoder = HPACKDecoder(allocator: ByteBufferAllocator())
@@ -124,17 +126,17 @@ final class HTTP2Client {
 
     init(
         _ channel: any Channel,
-        _ connections: ConnectionLoop,
+        _ loopState: EventLoopState,
         sendsPreface: Bool = true,
         run: @escaping () -> Void
     )
         throws
     {
         self.channel = channel
-        self.connections = connections
+        self.loopState = loopState
         self.run = run
-        let handler = HTTP1Handler(connections, onError: { _, _ in }) { [unowned(safe) self] in ends += 1 }
-        try channel.pipeline.syncOperations.addHandlers([bottom, handler])
+        let handler = HTTP1Handler(loopState, onError: { _, _ in }) { [unowned(safe) self] in endCount += 1 }
+        try channel.pipeline.syncOperations.addHandlers([network, handler])
         channel.connect(to: try SocketAddress(ipAddress: "127.0.0.1", port: 1), promise: nil)
         channel.read()
         channel.pipeline.fireUserInboundEventTriggered(
@@ -145,8 +147,8 @@ final class HTTP2Client {
 
     // MARK: - Sending
 
-    func bring(_ bytes: ByteBuffer) {
-        if !bottom.isClosed {
+    func sendBytes(_ bytes: ByteBuffer) {
+        if !network.isClosed {
             channel.pipeline.fireChannelRead(bytes)
             channel.pipeline.fireChannelReadComplete()
             channel.read()
@@ -158,7 +160,7 @@ final class HTTP2Client {
     func send(_ frames: [Frame], preface: Bool = false) {
         var bytes = ByteBuffer(string: preface ? Self.preface : "")
         for frame in frames { bytes.writeImmutableBuffer(frame.bytes) }
-        bring(bytes)
+        sendBytes(bytes)
     }
 
     func send(_ frame: Frame) { send([frame]) }
@@ -169,8 +171,9 @@ final class HTTP2Client {
         return block
     }
 
-    /// Encodes fields without Huffman's code, in which some characters are four times as long as letters (RFC 7541
-    /// section 6.2.2).
+    /// Encodes fields without the Huffman code (RFC 7541 section 6.2.2).
+    ///
+    /// In the Huffman code some characters are four times as long as letters.
     static func plainBlock(_ fields: [(String, String)]) -> ByteBuffer {
         var block = ByteBuffer()
         for (name, value) in fields {
@@ -220,7 +223,7 @@ final class HTTP2Client {
     // MARK: - Receiving
 
     func collect() {
-        while let frame = Frame.read(&bottom.taken) {
+        while let frame = Frame.read(&network.output) {
             frames.append(frame)
             switch Frame.Kind(rawValue: frame.kind) {
             case .headers:
@@ -246,15 +249,15 @@ final class HTTP2Client {
 
     var goAway: UInt32? { frames.last { $0.kind == 7 }?.code }
 
-    /// Whether the server has ended the connection.
-    var isOver: Bool { bottom.isOutputClosed || bottom.isClosed }
+    /// True if the server has closed the connection or its outgoing direction.
+    var isOver: Bool { network.isOutputClosed || network.isClosed }
 }
 
-/// Answers with the reply that a closure returns.
+/// Answers each request with the result of a closure.
 struct PageResponder: Responder {
-    let reply: @Sendable (_ method: String, _ target: String) -> Reply
+    let reply: @Sendable (_ method: String, _ target: String) -> ResponseMode
 
-    func respond(to head: borrowing RequestHead, on connection: Connection) -> Reply {
+    func respond(to head: borrowing RequestHead, on connection: Connection) -> ResponseMode {
         reply(head.methodText, head.target)
     }
 
@@ -271,7 +274,9 @@ struct PageResponder: Responder {
 }
 
 extension EmbeddedChannel {
-    /// Makes a connection whose requests are all answered at once with `text`.
+    /// Makes a connection.
+    ///
+    /// All requests are answered at once with `text`.
     static func client(
         _ limits: HTTPLimits = HTTPLimits(),
         _ text: String = "hello",
@@ -279,12 +284,12 @@ extension EmbeddedChannel {
     ) throws -> (client: HTTP2Client, loop: EmbeddedEventLoop) {
         let loop = EmbeddedEventLoop()
         let channel = EmbeddedChannel(loop: loop)
-        let connections = ConnectionLoop(
+        let loopState = EventLoopState(
             loop,
             limits: limits,
             responder: PageResponder { _, _ in .immediate(PageResponder.page(text)) }
         ) { 0 }
-        connections.start()
-        return (try HTTP2Client(channel, connections, sendsPreface: sendsPreface, run: { loop.run() }), loop)
+        loopState.start()
+        return (try HTTP2Client(channel, loopState, sendsPreface: sendsPreface, run: { loop.run() }), loop)
     }
 }

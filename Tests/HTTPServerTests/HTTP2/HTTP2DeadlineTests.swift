@@ -36,44 +36,44 @@ struct HTTP2DeadlineTests {
         #expect(!client.isOver)
         loop.advanceTime(by: .seconds(6))
         client.collect()
-        #expect(client.isOver && client.goAway == 0 && client.ends == 0)
+        #expect(client.isOver && client.goAway == 0 && client.endCount == 0)
         loop.advanceTime(by: .seconds(6))
-        #expect(client.bottom.isClosed && client.ends == 1)
+        #expect(client.network.isClosed && client.endCount == 1)
     }
 
     @Test(arguments: [3, 9, 12])
-    func `a header block that is not finished ends the connection`(count: Int) throws {
+    func `a header block that stays incomplete ends the connection`(count: Int) throws {
         let (client, loop) = try EmbeddedChannel.client()
         try client.request()
         var bytes = try client.headers(HTTP2Client.get("/", [("a", "bcdefghijklmnopqrstuvwxyz")])).bytes
         let part = bytes.readSlice(length: count)
-        client.bring(try #require(part))
+        client.sendBytes(try #require(part))
         for _ in 0..<11 where !client.isOver {
             loop.advanceTime(by: .seconds(1))
-            // Single bytes do not extend the time.
-            if let byte = bytes.readSlice(length: 1) { client.bring(byte) }
+            // Further bytes do not extend the time limit.
+            if let byte = bytes.readSlice(length: 1) { client.sendBytes(byte) }
         }
         client.collect()
         #expect(client.isOver && client.goAway == 11)
     }
 
-    @Test func `a client that reads nothing is dropped`() throws {
+    @Test func `an HTTP/2 client that reads nothing is disconnected`() throws {
         let (client, loop) = try EmbeddedChannel.client()
         let channel = try #require(client.channel as? EmbeddedChannel)
         channel.isWritable = false
         channel.pipeline.fireChannelWritabilityChanged()
-        let reads = client.bottom.readCount
+        let reads = client.network.readCount
         try client.request()
-        #expect(client.bottom.readCount == reads, "nothing more is read from it")
+        #expect(client.network.readCount == reads, "the server reads no more data from the client")
         loop.advanceTime(by: .seconds(21))
-        #expect(client.bottom.isClosed && client.ends == 1)
+        #expect(client.network.isClosed && client.endCount == 1)
     }
 
     @Test func `a drain sends GOAWAY, lets open streams finish, and closes`() throws {
         let (client, _) = try EmbeddedChannel.client()
         client.send(Frame(.settings, 0, ByteBuffer(bytes: [0, 4, 0, 0, 0, 0])))
         let stream = try client.request()
-        client.connections.drain()
+        client.loopState.drain()
         client.send([])
         #expect(client.goAway == 0 && !client.isOver && !client.hasEnded(stream))
         let late = try client.request()
@@ -85,26 +85,26 @@ struct HTTP2DeadlineTests {
     @Test func `a drain closes an idle connection`() throws {
         let (client, _) = try EmbeddedChannel.client()
         try client.request()
-        client.connections.drain()
+        client.loopState.drain()
         client.send([])
         #expect(client.goAway == 0 && client.isOver)
     }
 
-    @Test func `closing all connections closes each once`() throws {
+    @Test func `closing all connections closes each connection only once`() throws {
         let (client, _) = try EmbeddedChannel.client()
-        client.connections.closeAll()
-        #expect(client.bottom.isClosed && client.ends == 1)
-        client.connections.closeAll()
-        #expect(client.ends == 1)
+        client.loopState.closeAll()
+        #expect(client.network.isClosed && client.endCount == 1)
+        client.loopState.closeAll()
+        #expect(client.endCount == 1)
     }
 
-    @Test func `a lost connection ends once`() throws {
+    @Test func `a connection that is lost ends only once`() throws {
         let (client, loop) = try EmbeddedChannel.client()
         client.send(Frame(.settings, 0, ByteBuffer(bytes: [0, 4, 0, 0, 0, 0])))
         try client.request()
         client.channel.close(promise: nil)
         loop.run()
-        #expect(client.ends == 1)
+        #expect(client.endCount == 1)
     }
 
     @Test func `a client that sends GOAWAY is answered and disconnected`() throws {
@@ -119,6 +119,6 @@ struct HTTP2DeadlineTests {
         let stream = try client.request()
         client.channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
         client.send([])
-        #expect(client.hasEnded(stream) && client.bottom.isClosed && client.ends == 1)
+        #expect(client.hasEnded(stream) && client.network.isClosed && client.endCount == 1)
     }
 }

@@ -9,7 +9,9 @@ import Testing
 
 @testable import HTTPServer
 
-/// Hostile clients: each is disconnected before it has caused much work.
+/// Hostile clients.
+///
+/// The server disconnects them before they cause much work.
 struct HTTP2FloodTests {
     private static let calm: UInt32 = 11
 
@@ -23,7 +25,7 @@ struct HTTP2FloodTests {
     }
 
     @Test func `streams opened and reset in quick succession end the connection (CVE-2023-44487)`() throws {
-        // Responses that wait for a window, so that there are streams to reset.
+        // The responses wait for a window, so the streams stay open and can be reset.
         let (client, _) = try EmbeddedChannel.client(HTTPLimits(), "hello")
         client.send(Frame(.settings, 0, ByteBuffer(bytes: [0, 4, 0, 0, 0, 0])))
         var count = 0
@@ -35,7 +37,7 @@ struct HTTP2FloodTests {
         #expect(client.isOver && client.goAway == Self.calm && count <= 202)
     }
 
-    @Test func `a header block without end ends the connection`() throws {
+    @Test func `an endless header block ends the connection`() throws {
         let (client, _) = try EmbeddedChannel.client()
         client.send(Frame(.headers, flags: 0, 1, try client.block(HTTP2Client.get())))
         for _ in 0..<20 where !client.isOver {
@@ -61,7 +63,7 @@ struct HTTP2FloodTests {
     @Test func `a header block that grows when it is decoded ends the connection`() throws {
         let (client, _) = try EmbeddedChannel.client()
         client.send(Frame(.settings, flags: 1))
-        // One entry of 4,000 bytes for the table, then one byte for each further use of it.
+        // One table entry of 4,000 bytes, and then many references of one byte to the entry.
         var block = try client.block(HTTP2Client.get("/", [("bomb", String(repeating: "a", count: 3900))]))
         for _ in 0..<8000 { block.writeInteger(UInt8(0x80 | 62)) }
         client.send(Frame(.headers, flags: 5, 1, block))
@@ -69,26 +71,26 @@ struct HTTP2FloodTests {
         #expect(client.fields.isEmpty)
     }
 
-    @Test func `SETTINGS without end end the connection`() throws {
+    @Test func `a flood of SETTINGS frames ends the connection`() throws {
         let client = try flood(1000) { _ in [Frame(.settings)] }
         #expect(client.goAway == Self.calm && client.frames.count { $0.kind == 4 } <= 203)
     }
 
-    @Test func `PING without end ends the connection`() throws {
+    @Test func `a flood of PING frames ends the connection`() throws {
         let client = try flood(1000) { _ in [Frame(.ping, 0, ByteBuffer(repeating: 1, count: 8))] }
         #expect(client.goAway == Self.calm && client.frames.count { $0.kind == 6 } <= 201)
     }
 
-    @Test func `PRIORITY without end ends the connection`() throws {
+    @Test func `a flood of PRIORITY frames ends the connection`() throws {
         let client = try flood(1000) { _ in [Frame(.priority, 3, ByteBuffer(bytes: [0, 0, 0, 0, 1]))] }
         #expect(client.goAway == Self.calm)
     }
 
-    @Test func `empty DATA without end ends the connection`() throws {
+    @Test func `a flood of empty DATA frames ends the connection`() throws {
         var limits = HTTPLimits()
         limits.body = 100
         let (client, _) = try EmbeddedChannel.client(limits)
-        // Without a window the response does not close the stream.
+        // Without a window the response stays incomplete, so the stream stays open.
         client.send(Frame(.settings, 0, ByteBuffer(bytes: [0, 4, 0, 0, 0, 0])))
         let stream = try client.request(HTTP2Client.post(), ends: false)
         for _ in 0..<100 where !client.isOver { client.data(stream, 0, ends: false) }
@@ -96,13 +98,13 @@ struct HTTP2FloodTests {
     }
 
     @Test(arguments: [8, 0x42])
-    func `WINDOW_UPDATE and unknown frames without end end the connection`(kind: UInt8) throws {
+    func `a flood of WINDOW_UPDATE frames or unknown frames ends the connection`(kind: UInt8) throws {
         let one = Frame(kind, 0, ByteBuffer(integer: UInt32(1)))
         let client = try flood(1000) { _ in Array(repeating: one, count: 100) }
         #expect(client.goAway == Self.calm && client.isOver)
     }
 
-    @Test func `a stream whose client opens no window is reset after the write time`() throws {
+    @Test func `a stream is reset after the write time if the client does not open its window`() throws {
         let (client, loop) = try EmbeddedChannel.client()
         client.send(Frame(.settings, 0, ByteBuffer(bytes: [0, 4, 0, 0, 0, 0])))
         let stream = try client.request()
@@ -121,7 +123,7 @@ struct HTTP2FloodTests {
         #expect(streams.map { client.reset($0) } == [nil, nil, nil, 7, 7])
     }
 
-    @Test func `a window that overflows ends the connection`() throws {
+    @Test func `a window overflow ends the connection`() throws {
         let (client, _) = try EmbeddedChannel.client()
         client.send(Frame(.windowUpdate, 0, ByteBuffer(integer: UInt32(0x7FFF_FFFF))))
         #expect(client.goAway == 3 && client.isOver)
@@ -130,7 +132,7 @@ struct HTTP2FloodTests {
     @Test(arguments: ["GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\r"])
     func `a wrong preface ends the connection`(text: String) throws {
         let (client, _) = try EmbeddedChannel.client(sendsPreface: false)
-        client.bring(ByteBuffer(string: text))
+        client.sendBytes(ByteBuffer(string: text))
         #expect(client.isOver && client.goAway == 1)
     }
 }

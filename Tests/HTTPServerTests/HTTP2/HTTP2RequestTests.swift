@@ -15,7 +15,10 @@ import Testing
 struct HTTP2RequestTests {
     typealias Fields = [(String, String)]
 
-    @Test func `a response comes on its stream, with date and length and without connection fields`() throws {
+    @Test
+    func `a response is sent on the stream of its request, with date and content-length and without connection fields`()
+        throws
+    {
         let (client, _) = try EmbeddedChannel.client()
         let stream = try client.request()
         let fields = try #require(client.fields[stream]?.first)
@@ -28,23 +31,23 @@ struct HTTP2RequestTests {
         #expect(client.reset(stream) == nil && !client.isOver)
     }
 
-    @Test func `the answer to HEAD has the length and no body`() throws {
+    @Test func `the response to an HTTP/2 HEAD request has content-length and no body`() throws {
         let (client, _) = try EmbeddedChannel.client()
         let stream = try client.request([(":method", "HEAD")] + HTTP2Client.get().dropFirst())
         #expect(client.fields[stream]?.first?.first(name: "content-length") == "5")
         #expect(client.bodies[stream] == nil && client.hasEnded(stream))
     }
 
-    @Test func `the answers to the requests of one read go out with one flush`() throws {
+    @Test func `the responses to the requests of one read are sent with one flush`() throws {
         let (client, _) = try EmbeddedChannel.client()
         let frames = try (0..<20).map { _ in try client.headers(HTTP2Client.get()) }
-        let before = client.bottom.flushCount
+        let before = client.network.flushCount
         client.send(frames)
-        #expect(client.bottom.flushCount == before + 1)
+        #expect(client.network.flushCount == before + 1)
         #expect(frames.allSatisfy { client.hasEnded($0.stream) })
     }
 
-    /// RFC 9113 sections 8.2 and 8.3.
+    /// Requests that RFC 9113 sections 8.2 and 8.3 forbid.
     static let malformed: [(String, Fields)] = [
         ("no method", Array(HTTP2Client.get().dropFirst())),
         ("no scheme", HTTP2Client.get().filter { $0.0 != ":scheme" }),
@@ -55,7 +58,7 @@ struct HTTP2RequestTests {
         ("an empty authority", HTTP2Client.get().dropLast() + [(":authority", "")]),
         ("an unknown pseudo-field", HTTP2Client.get("/", [(":protocol", "websocket")])),
         ("a pseudo-field of responses", HTTP2Client.get("/", [(":status", "200")])),
-        ("a pseudo-field behind a field", [("accept", "*/*")] + HTTP2Client.get()),
+        ("a pseudo-field after a field", [("accept", "*/*")] + HTTP2Client.get()),
         ("a late pseudo-field", HTTP2Client.get().dropLast() + [("accept", "*/*"), (":authority", "localhost")]),
         ("an upper case name", HTTP2Client.get("/", [("X-Upper", "*/*")])),
         ("a blank in a name", HTTP2Client.get("/", [("a b", "x")])),
@@ -68,13 +71,13 @@ struct HTTP2RequestTests {
         ("proxy-connection", HTTP2Client.get("/", [("proxy-connection", "close")])),
         ("transfer-encoding", HTTP2Client.get("/", [("transfer-encoding", "chunked")])),
         ("upgrade", HTTP2Client.get("/", [("upgrade", "h2c")])),
-        ("te of something", HTTP2Client.get("/", [("te", "gzip")])),
+        ("te that is not trailers", HTTP2Client.get("/", [("te", "gzip")])),
         ("a length without a body", HTTP2Client.get("/", [("content-length", "1")])),
         ("a blank in the path", HTTP2Client.get("/a b")),
         ("a line end in the path", HTTP2Client.get("/ HTTP/1.1\r\nhost: x")),
-        ("a byte beyond ASCII in the path", HTTP2Client.get("/\u{e4}")),
+        ("a byte that is not ASCII in the path", HTTP2Client.get("/\u{e4}")),
         ("a path without a slash", HTTP2Client.get("a")),
-        ("a URL for a path", HTTP2Client.get("https://localhost/")),
+        ("a URL instead of a path", HTTP2Client.get("https://localhost/")),
         ("* of GET", HTTP2Client.get("*")),
         ("a blank in the method", [(":method", "GE T")] + HTTP2Client.get().dropFirst()),
     ]
@@ -138,7 +141,7 @@ struct HTTP2RequestTests {
         #expect(client.hasEnded(1) && !client.isOver)
     }
 
-    @Test func `Host may replace the authority, or repeat it`() throws {
+    @Test func `Host may replace or repeat the authority`() throws {
         let (client, _) = try EmbeddedChannel.client()
         let first = try client.request(HTTP2Client.get().dropLast() + [("host", "localhost")])
         let second = try client.request(HTTP2Client.get("/", [("host", "LOCALHOST"), ("te", "trailers")]))
@@ -173,7 +176,7 @@ struct HTTP2RequestTests {
         let (client, _) = try EmbeddedChannel.client(HTTPLimits(), "hello")
         let exact = try client.request(HTTP2Client.post("/", [("content-length", "3")]), ends: false)
         #expect(client.status(exact) == "200")
-        // It was answered before its body arrived, which is not needed any more.
+        // The request was answered before its body arrived, so the body is not needed.
         #expect(client.reset(exact) == 0)
         client.data(exact, 3, ends: true)
         #expect(!client.isOver)

@@ -15,11 +15,11 @@ import Testing
 
 @testable import HTTPServer
 
-/// Real clients that choose HTTP/2.
+/// Real clients that negotiate HTTP/2.
 @Suite(.serialized, .enabled(if: TestPKI.isPossible && Tool.curl != nil, "needs openssl and curl"))
 struct HTTP2ServerTests {
     private func serve<R>(
-        _ reply: @escaping @Sendable (_ method: String, _ target: String) -> Reply,
+        _ reply: @escaping @Sendable (_ method: String, _ target: String) -> ResponseMode,
         _ body: (Int) async throws -> R
     ) async throws -> R {
         let pki = try TestPKI.shared.get()
@@ -61,11 +61,11 @@ struct HTTP2ServerTests {
         )
     }
 
-    @Test func `curl speaks HTTP/2 and gets its answer`() async throws {
+    @Test func `curl gets a response over HTTP/2`() async throws {
         try await serve({ _, target in .immediate(PageResponder.page("at \(target)")) }) { port in
             let result = try await curl(port, "/x")
             #expect(result.status == 0 && result.output == "at /x|200|2")
-            // The same server and HTTP/1.1.
+            // The same server answers over HTTP/1.1.
             let other = try await curl(port, "/x", "--http1.1")
             #expect(other.status == 0 && other.output == "at /x|200|1.1")
         }
@@ -73,7 +73,7 @@ struct HTTP2ServerTests {
 
     @Test(arguments: [0, 1, 5000, 65_536])
     func `a body is streamed to the task that reads it`(count: Int) async throws {
-        let reply: @Sendable (String, String) -> Reply = { _, _ in
+        let reply: @Sendable (String, String) -> ResponseMode = { _, _ in
             .deferred { request in
                 var length = 0
                 do {
@@ -96,7 +96,7 @@ struct HTTP2ServerTests {
     }
 
     @Test func `a body of unknown length that becomes too long is refused`() async throws {
-        let reply: @Sendable (String, String) -> Reply = { _, _ in
+        let reply: @Sendable (String, String) -> ResponseMode = { _, _ in
             .deferred { request in
                 do {
                     for try await _ in request.body {}
@@ -116,7 +116,7 @@ struct HTTP2ServerTests {
     }
 
     @Test func `a body that no task reads does not disturb later requests`() async throws {
-        let reply: @Sendable (String, String) -> Reply = { _, _ in
+        let reply: @Sendable (String, String) -> ResponseMode = { _, _ in
             .deferred { _ in Response(status: .ok, body: ResponseBody(byteBuffer: ByteBuffer(string: "done"))) }
         }
         try await serve(reply) { port in
@@ -131,7 +131,7 @@ struct HTTP2ServerTests {
     }
 
     @Test func `a long response is streamed completely, with and without a known length`() async throws {
-        let reply: @Sendable (String, String) -> Reply = { _, target in
+        let reply: @Sendable (String, String) -> ResponseMode = { _, target in
             .deferred { _ in
                 Response(
                     status: .ok,
@@ -150,8 +150,8 @@ struct HTTP2ServerTests {
         }
     }
 
-    @Test func `the client notices a response that is aborted or too short`() async throws {
-        let reply: @Sendable (String, String) -> Reply = { _, target in
+    @Test func `the client detects a response that is aborted or too short`() async throws {
+        let reply: @Sendable (String, String) -> ResponseMode = { _, target in
             .deferred { _ in
                 Response(
                     status: .ok,
@@ -174,7 +174,7 @@ struct HTTP2ServerTests {
     @Test func `the task of a client that disconnects is cancelled`() async throws {
         let (seen, source) = AsyncStream.makeStream(of: String.self)
         let hasBegun = Mutex(false)
-        let reply: @Sendable (String, String) -> Reply = { _, _ in
+        let reply: @Sendable (String, String) -> ResponseMode = { _, _ in
             .deferred { _ in
                 let (never, end) = AsyncStream.makeStream(of: Void.self)
                 source.yield("begun")
@@ -189,7 +189,7 @@ struct HTTP2ServerTests {
             }
         }
         try await serve(reply) { port in
-            // On a busy machine a client may be gone before its request has come.
+            // On a busy machine the client may reach its time limit before the request arrives. So the time is increased.
             for seconds in [1, 5, 30, 120] where !hasBegun.withLock({ $0 }) {
                 #expect(try await curl(port, "/", "--max-time", "\(seconds)").status != 0)
             }
@@ -204,7 +204,7 @@ struct HTTP2ServerTests {
     }
 
     @Test(.enabled(if: Tool.h2load != nil, "needs h2load"))
-    func `h2load gets hundreds of answers over few connections`() async throws {
+    func `h2load gets hundreds of responses over a few connections`() async throws {
         try await serve({ _, _ in .immediate(PageResponder.page("hello")) }) { port in
             let result = try await Tool.run(
                 try #require(Tool.h2load),
@@ -215,7 +215,7 @@ struct HTTP2ServerTests {
     }
 }
 
-/// Programs of the operating system.
+/// Runs programs of the operating system.
 enum Tool {
     static let curl = path("curl")
     static let h2load = path("h2load")
@@ -234,7 +234,7 @@ enum Tool {
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice
         try process.run()
-        // Not on a thread of tasks: there are few, and the server needs them.
+        // A separate thread waits, because the server needs the few threads that run tasks.
         return await withCheckedContinuation { continuation in
             Thread.detachNewThread {
                 let data = output.fileHandleForReading.readDataToEndOfFile()

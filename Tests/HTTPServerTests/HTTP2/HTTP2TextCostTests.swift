@@ -8,32 +8,32 @@ import Testing
 
 @testable import HTTPServer
 
-/// The time for a client's text grows with its length and no faster, also where NIOHTTP2 passes it on as `String`.
+/// The time to process a client's text grows only linearly with its length, also if NIOHTTP2 passes it as a `String`.
 ///
-/// See `TextCostTests` of GatehouseTests for HTTP/1 and for the code after the parser.
+/// `TextCostTests` of GatehouseTests tests HTTP/1 and the code after the parser.
 @Suite struct HTTP2TextCostTests {
     typealias Fields = [(String, String)]
 
-    /// The places in which a client can send text.
+    /// The parts of a request that contain text of the client.
     static let places: [(String, @Sendable (String) -> Fields)] = [
         ("the name of a field", { HTTP2Client.get("/", [($0, "x")]) }),
         ("the end of a field's name", { HTTP2Client.get("/", [("connection" + $0, "x")]) }),
         ("a field", { HTTP2Client.get("/", [("x-field", $0)]) }),
         ("te", { HTTP2Client.get("/", [("te", $0)]) }),
-        ("te that begins well", { HTTP2Client.get("/", [("te", "trailers" + $0)]) }),
+        ("te with a valid start", { HTTP2Client.get("/", [("te", "trailers" + $0)]) }),
         ("host", { HTTP2Client.get("/", [("host", $0)]) }),
-        ("host that begins well", { HTTP2Client.get("/", [("host", "localhost" + $0)]) }),
+        ("host with a valid start", { HTTP2Client.get("/", [("host", "localhost" + $0)]) }),
         ("cookie", { HTTP2Client.get("/", [("cookie", $0), ("cookie", $0)]) }),
         ("content-length", { HTTP2Client.get("/", [("content-length", $0)]) }),
         ("the name of a pseudo-field", { HTTP2Client.get() + [(":" + $0, "x")] }),
         (":method", { text in HTTP2Client.get().map { $0.0 == ":method" ? ($0.0, text) : $0 } }),
         (
-            ":method that begins well",
+            ":method with a valid start",
             { text in HTTP2Client.get().map { $0.0 == ":method" ? ($0.0, "HEAD" + text) : $0 } }
         ),
         (":scheme", { text in HTTP2Client.get().map { $0.0 == ":scheme" ? ($0.0, text) : $0 } }),
         (
-            ":scheme that begins well",
+            ":scheme with a valid start",
             { text in HTTP2Client.get().map { $0.0 == ":scheme" ? ($0.0, "https" + text) : $0 } }
         ),
         (":authority", { text in HTTP2Client.get().map { $0.0 == ":authority" ? ($0.0, text) : $0 } }),

@@ -3,13 +3,13 @@
 
 internal import COpenSSL
 
-/// The mapping of OpenSSL's error queue to the reason why a connection has failed.
-enum HandshakeFailure {
-    /// Drains the queue into an error.
+/// Finds the reason why a connection has failed in OpenSSL's error queue.
+enum ConnectionFailure {
+    /// Returns the error, and drains the queue.
     static func error(of ssl: OpaquePointer, context: String) -> OpenSSLError {
         let entries = ErrorQueue.drain()
         var reasons = entries.map(\.text)
-        // The first entry is the cause; those after it are its consequences.
+        // The first entry is the cause. Later entries are its consequences.
         let code = entries.first { $0.library == ERR_LIB_SSL }.map { self.code(of: $0.reason) } ?? .libraryFailure
         if code == .certificateRejected {
             let result = unsafe SSL_get_verify_result(ssl)
@@ -35,7 +35,7 @@ enum HandshakeFailure {
             .noApplicationProtocol
         case SSL_R_CERTIFICATE_VERIFY_FAILED, SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE:
             .certificateRejected
-        // Alerts of the peer are reported as 1000 and the number of the alert.
+        // The code of a received alert is 1000 plus the number of the alert.
         case Int32(SSL_AD_REASON_OFFSET)...Int32(SSL_AD_REASON_OFFSET + 255):
             .alertReceived
         case Int32(ERR_R_MALLOC_FAILURE), Int32(ERR_R_INTERNAL_ERROR):

@@ -2,26 +2,9 @@
 // Gatehouse
 
 import Foundation
-import NIOPosix
-
-enum Tool {
-    static let curl = "/usr/bin/curl"
-    static let openssl = "/usr/bin/openssl"
-
-    static func isThere(_ path: String) -> Bool { FileManager.default.isExecutableFile(atPath: path) }
-
-    /// Runs a command to its end, off the threads that tests share.
-    static func run(_ path: String, _ arguments: [String]) async throws -> (status: Int32, output: String) {
-        try await NIOThreadPool.singleton.runIfActive {
-            let dialogue = try Dialogue(path, arguments)
-            dialogue.endInput()
-            return dialogue.finish()
-        }
-    }
-}
 
 /// A running command whose next input depends on its output.
-final class Dialogue {
+final class InteractiveCommand {
     private let process = Process()
     private let input = Pipe()
     private let output = Pipe()
@@ -41,9 +24,11 @@ final class Dialogue {
         input.fileHandleForWriting.write(Data(text.utf8))
     }
 
-    /// Waits for a text in the command's output since the last call; false if the command ends before, or writes
-    /// nothing for a minute.
-    func waitFor(_ text: String) -> Bool {
+    /// Waits for a text in the output of the command since the last call.
+    ///
+    /// - Parameter text: The text.
+    /// - Returns: True if the text was found; false if the command has ended or has written nothing for a minute.
+    func wait(for text: String) -> Bool {
         while true {
             let news = received.dropFirst(consumed)
             if let found = news.range(of: text) {

@@ -4,8 +4,8 @@
 import OpenSSLKit
 import Testing
 
-@Suite struct CryptoTests {
-    // FIPS 180-4 examples (NIST, SHA256.pdf), and the empty message.
+@Suite struct CryptographyTests {
+    // The examples of FIPS 180-4 (NIST, SHA256.pdf), and the empty message.
     @Test(arguments: [
         ("", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
         ("abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
@@ -18,7 +18,7 @@ import Testing
         #expect(try Digest.sha256(Array(message.utf8)).hex == hex)
     }
 
-    // RFC 4231 4.2, 4.3, 4.4, 4.7; the keys of 4.2 and up that are 16 bytes or longer.
+    // The test cases 4.2, 4.4 and 4.7 of RFC 4231. The key of case 4.3 is too short for HMACKey.
     @Test(arguments: [
         (
             [UInt8](repeating: 0x0b, count: 20), Array("Hi There".utf8),
@@ -36,7 +36,7 @@ import Testing
     func `HMAC-SHA-256 gives the tags of RFC 4231`(key: [UInt8], message: [UInt8], hex: String) throws {
         let hmac = try HMACKey(key.span)
         #expect(try hmac.tag(message.span).hex == hex)
-        // The key can be used again: the first use does not change it.
+        // A key can be used several times.
         #expect(try hmac.tag(message.span).hex == hex)
     }
 

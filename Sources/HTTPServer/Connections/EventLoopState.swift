@@ -5,25 +5,25 @@ internal import Bytes
 internal import HTTPLimits
 internal import NIOCore
 
-/// The state that the connections of one event loop share: the time, the Date field, buffers, and a list of all of
-/// them.
+/// The state that the connections of one event loop share: the time, the Date field, buffers, and the list of
+/// connections.
 ///
 /// Deadlines are checked four times a second for all connections together. A timer for each connection would cost more
-/// than most requests do.
-final class ConnectionLoop {
-    /// The number of bytes of responses that are collected before they are sent.
+/// time than most requests.
+final class EventLoopState {
+    /// The number of response bytes that are collected before they are sent.
     static let outputSize = 65_536
     /// The interval at which deadlines are checked.
     static let tick = TimeAmount.milliseconds(250)
 
     let eventLoop: any EventLoop
     let limits: HTTPLimits
-    let times: DeadlineTimes
+    let times: TimeLimits
     let parser: HeadParser
     var responder: any Responder
-    /// The time as of the last tick, in nanoseconds.
+    /// The time of the last tick, in nanoseconds.
     ///
-    /// It does not count time in which the process was stopped.
+    /// Time in which the process was stopped is not counted.
     private(set) var now: UInt64 = 0
     private var lastTick: UInt64 = 0
     /// The Date field.
@@ -41,12 +41,12 @@ final class ConnectionLoop {
     private var unflushed: [HTTPConnection] = []
     private var flushAll: (@Sendable () -> Void)?
     private var first: HTTPConnection?
-    private var sweep: RepeatedTask?
+    private var deadlineTimer: RepeatedTask?
     private var dateSecond = -1
     private let clock: @Sendable () -> Int
 
     /// - Parameters:
-    ///   - eventLoop: The event loop on which everything here is called.
+    ///   - eventLoop: The event loop. All functions are called on it.
     ///   - limits: The limits for clients.
     ///   - responder: The responder for all requests.
     ///   - clock: Returns the seconds since 1970-01-01 00:00 UTC.
@@ -60,7 +60,7 @@ final class ConnectionLoop {
         self.limits = limits
         self.responder = responder
         self.clock = clock
-        times = DeadlineTimes(limits)
+        times = TimeLimits(limits)
         parser = HeadParser(limits: limits)
         date = ByteBuffer()
         tick()
@@ -70,19 +70,19 @@ final class ConnectionLoop {
     func start() {
         let bound = NIOLoopBound(self, eventLoop: eventLoop)
         flushAll = { bound.value.flushUnflushed() }
-        sweep = eventLoop.scheduleRepeatedTask(initialDelay: Self.tick, delay: Self.tick) { _ in
+        deadlineTimer = eventLoop.scheduleRepeatedTask(initialDelay: Self.tick, delay: Self.tick) { _ in
             bound.value.tick()
             bound.value.expire()
         }
     }
 
     func stop() {
-        sweep?.cancel()
-        sweep = nil
+        deadlineTimer?.cancel()
+        deadlineTimer = nil
         flushAll = nil
     }
 
-    /// Returns the responses that were collected, and empties the buffer.
+    /// Returns the collected responses, and empties the buffer.
     func takeOutput() -> ByteBuffer {
         let taken = output
         output = ByteBuffer()
@@ -91,15 +91,14 @@ final class ConnectionLoop {
 
     /// Schedules a flush of a connection for the end of the event loop's round.
     ///
-    /// Waking the client is the largest part of the cost of sending, and of several writes in a row only the first
-    /// needs it. The only connection of a round does not wait for others.
+    /// Most of the cost of sending is waking the client. If several writes follow each other, only the first wakes it.
     func flushLater(_ connection: HTTPConnection) {
         unflushed.append(connection)
         if unflushed.count == 1, let flushAll { eventLoop.execute(flushAll) }
     }
 
     private func flushUnflushed() {
-        // A flush may let a connection take its next requests, so the list may grow meanwhile.
+        // A flush may let a connection handle its next requests, so the list may grow during the loop.
         var index = 0
         while index < unflushed.count {
             unflushed[index].flushNow()
@@ -122,13 +121,17 @@ final class ConnectionLoop {
         connection.next = nil
     }
 
-    /// Ends all connections as soon as the requests that have begun on them are answered, and accepts no further ones.
+    /// Ends all connections, and accepts no further connections.
+    ///
+    /// Each connection first answers the requests that have begun.
     func drain() {
         isDraining = true
         retire()
     }
 
-    /// Ends the connections that are open now, each as soon as the requests that have begun on it are answered.
+    /// Ends the connections that are open now.
+    ///
+    /// Each connection first answers the requests that have begun.
     func retire() {
         forEach { $0.drain() }
     }
@@ -146,7 +149,7 @@ final class ConnectionLoop {
     private func forEach(_ body: (HTTPConnection) -> Void) {
         var next = first
         while let connection = next {
-            // The connection may leave the list meanwhile.
+            // The function may remove the connection from the list.
             next = connection.next
             body(connection)
         }
@@ -154,7 +157,7 @@ final class ConnectionLoop {
 
     private func tick() {
         let time = eventLoop.now.uptimeNanoseconds
-        // Time in which the process was stopped, or the machine asleep, does not count against clients.
+        // Time in which the process or the machine was suspended is not counted against clients.
         now &+= min(time &- lastTick, 2 * UInt64(Self.tick.nanoseconds))
         lastTick = time
         let second = clock()

@@ -4,12 +4,12 @@
 internal import Bytes
 internal import HTTPLimits
 
-/// The times of the limits in nanoseconds, as connections compare them.
-struct DeadlineTimes {
+/// The time limits of ``HTTPLimits`` in nanoseconds.
+struct TimeLimits {
     let handshake, header, body, idle, write: UInt64
-    /// The bytes a second that must arrive of a body after its time.
+    /// The minimum number of body bytes a second, after the time `body` has passed.
     let bodyRate: Int
-    /// The longest time for a client to close the connection after it has received the last response.
+    /// The time limit for a client to close the connection after the last response.
     let linger: UInt64 = 5_000_000_000
 
     init(_ limits: HTTPLimits) {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import HTTPServer
 
-@Suite struct CounterTests {
+@Suite struct ConnectionCounterTests {
     private static func limits(_ total: Int, _ perAddress: Int) -> HTTPLimits {
         var limits = HTTPLimits()
         limits.connections = total
@@ -19,7 +19,7 @@ import Testing
         AddressKey(try SocketAddress(ipAddress: address, port: 4711))
     }
 
-    @Test func `connections are counted in total and by address, and a closed one frees its place`() throws {
+    @Test func `connections are counted in total and for each address, until they are closed`() throws {
         let counter = ConnectionCounter(Self.limits(5, 2))
         let (a, b, c) = (try key("192.0.2.1"), try key("192.0.2.2"), try key("192.0.2.3"))
         #expect(
@@ -28,18 +28,18 @@ import Testing
             ]
         )
         #expect([c, c, a].map(counter.admit) == [.admitted, .full, .full])
-        counter.leave(a)
+        counter.release(a)
         #expect([b, c, a].map(counter.admit) == [.fullForAddress, .admitted, .full])
-        counter.leave(a)
+        counter.release(a)
         #expect(counter.admit(a) == .admitted)
     }
 
-    @Test func `a refused connection takes no place`() throws {
+    @Test func `a refused connection is not counted`() throws {
         let counter = ConnectionCounter(Self.limits(10, 1))
         let address = try key("192.0.2.1")
         #expect(counter.admit(address) == .admitted)
         for _ in 0..<100 { #expect(counter.admit(address) == .fullForAddress) }
-        counter.leave(address)
+        counter.release(address)
         #expect(counter.admit(address) == .admitted)
     }
 
@@ -51,7 +51,7 @@ import Testing
             ("::ffff:192.0.2.1", "::ffff:192.0.2.2", false), ("2001:db8::1", "192.0.2.1", false),
         ]
     )
-    func `IPv4 is counted by address, IPv6 by network, a mapped address as IPv4`(
+    func `IPv4 is counted by address, IPv6 by network, and an IPv4-mapped address as IPv4`(
         left: String,
         right: String,
         isSame: Bool
@@ -66,13 +66,13 @@ import Testing
         )
     }
 
-    @Test func `waiting for the end of all connections ends when the last one has closed`() async throws {
+    @Test func `the wait for the end of all connections ends when the last connection is closed`() async throws {
         let counter = ConnectionCounter(Self.limits(5, 5))
-        await counter.waitForNone()
+        await counter.waitUntilEmpty()
         let address = try key("192.0.2.1")
         #expect(counter.admit(address) == .admitted)
-        async let none: Void = counter.waitForNone()
-        counter.leave(address)
+        async let none: Void = counter.waitUntilEmpty()
+        counter.release(address)
         await none
     }
 }

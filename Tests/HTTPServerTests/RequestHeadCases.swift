@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// Requests and the status with which the parser rejects them; 200 for those it accepts.
+/// Requests and the status with which the parser rejects them; 200 for a request that it accepts.
 ///
 /// Sources: RFC 9112, RFC 9110, and known cases in which two programs have read one request differently.
-enum HeadCases {
+enum RequestHeadCases {
     typealias Case = (request: String, status: Int)
 
     private static func get(_ fields: String..., target: String = "/") -> String {
         "GET \(target) HTTP/1.1\r\nHost: a\r\n" + fields.map { $0 + "\r\n" }.joined() + "\r\n"
     }
 
-    /// A request with one byte in the place of `@`.
+    /// Returns requests in which each of the bytes replaces the `@` of a template.
     private static func with(_ bytes: [UInt8], _ template: String) -> [Case] {
         bytes.map { byte in
             (template.replacing("@", with: String(UnicodeScalar(byte))), 400)
@@ -62,7 +62,7 @@ enum HeadCases {
         (get("X: y\nTransfer-Encoding: chunked"), 400), (get("Transfer\u{0}-Encoding: chunked"), 400),
         (get("X: \u{0}", "Transfer-Encoding: chunked"), 400),
         ("GET / HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n", 400),
-        // Fields of other names are accepted; they have no effect here.
+        // Fields with other names are accepted, and do not change the length of the body.
         (get("Transfer_Encoding: chunked"), 200), (get("X-Transfer-Encoding: chunked"), 200),
         (get("TE: chunked"), 200), (get("Content_Length: 5"), 200),
     ]

@@ -5,26 +5,28 @@ internal import HTTPTypes
 internal import HummingbirdCore
 internal import NIOCore
 
-/// An HTTP/1 request that is answered in a task: the async lane.
+/// An HTTP/1 request that is answered in a task (the async lane).
 ///
-/// It belongs to its connection, which cancels the task when the client disconnects.
-final class Exchange: ResponseSink {
-    /// True if the responder can take more of the body now.
-    private(set) var takesBody = true
+/// The connection owns it, and cancels the task when the client disconnects.
+final class HTTP1Exchange: ResponseSink {
+    /// True if the responder can receive more of the body now.
+    private(set) var acceptsBody = true
     /// True if a part of the response has been written.
     private(set) var hasBegunResponse = false
 
-    // A reference cycle, until the connection drops its exchange.
+    // This is a reference cycle until the connection releases its exchange.
     private let handler: HTTP1Handler
     private let head: RequestHead
     private let request: Request
     private let source: BodyStream.Source?
-    /// The reference of the stream to this exchange; removed at the end.
-    private var streamOwner: NIOLoopBoundBox<Exchange?>?
+    /// The reference from the body's stream to this exchange.
+    ///
+    /// It is removed at the end.
+    private var streamOwner: NIOLoopBoundBox<HTTP1Exchange?>?
     private var task: Task<Void, Never>?
     private var framing = Framing.none
 
-    /// The way in which the response marks its end (RFC 9112 section 6.3).
+    /// The encoding of the response body's length (RFC 9112 section 6.3).
     private enum Framing {
         case none
         case length(Int)
@@ -40,9 +42,9 @@ final class Exchange: ResponseSink {
             request = Request(head: head.request, body: RequestBody(buffer: ByteBuffer()))
             return
         }
-        let owner = NIOLoopBoundBox<Exchange?>(nil, eventLoop: handler.loop.eventLoop)
+        let owner = NIOLoopBoundBox<HTTP1Exchange?>(nil, eventLoop: handler.loop.eventLoop)
         let (stream, source) = BodyStream.make(on: handler.loop.eventLoop) {
-            owner.value?.bodyWanted()
+            owner.value?.requestMoreBody()
         }
         self.source = source
         request = Request(head: head.request, body: RequestBody(asyncSequence: stream))
@@ -59,15 +61,19 @@ final class Exchange: ResponseSink {
         }
     }
 
-    /// Cancels the task; everything it still sends is dropped.
+    /// Cancels the task.
+    ///
+    /// Everything that the task still sends is dropped.
     func cancel() {
         task?.cancel()
         release()
     }
 
-    /// Ends the body with an error for a responder that still reads it.
+    /// Ends the body.
     ///
-    /// A source that is never finished ends the process.
+    /// A responder that still reads the body gets an error.
+    ///
+    /// SwiftNIO stops the process if a source is released before it is finished.
     private func release() {
         source?.finish(CancellationError())
         streamOwner?.value = nil
@@ -75,17 +81,17 @@ final class Exchange: ResponseSink {
 
     /// Passes a piece of the body to the responder.
     func deliver(_ data: ByteBuffer) {
-        takesBody = source?.yield(data) ?? true
+        acceptsBody = source?.yield(data) ?? true
     }
 
-    /// Ends the body, which is complete.
+    /// Ends the body after its last piece.
     func finishBody() {
         source?.finish()
-        takesBody = true
+        acceptsBody = true
     }
 
-    private func bodyWanted() {
-        takesBody = true
+    private func requestMoreBody() {
+        acceptsBody = true
         handler.process()
     }
 
@@ -98,14 +104,14 @@ final class Exchange: ResponseSink {
         }
         if let head = part.head { begin(head, length: part.length) }
         let hasAnnouncedLength = (part.bytes.readableBytes == 0 || encode(part.bytes)) && (!part.isLast || finish())
-        // The output is taken in any case: the next connection would send it otherwise.
+        // The output must be removed even after an error. Otherwise the next connection would send it.
         let bytes = handler.loop.takeOutput()
         guard hasAnnouncedLength else {
-            // The client would take surplus bytes for the next response, or the next response for the missing bytes.
+            // The client would misread surplus bytes as the next response, or the next response as the missing bytes.
             promise?.fail(ChannelError.ioOnClosedChannel)
             return handler.abort()
         }
-        if let promise { handler.awaitSent(promise.futureResult) }
+        if let promise { handler.startWriteDeadline(promise.futureResult) }
         context.writeAndFlush(handler.wrapOutboundOut(bytes), promise: promise)
         guard part.isLast, handler.exchange === self else { return }
         release()
@@ -124,7 +130,7 @@ final class Exchange: ResponseSink {
         let status = response.status.code
         response.headerFields[.transferEncoding] = nil
         if isHead || status == 304 || status == 204 {
-            // RFC 9110 section 8.6: no length where there is never a body.
+            // RFC 9110 section 8.6: a response of status 204 has no body and no Content-Length.
             if status == 204 { response.headerFields[.contentLength] = nil }
             framing = .none
         } else if let length {
@@ -147,7 +153,9 @@ final class Exchange: ResponseSink {
         )
     }
 
-    /// - Returns: False if there are more bytes than announced.
+    /// Appends a piece of the body to the output.
+    ///
+    /// - Returns: False if the body is longer than announced.
     private func encode(_ bytes: ByteBuffer) -> Bool {
         switch framing {
         case .none: return true
@@ -164,7 +172,9 @@ final class Exchange: ResponseSink {
         return true
     }
 
-    /// - Returns: False if there are fewer bytes than announced.
+    /// Ends the body in the output.
+    ///
+    /// - Returns: False if the body is shorter than announced.
     private func finish() -> Bool {
         switch framing {
         case .none, .untilClose: return true

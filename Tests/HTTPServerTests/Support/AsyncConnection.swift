@@ -11,49 +11,49 @@ import Testing
 @testable import HTTPServer
 
 /// A connection whose requests may be answered in tasks.
-final class AsyncLine: Sendable {
+final class AsyncConnection: Sendable {
     let eventLoop: NIOAsyncTestingEventLoop
-    private let line: NIOLoopBoundBox<Line>
+    private let connection: NIOLoopBoundBox<TestConnection>
 
     init(
         _ limits: HTTPLimits = HTTPLimits(),
-        _ reply: @escaping @Sendable (_ method: String, _ target: String) -> Reply
+        _ reply: @escaping @Sendable (_ method: String, _ target: String) -> ResponseMode
     ) async throws {
         let eventLoop = NIOAsyncTestingEventLoop()
         let channel = NIOAsyncTestingChannel(loop: eventLoop)
         self.eventLoop = eventLoop
-        line = try await eventLoop.executeInContext {
-            let connections = ConnectionLoop(eventLoop, limits: limits, responder: Scripted(reply: reply)) { 0 }
-            connections.start()
+        connection = try await eventLoop.executeInContext {
+            let loopState = EventLoopState(eventLoop, limits: limits, responder: ScriptedResponder(reply: reply)) { 0 }
+            loopState.start()
             return NIOLoopBoundBox(
-                try Line(channel, connections) { channel.isWritable = $0 },
+                try TestConnection(channel, loopState) { channel.isWritable = $0 },
                 eventLoop: eventLoop
             )
         }
     }
 
-    /// Runs `body` on the event loop, and everything that it schedules.
+    /// Runs `body` on the event loop, and then the tasks that it has scheduled.
     @discardableResult
-    func on<Result: Sendable>(_ body: @escaping @Sendable (Line) throws -> Result) async throws -> Result {
-        let line = line
-        let result = try await eventLoop.executeInContext { try body(line.value) }
+    func on<Result: Sendable>(_ body: @escaping @Sendable (TestConnection) throws -> Result) async throws -> Result {
+        let connection = connection
+        let result = try await eventLoop.executeInContext { try body(connection.value) }
         await eventLoop.run()
         return result
     }
 
-    func bring(_ text: String) async throws { try await on { $0.bring(text) } }
+    func receive(_ text: String) async throws { try await on { $0.receive(text) } }
 
     func advance(_ time: TimeAmount) async { await eventLoop.advanceTime(by: time) }
 
-    /// Waits until a task has made a condition true.
+    /// Waits until a condition becomes true.
     func wait(
         for event: String,
-        _ condition: @escaping @Sendable (Line) -> Bool,
+        _ condition: @escaping @Sendable (TestConnection) -> Bool,
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
         let begin = ContinuousClock.now
         while try await !on(condition) {
-            // Reached only if there is a defect.
+            // The time limit is exceeded only if there is a defect.
             guard ContinuousClock.now - begin < .seconds(60) else {
                 Issue.record(
                     "\(event) did not happen: \(try await text.debugDescription)",
@@ -69,24 +69,26 @@ final class AsyncLine: Sendable {
         get async throws { try await on(\.text) }
     }
 
-    /// Waits for a number of complete final responses.
-    func answers(_ count: Int, methods: [String] = []) async throws -> [Answer] {
-        try await wait(for: "\(count) answers") { line in
-            let answers = (try? Answer.all(in: line.wire.taken, methods: methods, isCut: true)) ?? []
-            return answers.count { $0.status >= 200 } >= count
+    /// Waits for a number of complete final responses, and returns all responses.
+    func responses(_ count: Int, methods: [String] = []) async throws -> [ParsedResponse] {
+        try await wait(for: "\(count) responses") { connection in
+            let responses =
+                (try? ParsedResponse.all(in: connection.network.readByClient, methods: methods, mayBeIncomplete: true))
+                ?? []
+            return responses.count { $0.status >= 200 } >= count
         }
-        return try await on { try Answer.all(in: $0.wire.taken, methods: methods) }
+        return try await on { try ParsedResponse.all(in: $0.network.readByClient, methods: methods) }
     }
 
     func end() async throws {
-        try await on { line in
-            line.drop()
-            line.connections.stop()
+        try await on { connection in
+            connection.disconnect()
+            connection.loopState.stop()
         }
     }
 }
 
-/// Holds tasks until it is opened, or they are cancelled.
+/// Suspends tasks until it is opened or the task is cancelled.
 final class CancellableLatch: Sendable {
     private let stream: AsyncStream<Void>
     private let continuation: AsyncStream<Void>.Continuation
@@ -95,7 +97,9 @@ final class CancellableLatch: Sendable {
 
     func open() { continuation.finish() }
 
-    /// - Returns: Whether it was opened; false if the task was cancelled.
+    /// Waits until the latch is opened.
+    ///
+    /// - Returns: True if the latch was opened; false if the task was cancelled.
     func pass() async -> Bool {
         for await _ in stream {}
         return !Task.isCancelled

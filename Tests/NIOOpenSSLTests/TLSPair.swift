@@ -7,7 +7,9 @@ import NIOEmbedded
 import NIOOpenSSL
 import OpenSSLKit
 
-/// A certificate for localhost and the contexts of both sides, made once.
+/// A certificate for localhost, and contexts for the server and the client.
+///
+/// It is made once.
 struct Fixture: Sendable {
     static let shared = Result { try Fixture() }
 
@@ -30,8 +32,10 @@ struct Fixture: Sendable {
     }
 }
 
-/// The application's end of a channel: it records everything it receives.
-final class Application: ChannelInboundHandler {
+/// The last handler of a channel.
+///
+/// It records everything that the application would receive.
+final class RecordingApplication: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
     private(set) var received = ByteBuffer()
@@ -77,8 +81,10 @@ final class Application: ChannelInboundHandler {
     }
 }
 
-/// The network's end of a channel: it counts calls, and can disconnect as a peer does.
-final class Network: ChannelOutboundHandler {
+/// The first handler of a channel.
+///
+/// It counts the calls that reach the network, and can disconnect like a peer.
+final class NetworkProbe: ChannelOutboundHandler {
     typealias OutboundIn = ByteBuffer
 
     private(set) var readCount = 0
@@ -116,7 +122,7 @@ final class Network: ChannelOutboundHandler {
         promise?.succeed(())
     }
 
-    /// Ends the connection as a peer that disconnects does.
+    /// Ends the connection as if the peer had disconnected.
     func drop() {
         context?.close(promise: nil)
     }
@@ -126,11 +132,11 @@ final class Network: ChannelOutboundHandler {
     }
 }
 
-/// One end of a connection.
-struct Side {
+/// The client or the server of a connection: a channel with a TLS handler.
+struct Endpoint {
     let channel: EmbeddedChannel
-    let network = Network()
-    let application = Application()
+    let network = NetworkProbe()
+    let application = RecordingApplication()
 
     init(_ loop: EmbeddedEventLoop, _ tls: OpenSSLHandler) throws {
         channel = EmbeddedChannel(loop: loop)
@@ -141,15 +147,17 @@ struct Side {
         try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
     }
 
-    /// Removes and returns everything that was sent.
+    /// Removes and returns all bytes that were sent.
     func sent() throws -> ByteBuffer {
         var all = ByteBuffer()
         while let part = try channel.readOutbound(as: ByteBuffer.self) { all.writeImmutableBuffer(part) }
         return all
     }
 
-    /// Delivers bytes in pieces, after a call of `read()` as autoRead does.
-    func take(_ bytes: ByteBuffer, reading: Bool = true, piece: () -> Int = { .max }) throws {
+    /// Delivers bytes in pieces.
+    ///
+    /// Before each piece it calls `read()`, like autoRead.
+    func receive(_ bytes: ByteBuffer, reading: Bool = true, piece: () -> Int = { .max }) throws {
         var bytes = bytes
         while bytes.readableBytes > 0, channel.isActive {
             guard let part = bytes.readSlice(length: min(max(1, piece()), bytes.readableBytes)) else { return }
@@ -164,11 +172,11 @@ struct Side {
     }
 }
 
-/// A client and a server that are connected directly.
-final class Wire {
+/// A client and a server that exchange bytes directly.
+final class TLSPair {
     let loop: EmbeddedEventLoop
-    let client: Side
-    let server: Side
+    let client: Endpoint
+    let server: Endpoint
 
     init(
         server: OpenSSLHandlerConfiguration = .init(),
@@ -179,11 +187,11 @@ final class Wire {
     ) throws {
         let fixture = try Fixture.shared.get()
         self.loop = loop
-        self.server = try Side(
+        self.server = try Endpoint(
             loop,
             makeServerHandler(context: serverContext ?? fixture.server, configuration: server)
         )
-        self.client = try Side(
+        self.client = try Endpoint(
             loop,
             OpenSSLClientHandler(
                 context: clientContext ?? fixture.client,
@@ -193,7 +201,7 @@ final class Wire {
         )
     }
 
-    // Channels keep their pipelines alive until they are closed. Memory that is left afterwards is a leak.
+    // Channels keep their pipelines alive until they are closed. Memory that is still allocated afterwards is a leak.
     deinit {
         client.network.drop()
         server.network.drop()
@@ -205,15 +213,15 @@ final class Wire {
         try client.connect()
     }
 
-    /// Exchanges bytes until neither side has any, and returns their number.
+    /// Exchanges bytes until neither side has more to send, and returns the number of bytes.
     @discardableResult
-    func pump(piece: () -> Int = { .max }) throws -> Int {
+    func exchange(piece: () -> Int = { .max }) throws -> Int {
         var carried = 0
         while true {
             let up = try client.sent()
-            try server.take(up, piece: piece)
+            try server.receive(up, piece: piece)
             let down = try server.sent()
-            try client.take(down, piece: piece)
+            try client.receive(down, piece: piece)
             carried += up.readableBytes + down.readableBytes
             if up.readableBytes + down.readableBytes == 0 { return carried }
         }
@@ -222,10 +230,10 @@ final class Wire {
     static func connected(
         server: OpenSSLHandlerConfiguration = .init(),
         client: OpenSSLHandlerConfiguration = .init()
-    ) throws -> Wire {
-        let wire = try Wire(server: server, client: client)
-        try wire.connect()
-        try wire.pump()
-        return wire
+    ) throws -> TLSPair {
+        let pair = try TLSPair(server: server, client: client)
+        try pair.connect()
+        try pair.exchange()
+        return pair
     }
 }

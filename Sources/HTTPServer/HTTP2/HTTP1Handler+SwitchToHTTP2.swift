@@ -7,11 +7,13 @@ extension HTTP1Handler: RemovableChannelHandler {
     /// The name of HTTP/2 in TLS's application-layer protocol negotiation (RFC 9113 section 3.2).
     static let http2 = "h2"
 
-    /// Replaces this handler by one for HTTP/2, which keeps the connection's entry in the connection counter.
+    /// Replaces this handler by an ``HTTP2Handler``.
     ///
-    /// Called at the end of the handshake. TLS passes on plaintext only afterwards.
-    func handOver(_ context: ChannelHandlerContext) {
-        leave()
+    /// The connection stays counted by the ``ConnectionCounter``.
+    ///
+    /// It is called at the end of the handshake, before TLS passes on plaintext.
+    func switchToHTTP2(_ context: ChannelHandlerContext) {
+        leaveLoop()
         let successor = HTTP2Handler(loop, connection: connection, onError: onError, onEnd: onEnd)
         let operations = context.pipeline.syncOperations
         do {

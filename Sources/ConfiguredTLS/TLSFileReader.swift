@@ -5,8 +5,10 @@ internal import LoginConf
 internal import OpenSSLKit
 internal import RealmConfiguration
 
-/// Reads the files that the settings name, and reports an error in a file at the place that names it.
-struct TLSFiles {
+/// Reads the files of TLS settings.
+///
+/// An error in a file is reported at the setting that names the file.
+struct TLSFileReader {
     let files: ConfigurationFiles
 
     func parse<Result>(

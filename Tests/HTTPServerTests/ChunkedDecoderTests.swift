@@ -8,8 +8,11 @@ import Testing
 
 @testable import HTTPServer
 
-@Suite struct ChunkedTests {
-    /// Decodes a body that arrives in pieces: its data, or the status with which it is rejected.
+@Suite struct ChunkedDecoderTests {
+    /// Decodes a body that arrives in pieces.
+    ///
+    /// It returns the data and status 200 or 0 (incomplete), or the status with which the body is rejected. `rest` is the
+    /// number of bytes after the body.
     private func decoded(_ pieces: [[UInt8]], limit: Int = 64) -> (data: String, status: Int, rest: Int) {
         var limits = HTTPLimits()
         limits.body = limit
@@ -40,7 +43,7 @@ import Testing
         // Incomplete.
         ("", 0, ""), ("5", 0, ""), ("5\r\nhell", 0, "hell"), ("5\r\nhello\r\n0\r\n", 0, "hello"),
         ("0\r\nX: y\r\n", 0, ""),
-        // Longer than allowed.
+        // Longer than the limit.
         ("41\r\n\(x64)x\r\n0\r\n\r\n", 413, ""), ("40\r\n\(x64)\r\n1\r\nx\r\n0\r\n\r\n", 413, ""),
         ("FFFFFFFF\r\nx", 413, ""), ("7FFFFFFF\r\nx", 413, ""),
         // Malformed sizes.
@@ -76,7 +79,7 @@ import Testing
     ]
 
     @Test(arguments: cases.indices)
-    func `a chunked body is decoded as RFC 9112 defines it, or refused`(index: Int) {
+    func `a valid chunked body is decoded, and a malformed chunked body is rejected`(index: Int) {
         let (body, status, data) = Self.cases[index]
         let found = decoded([Array(body.utf8)])
         #expect(found.status == status, "\(body.debugDescription)")

@@ -11,16 +11,16 @@ import Testing
 
 @testable import HTTPServer
 
-/// Connections that receive damaged requests.
-@Suite struct FuzzTests {
-    /// The number of connections; `GATEHOUSE_FUZZ_ROUNDS` raises it.
+/// Connections that receive randomly damaged requests.
+@Suite struct DamagedRequestTests {
+    /// The number of connections; `GATEHOUSE_FUZZ_ROUNDS` changes it.
     private static let rounds =
         ProcessInfo.processInfo.environment["GATEHOUSE_FUZZ_ROUNDS"].flatMap { Int($0) } ?? 2_000
-    /// `GATEHOUSE_FUZZ_SEED` selects other ones.
+    /// The seed of the random numbers; `GATEHOUSE_FUZZ_SEED` changes it.
     private static let seed = ProcessInfo.processInfo.environment["GATEHOUSE_FUZZ_SEED"].flatMap { UInt64($0) } ?? 1
 
-    /// Records the requests that it gets.
-    private final class Witness: Responder {
+    /// Records the requests and faults that it gets.
+    private final class RecordingResponder: Responder {
         private struct State {
             var methods: [String] = []
             var faults = 0
@@ -33,7 +33,7 @@ import Testing
         var faults: Int { state.withLock { $0.faults } }
         var afterFault: Int { state.withLock { $0.afterFault } }
 
-        func respond(to head: borrowing RequestHead, on connection: Connection) -> Reply {
+        func respond(to head: borrowing RequestHead, on connection: Connection) -> ResponseMode {
             let method = head.methodText
             state.withLock { state in
                 state.methods.append(method)
@@ -52,8 +52,8 @@ import Testing
     }
 
     private static let seeds: [[UInt8]] = {
-        let heads = HeadCases.all.filter { $0.request.utf8.count < 300 }.map(\.request)
-        let chunked = ChunkedTests.cases.map {
+        let heads = RequestHeadCases.all.filter { $0.request.utf8.count < 300 }.map(\.request)
+        let chunked = ChunkedDecoderTests.cases.map {
             "POST /c HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n" + $0.body
         }
         let others = [
@@ -87,45 +87,45 @@ import Testing
         return bytes
     }
 
-    /// Sends bytes to a connection, checks what must always hold, and returns the responses.
-    private func dialogue(
+    /// Sends bytes to a connection, checks the rules that hold for all input, and returns the responses.
+    private func check(
         _ pieces: [[UInt8]],
         _ numbers: inout Random,
         isSlow: Bool
     ) throws -> (ByteBuffer, Bool) {
-        let witness = Witness()
-        let line = try EmbeddedLine(.small, witness)
-        defer { line.end() }
+        let responder = RecordingResponder()
+        let connection = try EmbeddedConnection(.small, responder)
+        defer { connection.end() }
         for piece in pieces {
             if isSlow {
-                line.wire.isTaking = Bool.random(using: &numbers)
-                if line.wire.isTaking { line.wire.take() }
-                if Int.random(in: 0..<50, using: &numbers) == 0 { line.advance(.seconds(9)) }
+                connection.network.isClientReading = Bool.random(using: &numbers)
+                if connection.network.isClientReading { connection.network.clientReads() }
+                if Int.random(in: 0..<50, using: &numbers) == 0 { connection.advance(.seconds(9)) }
             }
-            line.bring(piece)
+            connection.receive(piece)
         }
-        line.wire.isTaking = true
-        line.wire.take()
-        let wasOpen = line.isOpen
-        line.line.endInput()
-        line.eventLoop.run()
-        line.wire.take()
-        let answers = try Answer.all(in: line.wire.taken, methods: witness.methods)
-        #expect(answers.count { $0.status >= 200 } <= witness.methods.count + witness.faults)
-        #expect(witness.faults <= 1)
-        #expect(witness.afterFault == 0, "nothing is answered after a malformed request")
-        #expect(witness.faults == 0 || (answers.last?.status ?? 0) >= 400)
-        #expect(answers.dropLast().allSatisfy { $0.status == 200 })
-        line.advance(.seconds(30))
-        #expect(line.line.ends == 1)
-        return (line.wire.taken, wasOpen)
+        connection.network.isClientReading = true
+        connection.network.clientReads()
+        let wasOpen = connection.isOpen
+        connection.base.endInput()
+        connection.eventLoop.run()
+        connection.network.clientReads()
+        let responses = try ParsedResponse.all(in: connection.network.readByClient, methods: responder.methods)
+        #expect(responses.count { $0.status >= 200 } <= responder.methods.count + responder.faults)
+        #expect(responder.faults <= 1)
+        #expect(responder.afterFault == 0, "no request is answered after a malformed request")
+        #expect(responder.faults == 0 || (responses.last?.status ?? 0) >= 400)
+        #expect(responses.dropLast().allSatisfy { $0.status == 200 })
+        connection.advance(.seconds(30))
+        #expect(connection.base.endCount == 1)
+        return (connection.network.readByClient, wasOpen)
     }
 
-    @Test func `damaged requests get at most one response each, and none after a malformed one`() throws {
+    @Test func `no request gets two responses, and requests after a malformed request get no response`() throws {
         var numbers = Random(seed: Self.seed)
         for _ in 0..<Self.rounds {
             let bytes = damaged(&numbers)
-            _ = try dialogue(numbers.pieces(bytes, atMost: 200), &numbers, isSlow: true)
+            _ = try check(numbers.pieces(bytes, atMost: 200), &numbers, isSlow: true)
         }
     }
 
@@ -133,8 +133,8 @@ import Testing
         var numbers = Random(seed: ~Self.seed)
         for _ in 0..<(Self.rounds / 5) {
             let bytes = damaged(&numbers)
-            let whole = try dialogue([bytes], &numbers, isSlow: false)
-            let cut = try dialogue(numbers.pieces(bytes, atMost: 9), &numbers, isSlow: false)
+            let whole = try check([bytes], &numbers, isSlow: false)
+            let cut = try check(numbers.pieces(bytes, atMost: 9), &numbers, isSlow: false)
             #expect(whole.0 == cut.0 && whole.1 == cut.1, "\(String(decoding: bytes, as: UTF8.self).debugDescription)")
         }
     }

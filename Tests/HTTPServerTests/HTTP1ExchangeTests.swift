@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import HTTPLimits
+import HTTPTypes
+import HummingbirdCore
+import NIOCore
+import NIOEmbedded
+import SeededRandom
+import Synchronization
+import Testing
+
+@testable import HTTPServer
+
+/// Requests that are answered in tasks, with bodies and streamed responses.
+@Suite struct HTTP1ExchangeTests {
+    private static let get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+    private static let now = "GET /now HTTP/1.1\r\nHost: a\r\n\r\n"
+
+    private static func post(_ body: String, _ fields: String = "") -> String {
+        "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: \(body.utf8.count)\r\n\(fields)\r\n\(body)"
+    }
+
+    /// Answers `/now` at once, and other targets with `produce`.
+    private static func deferring(
+        _ produce: @escaping @Sendable (Request) async -> Response
+    ) -> @Sendable (String, String) -> ResponseMode {
+        { method, target in target == "/now" ? .immediate(.text("now")) : .deferred(produce) }
+    }
+
+    private static let counting = deferring { request in
+        do {
+            var count = 0
+            for try await part in request.body { count += part.readableBytes }
+            return .text("\(count)")
+        } catch {
+            return .text("\(error)", .internalServerError)
+        }
+    }
+
+    @Test(arguments: UInt64(0)..<20)
+    func `the responses of both lanes are sent in the order of the requests`(seed: UInt64) async throws {
+        var numbers = Random(seed: seed)
+        let connection = try await AsyncConnection { _, target in
+            guard target.hasPrefix("/later") else { return .immediate(.text(target)) }
+            return .deferred { _ in
+                for _ in 0..<(target.utf8.count % 7) { await Task.yield() }
+                return .text(target)
+            }
+        }
+        let targets = (0..<30).map { (Bool.random(using: &numbers) ? "/later/" : "/now/") + "\($0)" }
+        let text = targets.map { "POST \($0) HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc" }.joined()
+        for piece in numbers.pieces(Array(text.utf8), atMost: 300) {
+            try await connection.receive(String(decoding: piece, as: UTF8.self))
+        }
+        #expect(try await connection.responses(30).map(\.body) == targets)
+        try await connection.end()
+    }
+
+    @Test func `a responder's task gets the method and path of every form of target`() async throws {
+        let connection = try await AsyncConnection(
+            HTTPLimits(),
+            Self.deferring { .text("\($0.method) \($0.head.path ?? "-")") }
+        )
+        try await connection.receive("GET https://A:1/x/y?z HTTP/1.1\r\nHost: a:1\r\n\r\n")
+        #expect(try await connection.responses(1).map(\.body) == ["GET /x/y?z"])
+        try await connection.receive(
+            "GET http://a HTTP/1.1\r\nHost: a\r\n\r\nGET http://a?b HTTP/1.1\r\nHost: a\r\n\r\n"
+        )
+        #expect(try await connection.responses(3).map(\.body).suffix(2) == ["GET /", "GET /?b"])
+        try await connection.receive("OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(try await connection.responses(4).last?.body == "OPTIONS *")
+        try await connection.end()
+    }
+
+    @Test func `HEAD and 204 have no body, and 204 has no length`() async throws {
+        let connection = try await AsyncConnection(
+            HTTPLimits(),
+            Self.deferring { request in request.method == .head ? .text("hello") : .text("", .noContent) }
+        )
+        try await connection.receive("HEAD / HTTP/1.1\r\nHost: a\r\n\r\n" + Self.get + Self.now)
+        let responses = try await connection.responses(3, methods: ["HEAD"])
+        #expect(responses.map(\.body) == ["", "", "now"])
+        #expect(responses.map(\.fields["content-length"]) == ["5", nil, "3"])
+        try await connection.end()
+    }
+
+    @Test(arguments: ["1.0", "1.1"])
+    func `a response of unknown length is chunked, or ended by closing the connection`(version: String) async throws {
+        let connection = try await AsyncConnection(
+            HTTPLimits(),
+            Self.deferring { _ in
+                Response(
+                    status: .ok,
+                    headers: [.transferEncoding: "gzip"],
+                    body: ResponseBody { writer in
+                        for part in ["a", "", "bc", String(repeating: "d", count: 20)] {
+                            try await writer.write(ByteBuffer(string: part))
+                        }
+                        try await writer.finish(nil)
+                    }
+                )
+            }
+        )
+        try await connection.receive("GET / HTTP/\(version)\r\nHost: a\r\nConnection: keep-alive\r\n\r\n")
+        if version == "1.0" { try await connection.wait(for: "the end") { $0.network.isOutputClosed } }
+        let response = try #require(try await connection.responses(1).first)
+        #expect(response.body == "abc" + String(repeating: "d", count: 20))
+        #expect(response.fields["content-length"] == nil)
+        #expect(response.fields["transfer-encoding"] == (version == "1.1" ? "chunked" : nil))
+        #expect(response.fields["connection"] == (version == "1.1" ? nil : "close"))
+        try await connection.end()
+    }
+
+    @Test(arguments: [(5, "abc", false), (2, "abc", false), (0, "a", false), (70_000, "abc", false), (3, "abc", true)])
+    func `a response of a wrong length closes the connection, and no later response contains its bytes`(
+        length: Int,
+        body: String,
+        isRight: Bool
+    ) async throws {
+        let connection = try await AsyncConnection(
+            HTTPLimits(),
+            Self.deferring { _ in
+                Response(
+                    status: .ok,
+                    body: ResponseBody(contentLength: length) { writer in
+                        try await writer.write(ByteBuffer(string: body))
+                        try await writer.finish(nil)
+                    }
+                )
+            }
+        )
+        try await connection.receive(Self.get)
+        try await connection.wait(for: "an end") {
+            isRight ? $0.network.readByClient.readableBytes > 0 : $0.network.isClosed
+        }
+        #expect(try await connection.on { $0.loopState.output.readableBytes } == 0)
+        if isRight { #expect(try await connection.responses(1).map(\.body) == ["abc"]) }
+        try await connection.end()
+    }
+
+    @Test func `a responder that throws in the middle of a body closes the connection`() async throws {
+        struct Broken: Error {}
+        let connection = try await AsyncConnection(
+            HTTPLimits(),
+            Self.deferring { _ in
+                Response(
+                    status: .ok,
+                    body: ResponseBody { writer in
+                        try await writer.write(ByteBuffer(string: "a"))
+                        throw Broken()
+                    }
+                )
+            }
+        )
+        try await connection.receive(Self.get)
+        try await connection.wait(for: "an end") { $0.network.isClosed }
+        #expect(try await connection.text.hasSuffix("1\r\na\r\n"))
+    }
+
+    // MARK: - Bodies of requests
+
+    @Test func `a responder receives the whole body`() async throws {
+        let connection = try await AsyncConnection(HTTPLimits(), Self.counting)
+        try await connection.receive(
+            Self.post("hello") + "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+        )
+        for _ in 0..<100 { try await connection.receive("5\r\nhello\r\n") }
+        try await connection.receive("0\r\n\r\n" + Self.now)
+        #expect(try await connection.responses(3).map(\.body) == ["5", "500", "now"])
+        try await connection.end()
+    }
+
+    @Test func `a client that expects 100-continue gets one 100 response`() async throws {
+        let connection = try await AsyncConnection(HTTPLimits(), Self.counting)
+        try await connection.receive("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n")
+        #expect(try await connection.text == "HTTP/1.1 100 Continue\r\n\r\n")
+        try await connection.receive("hello" + Self.now)
+        #expect(try await connection.responses(2).map(\.status) == [100, 200, 200])
+        try await connection.receive("POST / HTTP/1.0\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\nhello")
+        #expect(try await connection.responses(3).count == 4)
+        try await connection.end()
+    }
+
+    @Test func `a body that the responder does not read is skipped, before and after the response`() async throws {
+        let connection = try await AsyncConnection(HTTPLimits(), Self.deferring { _ in .text("unread") })
+        try await connection.receive("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 60000\r\n\r\n")
+        _ = try await connection.responses(1)
+        for _ in 0..<60 { try await connection.receive(String(repeating: "x", count: 1000)) }
+        try await connection.receive(Self.post(String(repeating: "x", count: 60_000)) + Self.now)
+        #expect(try await connection.responses(3).map(\.body) == ["unread", "unread", "now"])
+        try await connection.end()
+    }
+
+    @Test func `a response before the end of the body does not crash the server`() async throws {
+        // SwiftNIO ends the process if a source is released before it is finished. The thread that releases the source
+        // last is random, so the test is repeated.
+        for _ in 0..<200 {
+            let connection = try await AsyncConnection(HTTPLimits(), Self.deferring { _ in .text("unread") })
+            try await connection.receive("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 60000\r\n\r\nx")
+            #expect(try await connection.responses(1).map(\.status) == [200])
+            try await connection.end()
+        }
+    }
+
+    @Test func `a client that waits for a slow responder is not disconnected`() async throws {
+        var limits = HTTPLimits()
+        limits.body = 1_000_000
+        let latch = CancellableLatch()
+        let connection = try await AsyncConnection(
+            limits,
+            Self.deferring { request in
+                guard await latch.pass() else { return .text("cancelled") }
+                do {
+                    return .text("\(try await request.body.collect(upTo: 1_000_000).readableBytes)")
+                } catch {
+                    return .text("\(error)")
+                }
+            }
+        )
+        try await connection.receive("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 400000\r\n\r\n")
+        var sent = 0
+        var reads = 0
+        while sent < 400_000 {
+            try await connection.receive(String(repeating: "x", count: 10_000))
+            sent += 10_000
+            let count = try await connection.on(\.network.readCount)
+            if count == reads { break }
+            reads = count
+        }
+        #expect(sent < 100_000, "the server reads on although no task reads the body")
+        await connection.advance(.seconds(600))
+        #expect(try await connection.text.isEmpty)
+        latch.open()
+        try await connection.wait(for: "reading") { [reads] in $0.network.readCount > reads }
+        while sent < 400_000 {
+            try await connection.receive(String(repeating: "x", count: 10_000))
+            sent += 10_000
+        }
+        #expect(try await connection.responses(1).map(\.body) == ["400000"])
+        try await connection.end()
+    }
+
+    @Test(arguments: [("5\r\nhello\r\n40\r\n", 413), ("5\r\nhelloX", 400), ("0\r\nX\r\n", 400)])
+    func `a malformed body is rejected, and the responder that reads it gets an error`(
+        body: String,
+        status: Int
+    ) async throws {
+        let seen = Seen()
+        let connection = try await AsyncConnection(
+            .small,
+            Self.deferring { request in
+                do {
+                    for try await _ in request.body {}
+                } catch {
+                    seen.note()
+                }
+                return .text("late")
+            }
+        )
+        try await connection.receive("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n" + body)
+        try await connection.receive("x")
+        #expect(try await connection.responses(1).map(\.status) == [status])
+        try await connection.wait(for: "an error") { _ in seen.hasHappened }
+        #expect(try await connection.responses(1).count == 1)
+        try await connection.end()
+    }
+
+    // MARK: - Ends
+
+    @Test(arguments: ["drop", "abort", "half-close in the body", "malformed body"])
+    func `a task is cancelled when its client disconnects, and everything is released`(way: String) async throws {
+        let seen = Seen()
+        let connection = try await AsyncConnection(
+            HTTPLimits(),
+            Self.deferring { _ in
+                if await !CancellableLatch().pass() { seen.note() }
+                return .text("too late")
+            }
+        )
+        try await connection.receive("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
+        try await connection.on { $0.exchange = $0.handler?.exchange }
+        try await connection.on { connection in
+            switch way {
+            case "drop": connection.disconnect()
+            case "abort": connection.handler?.abort()
+            case "half-close in the body": connection.endInput()
+            default: connection.receive("x")
+            }
+        }
+        try await connection.wait(for: "a cancellation") { _ in seen.hasHappened }
+        if way == "malformed body" { #expect(try await connection.responses(1).map(\.status) == [400]) }
+        if way != "malformed body" { #expect(try await connection.text.isEmpty) }
+        try await connection.end()
+        try await connection.wait(for: "release") { $0.exchange == nil && $0.handler == nil }
+        #expect(try await connection.on(\.endCount) == 1)
+    }
+
+    @Test func `a finished exchange is released while its connection stays open`() async throws {
+        let latch = CancellableLatch()
+        let connection = try await AsyncConnection(
+            HTTPLimits(),
+            Self.deferring { _ in
+                _ = await latch.pass()
+                return .text("x")
+            }
+        )
+        try await connection.receive("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhe")
+        try await connection.on { $0.exchange = $0.handler?.exchange }
+        latch.open()
+        _ = try await connection.responses(1)
+        try await connection.wait(for: "release") { $0.exchange == nil }
+        try await connection.end()
+    }
+
+    @Test func `a client that half-closes after a complete request is answered, and the connection closes`()
+        async throws
+    {
+        let latch = CancellableLatch()
+        let connection = try await AsyncConnection(
+            HTTPLimits(),
+            Self.deferring { _ in
+                _ = await latch.pass()
+                return .text("x")
+            }
+        )
+        try await connection.receive(Self.post("hello") + Self.now + "GET /cut")
+        try await connection.on { $0.endInput() }
+        #expect(try await connection.on(\.network.isClosed) == false)
+        latch.open()
+        #expect(try await connection.responses(2).map(\.body) == ["x", "now"])
+        try await connection.wait(for: "the end") { $0.network.isClosed }
+    }
+
+    @Test func `a response in progress when the server stops is completed, and is the last of its connection`()
+        async throws
+    {
+        for begun in [Self.get, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n"] {
+            let latch = CancellableLatch()
+            let connection = try await AsyncConnection(
+                HTTPLimits(),
+                Self.deferring { _ in
+                    _ = await latch.pass()
+                    return .text("x")
+                }
+            )
+            try await connection.receive(begun)
+            try await connection.on { $0.loopState.drain() }
+            #expect(try await connection.on(\.network.isClosed) == false)
+            latch.open()
+            #expect(try await connection.responses(1).map(\.fields["connection"]) == ["close"])
+            try await connection.wait(for: "the end") { $0.network.isOutputClosed }
+            try await connection.end()
+        }
+    }
+
+    @Test(arguments: [1000, 60_000, 70_000])
+    func `a client that reads nothing of a streamed response is disconnected`(size: Int) async throws {
+        let seen = Seen()
+        let connection = try await AsyncConnection(
+            HTTPLimits(),
+            Self.deferring { _ in
+                Response(
+                    status: .ok,
+                    body: ResponseBody { writer in
+                        do {
+                            while true { try await writer.write(ByteBuffer(repeating: 1, count: size)) }
+                        } catch {
+                            seen.note()
+                            throw error
+                        }
+                    }
+                )
+            }
+        )
+        try await connection.on { $0.network.isClientReading = false }
+        try await connection.receive(Self.get)
+        try await connection.wait(for: "a part") { $0.network.maximumWaitingCount > 0 }
+        #expect(try await connection.on(\.network.maximumWaitingCount) < 2 * 65_536)
+        await connection.advance(.seconds(19))
+        #expect(try await connection.on(\.network.isClosed) == false)
+        await connection.advance(.seconds(2))
+        #expect(try await connection.on(\.network.isClosed))
+        try await connection.wait(for: "an error") { _ in seen.hasHappened }
+    }
+
+    @Test func `a streamed response waits for a slow client and is complete`() async throws {
+        let connection = try await AsyncConnection(
+            HTTPLimits(),
+            Self.deferring { _ in
+                Response(
+                    status: .ok,
+                    body: ResponseBody(contentLength: 1_000_000) { writer in
+                        for _ in 0..<100 { try await writer.write(ByteBuffer(repeating: 97, count: 10_000)) }
+                        try await writer.finish(nil)
+                    }
+                )
+            }
+        )
+        try await connection.on { $0.network.isClientReading = false }
+        try await connection.receive(Self.get + Self.now)
+        try await connection.wait(for: "everything") { connection in
+            connection.network.clientReads(10_000)
+            return connection.network.readByClient.readableBytes > 1_000_150
+        }
+        #expect(try await connection.on(\.network.maximumWaitingCount) < 3 * 65_536)
+        #expect(try await connection.responses(2).map(\.body.utf8.count) == [1_000_000, 3])
+        try await connection.end()
+    }
+}
+
+/// Records that something has happened.
+final class Seen: Sendable {
+    private let state = Mutex(false)
+
+    var hasHappened: Bool { state.withLock { $0 } }
+
+    func note() { state.withLock { $0 = true } }
+}
