@@ -14,7 +14,7 @@ import threading
 import time
 
 from client import AUTHORIZATION, GET, SHARED_CONTEXT
-from gatehouse import LIMITS, Gatehouse
+from server_process import LIMITS, Gatehouse
 
 BOUND_MS, FACTOR = 5.0, 3.0
 # A request each 5 ms: light enough that the figure is the server's and not that of a queue of our own.
@@ -79,7 +79,7 @@ class Pool:
         self.state = (0, 0, 0)
         self.least = count
         self.process = subprocess.Popen(
-            [sys.executable, os.path.join(os.path.dirname(os.path.abspath(__file__)), "crowd.py"),
+            [sys.executable, os.path.join(os.path.dirname(os.path.abspath(__file__)), "stalled_crowd.py"),
              str(port), str(count + count // 10), str(core)], preexec_fn=unprefer, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         threading.Thread(target=self._listen, daemon=True).start()
 

@@ -13,12 +13,12 @@ import asyncio
 import os
 import sys
 
-import bounds
-import closing
-import honest
+import connection_limits
+import deadlines
+import slow_clients
 import latency
-import survival
-from gatehouse import Gatehouse, Limits
+import unfinished_requests
+from server_process import Gatehouse, Limits
 
 # All different, so that a deadline that takes the place of another shows.
 SHORT = dict(handshake=2, header=3, body=2, rate=100, idle=4, write=5)
@@ -44,14 +44,14 @@ def main():
     results = []
     if wanted("closing"):
         with Gatehouse(options.program, Limits(**SHORT), server_core) as server:
-            results.append(asyncio.run(closing.measure(server)))
+            results.append(asyncio.run(deadlines.measure(server)))
     if wanted("honest"):
         with Gatehouse(options.program, Limits(**SHORT), server_core) as server:
-            results.append(asyncio.run(honest.measure(server)))
+            results.append(asyncio.run(slow_clients.measure(server)))
     if wanted("bounds"):
-        results.append(asyncio.run(bounds.measure(options.program, server_core)))
+        results.append(asyncio.run(connection_limits.measure(options.program, server_core)))
     if wanted("survival"):
-        results.append(survival.measure(options.program, server_core))
+        results.append(unfinished_requests.measure(options.program, server_core))
     if wanted("latency"):
         results.append(latency.measure(
             options.program, options.crowd, options.rounds, options.seconds, server_core, client_core,

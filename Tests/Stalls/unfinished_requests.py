@@ -9,7 +9,7 @@ import asyncio
 import base64
 
 from client import GET, Client
-from gatehouse import Gatehouse, Limits
+from server_process import Gatehouse, Limits
 
 # What goes wrong here depends on which thread lets go last.
 ROUNDS = 150

@@ -6,7 +6,7 @@ import asyncio
 import time
 
 from client import Client
-from kinds import KINDS, LINGER
+from stall_points import KINDS, LINGER
 
 EARLY, LATE = 0.5, 1.5
 

@@ -2,7 +2,7 @@
 # Gatehouse
 """Keeps a number of connections stalled at all points, replacing those that are closed. A program of its own.
 
-    crowd.py PORT COUNT CORE
+    stalled_crowd.py PORT COUNT CORE
 
 Prints `HELD REPLACED FAILED` twice a second: connections that the server holds, those it has closed so far, and those
 that never came to their point. It ends with its standard input.
@@ -13,9 +13,9 @@ import os
 import sys
 
 from client import Client
-from closing import Freed
-from gatehouse import LIMITS, held
-from kinds import KINDS
+from deadlines import Freed
+from server_process import LIMITS, held
+from stall_points import KINDS
 
 # When the crowd counts as complete: a few are always between one end and the next beginning.
 COMPLETE = 0.95

@@ -5,7 +5,7 @@
 import asyncio
 
 from client import GET, Client
-from gatehouse import Gatehouse, Limits
+from server_process import Gatehouse, Limits
 
 TOTAL, PER_ADDRESS = 30, 20
 
