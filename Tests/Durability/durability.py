@@ -1,21 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # Gatehouse
-"""Kills programs that change a file of users, at random moments, and looks at what is left.
+"""Kills programs that change a file of users, at random moments, and checks the files afterwards.
 
     durability.py --add 'PROGRAM ... {file} ... {name} ... {groups}' [--form glassfish|htpasswd] [--rounds 200]
 
-The command adds one user and ends with status 0 once the user is there for good. In the command and in the template of
---conf these are replaced: {folder}, {file}, {group_file}, {conf}, {name}, {groups} (comma between them). Two are started
-at a time and killed with SIGKILL after a random part of the time they usually take; some are left alone. After each round,
-and read by this program's own reader, not by Gatehouse's:
+The command adds one user. It ends with status 0 when the user is stored durably. These words are replaced in the command and in the
+template of --conf: {folder}, {file}, {group_file}, {conf}, {name}, {groups} (separated by commas). Two commands are started at a time.
+Most are killed with SIGKILL after a random part of their usual time. After each round the files are read by this program, not by
+Gatehouse, and these conditions are checked:
 
-  - the file is whole: every line that was there before is there byte for byte, every other line is a user as asked for;
-  - every change that was acknowledged (status 0) is there, once, with its groups;
-  - nobody is there who was not asked for, and nobody is in a group they were not asked for;
-  - at most one temporary file is left over, and none after a writer that was not killed.
+  - the file is complete: every earlier line is unchanged, and every other line is a user that a command has added;
+  - every user of a successful command (status 0) is in the file once, with the right groups;
+  - there are no other users, and no user has other groups;
+  - at most one temporary file is left, and none after a command that was not killed.
 
-Status 0 if all of that held, else 1, with what did not.
+Status 0 if all conditions held, otherwise 1 and a list of the faults.
 """
 
 import argparse
@@ -32,7 +32,7 @@ HASH = "{SSHA}lHFzXul4wnzRItssVcTnvXWRjNgBAgMEBQYHCA=="
 
 
 class Files:
-    """The files under test, and what must be in them."""
+    """The files under test, and their required content."""
 
     def __init__(self, folder, form, size):
         self.folder, self.form = folder, form
@@ -40,7 +40,7 @@ class Files:
         self.group_file = os.path.join(folder, "groups")
         self.conf = os.path.join(folder, "realms.conf")
         separator = ";" if form == "glassfish" else ":"
-        lines = ["# a comment", "", "a line that is none"]
+        lines = ["# a comment", "", "an invalid line"]
         lines += [f"old{n}{separator}{HASH}" + (";all" if form == "glassfish" else "") for n in range(size)]
         self.base = ("\r\n".join(lines[:3]) + "\r\n" + "".join(line + "\n" for line in lines[3:])).encode()
         self.group_base = b"# groups\nothers: old0 old1\n"
@@ -59,12 +59,12 @@ class Files:
         return text
 
     def added(self):
-        """The users who came, each with groups, and what is wrong with the file."""
+        """Returns the added users with their groups, and the faults of the file."""
         with open(self.file, "rb") as file:
             data = file.read()
-        faults = [] if data.startswith(self.base) else ["lines that were there before are not there any more"]
+        faults = [] if data.startswith(self.base) else ["earlier lines are missing or changed"]
         if data and not data.endswith(b"\n"):
-            faults.append("the last line has no end")
+            faults.append("the last line has no line break")
         users = {}
         for line in data[len(self.base):].decode("utf-8", "replace").splitlines():
             fields = line.split(";" if self.form == "glassfish" else ":")
@@ -72,7 +72,7 @@ class Files:
                 faults.append(f"a line is broken: {line!r}")
                 continue
             if fields[0] in users:
-                faults.append(f"{fields[0]} is there twice")
+                faults.append(f"{fields[0]} is in the file twice")
             users[fields[0]] = set(fields[2].split(",")) if self.form == "glassfish" else set()
         if self.form == "htpasswd":
             faults += self.add_groups(users)
@@ -81,13 +81,13 @@ class Files:
     def add_groups(self, users):
         with open(self.group_file, "rb") as file:
             data = file.read()
-        faults = [] if data.startswith(self.group_base) else ["the group file's lines are not what they were"]
+        faults = [] if data.startswith(self.group_base) else ["earlier lines of the group file are missing or changed"]
         for line in data[len(self.group_base):].decode("utf-8", "replace").splitlines():
             group, colon, members = line.partition(":")
             if not colon:
                 faults.append(f"a line of the group file is broken: {line!r}")
             for member in members.split():
-                # A membership of somebody who is not there is what a killed writer may leave: it lets nobody in.
+                # A killed command may leave a member that is not in the user file. Such a member cannot sign in.
                 if member in users:
                     users[member].add(group)
         return faults
@@ -128,20 +128,20 @@ class Trial:
         return name, sorted(self.wanted[name])
 
     def usual(self):
-        """How long a writer takes that is left alone."""
+        """Returns the usual time of a command that is not killed."""
         times = []
         for _ in range(5):
             name, groups = self.next_user()
             began = time.monotonic()
             status, errors = finish(run(self.options, self.files, name, groups))
             if status != 0:
-                sys.exit(f"the command fails when left alone: {errors}")
+                sys.exit(f"the command fails although it was not killed: {errors}")
             self.acknowledged.add(name)
             times.append(time.monotonic() - began)
         return sorted(times)[2]
 
     def round(self, usual):
-        """Two writers at a time, each killed or left alone; what is wrong afterwards."""
+        """Runs two commands at a time, which may be killed. Returns the faults afterwards."""
         running = []
         for _ in range(2):
             name, groups = self.next_user()
@@ -158,23 +158,23 @@ class Trial:
             elif status == -signal.SIGKILL:
                 self.killed += 1
             else:
-                faults.append(f"a writer failed with status {status}: {errors}")
+                faults.append(f"a command failed with status {status}: {errors}")
         return faults + self.look()
 
     def look(self):
         users, faults = self.files.added()
         for name in sorted(self.acknowledged - users.keys()):
-            faults.append(f"{name} was acknowledged and is lost")
+            faults.append(f"{name} was added successfully and is missing")
         for name, groups in users.items():
             if name not in self.wanted:
-                faults.append(f"{name} was never asked for")
+                faults.append(f"{name} was never added")
             elif not groups <= self.wanted[name] or (name in self.acknowledged and groups != self.wanted[name]):
                 faults.append(f"{name} is in {sorted(groups)}, not in {sorted(self.wanted[name])}")
         self.unacknowledged_but_there = len(users.keys() - self.acknowledged)
         leftovers = self.files.leftovers()
         self.most_leftovers = max(self.most_leftovers, len(leftovers))
         if len(leftovers) > 2:
-            faults.append(f"temporary files pile up: {leftovers}")
+            faults.append(f"too many temporary files are left: {leftovers}")
         return faults
 
     def run(self):
@@ -185,8 +185,8 @@ class Trial:
                 return usual, [f"round {number + 1}: {fault}" for fault in faults]
         name, groups = self.next_user()
         status, errors = finish(run(self.options, self.files, name, groups))
-        faults = [] if status == 0 else [f"after all of it a writer fails: {errors}"]
-        faults += [f"{name} is left over" for name in self.files.leftovers()]
+        faults = [] if status == 0 else [f"after the last round a command fails: {errors}"]
+        faults += [f"the temporary file {name} is left" for name in self.files.leftovers()]
         return usual, faults + self.look()
 
 
@@ -195,8 +195,8 @@ def main():
     parser.add_argument("--add", required=True, help="the command that adds one user")
     parser.add_argument("--form", choices=["glassfish", "htpasswd"], default="glassfish")
     parser.add_argument("--rounds", type=int, default=200)
-    parser.add_argument("--size", type=int, default=200, help="how many users there are at first")
-    parser.add_argument("--conf", help="a template to be written to {conf} first")
+    parser.add_argument("--size", type=int, default=200, help="the number of users at the beginning")
+    parser.add_argument("--conf", help="a template that is written to {conf} first")
     parser.add_argument("--input", help="a line for the command's standard input")
     parser.add_argument("--seed", type=int, default=int(time.time()))
     options = parser.parse_args()

@@ -1,22 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # Gatehouse
-"""Kills `gatehouse user` and the server at random moments while users are changed, and looks at what is left.
+"""Kills `gatehouse user` and the server at random moments while users are changed, and checks the users afterwards.
 
     users.py PROGRAM [--kills 200] [--seed N]
 
-PROGRAM is the gatehouse to try. A store realm and a file realm are changed by three commands at a time: add, set-password,
-groups, remove. Most are killed with SIGKILL after a random part of the time they usually take, until so many have been;
-the server is killed so, too, in one of three rounds, and started anew. After each round, for both realms:
+PROGRAM is the server binary. Three commands at a time change a store realm and a file realm: add, set-password, groups, remove. Most are
+killed with SIGKILL after a random part of their usual time, until --kills is reached. In one of three rounds the server is killed too, and
+started again. After each round these conditions are checked for both realms:
 
-  - `gatehouse user list` can read the users, and so can a reader that is not Gatehouse's (SQLite's check of the file
-    included);
-  - every change that was acknowledged (status 0) is there: the groups are those, and the server lets the user in with the
-    password that was set, and with no other; nobody who was removed comes in;
-  - a change that was killed is there as a whole or not at all;
-  - a command that was not killed has done its work, or was told that there is no such user, or one already.
+  - `gatehouse user list` can read the users, and so can this program (with the integrity check of SQLite);
+  - every change of a successful command (status 0) is stored: the user has these groups, and can sign in with the new password only; a
+    removed user cannot sign in;
+  - the change of a killed command is stored completely or not at all;
+  - a command that was not killed has succeeded, or has reported that the user does not exist or exists already.
 
-Status 0 if all of that held, else 1, with what did not.
+Status 0 if all conditions held, otherwise 1 and a list of the faults.
 """
 
 import argparse
@@ -54,13 +53,13 @@ REALMS = ("people", "filed")
 NAMES = [f"user{number}" for number in range(8)]
 GROUPS = ["red", "green", "blue"]
 WRITERS = 3
-# A server that runs notices a change within a second, docs/operations.md; the machine has other work.
+# A running server notices a change within a second (docs/operations.md). Longer, because the machine may be busy.
 NOTICE = 3
 
 
 @dataclass(frozen=True)
 class State:
-    """What is known of a user; a password of None is that of nobody: there is no such user."""
+    """The expected state of a user. If the password is None, the user does not exist."""
     password: str = None
     groups: frozenset = frozenset()
 
@@ -95,7 +94,7 @@ class Trial:
     def fault(self, text):
         self.faults.append(f"round {self.rounds}: {text}")
 
-    # What is done
+    # Commands
 
     def command(self, realm, name):
         before = self.known[realm, name]
@@ -110,7 +109,7 @@ class Trial:
         elif what == "set-password":
             words, typed, after = words + ["--password-stdin"], password + "\n", State(password, before.groups)
         elif what == "groups":
-            # Several at once, so that a half of it would show.
+            # Several groups, so that an incomplete change would be noticed.
             leave = frozenset(group for group in before.groups if self.random.random() < 0.5)
             join = frozenset(GROUPS) - before.groups
             words += [word for group in sorted(leave) for word in ("--remove", group)]
@@ -134,7 +133,7 @@ class Trial:
             pass
 
     def round(self, server):
-        """Three commands at a time; some are killed, and the server perhaps."""
+        """Runs three commands at a time. Some of them, and in some rounds the server, are killed."""
         self.rounds += 1
         targets = self.random.sample(sorted(self.known), WRITERS)
         commands = [self.command(realm, name) for realm, name in targets]
@@ -142,7 +141,7 @@ class Trial:
         for command in commands:
             self.start(command)
             command.is_killed = self.random.random() < 0.8
-            # Half of them late, when most of the writing is done.
+            # Half of the kills are late, when most of the writing is done.
             part = self.random.choice([self.random.uniform(0, 1.4), self.random.gauss(1, 0.2)])
             command.moment = began + max(0, part) * self.usual
         kill_at = began + self.random.uniform(0, 1.4 * self.usual) if self.random.random() < 1 / 3 else None
@@ -168,7 +167,7 @@ class Trial:
             command.process.stderr.close()
         return commands, kill_at is not None
 
-    # What is looked at
+    # Checks
 
     def look(self, commands, server):
         seen = {}
@@ -178,9 +177,9 @@ class Trial:
             if listed is None or raw is None:
                 return
             if listed != raw:
-                self.fault(f"{realm}: `user list` says {listed}, the file says {raw}")
+                self.fault(f"{realm}: `user list` prints {listed}, the file has {raw}")
             for name in listed.keys() - set(NAMES):
-                self.fault(f"{realm}: {name} was never asked for")
+                self.fault(f"{realm}: {name} was never added")
             for name in NAMES:
                 seen[realm, name] = listed.get(name)
         touched = {(command.realm, command.name): command for command in commands}
@@ -189,17 +188,17 @@ class Trial:
             allowed = [self.known[key]]
             if command:
                 allowed = self.allowed(command)
-            # By the groups first: the password is told by signing in.
+            # The groups are compared first. The password is tested by signing in.
             allowed = [state for state in allowed if (None if state == ABSENT else state.groups) == groups]
             if not allowed:
-                self.fault(f"{key}: {groups} is there, {self.known[key]} was, {command.words if command else 'untouched'}"
+                self.fault(f"{key}: found {groups}, before {self.known[key]}, command {command.words if command else 'none'},"
                            f" status {command.status if command else '-'}")
                 continue
             if command or self.random.random() < 0.05:
                 self.settle(key, allowed, server)
 
     def allowed(self, command):
-        """What there may be after a command."""
+        """Returns the states that are allowed after a command."""
         if command.status == 0:
             self.acknowledged += 1
             return [command.after]
@@ -210,13 +209,13 @@ class Trial:
         return [command.before, command.after]
 
     def settle(self, key, allowed, server):
-        """Finds out by the server which of the states there may be is there; one of them must be."""
+        """Tests by signing in which of the allowed states the user has. It must be one of them."""
         realm, name = key
         until = time.monotonic() + NOTICE
         while True:
             for state in allowed:
                 if state == ABSENT:
-                    # With the password there was, which is good no longer.
+                    # The old password must be rejected.
                     password = next((other.password for other in (self.known[key], *allowed) if other.password), "word")
                     status = self.sign_in(server, realm, name, password)
                     good = status == 401
@@ -230,13 +229,13 @@ class Trial:
                         if other != 401 and time.monotonic() < until:
                             break
                         if other != 401:
-                            self.fault(f"{key}: {other} for a password that is good no longer")
+                            self.fault(f"{key}: {other} for an old password")
                     if len(allowed) > 1 and state == allowed[1]:
                         self.half += 1
                     self.known[key] = state
                     return
             if time.monotonic() > until:
-                self.fault(f"{key}: none of {allowed} is what the server says: {status}")
+                self.fault(f"{key}: none of the allowed states {allowed} fits the answers of the server: {status}")
                 return
             time.sleep(0.1)
 
@@ -263,7 +262,7 @@ class Trial:
         except (sqlite3.Error, KeyError) as error:
             return self.fault(f"people: the store cannot be read: {error!r}")
         if whole != [("ok",)]:
-            return self.fault(f"people: the store is not whole: {whole}")
+            return self.fault(f"people: the integrity check of the store failed: {whole}")
         return {name: frozenset(groups) for name, groups in users.items()}
 
     def file(self):
@@ -271,15 +270,15 @@ class Trial:
             text = file.read()
         users = {}
         if text and not text.endswith("\n"):
-            return self.fault("filed: the last line has no end")
+            return self.fault("filed: the last line has no line break")
         for line in text.splitlines():
             fields = line.split(";")
             if len(fields) != 3 or not fields[1].startswith("$argon2id$") or fields[0] in users:
-                return self.fault(f"filed: a line is broken, or there twice: {line!r}")
+                return self.fault(f"filed: a line is broken or repeated: {line!r}")
             users[fields[0]] = frozenset(filter(None, fields[2].split(",")))
         return users
 
-    # All of it
+    # The whole run
 
     def measure_usual(self):
         times = []
@@ -301,7 +300,7 @@ class Trial:
                     server = Server(self.folder)
                 self.look(commands, server)
                 if server.process.poll() is not None:
-                    self.fault(f"the server has ended by itself: {server.log}")
+                    self.fault(f"the server has ended unexpectedly: {server.log}")
                 if self.rounds % 50 == 0:
                     print(f"    {self.rounds} rounds, {self.kills} commands killed", flush=True)
             for key in sorted(self.known):
@@ -311,9 +310,9 @@ class Trial:
             server.kill()
         left = [name for name in os.listdir(self.folder.path) if ".new-" in name]
         if len(left) > 2:
-            self.fault(f"temporary files pile up: {left}")
+            self.fault(f"too many temporary files are left: {left}")
         print(f"{self.rounds} rounds of {WRITERS} commands, {first * 1000:.0f} to {self.usual * 1000:.0f} ms each:"
-              f" {self.kills} killed, {self.half} of these had done their work; {self.acknowledged} acknowledged;"
+              f" {self.kills} killed, {self.half} of these had stored their change; {self.acknowledged} successful;"
               f" server killed {self.server_kills} times; {self.sign_ins} logins; {len(left)} temporary files left", flush=True)
 
 
@@ -330,7 +329,7 @@ def main():
         trial.run()
     for fault in trial.faults:
         print(f"WRONG {fault}")
-    print(f"durability of users: {'failed' if trial.faults else 'all there'}, seed {options.seed}")
+    print(f"durability of users: {'failed' if trial.faults else 'ok'}, seed {options.seed}")
     sys.exit(bool(trial.faults))
 
 

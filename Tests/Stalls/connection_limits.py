@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Gatehouse
-"""The bounds on connections: what is over them is closed at once, what is within them is served."""
+"""Tests the limits on connections: further connections are closed at once, the others are served."""
 
 import asyncio
 
@@ -11,7 +11,7 @@ TOTAL, PER_ADDRESS = 30, 20
 
 
 async def enter(server, source):
-    """A client that has been served, or nil if its connection was closed."""
+    """Returns a client that has been served, or None if its connection was closed."""
     client = await Client(server.port, source=source).connect()
     try:
         await asyncio.wait_for(client.handshake(), 5)
@@ -40,11 +40,11 @@ async def check(server):
     for client in first + second:
         await client.send(GET)
         served += await client.response() == 200
-    yield "connections within the bounds that are served still", served, TOTAL
+    yield "open connections that are still served", served, TOTAL
     first.pop().close()
     await asyncio.sleep(0.5)
     third = await enter_many(server, "127.0.0.3", 2)
-    yield "connections let in where one has left", len(third), 1
+    yield "new connections after one has been closed", len(third), 1
     for client in first + second + third:
         client.close()
 
@@ -56,5 +56,5 @@ async def measure(program, core):
         async for name, count, expected in check(server):
             good = count == expected
             passed, failed = passed + good, failed + (not good)
-            print(f"bounds: {name:60} {count:5} of {expected:5}  {'ok' if good else 'FAILED'}")
+            print(f"limits: {name:60} {count:5} of {expected:5}  {'ok' if good else 'FAILED'}")
     return passed, failed

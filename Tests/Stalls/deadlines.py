@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Gatehouse
-"""Stalls once at every point and measures when the server ends each connection."""
+"""Tests the deadlines: one client stalls at every point, and the server must end its connection in time."""
 
 import asyncio
 import time
@@ -12,7 +12,7 @@ EARLY, LATE = 0.5, 1.5
 
 
 async def stall(server, kind, freed):
-    """Stalls as `kind` says until the server has let go of the socket; returns the client, with what it saw."""
+    """Stalls at a point until the server has closed the socket. Returns the client, with what it received."""
     client = Client(server.port, kind.receive_buffer)
     client.rate = server.limits.rate
     client.fault = None
@@ -27,10 +27,10 @@ async def stall(server, kind, freed):
         patience = client.began + kind.deadline(server.limits) + LINGER + 4
         client.freed = await freed.wait(client.local_port, patience)
         if watch:
-            # What the server has said last may still be on its way.
+            # The last bytes of the server may not have arrived yet.
             await asyncio.wait([watch], timeout=0.5)
     except (OSError, asyncio.TimeoutError) as error:
-        client.fault = f"never got there: {error!r}"
+        client.fault = f"the client did not reach the point: {error!r}"
         client.freed = None
     for task in (trickle, watch):
         if task:
@@ -41,14 +41,14 @@ async def stall(server, kind, freed):
 
 
 class Freed:
-    """Tells when the server has let go of a socket, by looking into the kernel's table for all waiters together."""
+    """Waits until the server has closed a socket. It reads the kernel's table of sockets, once for all waiters."""
 
     def __init__(self, server, each=0.05):
         self.server, self.each = server, each
         self.waiters = {}
 
     async def wait(self, port, until):
-        """When that was; nil if it is held still at `until`."""
+        """Returns the time at which the socket was closed, or None if it is still open at `until`."""
         future = asyncio.get_running_loop().create_future()
         self.waiters[port] = future
         try:
@@ -68,17 +68,17 @@ class Freed:
 
 
 def verdict(kind, client, limits):
-    """What is wrong with how this stall ended; nil if nothing is."""
+    """Returns a description of the fault, or None if the connection ended as it must."""
     deadline = kind.deadline(limits)
     if client.fault:
         return client.fault
     if client.freed is None:
-        return "the server holds it still"
+        return "the server has not closed the socket"
     freed = client.freed - client.began
     if kind.lets_go:
         ended = freed
     elif client.ended is None:
-        return "no end was told"
+        return "the client received no end of the connection"
     else:
         ended = client.ended - client.began
     if ended < deadline - EARLY:
@@ -86,7 +86,7 @@ def verdict(kind, client, limits):
     if ended > deadline + LATE:
         return f"{ended - deadline:.1f} s too late"
     if freed > deadline + LINGER + LATE:
-        return "the socket is kept too long"
+        return "the server closed the socket too late"
     statuses = [word for word in client.manner.split() if word.isdigit()]
     if statuses.count("408") and len(statuses) > client.requests:
         return f"{len(statuses)} answers to {client.requests} request(s): {' '.join(statuses)}"
@@ -94,12 +94,12 @@ def verdict(kind, client, limits):
 
 
 async def measure(server):
-    """All kinds at once; prints the table and returns how many passed and failed."""
+    """Stalls at all points at the same time. Prints a table and returns the numbers of passed and failed points."""
     freed = Freed(server)
     looking = asyncio.create_task(freed.run())
     clients = await asyncio.gather(*(stall(server, kind, freed) for kind in KINDS))
     looking.cancel()
-    print(f"{'stall':50} {'deadline':>8} {'ended':>7} {'let go':>7}  {'what the client saw':34} verdict")
+    print(f"{'stall':50} {'deadline':>8} {'ended':>7} {'closed':>7}  {'what the client received':34} verdict")
     failed = 0
     for kind, client in zip(KINDS, clients):
         def since(when):

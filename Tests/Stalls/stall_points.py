@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Gatehouse
-"""The points at which a client can stall, and the deadline that ends each.
+"""The points of a connection at which a client can stall, and the deadline for each.
 
-A kind brings a connection to its point, marks when the deadline begins, and returns what the client still does there.
+The function of a point brings a connection there and marks the beginning of the deadline. If the client still sends bytes at that point,
+the function returns a coroutine that sends them.
 """
 
 import asyncio
@@ -15,7 +16,7 @@ LINGER = 5
 
 
 class Kind:
-    """A point to stall at; `lets_go` says that the deadline is that of the socket, not of the end the client is told."""
+    """A point at which a client stalls. With `lets_go` the deadline is for closing the socket, not for the end that the client receives."""
 
     def __init__(self, name, deadline, reach, lets_go, receive_buffer):
         self.name, self.deadline, self.reach = name, deadline, reach
@@ -30,7 +31,7 @@ def kind(name, deadline, lets_go=False, receive_buffer=None):
 
 
 def rate_ends(limits, rate):
-    """When a body that comes at `rate` has fallen behind: rate * t < limits.rate * (t - limits.body)."""
+    """The time after which a body at `rate` is too slow: rate * t < limits.rate * (t - limits.body)."""
     return limits.rate * limits.body / (limits.rate - rate)
 
 
@@ -158,13 +159,13 @@ async def chunk_extension(client):
 async def pipeline(client):
     await client.handshake()
     client.reads = False
-    # The server is blocked long before it takes no more requests.
+    # The server stops writing long before it stops reading.
     client.mark()
     await flood(client)
 
 
 async def flood(client, count=40000):
-    """Sends requests until the server takes no more of them; returns how many that were, at most `count`."""
+    """Sends requests until the server reads no more of them. Returns their number, at most `count`."""
     sent = 0
     while sent < count:
         try:
@@ -190,7 +191,7 @@ async def lingering(client):
     await client.send(request(b"Connection: close"))
 
 
-@kind("the same, and it goes on sending", lambda limits: LINGER, lets_go=True)
+@kind("after an answer with Connection: close, still sending", lambda limits: LINGER, lets_go=True)
 async def lingering_talker(client):
     await client.handshake()
     client.mark()

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # Gatehouse
-"""Keeps a number of connections stalled at all points, replacing those that are closed. A program of its own.
+"""Keeps a number of connections stalled, at all points, and replaces closed ones. It is a separate program.
 
     stalled_crowd.py PORT COUNT CORE
 
-Prints `HELD REPLACED FAILED` twice a second: connections that the server holds, those it has closed so far, and those
-that never came to their point. It ends with its standard input.
+Prints `HELD REPLACED FAILED` twice a second: the number of open connections, of connections that the server has closed so far, and of
+connections that did not reach their point. It ends when its standard input ends.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ from deadlines import Freed
 from server_process import LIMITS, held
 from stall_points import KINDS
 
-# When the crowd counts as complete: a few are always between one end and the next beginning.
+# The part of the connections that must be open: a few are always being replaced.
 COMPLETE = 0.95
 
 
@@ -26,8 +26,8 @@ class Crowd:
         self.port, self.count = port, count
         self.replaced = self.failed = 0
         self.freed = Freed(self, each=0.5)
-        # Who are closed in the same tick would come back in the same moment, and the figure be that of a queue of
-        # handshakes: new ones come a few at a time.
+        # The server closes many connections at the same time. If all were replaced at once, the measured time would be that of
+        # their handshakes. So at most 8 connections are opened at a time.
         self.doors = asyncio.Semaphore(8)
 
     def held(self):
@@ -60,7 +60,7 @@ class Crowd:
 
     async def seat(self, index):
         while True:
-            # By turns, so that those that are closed soon do not make all the crowd's traffic.
+            # Each place uses one point, so that points with short deadlines do not cause most of the traffic.
             await self.one(KINDS[index % len(KINDS)])
 
     async def run(self):
@@ -72,7 +72,7 @@ class Crowd:
             here = len(self.held())
             if not is_complete and here >= self.count * COMPLETE:
                 is_complete = True
-                # From now on something is measured on the same core, and must not wait for us.
+                # From now on the measuring client runs on the same core and has priority.
                 os.nice(5)
             print(here, self.replaced, self.failed, flush=True)
             await asyncio.sleep(0.5)
