@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Gatehouse
-"""Requests over connections that are kept: how many a second, how late, for how much processor time."""
+"""Measures requests over kept connections: their rate, latency and processor time."""
 
 import json
 import os
@@ -15,7 +15,7 @@ from report import Figures, figure, in_turn, paragraph, ratio_of, rounds, table
 
 @dataclass(frozen=True)
 class Lane:
-    """One kind of request, and what its answer must be."""
+    """One kind of request, and the required answer."""
 
     name: str
     title: str
@@ -26,7 +26,7 @@ class Lane:
     has_session: bool = False
 
     def fields(self, running):
-        """What a client sends with each request."""
+        """Returns the fields that a client sends with each request."""
         if self.authorization:
             return [f"Authorization: {self.authorization}"]
         if not self.has_session:
@@ -50,11 +50,11 @@ LANES = {
 
 
 class LaneError(Exception):
-    """The server does not answer as the lane says: there is nothing to measure."""
+    """The answer of the server is not the required one, so there is nothing to measure."""
 
 
 def check(running, lane, index):
-    """Asks twice on one connection. Returns the cipher suite."""
+    """Sends the request twice on one connection and checks the answers. Returns the cipher suite."""
     with Client(running.port) as client:
         for _ in range(2):
             try:
@@ -70,7 +70,7 @@ def check(running, lane, index):
 
 
 def run_wrk(running, lane, settings, seconds):
-    """What wrk counted. A LaneError if an answer was not as it must be, or a connection broke."""
+    """Runs wrk and returns its results. Raises a LaneError if an answer was wrong or a connection broke."""
     command = ["wrk", "-t1", f"-c{settings.connections}", f"-d{seconds:g}s", "--latency",
                "-s", os.path.join(HERE, "client", "summary.lua")]
     for field in lane.fields(running):
@@ -81,9 +81,9 @@ def run_wrk(running, lane, settings, seconds):
     output = result.stdout.decode(errors="replace")
     lines = [line for line in output.splitlines() if line.startswith("SUMMARY ")]
     if result.returncode != 0 or not lines:
-        raise LaneError(f"{running.peer.name}, {lane.name}: wrk says {output[-500:]}")
+        raise LaneError(f"{running.peer.name}, {lane.name}: wrk failed: {output[-500:]}")
     summary = json.loads(lines[0][len("SUMMARY "):])
-    # wrk counts every answer of 400 and more as an error: here either none is or all are.
+    # wrk counts every answer with a status from 400 on as an error. Here either all answers have such a status or none has.
     unexpected = summary["status"] != (summary["requests"] if lane.status >= 400 else 0)
     if unexpected or any(summary[kind] for kind in ("connect", "read", "write", "timeout")) or not summary["requests"]:
         raise LaneError(f"{running.peer.name}, {lane.name}: wrk saw errors: {summary}")
@@ -108,7 +108,7 @@ def sample(running, lane, settings, index):
 
 
 def measure(fleet, peers, settings):
-    """The section of the report about throughput."""
+    """Measures all servers and returns the section of the report about throughput."""
     runnings = fleet.start_all(peers)
     try:
         todo = [(running, LANES[name]) for name in LANES for running in runnings if name in running.peer.lanes]
@@ -155,10 +155,10 @@ def section(figures, peers, settings):
         "",
         paragraph(f"""
             TLS 1.3, {settings.connections} connections, wrk with one thread, {rounds(settings.rounds)} of
-            {settings.seconds} s. Times in microseconds. *CPU* is user and system time of all the server's processes by
-            requests answered; *ratio* is that against nginx auth_basic's Basic of the same round; *busy* is the share
-            of its core the server used: where it is well below 1, the load generator was the limit, and only CPU can
-            be compared. *Bytes* are those of an answer."""),
+            {settings.seconds} s. Times in microseconds. *CPU* is the user and system time of all processes of the
+            server, divided by the number of answers. *Ratio* is this time divided by that of nginx auth_basic for Basic in
+            the same round. *Busy* is the share of its core that the server used. If it is well below 1, the load generator
+            was the limit, and only CPU can be compared. *Bytes* is the size of an answer."""),
         "",
         *table(["request", "server", "requests/s", "p50", "p99", "CPU", "ratio", "busy", "bytes", "cipher"], rows,
                text=2),

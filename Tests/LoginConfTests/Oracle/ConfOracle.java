@@ -15,13 +15,11 @@ import java.util.TreeSet;
 import javax.security.auth.login.AppConfigurationEntry;
 import javax.security.auth.login.Configuration;
 
-/**
- * Answers what the JDK reads from login.conf texts.
- *
- * Standard input: texts, each a 32-bit big-endian length and that many bytes of UTF-8. Standard output: for each an
- * answer of the same form, "refused" or one line for each context asked for, texts in hexadecimal UTF-16:
- * NAME, then for each module CLASS FLAG {KEY=VALUE}. Which contexts to ask for is the rest of the input: after each
- * text a 32-bit count of names, and the names in the same form as texts. Arguments are properties, KEY=VALUE.
+/** * Prints what the JDK reads from login.conf texts.
+ * * Standard input: for each case a text, a 32-bit big-endian number of context names, and the names. Texts and names are a
+ * 32-bit big-endian length and that many bytes of UTF-8. Standard output: for each case an answer in the same form:
+ * "refused", or one line for each context name: NAME, then for each module CLASS FLAG {KEY=VALUE}, with texts in hexadecimal
+ * UTF-16. Arguments are properties, KEY=VALUE.
  */
 public class ConfOracle {
     public static void main(String[] arguments) throws Exception {
