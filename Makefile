@@ -120,9 +120,9 @@ durability:
 	@[ -n "$(FILEWRITER)" ] || swift build --product filewriter
 	@[ -n "$(GATEHOUSE)" ] || swift build -c release --product gatehouse
 	for form in "glassfish -" "htpasswd {group_file}"; do set -- $$form; \
-		Tests/Durability/durability.py --form $$1 --rounds $(or $(ROUNDS),200) --add \
+		Tests/Durability/killed_file_writers.py --form $$1 --rounds $(or $(ROUNDS),200) --add \
 		"$(or $(FILEWRITER),$$(swift build --show-bin-path)/filewriter) {file} $$2 add {name} {groups}" || exit 1; done
-	Tests/Durability/users.py --kills $(or $(KILLS),200) \
+	Tests/Durability/killed_user_commands.py --kills $(or $(KILLS),200) \
 		"$(or $(GATEHOUSE),$$(swift build -c release --show-bin-path)/gatehouse)"
 
 deps:

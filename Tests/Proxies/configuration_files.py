@@ -53,7 +53,7 @@ def the_file_for_traefik_checks_every_request_and_removes_identity_fields(_):
     expect_equal((asked["trustForwardHeader"], asked.get("authResponseHeadersRegex")), (False, None))
     expect_equal([name.lower() for name in asked["authResponseHeaders"]], IDENTITY)
     pages = http["routers"]["gatehouse-pages"]
-    expect("!PathPrefix(`/gatehouse/auth/`)" in pages["rule"], "questions of clients are passed on")
+    expect("!PathPrefix(`/gatehouse/auth/`)" in pages["rule"], "authorization requests of clients are passed on")
     with open(os.path.join(DOCS, "traefik.yml")) as file:
         expect("aliasHeadersStrategy: delete" in file.read(), "other spellings of names are passed on")
 

@@ -150,7 +150,7 @@ class HAProxy(Proxy):
 
     def prepare(self):
         # Abstract socket names are shared by the whole machine, so the name must be unique to this run.
-        questions = f"abns@gatehouse-questions-{os.getpid()}-{self.port}"
+        checks = f"abns@gatehouse-checks-{os.getpid()}-{self.port}"
         script = self.write("gatehouse.lua", filled("gatehouse.lua", {}))
         site = self.write("site.cfg", filled("haproxy.cfg", self.common() | {
             "bind :443": f"bind 127.0.0.1:{self.port}",
@@ -158,7 +158,7 @@ class HAProxy(Proxy):
             "/etc/haproxy/gatehouse.lua": script,
             "/etc/haproxy/app.example.com.pem": self.certificate[2],
             "/etc/haproxy/gatehouse-ca.pem": self.gatehouse.authority,
-            "abns@gatehouse-questions": questions,
+            "abns@gatehouse-checks": checks,
         }))
         machine = self.write("machine.cfg", "global\n    maxconn 8000\n    nbthread 1\n    log stdout format raw local0 err\n")
         return ["haproxy", "-db", "-f", machine, "-f", site]

@@ -5,7 +5,7 @@
 #     run.sh [--install] GATEHOUSE
 #
 # Starts the server with its development certificate, with an ECDSA and with an RSA certificate, and scans each with testssl.sh, sslyze
-# and protocol.py. With --install, missing scanners are installed: testssl.sh as a Debian package, sslyze into .build/scanners. Scanners
+# and tls_protocol.py. With --install, missing scanners are installed: testssl.sh as a Debian package, sslyze into .build/scanners. Scanners
 # that are still missing are skipped. Their output stays in .build/scanners.
 #
 # Status: 0 if no scanner found anything, 1 if a scanner found something, 77 if no scanner ran.
@@ -88,7 +88,7 @@ count() { # STATUS
 scan() { # NAME
     echo "== $1"
     status=0
-    "$python" "$here/protocol.py" "$port" || status=$?
+    "$python" "$here/tls_protocol.py" "$port" || status=$?
     count "$status"
     if [ -n "$sslyze" ]; then
         rm -f "$results/sslyze-$1.json"

@@ -53,7 +53,9 @@ enum Measurements {
         return Double(count) / (cpuTime() - begin) / 1e6
     }
 
-    /// Returns the processor time of this process in seconds. Only the measuring thread is busy.
+    /// Returns the processor time of this process in seconds.
+    ///
+    /// Only the measuring thread is busy.
     private static func cpuTime() -> Double {
         var time = timespec()
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)

@@ -3,7 +3,7 @@
 # Gatehouse
 """Kills `gatehouse user` and the server at random moments while users are changed, and checks the users afterwards.
 
-    users.py PROGRAM [--kills 200] [--seed N]
+    killed_user_commands.py PROGRAM [--kills 200] [--seed N]
 
 PROGRAM is the server binary. Three commands at a time change a store realm and a file realm: add, set-password, groups, remove. Most are
 killed with SIGKILL after a random part of their usual time, until --kills is reached. In one of three rounds the server is killed too, and

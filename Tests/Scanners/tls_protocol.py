@@ -2,7 +2,7 @@
 # Gatehouse
 """Tests TLS itself, with openssl s_client, and with bytes of our own where s_client cannot send them.
 
-    protocol.py PORT
+    tls_protocol.py PORT
 
 Prints a line for each check. The status is 1 if a check fails.
 """
@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 
-import session
+import forged_session
 
 PORT = int(sys.argv[1])
 CHECKS = []
@@ -234,7 +234,7 @@ def forged_ticket():
         file, said = resumed(folder, "-tls1_3")
         require(said, "Reused, TLSv1")
         forged = os.path.join(folder, "forged")
-        session.rewrite(file, forged, flip_ticket=True)
+        forged_session.rewrite(file, forged, flip_ticket=True)
         require(client("-tls1_3", "-sess_in", forged), "New, TLSv1.3")
 
 
@@ -248,7 +248,7 @@ def early_data():
         require(said, "Max Early Data: 0")
         require(said, "Early data was not sent")
         # A client that ignores the limit in the ticket.
-        session.rewrite(file, eager, early_data=16384)
+        forged_session.rewrite(file, eager, early_data=16384)
         said = client("-tls1_3", "-sess_in", eager, "-early_data", early)
         require(said, "Early data was rejected")
         assert "401" not in said, "the server has answered early data"

@@ -3,7 +3,7 @@
 # Gatehouse
 """Kills programs that change a file of users, at random moments, and checks the files afterwards.
 
-    durability.py --add 'PROGRAM ... {file} ... {name} ... {groups}' [--form glassfish|htpasswd] [--rounds 200]
+    killed_file_writers.py --add 'PROGRAM ... {file} ... {name} ... {groups}' [--form glassfish|htpasswd] [--rounds 200]
 
 The command adds one user. It ends with status 0 when the user is stored durably. These words are replaced in the command and in the
 template of --conf: {folder}, {file}, {group_file}, {conf}, {name}, {groups} (separated by commas). Two commands are started at a time.
