@@ -10,7 +10,7 @@ KINDS = {"ecdsa": "ECDSA P-256", "rsa": "RSA 2048"}
 WAYS = {"full": "full", "resumed": "resumed"}
 
 
-def shake(fleet, running, way, settings, seconds):
+def sample(fleet, running, way, settings, seconds):
     """Takes one sample. Raises a ClientError if a handshake failed or was not of the right kind."""
     with client.TLSClient(fleet.folder, settings.load_core, "handshakes", running.port, seconds,
                           settings.connections, way) as tls:
@@ -48,7 +48,7 @@ def measure(fleet, peers, settings):
         for running, way in list(todo):
             with fleet.awake(running):
                 try:
-                    shake(fleet, running, way, settings, max(1, round(settings.warm_up * running.peer.warmth)))
+                    sample(fleet, running, way, settings, max(1, round(settings.warm_up * running.peer.warmth)))
                 except client.ClientError as error:
                     say(f"left out: {running.peer.name}, {kind}, {way}: {error}")
                     todo.remove((running, way))
@@ -56,7 +56,7 @@ def measure(fleet, peers, settings):
             for running, way in in_turn(todo, number):
                 with fleet.awake(running):
                     try:
-                        taken = shake(fleet, running, way, settings, settings.seconds)
+                        taken = sample(fleet, running, way, settings, settings.seconds)
                     except client.ClientError as error:
                         say(f"a sample is lost: {running.peer.name}, {kind}, {way}: {error}")
                         continue

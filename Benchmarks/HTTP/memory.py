@@ -7,7 +7,7 @@ import time
 
 import client
 from fleet import AUTHORIZATION, say
-from load import LANES, LaneError, check
+from load import REQUESTS, WrongAnswer, check
 from report import Figures, figure, in_turn, paragraph, ratio_of, rounds, table
 
 WAYS = {"request": "after a request", "handshake": "after the handshake"}
@@ -54,7 +54,7 @@ def sample(fleet, peer, settings, number, way):
     running = fleet.start(peer)
     try:
         # One request first, so that servers with a cache of verified passwords have computed bcrypt.
-        check(running, LANES["basic"], None)
+        check(running, REQUESTS["basic"], None)
         with hold(fleet, running, settings, WARMING, "request") as first:
             first.answer()
         time.sleep(0.5)
@@ -100,7 +100,7 @@ def measure(fleet, peers, settings):
                         continue
                     try:
                         taken = sample(fleet, peer, settings, number, way)
-                    except (client.ClientError, LaneError, RuntimeError) as error:
+                    except (client.ClientError, WrongAnswer, RuntimeError) as error:
                         say(f"left out: {peer.name}, {number} {way}: {error}")
                         failed.add((peer.name, way))
                         notes.append(f"{peer.title}, {number:,} {WAYS[way]}: {error}.")

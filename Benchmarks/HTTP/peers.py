@@ -46,7 +46,7 @@ class Peer:
 
     name = title = ""
     packages = ""
-    lanes = ("basic", "challenge", "index")
+    requests = ("basic", "challenge", "index")
     # The factor for the time of warming up. It is 1 for a JVM, which compiles while it serves.
     warmth = 0.1
     environment = None
@@ -78,7 +78,7 @@ OFF, ON = "access-log off; " + BOUNDS, BOUNDS
 
 
 class Gatehouse(Peer):
-    lanes = ("basic", "session", "challenge", "index")
+    requests = ("basic", "session", "challenge", "index")
 
     def __init__(self, name, title, variable, *log_lines):
         self.name, self.title, self.variable, self.log_lines = name, title, variable, log_lines
@@ -124,7 +124,7 @@ class Gatehouse(Peer):
 
 class Nginx(Peer):
     name, title, packages = "nginx", "nginx auth_basic", "nginx-light"
-    lanes = ("basic", "challenge", "index", "plain")
+    requests = ("basic", "challenge", "index", "plain")
 
     def available(self):
         return _program("nginx") is not None

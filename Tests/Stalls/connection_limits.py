@@ -10,7 +10,7 @@ from server_process import Gatehouse, Limits
 TOTAL, PER_ADDRESS = 30, 20
 
 
-async def enter(server, source):
+async def open_served_connection(server, source):
     """Returns a client that has been served, or None if its connection was closed."""
     client = await Client(server.port, source=source).connect()
     try:
@@ -24,16 +24,16 @@ async def enter(server, source):
     return None
 
 
-async def enter_many(server, source, count):
-    return [client for client in [await enter(server, source) for _ in range(count)] if client]
+async def open_served_connections(server, source, count):
+    return [client for client in [await open_served_connection(server, source) for _ in range(count)] if client]
 
 
 async def check(server):
-    first = await enter_many(server, "127.0.0.1", PER_ADDRESS + 5)
+    first = await open_served_connections(server, "127.0.0.1", PER_ADDRESS + 5)
     yield "connections of one address", len(first), PER_ADDRESS
-    second = await enter_many(server, "127.0.0.2", PER_ADDRESS)
+    second = await open_served_connections(server, "127.0.0.2", PER_ADDRESS)
     yield "connections of another address, up to the total", len(second), TOTAL - PER_ADDRESS
-    third = await enter_many(server, "127.0.0.3", 5)
+    third = await open_served_connections(server, "127.0.0.3", 5)
     yield "connections of a third address beyond the total", len(third), 0
     yield "connections the server holds", len(server.held()), TOTAL
     served = 0
@@ -43,7 +43,7 @@ async def check(server):
     yield "open connections that are still served", served, TOTAL
     first.pop().close()
     await asyncio.sleep(0.5)
-    third = await enter_many(server, "127.0.0.3", 2)
+    third = await open_served_connections(server, "127.0.0.3", 2)
     yield "new connections after one has been closed", len(third), 1
     for client in first + second + third:
         client.close()

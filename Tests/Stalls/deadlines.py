@@ -6,25 +6,25 @@ import asyncio
 import time
 
 from client import Client
-from stall_points import KINDS, LINGER
+from stall_points import STALL_POINTS, LINGER
 
 EARLY, LATE = 0.5, 1.5
 
 
-async def stall(server, kind, freed):
+async def stall(server, point, freed):
     """Stalls at a point until the server has closed the socket. Returns the client, with what it received."""
-    client = Client(server.port, kind.receive_buffer)
+    client = Client(server.port, point.receive_buffer)
     client.rate = server.limits.rate
     client.fault = None
     trickle = watch = None
     try:
         await client.connect()
-        more = await asyncio.wait_for(kind.reach(client), 10)
+        more = await asyncio.wait_for(point.reach(client), 10)
         if more:
             trickle = asyncio.create_task(more)
         if client.reads:
             watch = asyncio.create_task(client.watch())
-        patience = client.began + kind.deadline(server.limits) + LINGER + 4
+        patience = client.began + point.deadline(server.limits) + LINGER + 4
         client.freed = await freed.wait(client.local_port, patience)
         if watch:
             # The last bytes of the server may not have arrived yet.
@@ -40,7 +40,7 @@ async def stall(server, kind, freed):
     return client
 
 
-class Freed:
+class SocketWatcher:
     """Waits until the server has closed a socket. It reads the kernel's table of sockets, once for all waiters."""
 
     def __init__(self, server, each=0.05):
@@ -67,15 +67,15 @@ class Freed:
                     future.set_result(time.monotonic())
 
 
-def verdict(kind, client, limits):
+def verdict(point, client, limits):
     """Returns a description of the fault, or None if the connection ended as it must."""
-    deadline = kind.deadline(limits)
+    deadline = point.deadline(limits)
     if client.fault:
         return client.fault
     if client.freed is None:
         return "the server has not closed the socket"
     freed = client.freed - client.began
-    if kind.lets_go:
+    if point.is_about_socket:
         ended = freed
     elif client.ended is None:
         return "the client received no end of the connection"
@@ -95,18 +95,18 @@ def verdict(kind, client, limits):
 
 async def measure(server):
     """Stalls at all points at the same time. Prints a table and returns the numbers of passed and failed points."""
-    freed = Freed(server)
+    freed = SocketWatcher(server)
     looking = asyncio.create_task(freed.run())
-    clients = await asyncio.gather(*(stall(server, kind, freed) for kind in KINDS))
+    clients = await asyncio.gather(*(stall(server, point, freed) for point in STALL_POINTS))
     looking.cancel()
     print(f"{'stall':50} {'deadline':>8} {'ended':>7} {'closed':>7}  {'what the client received':34} verdict")
     failed = 0
-    for kind, client in zip(KINDS, clients):
+    for point, client in zip(STALL_POINTS, clients):
         def since(when):
             return "-" if when is None else f"{when - client.began:.2f}"
-        fault = verdict(kind, client, server.limits)
+        fault = verdict(point, client, server.limits)
         failed += fault is not None
         saw = client.manner if client.reads else "(reads nothing)"
-        print(f"{kind.name:50} {kind.deadline(server.limits):8.2f} {since(client.ended):>7} {since(client.freed):>7}"
+        print(f"{point.name:50} {point.deadline(server.limits):8.2f} {since(client.ended):>7} {since(client.freed):>7}"
               f"  {saw:34} {fault or 'ok'}")
-    return len(KINDS) - failed, failed
+    return len(STALL_POINTS) - failed, failed

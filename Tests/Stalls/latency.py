@@ -64,11 +64,11 @@ def prefer(process):
         os.sched_setscheduler(int(thread), os.SCHED_FIFO, os.sched_param(1))
 
 
-def unprefer():
+def stop_preferring():
     os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
 
 
-class Pool:
+class CrowdProcess:
     """The process with the stalled connections. Entering waits until they are open.
 
     It has 10 % more connections than required, because a few are always being replaced.
@@ -80,7 +80,7 @@ class Pool:
         self.least = count
         self.process = subprocess.Popen(
             [sys.executable, os.path.join(os.path.dirname(os.path.abspath(__file__)), "stalled_crowd.py"),
-             str(port), str(count + count // 10), str(core)], preexec_fn=unprefer, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+             str(port), str(count + count // 10), str(core)], preexec_fn=stop_preferring, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         threading.Thread(target=self._listen, daemon=True).start()
 
     def _listen(self):
@@ -131,7 +131,7 @@ def measure(program, count, rounds, seconds, server_core, client_core, realtime)
             for name, load in loads.items():
                 alone[name].append(load(server.port, seconds))
             memory = server.resident_kib()
-            with Pool(server.port, count, client_core) as pool:
+            with CrowdProcess(server.port, count, client_core) as pool:
                 for name, load in loads.items():
                     beside[name].append(load(server.port, seconds))
                 grown = server.resident_kib() - memory
