@@ -8,7 +8,7 @@ let package = Package(
     name: "benchmarks",
     dependencies: [.package(name: "gatehouse", path: "..")],
     targets: [
-        // What password checks are measured against.
+        // The C libraries whose functions the password checks are compared with.
         .systemLibrary(name: "CHashes"),
         .executableTarget(
             name: "Benchmarks",

@@ -4,8 +4,8 @@
 #
 #     bench-forward-auth.sh [GATEHOUSE]
 #
-# Measures the cost of a subrequest of nginx's auth_request: to a gatehouse that finds a session, and to an nginx that answers 204 to
-# every request. Benchmarks/ForwardAuth/run.py lists the variables that it reads.
+# Measures the cost of a subrequest of nginx's auth_request: with a gatehouse that finds a session, and with an nginx that
+# answers 204 to every request. Benchmarks/ForwardAuth/run.py lists the variables that it reads.
 set -eu
 cd "$(dirname "$0")/.."
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Gatehouse
 #
-# Measures the server beside the servers people would use instead, as far as they are installed. docs/performance.md lists
-# the variables that it reads. GATEHOUSE_BINARY: a server that is built already.
+# Compares the server with other servers, as far as they are installed. docs/performance.md lists the variables that it reads.
+# GATEHOUSE_BINARY is the path of a server that is built already.
 set -eu
 cd "$(dirname "$0")/.."
 

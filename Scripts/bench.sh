@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Gatehouse
 #
-# Measures the engine and the parser, beside the JDK in the same run if java and javac are there. $1: rounds (5).
+# Measures the engine and the parser, and those of the JDK in the same run if java and javac are installed. $1: rounds (5).
 set -eu
 cd "$(dirname "$0")/.."
 swift build --package-path Benchmarks -c release --product Benchmarks

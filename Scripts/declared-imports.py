@@ -4,11 +4,11 @@
 """Checks that every target declares the modules that its files import, and no others.
 
 The compiler also accepts a module that another target happens to have built before, so a missing dependency fails only in a clean build,
-and only sometimes. `swift build --explicit-target-dependency-import-check error` finds the same, but runs the compiler over every
-target again. This check reads text only.
+and only sometimes. `swift build --explicit-target-dependency-import-check error` finds the same faults, but compiles every
+target again. This script only reads the files.
 
-A dependency that no file imports is reported too: it is built, and linked, for nothing. An executable is an exception, as a test may
-depend on it in order to run it.
+A dependency that no file imports is reported too, because it is built and linked without need. Executables are an exception: a test may
+depend on an executable in order to run it.
 
 Usage: declared-imports.py PACKAGE_FOLDER ..."""
 import json
@@ -43,7 +43,7 @@ def declared(target):
 
 
 def imports(path):
-    """The modules that a file imports, each with whether it is imported wherever it exists, not only on another system."""
+    """The modules that a file imports. The second value is false for imports behind `canImport`, which other systems need."""
     with open(path, encoding="utf-8") as file:
         text = file.read()
     return [(module, f"canImport({module})" not in text) for module in IMPORT.findall(text)]

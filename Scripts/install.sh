@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Gatehouse
 #
-# Installs those of the Debian packages named that are not there; does nothing, and needs no rights, if all are.
+# Installs the Debian packages in the arguments that are missing. If none is missing, it needs no root rights.
 set -eu
 
 missing=""
@@ -13,12 +13,12 @@ done
 [ -n "$missing" ] || exit 0
 
 if ! command -v apt-get >/dev/null; then
-    echo "install.sh: these are needed, and there is no apt-get to get them:$missing" >&2
+    echo "install.sh: these packages are missing, and there is no apt-get:$missing" >&2
     exit 1
 fi
 sudo=""
 [ "$(id -u)" -eq 0 ] || sudo=sudo
 echo "installing:$missing"
-# shellcheck disable=SC2086 # one word a package is what is wanted
+# shellcheck disable=SC2086 # each word is one package
 $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $missing ||
     { $sudo apt-get update && $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $missing; }

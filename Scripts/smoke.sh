@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Gatehouse
 #
-# Starts the server in the folder given, on a port of the system's choice, and does what the README promises:
-# zed is allowed, bob is denied, a request without a user gets 401; authcheck gives the same results; a signal stops it.
+# Starts the server of the folder $1 on a free port and tests the examples of the README: zed is allowed, bob is denied, a request
+# without a user gets 401, authcheck gives the same results, and a signal stops the server.
 set -eu
 
 bin=$1
@@ -21,7 +21,7 @@ fail() {
 }
 
 sed 's/127\.0\.0\.1:8443/127.0.0.1:0/' realms.conf >"$work/realms.conf"
-"$bin/gatehouse" check --config "$work/realms.conf" >/dev/null || fail "check refuses the sample configuration"
+"$bin/gatehouse" check --config "$work/realms.conf" >/dev/null || fail "check rejects the sample configuration"
 "$bin/gatehouse" serve --config "$work/realms.conf" >"$work/log" 2>&1 &
 server=$!
 
@@ -37,14 +37,14 @@ ask() {
     curl -sS --noproxy '*' --max-time 10 --cacert "$work/var/development-certificate.pem" "$@"
 }
 
-[ "$(ask -u zed:any "$url/welcome")" = "Welcome zed" ] || fail "zed is not welcomed"
-[ "$(ask -o /dev/null -w '%{http_code}' -u bob:any "$url/welcome")" = 401 ] || fail "bob is not refused"
+[ "$(ask -u zed:any "$url/welcome")" = "Welcome zed" ] || fail "zed is not allowed"
+[ "$(ask -o /dev/null -w '%{http_code}' -u bob:any "$url/welcome")" = 401 ] || fail "bob is not rejected"
 [ "$(ask -o /dev/null -w '%{http_code}' "$url/welcome")" = 401 ] || fail "a request without a user does not get 401"
 ask -u zed:any -H 'Accept: text/html' "$url/welcome" | grep -q '<h1>Welcome zed</h1>' || fail "no page for browsers"
-"$bin/authcheck" --config "$work/realms.conf" --quiet xtech zed || fail "authcheck refuses zed"
+"$bin/authcheck" --config "$work/realms.conf" --quiet xtech zed || fail "authcheck rejects zed"
 if "$bin/authcheck" --config "$work/realms.conf" --quiet xtech bob; then fail "authcheck accepts bob"; fi
 
 kill -TERM "$server"
-wait "$server" || fail "the server did not stop well"
+wait "$server" || fail "the server stopped with an error"
 server=""
-echo "smoke: the server at $url welcomed zed, refused bob and stopped"
+echo "smoke: the server at $url allowed zed, rejected bob and stopped"

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # Gatehouse
-"""Looks for text of clients that is compared as String.
+"""Finds places where text of clients is compared as String.
 
 Swift compares and hashes String by canonical equivalence, which takes time that grows with the square of the length of a run of
-combining marks. What a client has sent is a UTF8Text, whose `string` is for output only, and fields of a request are read by
-`texts(of:)`. This looks for places that go round it. Run in the project's root; 1 if there is one.
+combining marks. Text of clients is therefore kept as UTF8Text, whose `string` is for output only, and fields of a request are read with
+`texts(of:)`. This script finds code that does not. It runs in the root folder of the project; the status is 1 if it finds any.
 """
 
 import re
@@ -14,7 +14,7 @@ from pathlib import Path
 
 # Targets that see requests.
 FOLDERS = ["HTTPServer", "Gatehouse", "HummingbirdRealms", "Sessions", "Throttle", "RealmKit", "Realms", "Store", "Passwords"]
-# Operations on Character or by canonical equivalence.
+# Operations that compare by canonical equivalence or by Character.
 COMPARING = r"(?:hasPrefix|hasSuffix|contains|split|firstIndex|lastIndex|firstRange|starts|elementsEqual|dropFirst|dropLast|prefix|suffix|first|last|isEmpty|trimming\w*|hash)"
 RULES = [
     (re.compile(r"\.string\s*(?:==|!=|~=|<|>)\s"), "the string of a UTF8Text is compared: compare the UTF8Text"),
@@ -24,17 +24,17 @@ RULES = [
     (re.compile(r"\[[\w.$]+\.string\]"), "the string of a UTF8Text is a key: use the UTF8Text"),
     (re.compile(r"\b(?:username|user|name)\.text\s*(?:==|!=)\s"), "the text of a Username is compared: compare the Username"),
     (re.compile(r"\b(?:authority|query|target)\s*(?:==|!=)\s(?!nil\b)"), "a part of a request is compared as String: compare its bytes"),
-    # Reading; what is set or removed is of a response, or is one of our own names.
+    # Reads only. Fields that are set or removed belong to responses.
     (re.compile(r"\b(?:request|head)\.(?:headers|headerFields|fields)\[[^\]]*\](?!\s*=[^=])"),
      "a field of a request is read as String: use texts(of:)"),
     (re.compile(r"(?<![\w.])fields\[(?:values:\s*)?\.\w+\](?!\s*=[^=])"), "a field of a request is read as String: use texts(of:)"),
 ]
-# The one place that makes UTF8Text of fields.
+# The only file that converts fields to UTF8Text.
 ALLOWED = {"Sources/Gatehouse/Fields/HTTPFields+Texts.swift"}
 
 
 def code(text):
-    """The text without comments and literals, as many lines as before."""
+    """The text without comments and literals. The number of lines stays the same."""
     text = re.sub(r"/\*.*?\*/", lambda found: "\n" * found.group(0).count("\n"), text, flags=re.S)
     text = re.sub(r'"""(?:.|\n)*?"""', lambda found: '""' + "\n" * found.group(0).count("\n"), text)
     text = re.sub(r'"(?:\\.|[^"\\\n])*"', '""', text)
@@ -49,7 +49,7 @@ def findings(path, text):
 
 
 def self_test():
-    """Each rule finds what it is for, and leaves alone what is right."""
+    """Each rule must find the wrong lines, and no rule may find a right line."""
     wrong = [
         'if name.string == "x" {', 'if "x" == field.string {', "switch mode.string {", 'text.string.hasPrefix("a")', "seen[name.string]",
         "request.headers[.accept]", "let type = request.fields[.contentType] ?? none", "fields[values: .origin]", "fields[.accept]",

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # Gatehouse
-"""What a question of nginx costs: to a gatehouse that looks at a live session, and to an nginx that says yes to everything.
+"""Measures the cost of an authorization request of nginx: to a gatehouse with a session, and to an nginx that allows every request.
 
     run.py GATEHOUSE
 
-Environment: BENCH_ROUNDS (7), BENCH_SECONDS (4), BENCH_CONNECTIONS (32). The server that is asked has the lowest core to itself; the nginx that
-asks, and wrk, have the highest. Rounds alternate, and so does who goes first. nginx, wrk, openssl, Python 3.9, Linux.
+Environment: BENCH_ROUNDS (7), BENCH_SECONDS (4), BENCH_CONNECTIONS (32). The measured server runs alone on
+the lowest core. The nginx that sends the authorization requests, and wrk, run on the highest core. The two servers are measured in turn, in
+alternating order. Requires nginx, wrk, openssl, Python 3.9 and Linux.
 """
 
 import html
@@ -75,7 +76,7 @@ class Nginx(Service):
 
 
 def session(port, authority):
-    """A cookie of ann, got as a browser gets it."""
+    """Signs ann in as a browser does, and returns the session cookie."""
     jar = {}
 
     class Stay(urllib.request.HTTPRedirectHandler):
@@ -102,12 +103,12 @@ def session(port, authority):
     ticket = html.unescape(re.search(r'name="ticket" value="([^"]*)"', page).group(1))
     ask("/sign-in", urllib.parse.urlencode({"ticket": ticket, "username": "ann", "password": PASSWORD}).encode())
     if "__Host-gatehouse" not in jar:
-        sys.exit("bench-forward-auth: no session was to be had")
+        sys.exit("bench-forward-auth: the sign-in has failed")
     return jar["__Host-gatehouse"]
 
 
 def answers(port, cookie):
-    """What the front says to one request: it must have asked, and been told who it is."""
+    """Sends one request to the proxy. Returns the status and the identity that the proxy received."""
     request = urllib.request.Request(f"http://127.0.0.1:{port}/desk", headers={"Cookie": f"__Host-gatehouse={cookie}"})
     try:
         with urllib.request.urlopen(request, timeout=5) as answer:
@@ -124,7 +125,7 @@ def load(front, cookie, core, seconds):
         stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=seconds + 60, preexec_fn=pinned(core))
     line = next((line for line in result.stdout.splitlines() if line.startswith("SUMMARY ")), None)
     if line is None:
-        sys.exit(f"bench-forward-auth: wrk says {result.stdout}{result.stderr}")
+        sys.exit(f"bench-forward-auth: wrk failed: {result.stdout}{result.stderr}")
     summary = json.loads(line[len("SUMMARY "):])
     if any(summary[kind] for kind in ("status", "connect", "read", "write", "timeout")):
         said = open(os.path.join(os.path.dirname(front.log), "error.log")).read()[-1500:]
@@ -163,7 +164,7 @@ def main():
                 if not wait_until(lambda: answers(front.port, cookie) == (200, "ann Staff town"), 10):
                     sys.exit(f"bench-forward-auth: {name} answers {answers(front.port, cookie)}")
             if answers(fronts["gatehouse"].port, "x" * 43)[1] is not None:
-                sys.exit("bench-forward-auth: gatehouse lets everybody in")
+                sys.exit("bench-forward-auth: gatehouse allows an invalid session")
             measure({"gatehouse": gatehouse, "nginx 204": yes}, fronts, cookie, cores)
     finally:
         for service in services:
@@ -173,8 +174,8 @@ def main():
 
 def measure(asked, fronts, cookie, cores):
     taken = {name: [] for name in asked}
-    print(f"one request of wrk = one file of nginx, one question over TLS 1.3; {CONNECTIONS} connections, {ROUNDS} rounds of {SECONDS:g} s")
-    print(f"load average {os.getloadavg()[0]:.2f}, cores {cores[0]} (asked) and {cores[-1]} (nginx that asks, wrk)")
+    print(f"each request of wrk causes one authorization request over TLS 1.3; {CONNECTIONS} connections, {ROUNDS} rounds of {SECONDS:g} s")
+    print(f"load average {os.getloadavg()[0]:.2f}, cores {cores[0]} (measured server) and {cores[-1]} (proxy, wrk)")
     for name in asked:
         load(fronts[name], cookie, cores[-1], 1)
     for number in range(ROUNDS):
@@ -183,15 +184,15 @@ def measure(asked, fronts, cookie, cores):
             summary = load(fronts[name], cookie, cores[-1], SECONDS)
             cpu = (asked[name].cpu() - before) * 1e6 / summary["requests"]
             taken[name].append((cpu, summary["requests"] * 1e6 / summary["microseconds"], summary["p50"], summary["p99"]))
-    print(f"{'asked':12} {'CPU us':>8} {'requests/s':>11} {'p50 us':>8} {'p99 us':>8}")
+    print(f"{'server':12} {'CPU us':>8} {'requests/s':>11} {'p50 us':>8} {'p99 us':>8}")
     for name, samples in taken.items():
         cpu, rate, p50, p99 = (statistics.median(column) for column in zip(*samples))
         print(f"{name:12} {cpu:8.1f} {rate:11.0f} {p50:8.0f} {p99:8.0f}")
     pairs = list(zip(taken["gatehouse"], taken["nginx 204"]))
     cpu = statistics.median(ours[0] / theirs[0] for ours, theirs in pairs)
     whole = statistics.median(theirs[1] / ours[1] for ours, theirs in pairs)
-    print(f"ratio of a question's CPU time, gatehouse to nginx 204: {cpu:.2f} (goal {GOAL}: {'reached' if cpu <= GOAL else 'missed'})")
-    print(f"ratio of the whole request's time: {whole:.2f} (goal {GOAL}: {'reached' if whole <= GOAL else 'missed'})")
+    print(f"CPU time of an authorization request, ratio of gatehouse to nginx 204: {cpu:.2f} (goal {GOAL}: {'reached' if cpu <= GOAL else 'missed'})")
+    print(f"time of the whole request, ratio: {whole:.2f} (goal {GOAL}: {'reached' if whole <= GOAL else 'missed'})")
 
 
 if __name__ == "__main__":

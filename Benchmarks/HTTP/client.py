@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Gatehouse
-"""The client in C: built for the run, spoken to line by line."""
+"""The client in C: it is compiled for the run and controlled by lines of text."""
 
 import json
 import os
@@ -12,17 +12,17 @@ from processes import pinned
 
 
 class ClientError(Exception):
-    """The client could not be built, or could not do what it should."""
+    """The client could not be compiled, or has failed."""
 
 
 def build(folder):
-    """Compiles the client with the compiler there is, and returns its path."""
+    """Compiles the client and returns its path."""
     target = os.path.join(folder, "tlsclient")
     if os.path.exists(target):
         return target
     compiler = os.environ.get("CC") or next(filter(shutil.which, ("cc", "clang", "gcc")), None)
     if compiler is None:
-        raise ClientError("no C compiler is there. Debian: apt-get install gcc libssl-dev")
+        raise ClientError("there is no C compiler. Debian: apt-get install gcc libssl-dev")
     result = subprocess.run([*compiler.split(), "-std=gnu11", "-O2", "-o", target,
                              os.path.join(HERE, "client", "tlsclient.c"), "-lssl", "-lcrypto"],
                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
@@ -33,7 +33,7 @@ def build(folder):
 
 
 class TLSClient:
-    """One run of it. Ends the program when it is left."""
+    """One run of the client. The program ends with the `with` block."""
 
     def __init__(self, folder, core, *words):
         self.process = subprocess.Popen([build(folder), *map(str, words)], stdin=subprocess.PIPE,
@@ -50,7 +50,7 @@ class TLSClient:
         self.process.wait()
 
     def go(self):
-        """What it waits for before it goes on."""
+        """Sends the line for which the client waits before it continues."""
         self.process.stdin.write(b"\n")
         self.process.stdin.flush()
 

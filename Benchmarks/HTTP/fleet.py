@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Gatehouse
-"""Servers that run side by side on one core, of which one at a time is awake."""
+"""All servers of a run share one core. Only one of them runs at a time; the others are stopped."""
 
 import base64
 import contextlib
@@ -22,12 +22,12 @@ AUTHORIZATION = "Basic " + base64.b64encode(f"{USER}:{PASSWORD}".encode()).decod
 
 
 def say(text):
-    """How it goes, for who waits; the tables alone go to standard output."""
+    """Prints progress to standard error. Only the tables go to standard output."""
     print(f"bench-http: {text}", file=sys.stderr, flush=True)
 
 
 def make_certificates(folder):
-    """One certificate for each kind of key, the same for all servers."""
+    """Creates one certificate for each kind of key. All servers use the same certificates."""
     for kind, options in KEYS.items():
         subprocess.run(
             ["openssl", "req", "-x509", "-nodes", "-sha256", "-days", "30", "-subj", "/CN=localhost",
@@ -43,7 +43,7 @@ def free_port():
 
 
 class Client:
-    """One TLS 1.3 connection for the checks."""
+    """A TLS 1.3 connection for checks before a sample."""
 
     def __init__(self, port):
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -60,16 +60,16 @@ class Client:
         self.socket.close()
 
     def get(self, path, *fields):
-        """Status, fields (names in lower case), body."""
+        """Sends a GET. Returns the status, the fields (names in lower case) and the body."""
         return self._ask("GET", path, fields)
 
     def begin_session(self, path, user, password):
-        """The cookie of a new session."""
+        """Signs a user in and returns the session cookie."""
         body = json.dumps({"username": user, "password": password})
         fields = ("Content-Type: application/json", f"Content-Length: {len(body)}")
         status, fields, _ = self._ask("POST", path, fields, body)
         if status != 201:
-            raise OSError(f"no session: {status}")
+            raise OSError(f"the sign-in was answered with {status}")
         return fields["set-cookie"].partition(";")[0]
 
     def _ask(self, method, path, fields, body=""):
@@ -95,7 +95,7 @@ class Client:
 
 
 class Running:
-    """A peer that serves."""
+    """A running server."""
 
     def __init__(self, peer, folder, core, certificates, kind, index):
         self.peer = peer
@@ -106,10 +106,10 @@ class Running:
         self.service = Service(command, core, peer.log(folder), peer.environment)
 
     def wait(self):
-        """Until it answers; a RuntimeError with what it said if it does not."""
+        """Waits until the server answers. If it does not, raises a RuntimeError with its output."""
         wait_until(lambda: not self.service.alive() or self._answers(), 60)
         if not self.service.alive() or not self._answers():
-            raise RuntimeError(f"{self.peer.name} does not serve:\n{self._said()}")
+            raise RuntimeError(f"{self.peer.name} does not answer:\n{self._said()}")
 
     def _answers(self):
         try:
@@ -130,12 +130,12 @@ class Running:
 
 
 class Fleet:
-    """Starts servers and ends them; `folder` is where all of a run's files are."""
+    """Starts and ends servers. `folder` has all files of the run."""
 
     def __init__(self, settings):
         self.settings = settings
         self.folder = tempfile.mkdtemp(prefix="gatehouse-bench-")
-        # Workers that have given up root's rights read their pages here.
+        # Worker processes run as another user and read their pages here.
         os.chmod(self.folder, 0o755)
         self.running = []
         self.index = WELCOME
@@ -149,14 +149,14 @@ class Fleet:
         return self
 
     def __exit__(self, *exception):
-        # A second Ctrl-C shall not leave servers behind.
+        # Ignores further signals, so that a second Ctrl-C leaves no servers running.
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.SIG_IGN)
         self.stop()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def start(self, peer, kind="ecdsa"):
-        """Starts one, awake, and waits until it serves."""
+        """Starts a server and waits until it answers."""
         folder = tempfile.mkdtemp(prefix=f"{peer.name}-", dir=self.folder)
         os.chmod(folder, 0o755)
         running = Running(peer, folder, self.settings.server_core, self.folder, kind, self.index)
@@ -165,7 +165,7 @@ class Fleet:
         return running
 
     def start_all(self, peers, kind="ecdsa"):
-        """Starts all and puts them to sleep; one that does not start is left out, with a line that says so."""
+        """Starts all servers and stops them by a signal. A server that does not start is left out, with a message."""
         started = []
         for peer in peers:
             try:
@@ -178,14 +178,14 @@ class Fleet:
         return started
 
     def stop(self, running=None):
-        """Ends one, or all."""
+        """Ends one server, or all servers."""
         for one in [running] if running else list(self.running):
             one.service.end()
             self.running.remove(one)
 
     @contextlib.contextmanager
     def awake(self, running):
-        """Only this one runs meanwhile."""
+        """Lets one server run during the `with` block."""
         running.service.resume()
         try:
             yield running

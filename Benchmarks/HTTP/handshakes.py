@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Gatehouse
-"""TLS 1.3 handshakes, full and resumed: how many a second, and for how much processor time of the server."""
+"""Measures full and resumed TLS 1.3 handshakes: their rate, and the processor time of the server."""
 
 import client
 from fleet import say
@@ -10,8 +10,8 @@ KINDS = {"ecdsa": "ECDSA P-256", "rsa": "RSA 2048"}
 WAYS = {"full": "full", "resumed": "resumed"}
 
 
-def shake(fleet, running, way, settings, seconds):
-    """One sample. A ClientError if a handshake failed, or one that should be resumed was not."""
+def sample(fleet, running, way, settings, seconds):
+    """Takes one sample. Raises a ClientError if a handshake failed or was not of the right kind."""
     with client.TLSClient(fleet.folder, settings.load_core, "handshakes", running.port, seconds,
                           settings.connections, way) as tls:
         if tls.line() != "ready":
@@ -21,7 +21,7 @@ def shake(fleet, running, way, settings, seconds):
         answer = tls.answer()
         cpu = running.service.cpu() - before
     if answer["failed"] or not answer["done"]:
-        raise client.ClientError(f"{answer['failed']} failed beside {answer['done']}, first: {answer['why']}")
+        raise client.ClientError(f"{answer['failed']} handshakes failed, {answer['done']} succeeded; first failure: {answer['why']}")
     if answer["resumed"] != (answer["done"] if way == "resumed" else 0):
         raise client.ClientError(f"{answer['resumed']} of {answer['done']} were resumed")
     return {
@@ -34,21 +34,21 @@ def shake(fleet, running, way, settings, seconds):
 
 
 def measure(fleet, peers, settings):
-    """The section of the report about handshakes."""
+    """Measures all servers and returns the section of the report about handshakes."""
     figures = Figures()
     try:
         client.build(fleet.folder)
     except client.ClientError as error:
         say(f"handshakes are left out: {error}")
         return []
-    # A server has one certificate here, so each kind of key has servers of its own.
+    # Each server has one certificate, so there is one server for each kind of key.
     for kind in KINDS:
         runnings = fleet.start_all(peers, kind)
         todo = [(running, way) for way in WAYS for running in runnings]
         for running, way in list(todo):
             with fleet.awake(running):
                 try:
-                    shake(fleet, running, way, settings, max(1, round(settings.warm_up * running.peer.warmth)))
+                    sample(fleet, running, way, settings, max(1, round(settings.warm_up * running.peer.warmth)))
                 except client.ClientError as error:
                     say(f"left out: {running.peer.name}, {kind}, {way}: {error}")
                     todo.remove((running, way))
@@ -56,7 +56,7 @@ def measure(fleet, peers, settings):
             for running, way in in_turn(todo, number):
                 with fleet.awake(running):
                     try:
-                        taken = shake(fleet, running, way, settings, settings.seconds)
+                        taken = sample(fleet, running, way, settings, settings.seconds)
                     except client.ClientError as error:
                         say(f"a sample is lost: {running.peer.name}, {kind}, {way}: {error}")
                         continue
@@ -83,11 +83,11 @@ def section(figures, peers, settings):
         "### Handshakes",
         "",
         paragraph(f"""
-            TLS 1.3, {settings.connections} at once, {rounds(settings.rounds)} of {settings.seconds} s. Each is a new
-            connection that does nothing else, and counts when the server has closed it. A client works as hard as a
-            server: where *busy* is well below 1, the client was the limit, and what counts is the server's processor
-            time, in microseconds, or the handshakes one second of it is good for. *Ratio* is that of these to nginx's
-            of the same round."""),
+            TLS 1.3, {settings.connections} at once, {rounds(settings.rounds)} of {settings.seconds} s. Each
+            handshake has a connection of its own, without a request, and is counted when the server has closed the
+            connection. A handshake costs a client as much as a server. If *busy* is well below 1, the client was the limit:
+            compare *CPU*, the server's processor time for a handshake in microseconds, or *per second of CPU*, the
+            handshakes in one second of that time. *Ratio* is *per second of CPU* divided by that of nginx in the same round."""),
         "",
         *table(["certificate", "server", "handshakes/s", "CPU", "per second of CPU", "ratio", "busy", "parameters"],
                rows, text=2),

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Gatehouse
-"""Requests over connections that are kept: how many a second, how late, for how much processor time."""
+"""Measures requests over kept connections: their rate, latency and processor time."""
 
 import json
 import os
@@ -14,8 +14,8 @@ from report import Figures, figure, in_turn, paragraph, ratio_of, rounds, table
 
 
 @dataclass(frozen=True)
-class Lane:
-    """One kind of request, and what its answer must be."""
+class RequestKind:
+    """One kind of request, and the required answer."""
 
     name: str
     title: str
@@ -26,7 +26,7 @@ class Lane:
     has_session: bool = False
 
     def fields(self, running):
-        """What a client sends with each request."""
+        """Returns the fields that a client sends with each request."""
         if self.authorization:
             return [f"Authorization: {self.authorization}"]
         if not self.has_session:
@@ -37,63 +37,63 @@ class Lane:
         return [f"Cookie: {running.cookie}"]
 
 
-LANES = {
-    lane.name: lane
-    for lane in (
-        Lane("basic", "Basic, right password", "/welcome", 200, AUTHORIZATION, WELCOME),
-        Lane("session", "session cookie", "/signed", 200, None, WELCOME, has_session=True),
-        Lane("challenge", "401, no credentials", "/welcome", 401),
-        Lane("index", "`/`, open", "/", 200),
-        Lane("plain", "open, no file", "/plain", 200, None, WELCOME),
+REQUESTS = {
+    request.name: request
+    for request in (
+        RequestKind("basic", "Basic, right password", "/welcome", 200, AUTHORIZATION, WELCOME),
+        RequestKind("session", "session cookie", "/signed", 200, None, WELCOME, has_session=True),
+        RequestKind("challenge", "401, no credentials", "/welcome", 401),
+        RequestKind("index", "`/`, open", "/", 200),
+        RequestKind("plain", "open, no file", "/plain", 200, None, WELCOME),
     )
 }
 
 
-class LaneError(Exception):
-    """The server does not answer as the lane says: there is nothing to measure."""
+class WrongAnswer(Exception):
+    """The answer of the server is not the required one, so there is nothing to measure."""
 
 
-def check(running, lane, index):
-    """Asks twice on one connection. Returns the cipher suite."""
+def check(running, request, index):
+    """Sends the request twice on one connection and checks the answers. Returns the cipher suite."""
     with Client(running.port) as client:
         for _ in range(2):
             try:
-                status, fields, body = client.get(lane.path, *lane.fields(running))
+                status, fields, body = client.get(request.path, *request.fields(running))
             except OSError as error:
-                raise LaneError(f"{running.peer.name}, {lane.name}: {error}") from error
-            expected = index if lane.name == "index" else lane.body
-            if status != lane.status or (expected is not None and body != expected):
-                raise LaneError(f"{running.peer.name}, {lane.name}: answers {status} {body[:60]!r}")
+                raise WrongAnswer(f"{running.peer.name}, {request.name}: {error}") from error
+            expected = index if request.name == "index" else request.body
+            if status != request.status or (expected is not None and body != expected):
+                raise WrongAnswer(f"{running.peer.name}, {request.name}: answers {status} {body[:60]!r}")
             if status == 401 and not fields.get("www-authenticate", "").lower().startswith("basic realm="):
-                raise LaneError(f"{running.peer.name}, {lane.name}: no challenge with the 401")
+                raise WrongAnswer(f"{running.peer.name}, {request.name}: no challenge with the 401")
         return client.cipher
 
 
-def run_wrk(running, lane, settings, seconds):
-    """What wrk counted. A LaneError if an answer was not as it must be, or a connection broke."""
+def run_wrk(running, request, settings, seconds):
+    """Runs wrk and returns its results. Raises a WrongAnswer if an answer was wrong or a connection broke."""
     command = ["wrk", "-t1", f"-c{settings.connections}", f"-d{seconds:g}s", "--latency",
                "-s", os.path.join(HERE, "client", "summary.lua")]
-    for field in lane.fields(running):
+    for field in request.fields(running):
         command += ["-H", field]
-    result = subprocess.run([*command, f"https://127.0.0.1:{running.port}{lane.path}"], stdin=subprocess.DEVNULL,
+    result = subprocess.run([*command, f"https://127.0.0.1:{running.port}{request.path}"], stdin=subprocess.DEVNULL,
                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=seconds + 60,
                             preexec_fn=pinned(settings.load_core))
     output = result.stdout.decode(errors="replace")
     lines = [line for line in output.splitlines() if line.startswith("SUMMARY ")]
     if result.returncode != 0 or not lines:
-        raise LaneError(f"{running.peer.name}, {lane.name}: wrk says {output[-500:]}")
+        raise WrongAnswer(f"{running.peer.name}, {request.name}: wrk failed: {output[-500:]}")
     summary = json.loads(lines[0][len("SUMMARY "):])
-    # wrk counts every answer of 400 and more as an error: here either none is or all are.
-    unexpected = summary["status"] != (summary["requests"] if lane.status >= 400 else 0)
+    # wrk counts every answer with a status from 400 on as an error. Here either all answers have such a status or none has.
+    unexpected = summary["status"] != (summary["requests"] if request.status >= 400 else 0)
     if unexpected or any(summary[kind] for kind in ("connect", "read", "write", "timeout")) or not summary["requests"]:
-        raise LaneError(f"{running.peer.name}, {lane.name}: wrk saw errors: {summary}")
+        raise WrongAnswer(f"{running.peer.name}, {request.name}: wrk saw errors: {summary}")
     return summary
 
 
-def sample(running, lane, settings, index):
-    cipher = check(running, lane, index)
+def sample(running, request, settings, index):
+    cipher = check(running, request, index)
     before = running.service.cpu()
-    summary = run_wrk(running, lane, settings, settings.seconds)
+    summary = run_wrk(running, request, settings, settings.seconds)
     cpu = running.service.cpu() - before
     seconds = summary["microseconds"] / 1e6
     return {
@@ -108,29 +108,29 @@ def sample(running, lane, settings, index):
 
 
 def measure(fleet, peers, settings):
-    """The section of the report about throughput."""
+    """Measures all servers and returns the section of the report about throughput."""
     runnings = fleet.start_all(peers)
     try:
-        todo = [(running, LANES[name]) for name in LANES for running in runnings if name in running.peer.lanes]
-        for running, lane in list(todo):
+        todo = [(running, REQUESTS[name]) for name in REQUESTS for running in runnings if name in running.peer.requests]
+        for running, request in list(todo):
             with fleet.awake(running):
                 try:
-                    check(running, lane, fleet.index)
-                    run_wrk(running, lane, settings, max(1, round(settings.warm_up * running.peer.warmth)))
-                except LaneError as error:
+                    check(running, request, fleet.index)
+                    run_wrk(running, request, settings, max(1, round(settings.warm_up * running.peer.warmth)))
+                except WrongAnswer as error:
                     say(f"left out: {error}")
-                    todo.remove((running, lane))
+                    todo.remove((running, request))
         figures = Figures()
         for number in range(settings.rounds):
-            for running, lane in in_turn(todo, number):
+            for running, request in in_turn(todo, number):
                 with fleet.awake(running):
                     try:
-                        taken = sample(running, lane, settings, fleet.index)
-                    except LaneError as error:
+                        taken = sample(running, request, settings, fleet.index)
+                    except WrongAnswer as error:
                         say(f"a sample is lost: {error}")
                         continue
-                figures.add(running.peer, lane.name, number, taken)
-                say(f"round {number + 1}, {lane.name}, {running.peer.name}: "
+                figures.add(running.peer, request.name, number, taken)
+                say(f"round {number + 1}, {request.name}, {running.peer.name}: "
                     f"{taken['rate']:.0f}/s, {taken['cpu']:.1f} us")
     finally:
         fleet.stop()
@@ -139,14 +139,14 @@ def measure(fleet, peers, settings):
 
 def section(figures, peers, settings):
     rows = []
-    for lane in LANES.values():
+    for request in REQUESTS.values():
         for peer in peers:
-            taken = figures.of(peer, lane.name)
+            taken = figures.of(peer, request.name)
             if not taken:
                 continue
             rows.append([
-                lane.title, peer.title, figure(taken, "rate", 0), figure(taken, "p50", 0), figure(taken, "p99", 0),
-                figure(taken, "cpu", 1), ratio_of(figures, peer, lane.name, "nginx", "basic", "cpu"),
+                request.title, peer.title, figure(taken, "rate", 0), figure(taken, "p50", 0), figure(taken, "p99", 0),
+                figure(taken, "cpu", 1), ratio_of(figures, peer, request.name, "nginx", "basic", "cpu"),
                 figure(taken, "busy", 2, spread=False), figure(taken, "bytes", 0, spread=False),
                 taken[0]["cipher"].replace("TLS_", "").replace("_SHA384", "").replace("_SHA256", ""),
             ])
@@ -155,10 +155,10 @@ def section(figures, peers, settings):
         "",
         paragraph(f"""
             TLS 1.3, {settings.connections} connections, wrk with one thread, {rounds(settings.rounds)} of
-            {settings.seconds} s. Times in microseconds. *CPU* is user and system time of all the server's processes by
-            requests answered; *ratio* is that against nginx auth_basic's Basic of the same round; *busy* is the share
-            of its core the server used: where it is well below 1, the load generator was the limit, and only CPU can
-            be compared. *Bytes* are those of an answer."""),
+            {settings.seconds} s. Times in microseconds. *CPU* is the user and system time of all processes of the
+            server, divided by the number of answers. *Ratio* is this time divided by that of nginx auth_basic for Basic in
+            the same round. *Busy* is the share of its core that the server used. If it is well below 1, the load generator
+            was the limit, and only CPU can be compared. *Bytes* is the size of an answer."""),
         "",
         *table(["request", "server", "requests/s", "p50", "p99", "CPU", "ratio", "busy", "bytes", "cipher"], rows,
                text=2),

@@ -1,24 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 # Gatehouse
-"""What a TLS connection costs in memory while nothing happens on it."""
+"""Measures the memory of idle TLS connections."""
 
 import resource
 import time
 
 import client
 from fleet import AUTHORIZATION, say
-from load import LANES, LaneError, check
+from load import REQUESTS, WrongAnswer, check
 from report import Figures, figure, in_turn, paragraph, ratio_of, rounds, table
 
 WAYS = {"request": "after a request", "handshake": "after the handshake"}
-# Descriptors that a server or the client needs besides its connections.
+# Descriptors that a server or the client needs in addition to its connections.
 OTHER_DESCRIPTORS = 200
-# Connections before the first look: what is made once is made then. What they leave is used again, so they are few.
+# Connections before the first measurement, so that memory that is allocated once is not counted. Few, because later connections
+# reuse their memory.
 WARMING = 16
 
 
 def allow(number):
-    """Raises the limit on descriptors, which servers and client inherit; whether that many connections fit."""
+    """Raises the limit of open files, which servers and client inherit. Returns whether so many connections are possible."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = number + OTHER_DESCRIPTORS
     if soft != resource.RLIM_INFINITY and soft < wanted:
@@ -31,7 +32,7 @@ def allow(number):
 
 
 def settled(service):
-    """Memory once it does not change any more: (PSS, RSS)."""
+    """Waits until the memory does not change any more. Returns (PSS, RSS)."""
     last = service.memory()
     for _ in range(20):
         time.sleep(0.25)
@@ -49,11 +50,11 @@ def hold(fleet, running, settings, number, way):
 
 
 def sample(fleet, peer, settings, number, way):
-    """One sample, with a server that was just started: memory once used is seldom given back."""
+    """Takes one sample with a new server, because a process seldom returns memory to the system."""
     running = fleet.start(peer)
     try:
-        # One alone first: a server that caches verified passwords has none yet, and bcrypt takes its time.
-        check(running, LANES["basic"], None)
+        # One request first, so that servers with a cache of verified passwords have computed bcrypt.
+        check(running, REQUESTS["basic"], None)
         with hold(fleet, running, settings, WARMING, "request") as first:
             first.answer()
         time.sleep(0.5)
@@ -61,7 +62,7 @@ def sample(fleet, peer, settings, number, way):
         with hold(fleet, running, settings, number, way) as held:
             answer = held.answer()
             if answer["open"] != number:
-                raise client.ClientError(f"{answer['open']} of {number} could be opened, first fault: {answer['why']}")
+                raise client.ClientError(f"{answer['open']} of {number} connections could be opened; first failure: {answer['why']}")
             after = settled(running.service)
             held.go()
             still = held.answer()["still"]
@@ -77,7 +78,7 @@ def sample(fleet, peer, settings, number, way):
 
 
 def measure(fleet, peers, settings):
-    """The section of the report about memory."""
+    """Measures all servers and returns the section of the report about memory."""
     figures = Figures()
     try:
         client.build(fleet.folder)
@@ -99,7 +100,7 @@ def measure(fleet, peers, settings):
                         continue
                     try:
                         taken = sample(fleet, peer, settings, number, way)
-                    except (client.ClientError, LaneError, RuntimeError) as error:
+                    except (client.ClientError, WrongAnswer, RuntimeError) as error:
                         say(f"left out: {peer.name}, {number} {way}: {error}")
                         failed.add((peer.name, way))
                         notes.append(f"{peer.title}, {number:,} {WAYS[way]}: {error}.")
@@ -127,10 +128,10 @@ def section(figures, peers, settings, notes):
         "",
         paragraph(f"""
             TLS 1.3, {rounds(settings.memory_rounds)}, a new server for each sample, warmed by {WARMING} connections.
-            Bytes for each connection: what all processes of the server hold with the connections less what they held
-            before. PSS counts a page that processes share once. *Empty* is the server before, in MiB of PSS. What the
-            kernel holds is not in it. nginx makes room for all connections it may ever have (16,384 here) when it
-            starts: that is in *empty*."""),
+            *PSS* and *RSS* are bytes for each connection: the memory of all processes of the server with the connections, less
+            their memory before. PSS counts a shared page once. *Empty* is the memory before, in MiB of PSS. Memory of the
+            kernel is not included. nginx reserves memory for all connections that it may have (16,384 here) when it starts:
+            that memory is in *empty*."""),
         "",
         *table(["connections", "server", "PSS", "RSS", "ratio", "empty"], rows, text=2),
         "",

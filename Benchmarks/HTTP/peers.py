@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Gatehouse
-"""The servers that are measured: how each is found, laid out in a folder, and started."""
+"""The servers that are compared: how each is found, configured in a folder, and started."""
 
 import base64
 import hashlib
@@ -20,7 +20,7 @@ def _output(command):
 
 
 def _program(name):
-    """Daemons are in sbin, which is not in everybody's path."""
+    """Returns the path of a program. Servers are in sbin, which may not be in PATH."""
     return shutil.which(name, path=os.environ.get("PATH", "") + ":/usr/local/sbin:/usr/sbin:/sbin")
 
 
@@ -42,44 +42,43 @@ def _pages(folder, index):
 
 
 class Peer:
-    """One server. `name` is the word for BENCH_PEERS, `title` stands in the tables."""
+    """A server. `name` is its word in BENCH_PEERS, `title` its name in the tables."""
 
     name = title = ""
     packages = ""
-    lanes = ("basic", "challenge", "index")
-    # How many times the usual warm-up it wants: a JVM compiles while it serves.
+    requests = ("basic", "challenge", "index")
+    # The factor for the time of warming up. It is 1 for a JVM, which compiles while it serves.
     warmth = 0.1
     environment = None
-    # The most idle connections it is asked to hold.
+    # The maximum number of idle connections in the measurement of memory.
     holds = 1_000_000
 
     def available(self):
-        """Whether it is installed."""
+        """Returns whether the server is installed."""
         raise NotImplementedError
 
     def missing(self):
-        """What would bring it."""
+        """Returns how to install the server."""
         return f"not installed. Debian: apt-get install {self.packages}"
 
     def version(self):
         raise NotImplementedError
 
     def prepare(self, folder, port, certificate, key, index):
-        """Lays it out in the folder and says which command starts it in the foreground."""
+        """Writes the configuration into the folder and returns the command that runs the server in the foreground."""
         raise NotImplementedError
 
     def log(self, folder):
         return os.path.join(folder, "output.log")
 
 
-# What stands in the server block about the access log.
-# All load comes from one address here, and more connections than one is meant to have.
+# Settings of the server block for the access log, and for the limits: all connections come from one address.
 BOUNDS = "limits { connections 20000; connections-per-address 20000; header-time 10m; idle-time 10m; }"
 OFF, ON = "access-log off; " + BOUNDS, BOUNDS
 
 
 class Gatehouse(Peer):
-    lanes = ("basic", "session", "challenge", "index")
+    requests = ("basic", "session", "challenge", "index")
 
     def __init__(self, name, title, variable, *log_lines):
         self.name, self.title, self.variable, self.log_lines = name, title, variable, log_lines
@@ -93,7 +92,7 @@ class Gatehouse(Peer):
         return bool(self.binary) and os.access(self.binary, os.X_OK)
 
     def settle(self, folder):
-        """Takes the first of the settings for the log that this binary knows; an older one may not know all."""
+        """Chooses the first setting of the log that this binary accepts. An older binary may not know all settings."""
         for line in self.log_lines:
             self.log_line = line
             configuration = self._configure(folder, 8443, f"{folder}/ecdsa.certificate.pem", f"{folder}/ecdsa.key.pem")
@@ -119,13 +118,13 @@ class Gatehouse(Peer):
         return [self.binary, "serve", "--config", configuration]
 
     def log(self, folder):
-        # One line a request, if the log is on: nothing else of the machine shall be measured with it.
+        # The log has a line for each request. It goes to /dev/null, so that no disk is measured.
         return os.devnull
 
 
 class Nginx(Peer):
     name, title, packages = "nginx", "nginx auth_basic", "nginx-light"
-    lanes = ("basic", "challenge", "index", "plain")
+    requests = ("basic", "challenge", "index", "plain")
 
     def available(self):
         return _program("nginx") is not None
@@ -186,7 +185,7 @@ class Caddy(Peer):
 class Tomcat(Peer):
     name, title, packages = "tomcat", "Tomcat 10, JAAS realm", "tomcat10 default-jdk-headless"
     warmth = 1
-    # It shakes hands some 300 times a second: ten thousand would take minutes for each sample.
+    # Tomcat does some 300 handshakes a second, so 10,000 connections would take minutes for each sample.
     holds = 1000
     HOME = "/usr/share/tomcat10"
     JAVA = ("UserPrincipal", "GroupPrincipal", "StartWithModule", "WelcomeServlet")
@@ -207,7 +206,7 @@ class Tomcat(Peer):
             os.makedirs(os.path.join(folder, name))
         subprocess.run([_program("javac"), "-cp", f"{self.HOME}/lib/servlet-api.jar", "-d", f"{folder}/classes"]
                        + [os.path.join(HERE, "tomcat", f"{name}.java") for name in self.JAVA], check=True)
-        # The login module is the server's, the servlet the application's.
+        # The login module belongs to the server, the servlet to the application.
         shutil.move(f"{folder}/classes/WelcomeServlet.class", f"{application}/WEB-INF/classes")
         with open(os.path.join(application, "index.html"), "wb") as file:
             file.write(index)
@@ -222,7 +221,7 @@ class Tomcat(Peer):
 
 
 def all_peers():
-    """In the order of the tables."""
+    """Returns all servers, in the order of the tables."""
     return [
         Gatehouse("gatehouse", "**gatehouse**", "GATEHOUSE_BINARY", OFF),
         Gatehouse("gatehouse-log", "gatehouse, access log on", "GATEHOUSE_BINARY", ON),

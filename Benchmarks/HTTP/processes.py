@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Gatehouse
-"""Processes: started on a core, measured with all their children, and ended again; those of ours and no others."""
+"""Starts processes on a core, measures them with all their children, and ends them."""
 
 import ctypes
 import os
@@ -14,21 +14,21 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def pinned(core):
-    """What a child does before it becomes its program: goes to its core, and ends when the driver ends."""
+    """Returns a preexec_fn: the child process stays on a core, and is killed when the driver ends."""
 
     def prepare():
         os.sched_setaffinity(0, {core})
-        # One that sleeps would not hear a politer signal.
+        # SIGKILL, because a stopped process does not handle other signals.
         _libc.prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
 
     return prepare
 
 
 class Service:
-    """A server that runs in the foreground, with whatever processes it starts itself."""
+    """A server that runs in the foreground, and the processes that it starts."""
 
     def __init__(self, command, core, log, environment=None):
-        # A closed log would change what the server does; its own process group is how all of it can be ended.
+        # The log stays open, because servers behave differently without one. The process group is used to end all processes.
         with open(log, "ab") as output:
             self.process = subprocess.Popen(
                 command,
@@ -42,7 +42,7 @@ class Service:
         self.log = log
 
     def pids(self):
-        """The process and all its descendants that live."""
+        """The process and all its running descendants."""
         children = {}
         for name in os.listdir("/proc"):
             if name.isdigit():
@@ -57,17 +57,17 @@ class Service:
         return found
 
     def cpu(self):
-        """Seconds of user and system time of all threads and processes, those that have ended included."""
+        """The user and system time of all threads and processes in seconds, including those that have ended."""
         total = 0
         for pid in self.pids():
             fields = _stat(pid)
             if fields is not None:
-                # utime, stime, and those of children that were waited for: proc(5), fields 14 to 17.
+                # utime, stime, cutime and cstime: fields 14 to 17 of proc(5).
                 total += sum(int(value) for value in fields[11:15])
         return total / _TICKS
 
     def memory(self):
-        """Bytes in memory, (PSS, RSS), of all processes. A page that several share counts once in PSS."""
+        """The memory of all processes in bytes, (PSS, RSS). PSS counts a shared page once."""
         pss = rss = 0
         for pid in self.pids():
             try:
@@ -82,22 +82,22 @@ class Service:
         return pss, rss
 
     def alive(self):
-        # Looks without reaping: as long as it is not waited for, nobody else can get its id, which is its group's too.
+        # Does not reap the process. So its id, which is also the id of its group, cannot be reused.
         return os.waitid(os.P_PID, self.process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
 
     def pause(self):
-        """Keeps it from using the core while another is measured."""
+        """Stops the server, so that it does not use the core while another server is measured."""
         self._signal(signal.SIGSTOP)
 
     def resume(self):
         self._signal(signal.SIGCONT)
 
     def end(self):
-        """Ends it with all it has started: politely, then not. Once only."""
+        """Ends the server and all its processes, by SIGTERM and then by SIGKILL. May be called once."""
         self.resume()
         self._signal(signal.SIGTERM)
         wait_until(lambda: not self.alive(), 5)
-        # Workers that have outlived their parent are still in its group.
+        # Workers that still run without their parent are in its group.
         self._signal(signal.SIGKILL)
         self.process.wait()
 
@@ -109,7 +109,7 @@ class Service:
 
 
 def _stat(pid):
-    """The fields of /proc/PID/stat from the third on: the name before may hold blanks. None if it has ended."""
+    """The fields of /proc/PID/stat from the third on, after the name, which may contain blanks. None if the process has ended."""
     try:
         with open(f"/proc/{pid}/stat") as file:
             return file.read().rpartition(")")[2].split()
@@ -118,7 +118,7 @@ def _stat(pid):
 
 
 def wait_until(condition, seconds, interval=0.05):
-    """Whether the condition came to hold in time."""
+    """Waits for a condition. Returns whether it became true in time."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if condition():

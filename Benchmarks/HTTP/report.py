@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Gatehouse
-"""Medians, how far the samples lie apart, Markdown, and the machine."""
+"""The report in Markdown: medians, spreads, tables, and a description of the machine."""
 
 import datetime
 import os
@@ -10,7 +10,7 @@ import subprocess
 
 
 class Figures:
-    """Samples by server, subject and round."""
+    """The samples, by server, subject and round."""
 
     def __init__(self):
         self._samples = {}
@@ -30,7 +30,7 @@ def number(value, digits):
 
 
 def in_turn(subjects, round_):
-    """Every other round backwards: who comes after whom shall not decide."""
+    """Returns the subjects, in reverse order in every other round, so that the order has no effect on the medians."""
     return subjects if round_ % 2 == 0 else subjects[::-1]
 
 
@@ -39,12 +39,12 @@ def rounds(count):
 
 
 def paragraph(text):
-    """One line of Markdown from text over several."""
+    """Joins the lines of a text to one line of Markdown."""
     return " ".join(text.split())
 
 
 def figure(samples, key, digits, spread=True):
-    """The median, and in brackets the least and the most."""
+    """Returns the median, and in brackets the minimum and maximum."""
     values = [sample[key] for sample in samples]
     text = number(statistics.median(values), digits)
     if spread and len(values) > 1:
@@ -53,7 +53,7 @@ def figure(samples, key, digits, spread=True):
 
 
 def ratio_of(figures, peer, subject, base, base_subject, key):
-    """The median of the ratios within each round: what slows the machine for a while slows both."""
+    """Returns the median of the ratios within each round. In a round, both servers are affected alike by other work of the machine."""
     bases = figures.by_round(base, base_subject)
     ratios = [sample[key] / bases[round_][key] for round_, sample in figures.by_round(peer.name, subject).items()
               if round_ in bases and bases[round_][key]]
@@ -61,7 +61,7 @@ def ratio_of(figures, peer, subject, base, base_subject, key):
 
 
 def table(heads, rows, text=1):
-    """A Markdown table whose first `text` columns hold words, the others numbers."""
+    """Returns a Markdown table. The first `text` columns have words, the others numbers."""
     return [
         "| " + " | ".join(heads) + " |",
         "|" + "|".join("---" if column < text else "--:" for column in range(len(heads))) + "|",
@@ -70,7 +70,7 @@ def table(heads, rows, text=1):
 
 
 def machine(settings, peers):
-    """What the numbers were measured on."""
+    """Returns the description of the machine and of the servers."""
     model = "unknown"
     with open("/proc/cpuinfo") as lines:
         for line in lines:
@@ -90,6 +90,6 @@ def machine(settings, peers):
             {settings.load_core}; load average before the run {os.getloadavg()[0]:.1f}"""),
         f"- {system}, kernel {platform.release()}, {ssl}",
         "- " + "; ".join(dict.fromkeys(f"{peer.title}: {peer.version()}" for peer in peers)),
-        "- medians; in brackets the least and the most of all rounds",
+        "- medians; in brackets the minimum and maximum of all rounds",
         "",
     ]

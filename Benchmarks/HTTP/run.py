@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Gatehouse
-"""Measures the server beside nginx, Apache httpd, Caddy and Tomcat: see docs/performance.md."""
+"""Compares the server with nginx, Apache httpd, Caddy and Tomcat: see docs/performance.md."""
 
 import os
 import shutil
@@ -21,7 +21,7 @@ def stopped(number, frame):
 
 
 def choose(settings, fleet):
-    """The peers that were asked for and are there."""
+    """Returns the servers that were requested and are installed."""
     chosen = []
     for peer in all_peers():
         if peer.name not in settings.peers:
@@ -30,14 +30,14 @@ def choose(settings, fleet):
             say(f"{peer.name} is left out: {peer.missing()}")
             continue
         if isinstance(peer, Gatehouse) and not peer.settle(fleet.folder):
-            say(f"{peer.name} is left out: this binary refuses its configuration: {peer.refusal}")
+            say(f"{peer.name} is left out: this binary rejects its configuration: {peer.refusal}")
             continue
         chosen.append(peer)
     return chosen
 
 
 def take_index(fleet, peers):
-    """What ours shows at `/` is what the others show there."""
+    """Gets the page `/` of Gatehouse. The other servers serve the same bytes."""
     for peer in peers:
         if isinstance(peer, Gatehouse):
             running = fleet.start(peer)
@@ -51,11 +51,11 @@ def main():
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, stopped)
     known = [peer.name for peer in all_peers()]
-    # Nobody misses a server from before who has not named one.
+    # gatehouse-before is measured by default only if GATEHOUSE_BEFORE is set.
     usual = [name for name in known if name != "gatehouse-before" or "GATEHOUSE_BEFORE" in os.environ]
     settings = Settings.from_environment(known, usual)
     if settings.server_core == settings.load_core:
-        say("there is one core only: server and load share it, and requests per second say nothing")
+        say("there is only one core: server and load share it, so requests per second are meaningless")
     for program, package in (("openssl", "openssl"), *((("wrk", "wrk"),) if "throughput" in settings.parts else ())):
         if shutil.which(program) is None:
             refuse(f"{program} is needed. Debian: apt-get install {package}")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Gatehouse
-"""What the environment says about a run."""
+"""The settings of a run, from environment variables."""
 
 import os
 import sys
@@ -11,7 +11,7 @@ PARTS = ("throughput", "handshakes", "memory")
 
 @dataclass(frozen=True)
 class Settings:
-    """How a run is made. Times are in seconds."""
+    """The settings of a run. Times are in seconds."""
 
     parts: tuple
     peers: tuple
@@ -28,7 +28,7 @@ class Settings:
 
     @staticmethod
     def from_environment(known_peers, usual_peers):
-        """Reads BENCH_*; ends the program with status 2 if one of them makes no sense."""
+        """Reads BENCH_*. An invalid value ends the program with status 2."""
         quick = os.environ.get("BENCH_QUICK", "") not in ("", "0")
         cores = sorted(os.sched_getaffinity(0))
         return Settings(
@@ -48,7 +48,7 @@ class Settings:
 
 
 def refuse(text):
-    """Ends the program because it was called wrongly."""
+    """Ends the program because of a wrong setting, with status 2."""
     print(f"bench-http: {text}", file=sys.stderr)
     sys.exit(2)
 
@@ -68,7 +68,7 @@ def _words(name, allowed, default):
 def _number(name, default):
     text = os.environ.get(name, str(default))
     if not text.isdigit() or int(text) < 1:
-        refuse(f"{name} is a whole number, at least 1, not {text}")
+        refuse(f"{name} must be a whole number of at least 1, not {text}")
     return int(text)
 
 

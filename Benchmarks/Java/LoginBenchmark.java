@@ -20,7 +20,7 @@ import javax.security.auth.login.LoginContext;
 import javax.security.auth.login.LoginException;
 import javax.security.auth.spi.LoginModule;
 
-/** The JDK's own login contexts and parser on the same work as ours: processor time of this thread, after a warm-up. */
+/** Measures the JDK's login contexts and parser with the work of the Swift benchmark: processor time of this thread, after a warm-up. */
 public class LoginBenchmark {
     record Name(String getName) implements Principal {}
 

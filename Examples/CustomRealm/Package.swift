@@ -12,7 +12,7 @@ let package = Package(
     ],
     targets: [
         .target(name: "RealmTeam", dependencies: [.product(name: "RealmKit", package: "gatehouse")]),
-        // Other names than authcheck and gatehouse, as those are names of programs of the Gatehouse package.
+        // With the names authcheck and gatehouse, SwiftPM would build the programs of the Gatehouse package instead.
         .executableTarget(
             name: "team-authcheck",
             dependencies: [

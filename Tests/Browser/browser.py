@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # Gatehouse
-"""Has a real browser sign in: what a person meets, what an attacker's page can do, what the pages look like.
+"""Tests the pages with a real browser: signing in and out, attacks by other sites, accessibility.
 
     browser.py GATEHOUSE --chromium PROGRAM --screenshots FOLDER [--only WORDS]
 
-Started by run.sh, which sees to Playwright.
+run.sh installs Playwright and starts this program.
 """
 
 import argparse
@@ -15,15 +15,15 @@ import traceback
 
 from playwright.sync_api import sync_playwright
 
-import attacks
-import leaving
-import looks
-import proxied
+import cross_site_requests
+import signing_out
+import accessibility
+import behind_proxies
 import signing_in
-from place import SCENARIOS, Place
+from browser_fixture import SCENARIOS, Place
 
-# In this order: those that wait for a session to run out are last.
-MODULES = [module.__name__ for module in (signing_in, attacks, looks, proxied, leaving)]
+# In this order: the scenarios that wait for a session to expire are last.
+MODULES = [module.__name__ for module in (signing_in, cross_site_requests, accessibility, behind_proxies, signing_out)]
 
 
 def main():
@@ -38,7 +38,7 @@ def main():
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=options.chromium, args=["--no-sandbox", "--disable-gpu", "--host-resolver-rules=MAP app.example.com 127.0.0.1"],
-            # Playwright turns it off; people have it, and it is what shows pages after a sign-out.
+            # Playwright turns the back-forward cache off. Users have it, and it can show pages after a sign-out.
             ignore_default_args=["--disable-back-forward-cache"])
         with Place(options.program, browser, options.screenshots) as place:
             print(f"Chromium {browser.version}; {place.origin}", flush=True)
@@ -48,7 +48,7 @@ def main():
                     continue
                 try:
                     scenario(place)
-                except (Exception, SystemExit) as error:  # noqa: BLE001 - a scenario may fail in any way, and the others go on
+                except (Exception, SystemExit) as error:  # noqa: BLE001 - after any failure the next scenario runs
                     failed += 1
                     print(f"FAILED  {name}: {error}", flush=True)
                     if not isinstance(error, AssertionError):

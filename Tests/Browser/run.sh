@@ -4,10 +4,10 @@
 #
 #     run.sh GATEHOUSE [OPTIONS OF browser.py]
 #
-# Has a Chromium (Debian's, or the one that CHROMIUM names) sign in at the server. Playwright, which drives it, is installed into
-# .build/venv the first time; nothing else is. Screenshots are in .build/screenshots afterwards.
+# Signs in at the server with Chromium: Debian's, or the program in CHROMIUM. Playwright controls the browser and is installed into
+# .build/venv if it is missing; nothing else is installed. Screenshots are in .build/screenshots afterwards.
 #
-# Status: 0, all has passed; 1, something has not; 77, there is no browser or no Playwright, and nothing was tried.
+# Status: 0 if all tests have passed, 1 if a test has failed, 77 if there is no Chromium or no Playwright.
 set -eu
 
 gatehouse=$(realpath "$1")
@@ -16,14 +16,14 @@ here=$(dirname "$(realpath "$0")")
 build=$(realpath "$here/../..")/.build
 chromium=${CHROMIUM:-$(command -v chromium || command -v chromium-browser || true)}
 if [ -z "$chromium" ]; then
-    echo "SKIPPED: there is no chromium (apt-get install chromium); nothing was tried"
+    echo "SKIPPED: there is no chromium (apt-get install chromium); no test ran"
     exit 77
 fi
 if ! "$build/venv/bin/python" -c 'import playwright' 2>/dev/null; then
     echo "installing Playwright into .build/venv"
     mkdir -p "$build"
     if ! { python3 -m venv "$build/venv" && "$build/venv/bin/pip" install --quiet playwright==1.65.2; }; then
-        echo "SKIPPED: Playwright cannot be installed; nothing was tried"
+        echo "SKIPPED: Playwright cannot be installed; no test ran"
         exit 77
     fi
 fi

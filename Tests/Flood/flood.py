@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # Gatehouse
-"""Guesses passwords over 1,000 connections, and looks that everybody else is served as before.
+"""Guesses passwords over 1,000 connections, and tests that all other users are served as before.
 
     flood.py PROGRAM [--only KIND]
 
-PROGRAM is the gatehouse to try. Environment: GATEHOUSE_FLOOD_ROUNDS (3), GATEHOUSE_FLOOD_SECONDS (30, of flood, all rounds
-together), GATEHOUSE_FLOOD_CONNECTIONS (1000), GATEHOUSE_FLOOD_SOURCES (4, addresses that guesses come from).
+PROGRAM is the server binary. Environment: GATEHOUSE_FLOOD_ROUNDS (3), GATEHOUSE_FLOOD_SECONDS (30, the flood of all rounds together),
+GATEHOUSE_FLOOD_CONNECTIONS (1000), GATEHOUSE_FLOOD_SOURCES (4, the number of addresses that guess).
 
-The server has the lowest core to itself, event loop and hashing workers alike; all clients have the highest: what a
-client takes does not count as the server's, and hashing has no core on which it could not be in anybody's way. The client
-that is measured goes before the one that guesses. Python 3.9, a C compiler, libssl-dev, Linux.
+The server, with its event loop and hashing workers, runs alone on the lowest core. All clients run on the highest core, so that they do not
+take time from the server. The measured client has priority over the guessing client. Requires Python 3.9, a C compiler, libssl-dev and
+Linux.
 """
 
 import argparse
@@ -53,11 +53,11 @@ server {{
 protect /welcome {{ realm people; auth basic; require any; }}
 """
 
-# What is flooded: the way it is configured, and whether it must be that some guesses are answered with 503.
+# The configurations under test, and whether some guesses must be answered with 503.
 KINDS = {
     "refuse": dict(full="refuse", throttle="failures 10; delay 250ms;", must_refuse=False),
     "cancel-oldest": dict(full="cancel-oldest", throttle="failures 10; delay 250ms;", must_refuse=False),
-    # As behind a proxy: no address is counted, and so nothing stands between the guesses and the hashing slots.
+    # As behind a proxy: failures of addresses are not counted, so every guess needs a hashing slot.
     "refuse, sources uncounted": dict(
         full="refuse", throttle="failures 10; delay 250ms; source-failures 0;", must_refuse=True),
     "cancel-oldest, sources uncounted": dict(
@@ -65,18 +65,18 @@ KINDS = {
 }
 
 KNOWN, PACED, OTHERS = 20, "127.0.0.9", "127.0.0.10"
-# A request each 5 ms: light enough that the figure is the server's and not that of a queue of our own.
+# A request every 5 ms: so few that they do not queue in the client.
 EACH = 0.005
 FACTOR, EXTRA_MIB, RECOVERY = 2.0, 64, 1.0
-# Below this the factor does not count: where a core is shared with other work, a server that uses its share of it waits for
-# that work's turn, some 4 ms with 250 ticks a second, and one that is idle does not.
+# Below this time the factor is not required. On a shared core a busy server waits for the time slices of other processes, some 4 ms with
+# 250 ticks a second, and an idle server does not.
 BOUND_MS = 6.0
-# Threads that the store's connections bring as more of them are used at a time: five readers, a writer, what hands them out.
+# Threads that the connections of the store add under load: five readers, a writer, and their dispatch queues.
 STORE_THREADS = 12
 
 
 def pace(port, name, source, core, orders):
-    """A process of its own: told for how many seconds, it asks every 5 ms, and gives back what each request took."""
+    """Runs in its own process. For each order, a number of seconds, it sends a request every 5 ms and returns the times."""
     bound({core})()
     try:
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
@@ -85,7 +85,7 @@ def pace(port, name, source, core, orders):
     asked = request(name, "right")
     with Client(port, source) as client:
         while (seconds := orders.recv()) is not None:
-            # The login is made now, so that none falls into the time that is measured.
+            # The login is done before the measurement.
             statuses = {status_of(client.ask(asked)): 1}
             orders.send("signed in")
             times = []
@@ -101,7 +101,7 @@ def pace(port, name, source, core, orders):
 
 
 class Paced:
-    """The client whose waiting is measured. Each has an account of its own, so that each measurement begins with a login."""
+    """The measured client. Each has its own account, so that each measurement begins with a login."""
 
     def __init__(self, port, name, core):
         self.orders, theirs = multiprocessing.Pipe()
@@ -124,7 +124,7 @@ class Paced:
 
 
 class Guesser:
-    """The C program that guesses; connected when this returns."""
+    """The guessing program in C. Its connections are open after the initializer."""
 
     def __init__(self, program, port, core, connections=CONNECTIONS):
         self.process = subprocess.Popen(
@@ -152,7 +152,7 @@ class Guesser:
 
 
 class Sampler(threading.Thread):
-    """The server's memory and threads, ten times a second."""
+    """Samples the memory and threads of the server ten times a second."""
 
     def __init__(self, server):
         super().__init__(daemon=True)
@@ -170,7 +170,7 @@ class Sampler(threading.Thread):
 
 
 class Logins(threading.Thread):
-    """Logins with passwords that are not remembered, two a second, from an address of their own."""
+    """Sends logins that are not in the credential cache, two a second, from an address of their own."""
 
     def __init__(self, server, names):
         super().__init__(daemon=True)
@@ -214,7 +214,7 @@ def flood(program, guesser_program, kind, settings, cores, results):
         for name in [f"known{n}" for n in range(KNOWN)] + [f"paced{n}" for n in range(ROUNDS)]:
             folder.add(name, "right")
         others = [f"other{n}" for n in range(2 * ROUNDS * logins_each + 4 * ROUNDS + 8)]
-        # The same password with the same hash: adding each by the program would take longer than the test.
+        # All users have the same hash, because adding each with the program would take longer than the test.
         clone(folder, "known0", others)
         with Server(folder, {server_core}) as server:
             run(server, folder, guesser_program, kind, settings, client_core, seconds, logins_each, others, results)
@@ -233,7 +233,7 @@ def clone(folder, name, others):
 def run(server, folder, guesser_program, kind, settings, core, seconds, logins_each, others, results):
     port = server.port
     taken = iter(others)
-    # So that workers and whatever else begins late have begun.
+    # Starts the workers and everything else that is created at the first login.
     warm = [threading.Thread(target=sign_in, args=(port, next(taken), "right", OTHERS)) for _ in range(8)]
     [thread.start() for thread in warm]
     [thread.join() for thread in warm]
@@ -242,7 +242,7 @@ def run(server, folder, guesser_program, kind, settings, core, seconds, logins_e
     guesser = Guesser(guesser_program, port, core)
     connected_kib, = server.status("VmRSS")
     print(f"{kind}: {CONNECTIONS} connections from {SOURCES} addresses, {ROUNDS} x {seconds:.0f} s; RSS {before_kib >> 10} MiB"
-          f" before them, {connected_kib >> 10} MiB with them silent", flush=True)
+          f" before them, {connected_kib >> 10} MiB with idle connections", flush=True)
     sampler = Sampler(server)
     sampler.start()
     idle, flooded, floods, drains, paced_statuses = [], [], [], [], []
@@ -281,7 +281,7 @@ def run(server, folder, guesser_program, kind, settings, core, seconds, logins_e
         print(f"    round {number + 1}: load average {os.getloadavg()[0]:.2f}; p99 idle {quantile(idle[-1], .99) * 1000:.2f} ms,"
               f" flooded {quantile(flooded[-1], .99) * 1000:.2f} ms; guesses answered {floods[-1]['answered']}"
               f" ({floods[-1]['answered'] / seconds:.0f}/s: {words(floods[-1]['statuses'])}), median {floods[-1]['median']:.2f} s,"
-              f" longest {floods[-1]['longest']:.2f} s; on their way at the end {floods[-1]['pending']},"
+              f" longest {floods[-1]['longest']:.2f} s; unanswered at the end {floods[-1]['pending']},"
               f" then {words(drains[-1]['statuses'])} in {drains[-1]['seconds']:.1f} s", flush=True)
     guesser.end()
     sampler.ended.set()
@@ -311,17 +311,17 @@ def run(server, folder, guesser_program, kind, settings, core, seconds, logins_e
     results.check("503 with Retry-After, and without", f"{sum(one['with_retry'] for one in told)},"
                   f" {sum(one['without_retry'] for one in told)}", not any(one["without_retry"] for one in told))
     lost = sum(one["lost"] + one["broken"] for one in told) + drains[-1]["pending"]
-    results.check("connections lost, answers broken or never given", f"{lost} {drains[-1]['why']}", lost == 0)
+    results.check("lost connections, broken and missing answers", f"{lost} {drains[-1]['why']}", lost == 0)
     fresh = [took for one in logins for took in one.times]
     quiet = [took for one in idle_logins for took in one.times]
     counts = joined(one.statuses for one in logins)
     results.check("logins beside the flood, from another address", words(counts), set(counts) == {200})
-    print(f"    what they took: idle median {statistics.median(quiet) * 1000:.0f} ms, flooded median"
+    print(f"    times of these logins: idle median {statistics.median(quiet) * 1000:.0f} ms, flooded median"
           f" {statistics.median(fresh) * 1000:.0f} ms, longest {max(fresh) * 1000:.0f} ms of {len(fresh)}")
-    # One login in 30 s is too rare for a p99 of its own: what a client that asks once a second would see.
+    # There are too few logins for a p99. This is the p99 of a client with one request a second and one login in 30 s.
     with_logins = [took for times in flooded for took in times[:len(fresh) * 29]] + fresh
-    print(f"    p99 with one request of 30 a login: {quantile(with_logins, .99) * 1000:.0f} ms")
-    results.check("a new login after the end of the flood, the latest", f"{max(recoveries) * 1000:.0f} ms",
+    print(f"    p99 if one of 30 requests is a login: {quantile(with_logins, .99) * 1000:.0f} ms")
+    results.check("a new login after the end of the flood, the slowest", f"{max(recoveries) * 1000:.0f} ms",
                   max(recoveries) <= RECOVERY)
     listed = folder.must("lockouts", "list", "--all")
     touched = [name for name in listed.split() if name.startswith(("other", "paced", PACED, OTHERS, "127.0.0.11"))]
@@ -334,7 +334,7 @@ def run(server, folder, guesser_program, kind, settings, core, seconds, logins_e
 
 
 def small_flood(server, folder, guesser_program, core):
-    """The most threads beside 50 connections: what is there with ever so few, as threads begin when they are needed."""
+    """Returns the maximum number of threads with only 50 connections. Threads are started when they are needed."""
     sampler = Sampler(server)
     sampler.start()
     guesser = Guesser(guesser_program, server.port, core, connections=50)
@@ -346,7 +346,7 @@ def small_flood(server, folder, guesser_program, core):
     sampler.ended.set()
     sampler.join()
     folder.must("lockouts", "clear", "--all")
-    # Until the server has taken note.
+    # Waits until the server has read the change.
     time.sleep(2)
     return sampler.most_threads
 
@@ -354,7 +354,7 @@ def small_flood(server, folder, guesser_program, core):
 def build(folder):
     compiler = os.environ.get("CC") or next(filter(shutil.which, ("cc", "clang", "gcc")), None)
     if compiler is None:
-        sys.exit("no C compiler is there. Debian: apt-get install gcc libssl-dev")
+        sys.exit("there is no C compiler. Debian: apt-get install gcc libssl-dev")
     target = os.path.join(folder, "guesser")
     subprocess.run([*compiler.split(), "-std=gnu11", "-O2", "-o", target, os.path.join(HERE, "guesser.c"), "-lssl", "-lcrypto"],
                    check=True)

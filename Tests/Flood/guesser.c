@@ -5,15 +5,15 @@
 //
 //   guesser PORT CONNECTIONS SOURCES KNOWN
 //
-// Opens the connections, each from one of SOURCES addresses (127.0.0.2 and up), says "ready" and waits for lines:
+// Opens the connections, each from one of SOURCES addresses (127.0.0.2 and up), prints "ready" and reads commands:
 //
-//   flood SECONDS   guesses for so long, on each connection as soon as the guess before is answered; then says what it
-//                   was answered and how many guesses are on their way still
-//   drain SECONDS   waits for the answers that are on their way; says the same of them
+//   flood SECONDS   guesses for this time, on each connection as soon as the last guess is answered; then prints the answers
+//                   and the number of guesses without an answer
+//   drain SECONDS   waits for the missing answers and prints the same
 //
-// A line that cannot be read, or the end of them, ends it. Answers are lines of JSON. Of three guesses one is at one of
-// KNOWN accounts (known0 and up), one at a name that nobody has, new each time, and one at one of 50 such names. No password is used twice,
-// as the server answers identical questions together.
+// An unknown command, or the end of the input, ends the program. Results are lines of JSON. One third of the guesses is for KNOWN existing
+// accounts (known0 and up), one third for names that do not exist, new each time, and one third for 50 other names that do not exist. No
+// password is used twice, because the server computes identical checks once.
 
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -53,7 +53,7 @@ static struct {
     struct slot *slots;
     long count, begun, ready, asking, guesses;
     double until;
-    // Since the last line.
+    // Counters since the last result.
     long status[STATUSES], with_retry, without_retry, broken, lost, bins[BINS];
     char why[128];
 } run;
@@ -108,7 +108,7 @@ static void guess(struct slot *slot) {
     EVP_EncodeBlock((unsigned char *)encoded, (unsigned char *)credentials, length);
     length = snprintf(request, sizeof request,
                       "GET /welcome HTTP/1.1\r\nHost: localhost\r\nAuthorization: Basic %s\r\n\r\n", encoded);
-    // A request is shorter than any buffer on its way, and nothing else is in them.
+    // The buffers are empty and longer than a request, so one write sends it completely.
     if (SSL_write(slot->ssl, request, length) != length) return lose(slot, "request");
     slot->phase = ANSWERING;
     slot->received = 0;
@@ -116,7 +116,7 @@ static void guess(struct slot *slot) {
     run.asking++;
 }
 
-// Takes note of an answer if it is complete.
+// Counts an answer if it is complete.
 static bool is_answered(struct slot *slot) {
     slot->answer[slot->received] = 0;
     char *end = strstr(slot->answer, "\r\n\r\n");
@@ -174,7 +174,7 @@ static void proceed(struct slot *slot) {
         case IDLE:
         case ANSWERING: {
             size_t left = ANSWER_BYTES - 1 - slot->received;
-            // In between there is nothing to read but tickets, and the end.
+            // Without an open request, only tickets and the end of the connection can arrive.
             int result = left == 0 ? 0 : SSL_read(slot->ssl, slot->answer + slot->received, (int)left);
             if (result <= 0) {
                 int error = left == 0 ? SSL_ERROR_SSL : SSL_get_error(slot->ssl, result);
@@ -267,12 +267,12 @@ int main(int count, char **words) {
     run.slots = calloc((size_t)run.count, sizeof *run.slots);
     if (run.slots == NULL) die("calloc");
     double began = now();
-    // A few handshakes at a time: a connection whose handshake waits for a thousand others is closed.
+    // A few handshakes at a time: the server would close connections whose handshakes take too long.
     while (run.ready + run.lost < run.count) {
         while (run.begun < run.count && run.begun - run.ready - run.lost < 16) connect_slot(&run.slots[run.begun++]);
         step();
         if (now() > began + PATIENCE_SECONDS || run.lost > 0) {
-            fprintf(stderr, "guesser: %ld of %ld connections came about: %s\n", run.ready, run.count, run.why);
+            fprintf(stderr, "guesser: %ld of %ld connections were opened: %s\n", run.ready, run.count, run.why);
             return 1;
         }
     }

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # Gatehouse
-"""The other programs' part of passwords.sh: hashes passwords for ours to match, and matches what ours has hashed.
+"""The part of passwords.sh with other programs: hashes passwords for Gatehouse to verify, and verifies the hashes of Gatehouse.
 
 passwords.py make FOLDER    writes passwords.tsv and theirs.tsv
-passwords.py verify FOLDER  reads ours.tsv; exits with 1 if a hash is not matched
+passwords.py verify FOLDER  reads ours.tsv; status 1 if a hash does not match
 """
 
 import base64
@@ -28,7 +28,7 @@ ROUNDS = 4
 
 
 def passwords():
-    """Random passwords: letters, all of ASCII, UTF-8 of several scripts, short and long."""
+    """Random passwords, short and long: letters, all of ASCII, UTF-8 of several scripts."""
     chance = random.SystemRandom()
     visible = string.digits + string.ascii_letters + string.punctuation
     scripts = "àéîõüßñçøåλωЖяשםあ漢字🔐é𝔊"
@@ -50,7 +50,7 @@ def run(arguments, text=""):
 
 
 def passlib(text):
-    """All formats of passlib's that are ours, with few rounds."""
+    """All formats of passlib that Gatehouse reads, with few rounds."""
     yield handlers.argon2.using(type="ID", memory_cost=512, rounds=1, parallelism=2).hash(text)
     for name in "pbkdf2_sha1 pbkdf2_sha256 pbkdf2_sha512 django_pbkdf2_sha256 django_pbkdf2_sha1".split():
         yield getattr(handlers, name).using(rounds=1000).hash(text)
@@ -127,14 +127,14 @@ def slappasswd(text):
 
 
 def command(text):
-    # Its own limit.
+    # The limit of the argon2 program.
     if len(text.encode()) <= 127:
         for kind in "-i", "-d", "-id":
             yield run(["argon2", "saltsaltsalt", kind, "-t", "2", "-k", "256", "-p", "2", "-e"], text)
 
 
 def library(text):
-    """Frameworks whose formats Python's hashlib is enough for."""
+    """Formats of frameworks that Python's hashlib can compute."""
     data, salt = text.encode(), os.urandom(16)
     word = base64.b32encode(salt).decode().rstrip("=")
     key = hashlib.scrypt(data, salt=word.encode(), n=256, r=8, p=1, dklen=64)
@@ -193,7 +193,7 @@ def verify(folder):
             wrong += 1
             print(f"not matched: {scheme} {stored} of {password}")
     for scheme, count in sorted(counts.items()):
-        print(f"ours, {scheme}: {count} hashes matched by theirs")
+        print(f"{scheme}: {count} hashes of Gatehouse match in the other program")
     return 1 if wrong or not counts else 0
 
 

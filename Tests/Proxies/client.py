@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Gatehouse
-"""A client that sends exactly the bytes it is told to, over TLS that it verifies, and keeps cookies by hand."""
+"""An HTTP/1.1 client that sends exactly the given bytes over verified TLS, and a simple browser with cookies."""
 
 import html
 import re
@@ -14,7 +14,7 @@ SESSION = "__Host-gatehouse"
 
 
 class Answer:
-    """Status, fields in the order they came, body."""
+    """A response: status, fields in their order, body."""
 
     def __init__(self, head, body):
         lines = head.decode("latin-1").split("\r\n")
@@ -53,7 +53,7 @@ class Connection:
             self.tls = None
 
     def raw(self, data, is_head=False):
-        """The answer to these bytes; None if the connection just ends."""
+        """Sends bytes and returns the response, or None if the connection ends without one."""
         if self.tls is None:
             self.open()
         try:
@@ -111,7 +111,7 @@ class Connection:
 
 
 class Browser:
-    """Asks as a browser does: cookies are kept, and sent; redirects are not followed unless asked."""
+    """Sends requests as a browser does. It keeps cookies and follows no redirects."""
 
     def __init__(self, port, authority, name, source="127.0.0.1"):
         self.connection = Connection(port, authority, name, source)
@@ -119,7 +119,7 @@ class Browser:
         self.cookies = {}
 
     def ask(self, path, method="GET", fields=(), body=b"", kind=NAVIGATION, version="1.1", cookies=True, host=None):
-        """`fields` is a list of pairs, so that a name can come twice; `path` may be bytes."""
+        """Sends a request. `fields` is a list of pairs, so a name may occur twice. `path` may be bytes."""
         target = path if isinstance(path, bytes) else path.encode()
         lines = [method.encode() + b" " + target + b" HTTP/" + version.encode(),
                  f"Host: {host or self.host}".encode()]
@@ -145,10 +145,10 @@ class Browser:
                 self.cookies[name] = value
 
     def path_of(self, location):
-        """The path of a redirect, which must stay on our host."""
+        """The path of a redirect, which must be at the same host."""
         parts = urllib.parse.urlsplit(location)
         if parts.scheme not in ("", "https") or (parts.netloc or self.host) != self.host:
-            raise AssertionError(f"a redirect leads away: {location}")
+            raise AssertionError(f"a redirect to another host: {location}")
         return parts.path + ("?" + parts.query if parts.query else "")
 
     def submit(self, action, values):
@@ -158,7 +158,7 @@ class Browser:
         return self.ask(action, "POST", fields, body)
 
     def sign_in(self, page, name, password):
-        """Fills in the form at `page`; the answer to it."""
+        """Submits the sign-in form at `page` and returns the response."""
         shown = self.ask(page)
         action, values = form(shown)
         return self.submit(action or page, values | {"username": name, "password": password})
@@ -168,7 +168,7 @@ class Browser:
 
 
 def form(answer, wanted="password"):
-    """Action and hidden values of the form of a page that has a field of that name."""
+    """The action and the hidden values of the form that has a field of this name."""
     text = answer.body.decode(errors="replace")
     for attributes, inside in re.findall(r"<form\b([^>]*)>(.*?)</form>", text, re.S | re.I):
         inputs = [dict(re.findall(r'([\w-]+)="([^"]*)"', tag)) for tag in re.findall(r"<input\b([^>]*)>", inside, re.I)]

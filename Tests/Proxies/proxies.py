@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # Gatehouse
-"""Puts real proxies before an application and has them ask Gatehouse who comes in.
+"""Tests forward authentication: real proxies in front of an application send authorization requests to Gatehouse.
 
     proxies.py GATEHOUSE [--only PROXY] [--scenario WORDS]
 
-GATEHOUSE is the program to try. PROXY is nginx, caddy, haproxy or replay: those that are not installed are skipped, and named. Every
-proxy runs the file of docs/forward-auth that people paste. WORDS are words of a scenario's name. Python 3.9 with
-requirements.txt (run.sh sees to that), openssl, Linux.
+GATEHOUSE is the server binary. PROXY is nginx, caddy, haproxy or replay (authorization requests without a proxy). A proxy that is not
+installed is skipped, with a message. Every proxy runs its file in docs/forward-auth. WORDS is a part of the name of a scenario. Requires
+Python 3.9 with requirements.txt (run.sh installs it), openssl and Linux.
 
-Status: 0, all that could run has passed; 1, something has not; 77, no proxy is installed.
+Status: 0 if all tests that ran have passed, 1 if a test has failed, 77 if no test ran.
 """
 
 import argparse
@@ -19,16 +19,16 @@ import sys
 import tempfile
 import traceback
 
-import hosts
+import authorization_requests
+import configuration_files
+import hosts_and_fields
 import pages
-import peers
-import replay
+import proxy_processes
+import request_targets
 import scenarios
-import targets
-import tunnels
-import written
-from h2c import H2CApplication
-from world import NAME, OPEN_HOST, Application, Gatehouse, certificate
+import upgrades
+from h2c_application import H2CApplication
+from proxy_fixture import NAME, OPEN_HOST, Application, Gatehouse, certificate
 
 
 class Count:
@@ -41,7 +41,7 @@ class Count:
             return
         try:
             scenario(place)
-        except Exception as error:  # noqa: BLE001 - a scenario may fail in any way, and the others go on
+        except Exception as error:  # noqa: BLE001 - after any failure the next scenario runs
             self.failed += 1
             print(f"FAILED  {name}: {error}", flush=True)
             if not isinstance(error, AssertionError):
@@ -54,9 +54,10 @@ class Count:
 
 
 def run_proxy(kind, options, count, folder, applications):
-    """Every proxy twice: before the application that sees every byte, and before the one that speaks h2c."""
+    """Runs all scenarios of a proxy, with each of the two applications."""
     with Gatehouse(options.program) as gatehouse:
-        for application, chosen in zip(applications, (tunnels.SCENARIOS, targets.SCENARIOS + hosts.SCENARIOS + scenarios.SCENARIOS)):
+        targets_and_fields = request_targets.SCENARIOS + hosts_and_fields.SCENARIOS + scenarios.SCENARIOS
+        for application, chosen in zip(applications, (upgrades.SCENARIOS, targets_and_fields)):
             print(f"== {kind.title}, and {application.title}", flush=True)
             made = kind(folder, gatehouse, application, certificate(folder, NAME, OPEN_HOST))
             with made:
@@ -66,8 +67,8 @@ def run_proxy(kind, options, count, folder, applications):
                     count.run(scenario, place)
                     if gatehouse.server is None:
                         gatehouse.start()
-                    # One that is gone would keep everybody out too.
-                    scenarios.let_in(scenarios.Place(made, gatehouse, application))
+                    # A proxy or server that has crashed would deny all requests, and the next scenarios would pass.
+                    scenarios.expect_user_allowed(scenarios.Place(made, gatehouse, application))
                     if count.failed > failed and options.verbose:
                         print(made.log())
 
@@ -75,18 +76,18 @@ def run_proxy(kind, options, count, folder, applications):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("program")
-    parser.add_argument("--only", choices=[kind.title for kind in peers.ALL] + ["replay"])
+    parser.add_argument("--only", choices=[kind.title for kind in proxy_processes.ALL] + ["replay"])
     parser.add_argument("--scenario", default="")
-    parser.add_argument("--verbose", action="store_true", help="shows the log of a proxy at which something has failed")
+    parser.add_argument("--verbose", action="store_true", help="print the log of a proxy after a failure")
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     count, skipped = Count(options.scenario), 0
     folder = tempfile.mkdtemp(prefix="gatehouse-proxies-")
-    # Workers that have given up root's rights read their files here.
+    # Worker processes of proxies run as another user and read their files here.
     os.chmod(folder, 0o755)
     try:
         with H2CApplication(folder) as h2c, Application() as application:
-            for kind in peers.ALL:
+            for kind in proxy_processes.ALL:
                 if options.only not in (None, kind.title):
                     continue
                 if kind.missing():
@@ -95,10 +96,10 @@ def main():
                     continue
                 run_proxy(kind, options, count, folder, (h2c, application))
             if options.only in (None, "replay"):
-                print("== requests of the shapes that all of them send, Traefik and Envoy among them", flush=True)
+                print("== authorization requests as each proxy sends them, including Traefik and Envoy", flush=True)
                 with Gatehouse(options.program) as gatehouse:
-                    for scenario in written.SCENARIOS + replay.SCENARIOS + pages.SCENARIOS:
-                        count.run(scenario, replay.Place(gatehouse))
+                    for scenario in configuration_files.SCENARIOS + authorization_requests.SCENARIOS + pages.SCENARIOS:
+                        count.run(scenario, authorization_requests.Place(gatehouse))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     print(f"{count.passed} passed, {count.failed} failed, {skipped} proxies skipped")

@@ -4,10 +4,10 @@
 #
 #     run.sh GATEHOUSE [OPTIONS OF proxies.py]
 #
-# Has proxies ask the server who comes in. What requirements.txt names is installed into .build/venv-proxies the first time, and
-# whenever it changes; nothing else is.
+# Tests forward authentication with proxies. Installs the packages of requirements.txt into .build/venv-proxies if they have changed,
+# and nothing else.
 #
-# Status: 0, all that could run has passed; 1, something has not; 77, nothing was tried.
+# Status: 0 if all tests that ran have passed, 1 if a test has failed, 77 if no test ran.
 set -eu
 
 gatehouse=$(realpath "$1")
@@ -18,7 +18,7 @@ if ! cmp -s "$here/requirements.txt" "$venv/installed"; then
     echo "installing into .build/venv-proxies: $(sed -n 's/==.*//p' "$here/requirements.txt" | tr '\n' ' ')"
     mkdir -p "$(dirname "$venv")"
     if ! { python3 -m venv "$venv" && "$venv/bin/pip" install --quiet --disable-pip-version-check -r "$here/requirements.txt"; }; then
-        echo "SKIPPED: these cannot be installed; nothing was tried"
+        echo "SKIPPED: the packages cannot be installed; no test ran"
         exit 77
     fi
     cp "$here/requirements.txt" "$venv/installed"

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # Gatehouse
-"""Judges what testssl.sh or sslyze has written.
+"""Compares the findings of testssl.sh or sslyze with accepted.txt.
 
     findings.py testssl CERTIFICATE FILE.json
     findings.py sslyze CERTIFICATE FILE.json OUTPUT
 
-Prints one line for each thing that is accepted or not, and one for the whole; the status is 1 if anything is not accepted.
+Prints a line for each finding and a summary. The status is 1 if a finding is not accepted.
 """
 
 import json
@@ -14,7 +14,7 @@ import re
 import sys
 
 SEVERE = ("LOW", "MEDIUM", "HIGH", "CRITICAL", "FATAL", "WARN")
-# With fewer, the scan has ended before it was done.
+# A complete scan has at least this number of results.
 LEAST_TESTSSL = 80
 
 
@@ -46,7 +46,7 @@ def sslyze(file, output):
         return 0, [("scan", "it did not end as it should")]
     results = {name: one for name, one in scan[0]["scan_result"].items() if one["status"] != "NOT_SCHEDULED"}
     findings += [(name, one["status"]) for name, one in results.items() if one["status"] != "COMPLETED"]
-    # The comparison is in no machine-readable form.
+    # sslyze prints the comparison only as text.
     with open(output) as source:
         comparison = source.read().partition("COMPLIANCE AGAINST")[2]
     if "Not compliant" in comparison:

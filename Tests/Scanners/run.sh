@@ -4,12 +4,11 @@
 #
 #     run.sh [--install] GATEHOUSE
 #
-# Starts the server with its development certificate, with an ECDSA and with an RSA certificate, and has testssl.sh,
-# sslyze and checks of our own look at each. With --install, scanners that are missing are installed: testssl.sh as a Debian
-# package, sslyze into .build/scanners. Those that are still missing are skipped. What each has written stays in
-# .build/scanners.
+# Starts the server with its development certificate, with an ECDSA and with an RSA certificate, and scans each with testssl.sh, sslyze
+# and tls_protocol.py. With --install, missing scanners are installed: testssl.sh as a Debian package, sslyze into .build/scanners. Scanners
+# that are still missing are skipped. Their output stays in .build/scanners.
 #
-# Status: 0, all that could run found nothing; 1, something was found; 77, nothing could run.
+# Status: 0 if no scanner found anything, 1 if a scanner found something, 77 if no scanner ran.
 set -eu
 
 install=""
@@ -43,7 +42,7 @@ sslyze=$results/venv/bin/sslyze
 python=$(command -v python3 || true)
 openssl=$(command -v openssl || true)
 if [ -z "$openssl" ] || [ -z "$python" ]; then
-    echo "skipped: openssl and python3 are needed, and one is not installed; nothing could run"
+    echo "skipped: openssl and python3 are required; no scanner ran"
     exit 77
 fi
 [ -n "$testssl" ] || echo "skipped: testssl.sh is not installed (run.sh --install)"
@@ -89,7 +88,7 @@ count() { # STATUS
 scan() { # NAME
     echo "== $1"
     status=0
-    "$python" "$here/protocol.py" "$port" || status=$?
+    "$python" "$here/tls_protocol.py" "$port" || status=$?
     count "$status"
     if [ -n "$sslyze" ]; then
         rm -f "$results/sslyze-$1.json"
@@ -112,10 +111,10 @@ scan() { # NAME
         skipped=$((skipped + 1))
     fi
     if kill -0 "$server" 2>/dev/null; then
-        echo "ok      the server has outlived all of it"
+        echo "ok      the server still runs"
         passed=$((passed + 1))
     else
-        echo "FAILED  the server has ended by itself"
+        echo "FAILED  the server has ended unexpectedly"
         failed=$((failed + 1))
     fi
     stop

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Gatehouse
-"""A gatehouse of a test's own: its configuration, its users, its process, and a client that signs in."""
+"""The server under test: its configuration, users and process, and a client that signs in."""
 
 import base64
 import ctypes
@@ -19,9 +19,9 @@ LIBC = ctypes.CDLL(None)
 
 
 def bound(cores=None, niceness=0, is_realtime=False):
-    """What a child does before it is another program: it stays on its cores, and ends when we do.
+    """Returns a preexec_fn: the child process stays on its cores, and is killed when this process ends.
 
-    Realtime is before all other work of the machine, and for root.
+    `is_realtime` gives it priority over all other processes and requires root.
     """
     def prepare():
         LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -38,9 +38,9 @@ PREFERRED = os.environ.get("GATEHOUSE_PREFER") == "1"
 
 
 def prefer(process="self"):
-    """Has a session go before others on a busy machine, so that their work counts less; its own threads stay in order.
+    """Gives the session of a process priority over other sessions. The order of its own threads stays the same.
 
-    Asked for by GATEHOUSE_PREFER=1, and for root: the scheduler shares a core between sessions first (sched(7), autogroup).
+    Only with GATEHOUSE_PREFER=1, and as root. The scheduler divides a core between sessions first (sched(7), autogroup).
     """
     if PREFERRED:
         with open(f"/proc/{process}/autogroup", "w") as file:
@@ -48,7 +48,7 @@ def prefer(process="self"):
 
 
 class Folder:
-    """A folder with a realms.conf, in which programs are run; it goes with the `with` block."""
+    """A folder with a realms.conf, in which programs run. It is removed after the `with` block."""
 
     def __init__(self, program, configuration, name):
         self.program = os.path.abspath(program)
@@ -62,7 +62,7 @@ class Folder:
         return [self.program, *words, "--config", self.file]
 
     def run(self, *words, typed=""):
-        """Runs `gatehouse WORDS`; its status and what it says."""
+        """Runs `gatehouse WORDS`. Returns its status and output."""
         result = subprocess.run(self.command(*words), input=typed, text=True, capture_output=True, preexec_fn=bound())
         return result.returncode, result.stdout + result.stderr
 
@@ -83,11 +83,11 @@ class Folder:
 
 
 class Server:
-    """A running server in a folder, in a process group of its own; it ends with the `with` block."""
+    """A running server in a folder, in its own process group. It is ended after the `with` block."""
 
     def __init__(self, folder, cores=None, is_realtime=False):
         self.log_name = os.path.join(folder.path, "log")
-        # Its output goes to a file: a pipe that nobody reads would stall the server itself.
+        # The output goes to a file, because a pipe without a reader would fill.
         with open(self.log_name, "w") as log:
             self.process = subprocess.Popen(folder.command("serve"), stdout=log, stderr=subprocess.STDOUT,
                                             start_new_session=True, preexec_fn=bound(cores, is_realtime=is_realtime))
@@ -105,7 +105,7 @@ class Server:
             if found:
                 return int(found.group(1))
             time.sleep(0.02)
-        raise SystemExit(f"the server does not listen:\n{self.log}")
+        raise SystemExit(f"the server did not start to listen:\n{self.log}")
 
     @property
     def log(self):
@@ -113,7 +113,7 @@ class Server:
             return file.read()
 
     def status(self, *fields):
-        """Numbers out of /proc/PID/status: Threads, VmRSS and VmHWM in KiB."""
+        """Returns numbers of /proc/PID/status: Threads, VmRSS and VmHWM in KiB."""
         with open(f"/proc/{self.process.pid}/status") as file:
             text = file.read()
         return [int(re.search(rf"^{field}:\s+(\d+)", text, re.MULTILINE).group(1)) for field in fields]
@@ -136,12 +136,12 @@ class Server:
                 pass
         self.kill()
         if ended is not None:
-            raise SystemExit(f"the server has ended by itself, status {ended}:\n{self.log}")
+            raise SystemExit(f"the server has ended unexpectedly, status {ended}:\n{self.log}")
 
 
 def tls_context():
     made = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    # The certificate is the server's own business here.
+    # These tests do not verify the certificate.
     made.check_hostname = False
     made.verify_mode = ssl.CERT_NONE
     return made
@@ -156,7 +156,7 @@ def request(name, password, path="/welcome"):
 
 
 class Client:
-    """A connection that stays open; one request after the other."""
+    """A connection that sends one request after the other."""
 
     def __init__(self, port, source="127.0.0.1", timeout=60):
         plain = socket.create_connection(("127.0.0.1", port), timeout, source_address=(source, 0))
@@ -164,7 +164,7 @@ class Client:
         self.tls = TLS.wrap_socket(plain, server_hostname="localhost")
 
     def ask(self, data):
-        """The whole answer, as bytes: head and body."""
+        """Returns the complete answer as bytes, head and body."""
         self.tls.sendall(data)
         answer = b""
         while True:
@@ -194,7 +194,7 @@ def status_of(answer):
 
 
 def sign_in(port, name, password, source="127.0.0.1", path="/welcome"):
-    """The status of a login over a new connection, and the seconds it took, the connection included."""
+    """Returns the status of a login over a new connection, and its seconds including the connection."""
     began = time.monotonic()
     with Client(port, source) as client:
         return status_of(client.ask(request(name, password, path))), time.monotonic() - began

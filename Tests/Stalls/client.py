@@ -14,14 +14,14 @@ GET = b"GET /welcome HTTP/1.1\r\nHost: localhost\r\n" + AUTHORIZATION + b"\r\n"
 
 
 def request(*fields, method=b"GET"):
-    """The head of a request for /welcome by a known user."""
+    """The head of a request for /welcome by a user that the realm accepts."""
     lines = b"".join(field + b"\r\n" for field in fields)
     return method + b" /welcome HTTP/1.1\r\nHost: localhost\r\n" + AUTHORIZATION + lines + b"\r\n"
 
 
 def context(version=None):
     made = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    # The certificate is the server's own business here.
+    # These tests do not verify the certificate.
     made.check_hostname = False
     made.verify_mode = ssl.CERT_NONE
     if version:
@@ -33,7 +33,7 @@ SHARED_CONTEXT = context()
 
 
 class Client:
-    """One connection: TLS in memory, so that what goes to the network and when is ours to say."""
+    """A TLS connection. TLS runs in memory, so that the client decides which bytes are sent, and when."""
 
     def __init__(self, port, receive_buffer=None, source="127.0.0.1", tls=SHARED_CONTEXT):
         self.port = port
@@ -42,7 +42,7 @@ class Client:
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if receive_buffer:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
-            # What is sent ahead stays small too.
+            # A small send buffer too, so that few bytes are sent ahead.
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 32768)
         self.socket.bind((source, 0))
         self.incoming, self.outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
@@ -51,7 +51,7 @@ class Client:
         self.answer = b""
         self.began = self.ended = None
         self.manner = ""
-        # How many heads it has sent that can be answered; a late one is answered too.
+        # The number of requests that the server can answer; it also answers an incomplete one at its deadline.
         self.requests = 1
 
     async def connect(self):
@@ -60,7 +60,7 @@ class Client:
         return self
 
     def mark(self):
-        """The deadline in question begins now."""
+        """Marks the beginning of the deadline."""
         self.began = time.monotonic()
 
     def hello(self):
@@ -101,7 +101,7 @@ class Client:
         return len(data)
 
     async def read(self, size=65536):
-        """Some plaintext; nothing at the end of it."""
+        """Returns some plaintext, or no bytes at the end of the connection."""
         while True:
             try:
                 return self.tls.read(size)
@@ -112,7 +112,7 @@ class Client:
                 return b""
 
     async def response(self):
-        """The status of the next response; 0 if there is none."""
+        """Returns the status of the next response, or 0 if there is none."""
         while b"\r\n\r\n" not in self.answer:
             data = await self.read()
             if not data:
@@ -120,7 +120,7 @@ class Client:
             self.answer += data
         head, _, rest = self.answer.partition(b"\r\n\r\n")
         found = re.search(rb"(?i)\r\ncontent-length: *(\d+)", head)
-        # 100 has none.
+        # A 100 response has no body.
         length = int(found.group(1)) if found else 0
         while len(rest) < length:
             data = await self.read()
@@ -131,7 +131,7 @@ class Client:
         return int(head.split(b" ", 2)[1])
 
     async def trickle(self, data, count, each):
-        """Sends `count` bytes each so many seconds; on a busy machine too, or the rate would be another."""
+        """Sends `count` bytes every `each` seconds. It catches up after delays, so that the rate stays the same on a busy machine."""
         due = time.monotonic()
         for start in range(0, len(data), count):
             await self.send(data[start:start + count])
@@ -139,7 +139,7 @@ class Client:
             await asyncio.sleep(max(0, due - time.monotonic()))
 
     async def watch(self):
-        """Reads until the server ends the connection, and notes when and how; it closes nothing."""
+        """Reads until the server ends the connection, and records when and how. It does not close the connection."""
         try:
             while await self._receive():
                 pass

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Gatehouse
-"""The fast lane's p99 beside 2,000 stalled connections and without them, by turns."""
+"""Measures the p99 of requests in turn with and without 2,000 stalled connections."""
 
 import os
 import re
@@ -14,15 +14,15 @@ import threading
 import time
 
 from client import AUTHORIZATION, GET, SHARED_CONTEXT
-from gatehouse import LIMITS, Gatehouse
+from server_process import LIMITS, Gatehouse
 
 BOUND_MS, FACTOR = 5.0, 3.0
-# A request each 5 ms: light enough that the figure is the server's and not that of a queue of our own.
+# A request every 5 ms: so few that they do not queue in the client.
 EACH = 0.005
 
 
 def paced(port, seconds):
-    """p99 in ms of one keep-alive connection that asks every 5 ms."""
+    """The p99 in ms of one connection that sends a request every 5 ms."""
     times = []
     with socket.create_connection(("127.0.0.1", port)) as plain:
         plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -35,43 +35,43 @@ def paced(port, seconds):
                 while not answer.endswith(b"Welcome zed\n"):
                     more = tls.recv(65536)
                     if not more:
-                        raise SystemExit(f"stalls: an honest client was cut off: {answer[:80]!r}")
+                        raise SystemExit(f"stalls: the measuring client was disconnected: {answer[:80]!r}")
                     answer += more
                 times.append(time.perf_counter() - asked)
                 if not answer.startswith(b"HTTP/1.1 200"):
-                    raise SystemExit(f"stalls: an honest client was refused: {answer[:80]!r}")
+                    raise SystemExit(f"stalls: the measuring client was rejected: {answer[:80]!r}")
                 due = max(due + EACH, time.perf_counter() - 1)
                 time.sleep(max(0, due - time.perf_counter()))
     return sorted(times)[int(len(times) * 0.99)] * 1000
 
 
 def wrk(connections):
-    """p99 in ms of wrk, which asks again as soon as it is answered."""
+    """The p99 in ms of wrk, which sends the next request as soon as it has an answer."""
     def run(port, seconds):
         said = subprocess.run(
             ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--latency", "-H", AUTHORIZATION.decode().strip(),
              f"https://127.0.0.1:{port}/welcome"], capture_output=True, text=True, check=True).stdout
         if "Non-2xx" in said or "Socket errors" in said:
-            raise SystemExit(f"stalls: an honest client was not served:\n{said}")
+            raise SystemExit(f"stalls: the measuring client was not served:\n{said}")
         number, unit = re.search(r"99%\s+([\d.]+)(us|ms|s)\b", said).groups()
         return float(number) * {"us": 0.001, "ms": 1, "s": 1000}[unit]
     return run
 
 
 def prefer(process):
-    """Has all threads of a process run before everything else, so that other work does not count."""
+    """Gives all threads of a process priority over all other processes."""
     for thread in os.listdir(f"/proc/{process or 'self'}/task"):
         os.sched_setscheduler(int(thread), os.SCHED_FIFO, os.sched_param(1))
 
 
-def unprefer():
+def stop_preferring():
     os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
 
 
-class Pool:
-    """The crowd as a process; entered when it is complete.
+class CrowdProcess:
+    """The process with the stalled connections. Entering waits until they are open.
 
-    It has a tenth more than is asked for: a few are always between one end and the next beginning.
+    It has 10 % more connections than required, because a few are always being replaced.
     """
 
     def __init__(self, port, count, core):
@@ -79,8 +79,8 @@ class Pool:
         self.state = (0, 0, 0)
         self.least = count
         self.process = subprocess.Popen(
-            [sys.executable, os.path.join(os.path.dirname(os.path.abspath(__file__)), "crowd.py"),
-             str(port), str(count + count // 10), str(core)], preexec_fn=unprefer, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            [sys.executable, os.path.join(os.path.dirname(os.path.abspath(__file__)), "stalled_crowd.py"),
+             str(port), str(count + count // 10), str(core)], preexec_fn=stop_preferring, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         threading.Thread(target=self._listen, daemon=True).start()
 
     def _listen(self):
@@ -92,7 +92,7 @@ class Pool:
         until = time.monotonic() + 120
         while self.state[0] < self.count:
             if time.monotonic() > until or self.process.poll() is not None:
-                raise SystemExit(f"stalls: no crowd of {self.count}: held, replaced, failed: {self.state}")
+                raise SystemExit(f"stalls: the {self.count} stalled connections could not be opened: held, replaced, failed: {self.state}")
             time.sleep(0.2)
         self.least = self.count
         return self
@@ -103,7 +103,7 @@ class Pool:
 
 
 def tcp_memory_mib():
-    """What the kernel holds in the buffers of all TCP sockets."""
+    """The memory of the buffers of all TCP sockets, in MiB."""
     with open("/proc/net/sockstat") as file:
         pages = int(re.search(r"^TCP:.* mem (\d+)", file.read(), re.MULTILINE).group(1))
     return pages * os.sysconf("SC_PAGE_SIZE") // (1 << 20)
@@ -115,7 +115,7 @@ def measure(program, count, rounds, seconds, server_core, client_core, realtime)
     loads = {"paced, 1 connection, 200/s": paced}
     if shutil.which("wrk"):
         loads["wrk, 1 connection"] = wrk(1)
-        # Eight fill a core, and the kernel throttles what does so before all other work.
+        # Eight connections use a whole core, and the kernel throttles a process with realtime priority that does so.
         if not realtime:
             loads["wrk, 8 connections"] = wrk(8)
     else:
@@ -131,7 +131,7 @@ def measure(program, count, rounds, seconds, server_core, client_core, realtime)
             for name, load in loads.items():
                 alone[name].append(load(server.port, seconds))
             memory = server.resident_kib()
-            with Pool(server.port, count, client_core) as pool:
+            with CrowdProcess(server.port, count, client_core) as pool:
                 for name, load in loads.items():
                     beside[name].append(load(server.port, seconds))
                 grown = server.resident_kib() - memory
@@ -143,7 +143,7 @@ def measure(program, count, rounds, seconds, server_core, client_core, realtime)
     passed = failed = 0
     for name in loads:
         before, after = statistics.median(alone[name]), statistics.median(beside[name])
-        # Both, as a machine that is busy with other things has a p99 above any bound.
+        # Fails only beyond both bounds, because on a busy machine the p99 may exceed any fixed bound.
         good = not (after >= BOUND_MS and after > FACTOR * before)
         passed, failed = passed + good, failed + (not good)
         print(f"p99 {name:28} median of {rounds}: alone {before:6.2f} ms, beside {count} stalled {after:6.2f} ms"

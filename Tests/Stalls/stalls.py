@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # Gatehouse
-"""Stalls at every point of a connection, and looks that the server ends it in time and serves everybody else.
+"""Tests that the server ends connections of stalled clients in time, and serves all other clients meanwhile.
 
     stalls.py PROGRAM [--crowd 2000] [--rounds 5] [--seconds 3] [--realtime] [--only SECTION]
 
-PROGRAM is the gatehouse to try; SECTION is closing, honest, bounds, survival or latency. Python 3.9 and Linux (the kernel's table of sockets, core affinity); wrk if installed.
+PROGRAM is the server binary. SECTION is deadlines, slow, limits, unfinished or latency. Requires Python 3.9 and Linux (the kernel's table
+of sockets, core affinity). wrk is used if it is installed.
 """
 
 import argparse
@@ -13,14 +14,14 @@ import asyncio
 import os
 import sys
 
-import bounds
-import closing
-import honest
+import connection_limits
+import deadlines
 import latency
-import survival
-from gatehouse import Gatehouse, Limits
+import slow_clients
+import unfinished_requests
+from server_process import Gatehouse, Limits
 
-# All different, so that a deadline that takes the place of another shows.
+# All limits are different, so that the wrong deadline at a point is noticed.
 SHORT = dict(handshake=2, header=3, body=2, rate=100, idle=4, write=5)
 
 
@@ -30,9 +31,9 @@ def main():
     parser.add_argument("--crowd", type=int, default=2000)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=int, default=3)
-    parser.add_argument("--only", choices=["closing", "honest", "bounds", "survival", "latency"])
+    parser.add_argument("--only", choices=["deadlines", "slow", "limits", "unfinished", "latency"])
     parser.add_argument("--realtime", action="store_true",
-                        help="server and measuring clients run before all other work, which does not count then; for root")
+                        help="give the server and the measuring clients priority over all other processes; requires root")
     options = parser.parse_args()
     cores = sorted(os.sched_getaffinity(0))
     server_core, client_core = cores[0], cores[-1]
@@ -42,16 +43,16 @@ def main():
         return options.only in (None, name)
 
     results = []
-    if wanted("closing"):
+    if wanted("deadlines"):
         with Gatehouse(options.program, Limits(**SHORT), server_core) as server:
-            results.append(asyncio.run(closing.measure(server)))
-    if wanted("honest"):
+            results.append(asyncio.run(deadlines.measure(server)))
+    if wanted("slow"):
         with Gatehouse(options.program, Limits(**SHORT), server_core) as server:
-            results.append(asyncio.run(honest.measure(server)))
-    if wanted("bounds"):
-        results.append(asyncio.run(bounds.measure(options.program, server_core)))
-    if wanted("survival"):
-        results.append(survival.measure(options.program, server_core))
+            results.append(asyncio.run(slow_clients.measure(server)))
+    if wanted("limits"):
+        results.append(asyncio.run(connection_limits.measure(options.program, server_core)))
+    if wanted("unfinished"):
+        results.append(unfinished_requests.measure(options.program, server_core))
     if wanted("latency"):
         results.append(latency.measure(
             options.program, options.crowd, options.rounds, options.seconds, server_core, client_core,

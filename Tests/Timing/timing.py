@@ -1,20 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # Gatehouse
-"""Measures whether the time of a refusal tells why it was refused.
+"""Measures whether the time of a rejected login reveals the reason.
 
     timing.py PROGRAM
 
-PROGRAM is the gatehouse to try. Environment: GATEHOUSE_TIMING_TRIES (3000, of each kind), GATEHOUSE_TIMING_SEED, and
-GATEHOUSE_PREFER=1 for root on a machine that has other work: server and client run before all of it.
+PROGRAM is the server binary. Environment: GATEHOUSE_TIMING_TRIES (3000 for each kind), GATEHOUSE_TIMING_SEED, and GATEHOUSE_PREFER=1
+(requires root), which gives server and client priority over all other processes.
 
-One connection asks in random order, each kind of guess once a round; server and client each have a core. What is compared
-is the time from the request to the whole answer, by Welch's t between any two kinds; |t| < 4.5 is the bound, that of TVLA
-and dudect. Before, the median of its round is taken from each time, as a machine is slower for seconds on end, and then the
-tenth of all times that is farthest from it is left out, by one threshold for all kinds: it is other work of the machine,
-and a few of them weigh more than what is looked for. Neither makes a t greater than it is, and both might hide something:
-so guesses at a realm whose hashes cost 5 % more must be told apart, or the test has failed. One kind is there twice, and
-must not differ from itself. The answers' bytes must be the same too, but for the date.
+One connection sends each kind of guess once in a round, in random order. Server and client have a core each. The times from a request to
+its complete answer are compared by Welch's t between any two kinds. The bound is |t| < 4.5, as in TVLA and dudect.
+
+Two corrections reduce the noise of the machine. The median of its round is subtracted from each time, because a machine may be slower for
+seconds. Then the 10 % of all times that are farthest from it are dropped, with one threshold for all kinds, because a few such times would
+outweigh the difference that is measured. The corrections do not increase t, but they might hide a difference. Therefore guesses at a realm
+whose hashes cost 5 % more must be detected, otherwise the test fails. One kind is measured twice and must not differ from itself. Apart from
+the date, the bytes of all answers must be the same.
 """
 
 import base64
@@ -53,9 +54,9 @@ protect /dearer {{ realm dearer; auth basic; require any; }}
 """
 MEMORY_KIB = 1024
 
-# Names and passwords are all of the same length: that of a request is the client's own.
+# All names and passwords have the same length, so that all requests have the same length.
 RIGHT = "right-00"
-# RIGHT, in formats of other programs: salted SHA-1, and bcrypt of the lowest cost.
+# The password RIGHT in two other formats: salted SHA-1, and bcrypt with the lowest cost.
 MIXED = """ssha0000:{ssha}
 bcrypt00:{bcrypt}
 """
@@ -119,13 +120,13 @@ def kinds_of_locked():
     }
 
 
-# What must be told apart, or the test sees nothing; and kinds that need not be the same.
+# The kind that must be detected, and the kinds that may differ.
 MORE = "5 % more work"
 DIFFERENT = (MORE, "success")
 
 
 def measure(port, kinds, tries):
-    """Nanoseconds of each kind, and one answer of each without its date."""
+    """Returns the times of each kind in nanoseconds, and its answers without the date."""
     times, answers = {name: [] for name in kinds}, {}
     order = list(kinds)
     with Client(port) as client:
@@ -136,7 +137,7 @@ def measure(port, kinds, tries):
                 began = time.perf_counter_ns()
                 answer = client.ask(data)
                 took = time.perf_counter_ns() - began
-                # The first ones find everything cold.
+                # The first requests are slower, because caches are empty.
                 if turn >= 50:
                     times[name].append(took)
                 answers.setdefault(name, set()).add(re.sub(rb"(?i)\r\ndate: [^\r]*", b"", answer))
@@ -144,7 +145,7 @@ def measure(port, kinds, tries):
 
 
 def levelled(times, same):
-    """Each time less the median of its round, without the tenth of them that is farthest from it."""
+    """Subtracts the median of its round from each time, and drops the 10 % that are farthest from it."""
     medians = [statistics.median(values) for values in zip(*(times[name] for name in same))]
     level = {name: [value - median for value, median in zip(values, medians)] for name, values in times.items()}
     farthest = sorted(abs(value) for name in same for value in level[name])[int(len(medians) * len(same) * KEPT)]
@@ -169,35 +170,35 @@ def judge(title, port, kinds, results, is_lock_open=False):
     began = time.monotonic()
     times, answers = measure(port, kinds, TRIES)
     print(f"{title}: {TRIES} tries of each kind in {time.monotonic() - began:.0f} s")
-    # Level and threshold are those of the kinds that should be the same: those that differ must not shift them.
+    # The median and the threshold are computed from the kinds that must be the same.
     same = [name for name in times if not name.startswith(DIFFERENT)]
     level = levelled(times, same)
     kept = {name: level[name] for name in same}
     first = same[0]
     for name, values in level.items():
         print(f"    {name:26} median {statistics.median(times[name]) / 1000:8.1f} us; {len(values)} kept, mean"
-              f" {statistics.fmean(values) / 1000:6.1f} us from the level, t against the first"
+              f" {statistics.fmean(values) / 1000:6.1f} us from the median of the round, t against the first"
               f" {welch(values, level[first]):6.2f}")
     pairs = {pair: welch(kept[pair[0]], kept[pair[1]]) for pair in itertools.combinations(kept, 2)}
     itself = pairs.pop((first, "the same again"))
-    results.check(f"the first against itself: t {itself:.2f}", abs(itself) < BOUND)
+    results.check(f"the first kind against itself: t {itself:.2f}", abs(itself) < BOUND)
     if is_lock_open:
         apart = {pair: t for pair, t in pairs.items() if pair[0].startswith("locked") != pair[1].startswith("locked")}
         pairs = {pair: t for pair, t in pairs.items() if pair not in apart}
         worst = max(apart, key=lambda pair: abs(apart[pair]))
-        print(f"    {len(apart)} pairs of which one is locked, told only: the greatest |t| {abs(apart[worst]):.2f}: "
+        print(f"    {len(apart)} pairs with one locked account, not checked: the greatest |t| {abs(apart[worst]):.2f}: "
               f"{worst[0]} / {worst[1]}")
     over = {pair: t for pair, t in pairs.items() if abs(t) >= BOUND}
     worst = max(pairs, key=lambda pair: abs(pairs[pair]))
     results.check(f"{len(pairs)} pairs, the greatest |t| {abs(pairs[worst]):.2f}: {worst[0]} / {worst[1]}", not over)
     for pair, t in sorted(over.items(), key=lambda entry: -abs(entry[1])):
         print(f"        {pair[0]} / {pair[1]}: t {t:.2f}")
-    # That a success takes another time is no secret and no promise.
+    # A successful login may take another time.
     if MORE in level:
         t = welch(level[MORE], level[first])
-        results.check(f"{MORE}, which must be seen: t {t:.2f}", t >= BOUND)
+        results.check(f"{MORE}, which must be detected: t {t:.2f}", t >= BOUND)
     texts = set().union(*(answers[name] for name in same))
-    results.check(f"answers of all {len(same)} kinds: {len(texts)} but for the date", len(texts) == 1
+    results.check(f"different answers of all {len(same)} kinds, without the date: {len(texts)}", len(texts) == 1
                   and next(iter(texts)).startswith(b"HTTP/1.1 401"))
     for text in texts if len(texts) > 1 else ():
         who = ", ".join(name for name in same if text in answers[name])
@@ -221,7 +222,7 @@ def prepare(folder):
     with open(others, "w", opener=lambda path, flags: os.open(path, flags, 0o600)) as out:
         out.write(MIXED.format(ssha=ssha, bcrypt=BCRYPT))
     folder.must("user", "import", others, "--realm", "mixed")
-    # The same realm's configuration with dearer hashes, for one user.
+    # One user gets a more expensive hash, by another configuration of the same realm.
     own = folder.file
     folder.file = os.path.join(folder.path, "dearer.conf")
     with open(folder.file, "w") as out:
@@ -255,10 +256,10 @@ def main():
         with Server(folder, {server_core}, PREFERRED) as server:
             judge("one format", server.port, kinds_of_people(), results)
             judge("three formats", server.port, kinds_of_mixed(), results)
-        # More than the kinds that must not be locked will have, and as few as can be waited for.
+        # More failures than the kinds that must not be locked will have, but few enough for the time of the test.
         failures = min(2 * TRIES + 200, 10000)
-        # Without a delay the work of counting shows where there is something to count; docs/lockout.md promises nothing
-        # then. What is promised is for a delay that hides the check, as that of the defaults does.
+        # Without a delay, the work of counting is visible, and docs/lockout.md promises nothing. The promise is for a delay that is
+        # longer than the check, as in the default settings.
         for delay, title in (("0s", "locked accounts, no delay"), ("4ms", "locked accounts, a delay of 4 ms")):
             with open(folder.file, "w") as out:
                 out.write(CONFIGURATION.format(memory=MEMORY_KIB, failures=failures, delay="0s"))
@@ -270,7 +271,7 @@ def main():
             with Server(folder, {server_core}, PREFERRED) as server:
                 kinds = kinds_of_locked()
                 if delay != "0s":
-                    # The one would be hidden too, and the other is not delayed.
+                    # The delay would hide the first kind, and a success is not delayed.
                     del kinds[MORE], kinds["success"]
                 judge(title, server.port, kinds, results, is_lock_open=delay == "0s")
             folder.must("lockouts", "clear", "--all")

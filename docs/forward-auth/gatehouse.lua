@@ -1,28 +1,28 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Gatehouse
 --
--- Asks Gatehouse whether a request may come in, and answers those that may not. Loaded by haproxy.cfg beside it.
+-- Checks each request with Gatehouse, and answers the requests that are not allowed. haproxy.cfg loads this script.
 -- docs/forward-auth.md explains it.
 
--- HAProxy 2.6 hands no arguments to a script: setenv, in haproxy.cfg before the script is loaded.
-local questions = assert(os.getenv("GATEHOUSE_QUESTIONS"), "setenv GATEHOUSE_QUESTIONS is missing")
+-- HAProxy 2.6 cannot pass arguments to a script, so haproxy.cfg sets these variables before it loads the script.
+local checks_address = assert(os.getenv("GATEHOUSE_CHECKS"), "setenv GATEHOUSE_CHECKS is missing")
 local path = assert(os.getenv("GATEHOUSE_PATH"), "setenv GATEHOUSE_PATH is missing")
 
--- What Gatehouse has to see of the request, and nothing else of it.
-local asked = {
+-- The fields of the request that Gatehouse needs. No other field is sent.
+local checked_fields = {
     "cookie", "authorization", "accept", "sec-fetch-mode", "sec-fetch-dest", "sec-fetch-site", "x-requested-with", "user-agent",
 }
--- What the application is told; Gatehouse sets all of them whenever it says yes.
-local told = { "remote-user", "remote-groups", "remote-realm" }
--- What the client is told if it says no.
-local answered = { "location", "www-authenticate", "content-type", "cache-control", "set-cookie", "vary", "allow", "retry-after" }
--- Anything else is an answer that is not to be expected, and 503.
+-- The fields for the application. Gatehouse sets all of them if it allows a request.
+local identity_fields = { "remote-user", "remote-groups", "remote-realm" }
+-- The fields of a rejection that the client gets.
+local reply_fields = { "location", "www-authenticate", "content-type", "cache-control", "set-cookie", "vary", "allow", "retry-after" }
+-- The expected statuses of a rejection. For any other status the client gets 503.
 local statuses = {
     [302] = true, [303] = true, [400] = true, [401] = true, [403] = true, [405] = true, [414] = true, [429] = true, [431] = true,
     [503] = true,
 }
 
-local function question(txn)
+local function check_fields(txn)
     local given = txn.http:req_get_headers()
     local headers = {
         ["x-forwarded-method"] = { txn.sf:method() },
@@ -31,13 +31,13 @@ local function question(txn)
         ["x-forwarded-uri"] = { txn.sf:pathq() },
         ["x-forwarded-for"] = { txn.sf:src() },
     }
-    for _, name in ipairs(asked) do
+    for _, name in ipairs(checked_fields) do
         if given[name] then
             local values = {}
             for index = 0, #given[name] do
                 if given[name][index] then values[#values + 1] = given[name][index] end
             end
-            -- HTTP/2 may split cookies, and joins them again with "; " (RFC 9113, 8.2.3).
+            -- Cookie fields that HTTP/2 has split are joined with "; " (RFC 9113, section 8.2.3).
             headers[name] = name == "cookie" and { table.concat(values, "; ") } or values
         end
     end
@@ -47,7 +47,7 @@ end
 local function deny(txn, status, headers, body)
     local reply = txn:reply()
     reply:set_status(status)
-    for _, name in ipairs(answered) do
+    for _, name in ipairs(reply_fields) do
         for _, value in pairs(headers and headers[name] or {}) do reply:add_header(name, value) end
     end
     if body and #body > 0 and txn.sf:method() ~= "HEAD" then reply:set_body(body) end
@@ -56,13 +56,13 @@ end
 
 core.register_action("gatehouse", { "http-req" }, function(txn)
     txn:set_var("txn.gatehouse", "deny")
-    local asked_well, answer = pcall(function()
+    local succeeded, answer = pcall(function()
         return core.httpclient():get{
-            url = "http://localhost" .. path, headers = question(txn), dst = questions, timeout = 10000,
+            url = "http://localhost" .. path, headers = check_fields(txn), dst = checks_address, timeout = 10000,
         }
     end)
-    if not asked_well or not answer or not answer.status or answer.status == 0 then
-        if not asked_well then core.Alert("gatehouse.lua: " .. tostring(answer)) end
+    if not succeeded or not answer or not answer.status or answer.status == 0 then
+        if not succeeded then core.Alert("gatehouse.lua: " .. tostring(answer)) end
         deny(txn, 503)
         return
     end
@@ -70,18 +70,18 @@ core.register_action("gatehouse", { "http-req" }, function(txn)
         deny(txn, statuses[answer.status] and answer.status or 503, answer.headers, answer.body)
         return
     end
-    for _, name in ipairs(told) do
+    for _, name in ipairs(identity_fields) do
         local values = answer.headers[name]
-        -- A yes that does not say who is none.
+        -- An answer without one of the identity fields does not allow the request.
         if not values then deny(txn, 503) return end
         txn.http:req_set_header(name, values[0] or values[1] or "")
     end
     txn:set_var("txn.gatehouse", "allow")
 end)
 
--- Trailers of a client would reach the application past every rule: HAProxy's rules see none of them, and a filter cannot take
--- them out, but see that they are there, by how HAProxy 2.6 counts them; from 3.2 on take http-drop-request-trailers instead. An
--- error in it ends the request, before the trailers are passed on, with 400.
+-- Rejects requests with trailers, because HAProxy passes trailers on and its rules cannot see them. A filter cannot remove trailers, but
+-- can detect them by the way in which HAProxy 2.6 counts bytes. An error in the filter ends the request with 400, before the trailers are
+-- passed on. With HAProxy 3.2 and later, use http-drop-request-trailers instead.
 local no_trailers = { id = "gatehouse-no-trailers", flags = filter.FLT_CFG_FL_HTX }
 no_trailers.__index = no_trailers
 
@@ -97,8 +97,8 @@ function no_trailers:http_payload(txn, message)
     if message.channel:is_resp() then return end
     local all = message:input()
     local data = all > 0 and message:body(0, all) or ""
-    -- One byte more than the data is the mark at the end of a body in chunks.
-    if all > #data + 1 then error("a request with trailers is refused") end
+    -- The end of a chunked body counts as one byte in addition to the data.
+    if all > #data + 1 then error("the request has trailers") end
 end
 
 core.register_filter("gatehouse-no-trailers", no_trailers, function(made) return made end)

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Gatehouse
 --
--- What wrk has counted, on one line for the driver. Only done() is defined: it costs nothing while requests run.
+-- Prints the results of wrk on one line for the driver. Only done() is defined, so it costs nothing while requests run.
 function done(summary, latency, requests)
     local errors = summary.errors
     io.write(string.format(

@@ -4,14 +4,14 @@
 // The client of `make bench-http`: one thread that makes many TLS 1.3 connections at once.
 //
 //   tlsclient handshakes PORT SECONDS CONNECTIONS full|resumed
-//     Connects, shakes hands, closes, and begins again. One counts when the server has seen our close and closed too:
-//     by then it has done all its work. "resumed" takes the newest ticket of the same slot; each slot gets its first
-//     before the clock starts.
+//     Connects, does the handshake, closes, and begins again. A handshake counts when the server has closed the connection
+//     after our close: then it has done all its work. "resumed" uses the newest ticket of the same slot. Each slot gets its
+//     first ticket before the measurement.
 //   tlsclient hold PORT NUMBER CONNECTIONS request|handshake [PATH AUTHORIZATION]
-//     Opens NUMBER connections, CONNECTIONS at a time, and holds them.
+//     Opens NUMBER connections, CONNECTIONS at a time, and keeps them open.
 //
-// "handshakes" says "ready" and waits for a line before it begins. "hold" says how many it has opened, waits for a line
-// too, and says how many are open still. Answers are lines of JSON.
+// "handshakes" prints "ready" and waits for a line before it begins. "hold" prints how many connections it has opened, waits for
+// a line, and prints how many are still open. Results are lines of JSON.
 
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -77,7 +77,7 @@ static int keep_session(SSL *ssl, SSL_SESSION *session) {
 
 static void release(struct slot *slot, bool close_too) {
     if (slot->ssl != NULL) {
-        // Not resumable otherwise: OpenSSL takes a connection without both closes for a broken one.
+        // OpenSSL does not resume the session of a connection that was not closed by both sides.
         SSL_set_shutdown(slot->ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
         SSL_free(slot->ssl);
     }
@@ -122,7 +122,7 @@ static void note_parameters(SSL *ssl) {
         snprintf(run.signature, sizeof run.signature, "%s", OBJ_nid2sn(kind));
 }
 
-// Whether the answer is complete; `good` whether it is a 200.
+// Returns whether the answer is complete. `good` is set if its status is 200.
 static bool is_complete(struct slot *slot, bool *good) {
     slot->answer[slot->received] = 0;
     char *end = strstr(slot->answer, "\r\n\r\n");
@@ -133,7 +133,7 @@ static bool is_complete(struct slot *slot, bool *good) {
     return slot->received >= (size_t)(end + 4 - slot->answer) + body;
 }
 
-// A connection that is to stay open: its TLS state is given up, the socket is kept. The server cannot tell.
+// Frees the TLS state of a connection and keeps the socket open. The server does not notice it.
 static void keep(struct slot *slot) {
     run.held[run.done++] = slot->descriptor;
     release(slot, false);
@@ -184,14 +184,14 @@ static void proceed(struct slot *slot) {
             break;
         }
         case CLOSING: {
-            // Reads the tickets too, which come after the handshake.
+            // Also reads the tickets that the server sends after the handshake.
             char bytes[256];
             int result = SSL_read(slot->ssl, bytes, sizeof bytes);
             if (result > 0) break;
             int error = SSL_get_error(slot->ssl, result);
             if (error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE) return;
             if (error == SSL_ERROR_SYSCALL && errno != 0) return fail(slot, "close");
-            // Many servers end the connection without an alert of their own; any other fault is one.
+            // Many servers close the connection without an alert. Any other error is a failure.
             if (error == SSL_ERROR_SSL && ERR_GET_REASON(ERR_peek_error()) != SSL_R_UNEXPECTED_EOF_WHILE_READING)
                 return fail(slot, "close");
             run.done++;
@@ -238,7 +238,7 @@ static long busy(struct slot *slots, long count) {
     return number;
 }
 
-// Begins in each idle slot while there are any left and time is not up, then waits for those that were begun.
+// Starts a connection in each idle slot until the time or the number is reached, then waits for the open connections.
 static void work(struct slot *slots, long count, long limit, double end) {
     long begun = 0;
     for (;;) {
@@ -247,7 +247,7 @@ static void work(struct slot *slots, long count, long limit, double end) {
                 begun++;
                 begin(&slots[i]);
             }
-        // One that fails spoils the sample: there is no use in waiting for many.
+        // One failure makes the sample useless, so stop here.
         if (run.failed > 64) return;
         if (busy(slots, count) == 0 && (begun >= limit || (end != 0 && now() >= end))) return;
         struct epoll_event events[256];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/** A group the user is in; a role to Tomcat. */
+/** A group of the user, which Tomcat uses as a role. */
 public record GroupPrincipal(String name) implements java.security.Principal {
     @Override
     public String getName() {

@@ -12,7 +12,7 @@ import javax.security.auth.login.FailedLoginException;
 import javax.security.auth.login.LoginException;
 import javax.security.auth.spi.LoginModule;
 
-/** What our StartWithLoginModule does, for JAAS: whoever's name starts with a string is in, with the group User. */
+/** The counterpart of StartWithLoginModule for JAAS: accepts users whose name starts with a string, in the group User. */
 public final class StartWithModule implements LoginModule {
     private Subject subject;
     private CallbackHandler handler;

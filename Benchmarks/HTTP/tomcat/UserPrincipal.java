@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/** Who has signed in. */
+/** The signed-in user. */
 public record UserPrincipal(String name) implements java.security.Principal {
     @Override
     public String getName() {

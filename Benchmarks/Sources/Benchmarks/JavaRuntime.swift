@@ -3,12 +3,12 @@
 
 import Foundation
 
-/// The JDK's login contexts and parser, measured by a program of ours that this compiles and runs.
+/// The benchmark of the JDK's login contexts and parser: a Java program that is compiled and run.
 struct JavaRuntime {
     let version: String
     private let folder: URL
 
-    /// Nil where there is no JDK.
+    /// Returns nil if no JDK is installed.
     init?() {
         guard let version = Self.run("java", ["-version"])?.split(separator: "\"").dropFirst().first else { return nil }
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("gatehouse-\(UUID().uuidString)")
@@ -28,7 +28,7 @@ struct JavaRuntime {
         do {
             try FileManager.default.removeItem(at: folder)
         } catch {
-            FileHandle.standardError.write(Data("\(folder.path) is left behind\n".utf8))
+            FileHandle.standardError.write(Data("\(folder.path) could not be removed\n".utf8))
         }
     }
 

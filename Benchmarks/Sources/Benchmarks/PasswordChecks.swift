@@ -6,10 +6,10 @@ import Foundation
 import Passwords
 import RealmKit
 
-/// A check of a password by `PasswordHash.matches`, beside the bare call of the library that computes the hash.
+/// Compares password checks by `PasswordHash.matches` with bare calls of the library that computes the hash.
 ///
-/// One of ours and one of theirs in turn, in processor time of this thread; the medians of both, and the median of the
-/// ratios of neighbours, which sees nothing of a machine that is slower for a while.
+/// Both are called in turn, and the processor time of this thread is measured. The result is the median of each, and the
+/// median of the ratios of successive calls. The ratios do not change if the machine is slower for a while.
 enum PasswordChecks {
     struct Line {
         let name: String
@@ -72,7 +72,7 @@ enum PasswordChecks {
         var key = [UInt8](repeating: 0, count: 32)
         var (ours, theirs): ([Double], [Double]) = ([], [])
         for round in 0..<rounds {
-            // Who is first finds other memory and caches than who is second.
+            // The order alternates, because the first call finds other caches than the second one.
             if round % 2 == 0 { ours.append(try time { try hash.matches(secret) }) }
             theirs.append(try time { bare(stored, salt, &key) })
             if round % 2 == 1 { ours.append(try time { try hash.matches(secret) }) }

@@ -3,8 +3,8 @@
 
 import Foundation
 
-// Measures the engine and the parser, and the JDK's beside them in the same run if a `java` is there: one round of ours, one
-// of theirs, as often as asked, and the median of each. What counts is the ratio; the machine may be busy with other things.
+// Measures the engine and the parser, and those of the JDK in the same run if `java` is installed. Rounds of both alternate, and
+// the medians are printed. Only the ratio is meaningful, because the machine may be busy.
 
 let rounds = CommandLine.arguments.dropFirst().first.flatMap { Int($0) } ?? 5
 let java = JavaRuntime()

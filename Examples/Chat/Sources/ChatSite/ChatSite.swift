@@ -24,7 +24,7 @@ public func makeRouter(_ realms: Realms, _ room: Room) throws -> Router<BasicRea
     router.group()
         .add(middleware: try RealmAuthenticator(realms, schemes: [.form]))
         .add(middleware: RequireUser())
-        .get("/") { _, context in page(for: try context.requireUser(), proof: context.csrfToken ?? "") }
+        .get("/") { _, context in page(for: try context.requireUser(), csrfToken: context.csrfToken ?? "") }
         .post("/messages") { request, context in try await post(request, context, in: room) }
 
     // An open event stream does not extend the idle time of its session.
@@ -106,7 +106,7 @@ private func asset(_ text: String, _ type: String) -> Response {
 
 extension HTTPField.Name {
     /// The field with the CSRF token, which only the page of the chat can send.
-    fileprivate static var csrfToken: Self? { Self("X-Form-Proof") }
+    fileprivate static var csrfToken: Self? { Self("X-CSRF-Token") }
     fileprivate static var lastEventID: Self? { Self("Last-Event-ID") }
 }
 

@@ -8,7 +8,7 @@ internal import RealmKit
 /// Returns the page.
 ///
 /// It has no inline script or style, so that its content security policy can forbid them.
-func page(for user: SignedInUser, proof: String) -> Response {
+func page(for user: SignedInUser, csrfToken: String) -> Response {
     let html = """
         <!doctype html>
         <html lang="en">
@@ -19,12 +19,12 @@ func page(for user: SignedInUser, proof: String) -> Response {
         <link rel="stylesheet" href="/chat.css">
         <script src="/chat.js" defer></script>
         </head>
-        <body data-proof="\(escaped(proof))">
+        <body data-csrf-token="\(escaped(csrfToken))">
         <header>
         <h1>Chat</h1>
         <p>You are <bdi id="me">\(escaped(user.username.text))</bdi>. <a href="/account">Account</a></p>
         <form method="post" action="/sign-out">
-        <input type="hidden" name="csrf" value="\(escaped(proof))">
+        <input type="hidden" name="csrf" value="\(escaped(csrfToken))">
         <button>Sign out</button>
         </form>
         </header>

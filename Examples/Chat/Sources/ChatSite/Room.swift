@@ -15,11 +15,11 @@ public final class Room: Sendable {
 
     /// The result of posting a message.
     enum Outcome: Equatable {
-        /// It was sent to all listeners.
+        /// The message was sent to all listeners.
         case posted(Message)
-        /// Its author must wait for this number of seconds.
+        /// The author must wait for this number of seconds.
         case tooSoon(Int)
-        /// It is empty, too long or contains control characters.
+        /// The message is empty, too long or contains control characters.
         case unusable
     }
 
@@ -131,7 +131,7 @@ enum Event: Sendable, Equatable {
 
 /// A listener.
 struct Listening: Sendable {
-    /// The messages that are kept, and then those that are posted.
+    /// The kept messages, followed by new messages.
     let events: AsyncStream<Event>
     fileprivate let continuation: AsyncStream<Event>.Continuation
 

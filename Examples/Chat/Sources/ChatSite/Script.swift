@@ -56,7 +56,7 @@ let script = """
         try {
           answer = await fetch("/messages", {
             method: "POST",
-            headers: { "Content-Type": "application/json", "X-Form-Proof": document.body.dataset.proof },
+            headers: { "Content-Type": "application/json", "X-CSRF-Token": document.body.dataset.csrfToken },
             body: JSON.stringify({ text: field.value }),
           });
         } catch {

@@ -13,18 +13,18 @@ import Testing
         return try await Browser(Browser.configuration()) { try makeRouter($0, room) }
     }
 
-    private static func proof(_ page: String) throws -> String {
-        let rest = try #require(page.split(separator: "data-proof=\"").dropFirst().first)
+    private static func csrfToken(_ page: String) throws -> String {
+        let rest = try #require(page.split(separator: "data-csrf-token=\"").dropFirst().first)
         return String(rest.prefix { $0 != "\"" })
     }
 
-    private static func fields(_ cookie: String, _ proof: String?) throws -> HTTPFields {
+    private static func fields(_ cookie: String, _ csrfToken: String?) throws -> HTTPFields {
         var fields: HTTPFields = [.cookie: cookie, .contentType: "application/json"]
-        fields[try #require(HTTPField.Name("X-Form-Proof"))] = proof
+        fields[try #require(HTTPField.Name("X-CSRF-Token"))] = csrfToken
         return fields
     }
 
-    @Test func `who is nobody is sent to the sign-in page, and hears and says nothing`() async throws {
+    @Test func `without a session there is a redirect to the sign-in page, and messages are refused`() async throws {
         let browser = try await browser()
         #expect(try await browser.send(.get, "/", [.accept: "text/html"]).headers[.location] == "/sign-in?return=/")
         #expect(try await browser.send(.get, "/messages").status == 401)
@@ -33,7 +33,7 @@ import Testing
         #expect(try await browser.send(.get, "/chat.css").status == 200)
     }
 
-    @Test func `the page has no script within and shows a name as it is`() async throws {
+    @Test func `the page has no inline script, and escapes the user name`() async throws {
         let browser = try await browser()
         let cookie = try await browser.signIn("z<script>&")
         let page = try await browser.send(.get, "/", [.cookie: cookie])
@@ -47,21 +47,21 @@ import Testing
         #expect(page.headers[.cacheControl] == "no-store")
     }
 
-    @Test func `what one says another hears, with a proof only`() async throws {
+    @Test func `a message needs a CSRF token, and reaches the other users`() async throws {
         let browser = try await browser()
         let (zed, zoe) = (try await browser.signIn("zed"), try await browser.signIn("zoe"))
-        let proof = try Self.proof(try await browser.send(.get, "/", [.cookie: zed]).text)
-        let strange = try Self.proof(try await browser.send(.get, "/", [.cookie: zoe]).text)
+        let csrfToken = try Self.csrfToken(try await browser.send(.get, "/", [.cookie: zed]).text)
+        let strange = try Self.csrfToken(try await browser.send(.get, "/", [.cookie: zoe]).text)
         let body = #"{"text": "<b>good</b>\u2028day"}"#
         try await browser.listen("/messages", [.cookie: zoe]) { stream in
             #expect(await stream.read(until: "retry: 3000\n\n") == "retry: 3000\n\n")
-            for wrong in [nil, "", strange, proof + "0"] {
+            for wrong in [nil, "", strange, csrfToken + "0"] {
                 #expect(try await browser.send(.post, "/messages", Self.fields(zed, wrong), body: body).status == 403)
             }
-            var other = try Self.fields(zed, proof)
+            var other = try Self.fields(zed, csrfToken)
             other[.origin] = "https://evil.example"
             #expect(try await browser.send(.post, "/messages", other, body: body).status == 403)
-            #expect(try await browser.send(.post, "/messages", Self.fields(zed, proof), body: body).status == 201)
+            #expect(try await browser.send(.post, "/messages", Self.fields(zed, csrfToken), body: body).status == 201)
             let event = await stream.read(until: "\n\n")
             let data = try #require(event.split(separator: "\n").last?.dropFirst("data: ".count))
             #expect(event.hasPrefix("id: 1\n"))
@@ -71,10 +71,10 @@ import Testing
         }
     }
 
-    @Test func `who is signed out drops out at once`() async throws {
+    @Test func `a sign-out ends the event stream at once`() async throws {
         let browser = try await browser()
         let cookie = try await browser.signIn("zed")
-        let proof = try Self.proof(try await browser.send(.get, "/", [.cookie: cookie]).text)
+        let csrfToken = try Self.csrfToken(try await browser.send(.get, "/", [.cookie: cookie]).text)
         try await browser.listen("/messages", [.cookie: cookie]) { stream in
             #expect(await stream.read(until: "retry: 3000\n\n") == "retry: 3000\n\n")
             let signedOut = try await browser.send(.delete, "/session", [.cookie: cookie])
@@ -82,18 +82,18 @@ import Testing
             #expect(await stream.read(until: nil) == "event: ended\ndata: {}\n\n")
         }
         let body = #"{"text": "I am still here"}"#
-        #expect(try await browser.send(.post, "/messages", Self.fields(cookie, proof), body: body).status == 401)
+        #expect(try await browser.send(.post, "/messages", Self.fields(cookie, csrfToken), body: body).status == 401)
         #expect(try await browser.send(.get, "/messages", [.cookie: cookie]).status == 401)
     }
 
     @Test(arguments: [
         ("{}", 400), ("[", 400), (#"{"text": ""}"#, 422), (#"{"text": "a\u0000"}"#, 422), (#"{"text": 1}"#, 400),
     ])
-    func `what is no message is refused`(body: String, status: Int) async throws {
+    func `an invalid message is refused`(body: String, status: Int) async throws {
         let browser = try await browser()
         let cookie = try await browser.signIn("zed")
-        let proof = try Self.proof(try await browser.send(.get, "/", [.cookie: cookie]).text)
-        var fields = try Self.fields(cookie, proof)
+        let csrfToken = try Self.csrfToken(try await browser.send(.get, "/", [.cookie: cookie]).text)
+        var fields = try Self.fields(cookie, csrfToken)
         #expect(try await browser.send(.post, "/messages", fields, body: body).status == status)
         let long = String(repeating: "x", count: 10_000)
         #expect(try await browser.send(.post, "/messages", fields, body: #"{"text": "\#(long)"}"#).status == 413)
@@ -101,11 +101,11 @@ import Testing
         #expect(try await browser.send(.post, "/messages", fields, body: body).status == 415)
     }
 
-    @Test func `too many at once are told how long to wait`() async throws {
+    @Test func `a user who posts too fast gets 429 with Retry-After`() async throws {
         let browser = try await browser()
         let cookie = try await browser.signIn("zed")
-        let proof = try Self.proof(try await browser.send(.get, "/", [.cookie: cookie]).text)
-        let fields = try Self.fields(cookie, proof)
+        let csrfToken = try Self.csrfToken(try await browser.send(.get, "/", [.cookie: cookie]).text)
+        let fields = try Self.fields(cookie, csrfToken)
         for _ in 0..<Int(Room.burst) {
             #expect(try await browser.send(.post, "/messages", fields, body: #"{"text": "x"}"#).status == 201)
         }

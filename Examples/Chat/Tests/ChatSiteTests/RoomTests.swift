@@ -13,7 +13,7 @@ import Testing
 @testable import ChatSite
 
 @Suite struct RoomTests {
-    /// A room whose clock stands still until it is moved.
+    /// A room with a manual clock.
     private final class Scene: Sendable {
         let time = Mutex(1000.0)
         let room: Room
@@ -27,7 +27,7 @@ import Testing
         func wait(_ seconds: Double) { time.withLock { $0 += seconds } }
 
         private final class Box: @unchecked Sendable {
-            // Written once, before the first request.
+            // Set once, before the first request.
             weak var scene: Scene?
         }
     }
@@ -57,7 +57,7 @@ import Testing
         return texts
     }
 
-    @Test func `everybody who listens is told, and who leaves is not`() async throws {
+    @Test func `every listener receives messages until it leaves`() async throws {
         let scene = Scene()
         let zed = try await Self.user("zed")
         let (first, second) = (scene.room.listen(after: nil), scene.room.listen(after: nil))
@@ -72,7 +72,7 @@ import Testing
         #expect(scene.room.listeners == 0)
     }
 
-    @Test func `the last fifty are kept, and told from the one that is known`() async throws {
+    @Test func `the last fifty messages are kept, and a listener gets those after a known one`() async throws {
         let scene = Scene()
         let zed = try await Self.user("zed")
         for number in 1...60 {
@@ -82,11 +82,11 @@ import Testing
         #expect(await Self.texts(scene.room.listen(after: nil)) == (11...60).map(String.init))
         #expect(await Self.texts(scene.room.listen(after: 58)) == ["59", "60"])
         #expect(await Self.texts(scene.room.listen(after: 60)) == [])
-        // The number is from another run.
+        // A number from an earlier run of the server.
         #expect(await Self.texts(scene.room.listen(after: 61)).count == 50)
     }
 
-    @Test func `nobody can send more than a few at once`() async throws {
+    @Test func `the number of messages of a user is limited`() async throws {
         let scene = Scene()
         let (zed, zoe) = (try await Self.user("zed"), try await Self.user("zoe"))
         func isPosted(_ user: SignedInUser) -> Bool {
@@ -108,7 +108,7 @@ import Testing
     @Test(arguments: [
         "", " \n\t", "a\u{0}b", "a\u{1B}[2J", "a\nb", String(repeating: "x", count: Room.maximumBytes + 1),
     ])
-    func `a text that cannot be shown on one line is not taken`(text: String) async throws {
+    func `a text that is empty, too long or of several lines is refused`(text: String) async throws {
         let scene = Scene()
         let zed = try await Self.user("zed")
         #expect(scene.room.post(text, by: zed) == .unusable)

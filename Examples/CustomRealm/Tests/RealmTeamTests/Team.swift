@@ -5,7 +5,7 @@ import RealmKit
 import RealmTeam
 import RealmTesting
 
-/// The team of the tests, created as from a configuration.
+/// The team of the tests, created as a configuration creates it.
 enum Team {
     static func realm(
         members: [String] = ["ann", "zed"],

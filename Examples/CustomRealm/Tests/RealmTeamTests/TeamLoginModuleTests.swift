@@ -7,7 +7,7 @@ import RealmTesting
 import Testing
 
 struct TeamLoginModuleTests {
-    @Test func `the module keeps the contract of login modules`() async throws {
+    @Test func `the module passes the conformance tests`() async throws {
         let conformance = LoginModuleConformance(
             try Team.module(),
             accepts: [.init("ann", password: "open sesame"), .init("zed", password: "open sesame")],
@@ -37,7 +37,7 @@ struct TeamLoginModuleTests {
     ]
 
     @Test(arguments: strangers)
-    func `every rejection has its reason in the log`(
+    func `every rejection reports its reason`(
         name: String,
         password: String?,
         failure: LoginFailure
@@ -60,7 +60,7 @@ struct TeamLoginModuleTests {
         #expect(conversation.questions == [[.password(prompt: "Password")]])
     }
 
-    @Test func `an hour of typing is not too late`() async throws {
+    @Test func `the time that the user takes to type does not count towards the deadline`() async throws {
         let clock = ManualClock()
         let stack = Team.stack([try Team.module()], clock: clock)
         let person = RecordingConversation([.held(PreparedConversation(password: Secret(utf8: "open sesame")))])

@@ -7,7 +7,7 @@ import RealmTesting
 import Testing
 
 struct TeamRealmTests {
-    @Test func `the realm keeps the contract of realms`() async {
+    @Test func `the realm passes the conformance tests`() async {
         let conformance = RealmConformance(
             TeamRealm.self,
             properties: ["members": ["ann", "zed"], "passphrase": ["open sesame"], "group": ["Crew"]],
@@ -18,14 +18,14 @@ struct TeamRealmTests {
         #expect(violations == [])
     }
 
-    @Test func `an empty passphrase makes no realm`() {
+    @Test func `an empty passphrase is rejected`() {
         #expect(throws: BadRealm("is empty", setting: "passphrase")) {
             try Team.realm(passphrase: "")
         }
     }
 
     @Test(arguments: ["", " ann", "ann\u{7}"])
-    func `a member name that is not valid makes no realm`(name: String) throws {
+    func `an invalid member name is rejected`(name: String) throws {
         let error = try #require(throws: BadRealm.self) { try Team.realm(members: ["ann", name]) }
         #expect(error.setting == "members")
     }

@@ -14,14 +14,14 @@ import Testing
 
     private func browser() async throws -> Browser { try await Browser(Browser.configuration(), makeRouter) }
 
-    @Test func `the front page is for everybody`() async throws {
+    @Test func `the front page is public`() async throws {
         let browser = try await browser()
         #expect(try await browser.send(.get, "/").text.contains("You are not signed in."))
         #expect(try await browser.send(.get, "/", Self.basic("zed")).text.contains("You are zed."))
     }
 
     @Test(arguments: [("zed", 200, 403), ("sam", 200, 200)])
-    func `welcome is for users, and staff for the staff`(name: String, welcome: Int, staff: Int) async throws {
+    func `welcome requires the group User, staff the group Staff`(name: String, welcome: Int, staff: Int) async throws {
         let browser = try await browser()
         let cookie = try await browser.signIn(name)
         let answer = try await browser.send(.get, "/welcome", [.cookie: cookie])
@@ -30,7 +30,7 @@ import Testing
         #expect(try await browser.send(.get, "/staff", [.cookie: cookie]).status == staff)
     }
 
-    @Test func `who is nobody is sent to the sign-in page`() async throws {
+    @Test func `a request without a session is redirected to the sign-in page`() async throws {
         let browser = try await browser()
         for path in ["/welcome", "/staff", "/me"] {
             #expect(try await browser.send(.get, path).status == 401)
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func `me is JSON`() async throws {
+    @Test func `the response of /me is JSON`() async throws {
         let answer = try await browser().send(.get, "/me", Self.basic("sam"))
         #expect(answer.headers[.cacheControl] == "no-store")
         let me = try #require(JSONSerialization.jsonObject(with: Data(answer.text.utf8)) as? [String: Any])
@@ -49,7 +49,7 @@ import Testing
         #expect(me["groups"] as? [String] == ["User", "Staff"])
     }
 
-    @Test func `a name is shown, and never read as HTML`() async throws {
+    @Test func `user names are escaped in HTML`() async throws {
         let answer = try await browser().send(.get, "/welcome", Self.basic("z<b>&\"'"))
         #expect(answer.text.contains("Welcome z&lt;b&gt;&amp;&quot;&#39;"))
     }

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 # Gatehouse
-"""Signing out, being signed out, and running out of time."""
+"""Signing out, ends of sessions, and expiry."""
 
 import time
 
-from place import equal, has_session, is_welcome, path, scenario, true
+from browser_fixture import expect_equal, has_session, is_welcome, path, scenario, expect
 
 
-def private(page, name="ann"):
-    """Whether somebody who looks at the screen sees that a person was signed in."""
+def shows_user(page, name="ann"):
+    """Whether the page shows the name of a signed-in user."""
     return f"Welcome {name}" in page.evaluate("document.body.innerText")
 
 
-def until(condition, seconds, what):
+def wait_until(condition, seconds, what):
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if condition():
@@ -28,19 +28,19 @@ def sign_out(page, origin):
 
 
 @scenario
-def somebody_signs_out_and_is_told(place):
+def signing_out_is_confirmed_on_the_sign_in_page(place):
     page = place.sign_in(place.page())
     is_welcome(page)
     sign_out(page, place.origin)
-    true(path(page).startswith("/sign-in"), page.url)
-    true("signed out" in page.inner_text("body").lower(), page.inner_text("body"))
-    true(not has_session(page), "the cookie is still there")
+    expect(path(page).startswith("/sign-in"), page.url)
+    expect("signed out" in page.inner_text("body").lower(), page.inner_text("body"))
+    expect(not has_session(page), "the cookie is still there")
     page.goto(place.origin + "/welcome")
-    true(path(page).startswith("/sign-in"), page.url)
+    expect(path(page).startswith("/sign-in"), page.url)
 
 
 @scenario
-def the_back_button_shows_nothing_private_after_that(place):
+def after_signing_out_the_back_button_shows_no_private_page(place):
     page = place.sign_in(place.page())
     page.goto(place.origin + "/account")
     page.goto(place.origin + "/welcome")
@@ -49,23 +49,23 @@ def the_back_button_shows_nothing_private_after_that(place):
     for _ in range(3):
         page.go_back(wait_until="commit")
         page.wait_for_load_state()
-        # A page out of the back-forward cache shows at once what it is going to show, or hides it before it is painted.
-        true(not private(page), f"{page.url} shows {page.inner_text('body')!r}")
+        # A page from the back-forward cache is shown at once, so the page must hide itself before it is painted.
+        expect(not shows_user(page), f"{page.url} shows {page.inner_text('body')!r}")
 
 
 @scenario
-def the_back_button_shows_nothing_private_without_scripts_either(place):
+def without_scripts_the_back_button_shows_no_private_page_either(place):
     page = place.sign_in(place.page(java_script_enabled=False))
     page.goto(place.origin + "/account")
     sign_out(page, place.origin)
     for _ in range(2):
         page.go_back(wait_until="commit")
         page.wait_for_load_state()
-        true("Welcome ann" not in page.inner_text("body"), f"{page.url} shows {page.inner_text('body')!r}")
+        expect("Welcome ann" not in page.inner_text("body"), f"{page.url} shows {page.inner_text('body')!r}")
 
 
 @scenario
-def another_session_is_ended_from_the_account_page(place):
+def the_account_page_can_end_other_sessions(place):
     here, there = place.sign_in(place.page()), place.sign_in(place.page())
     here.goto(place.origin + "/account")
     button = here.locator("form[action$='/account/end']:has([name=others]) button").first
@@ -74,21 +74,21 @@ def another_session_is_ended_from_the_account_page(place):
     here.goto(place.origin + "/welcome")
     is_welcome(here)
     there.goto(place.origin + "/welcome")
-    true(path(there).startswith("/sign-in"), there.url)
+    expect(path(there).startswith("/sign-in"), there.url)
 
 
 @scenario
-def a_page_notices_that_its_session_was_ended_elsewhere(place):
+def a_page_hides_itself_when_its_session_is_ended_elsewhere(place):
     page = place.sign_in(place.page())
     is_welcome(page)
     requests = []
     page.on("request", lambda request: requests.append(request) if request.is_navigation_request() else None)
     time.sleep(1)
     place.site.command("sessions", "end", "--user", "ann")
-    until(lambda: not private(page), 20, f"it still shows {page.inner_text('body')!r}")
-    equal([request.url for request in requests if request.url.endswith("/welcome")], [])
+    wait_until(lambda: not shows_user(page), 20, f"it still shows {page.inner_text('body')!r}")
+    expect_equal([request.url for request in requests if request.url.endswith("/welcome")], [])
     text = page.evaluate("document.body.innerText").strip()
-    true("end" in text.lower() or "sign" in text.lower(), f"it does not say why: {text!r}")
+    expect("end" in text.lower() or "sign" in text.lower(), f"the page does not show the reason: {text!r}")
 
 
 @scenario
@@ -97,7 +97,7 @@ def a_message_of_the_administrator_is_shown(place):
     time.sleep(1)
     text = "Back in ten minutes <b>&amp;"
     place.site.command("sessions", "message", "--user", "ann", text)
-    until(lambda: text in page.evaluate("document.body.innerText"), 20, f"it shows {page.inner_text('body')!r}")
+    wait_until(lambda: text in page.evaluate("document.body.innerText"), 20, f"it shows {page.inner_text('body')!r}")
 
 
 NOTICE = """() => [...document.querySelectorAll('[role=alert], [role=status], [role=alertdialog], dialog, [aria-live]')]
@@ -105,31 +105,31 @@ NOTICE = """() => [...document.querySelectorAll('[role=alert], [role=status], [r
 
 
 @scenario
-def a_notice_comes_before_the_end_and_goes_when_the_session_goes_on(place):
+def a_notice_is_shown_before_a_session_expires_and_can_extend_it(place):
     site = place.brief_site()
     page = place.sign_in(place.page(), origin=site.origin)
     is_welcome(page)
-    equal(page.evaluate(NOTICE), "", "a notice is there from the first")
-    until(lambda: page.evaluate(NOTICE), 14, "no notice came")
+    expect_equal(page.evaluate(NOTICE), "", "a notice is shown at the beginning")
+    wait_until(lambda: page.evaluate(NOTICE), 14, "no notice was shown")
     said = page.evaluate(NOTICE)
     place.picture(page, "notice-light")
-    true(any(word in said.lower() for word in ("end", "expire", "sign")), said)
+    expect(any(word in said.lower() for word in ("end", "expire", "sign")), said)
     button = page.get_by_role("button").filter(visible=True)
-    true(button.count() > 0, f"there is no button to stay: {said}")
+    expect(button.count() > 0, f"there is no button to stay: {said}")
     stay = [one for one in button.all() if any(word in (one.inner_text() or "").lower()
                                                for word in ("stay", "continue", "keep", "here"))]
-    true(stay, f"there is no button to stay: {[one.inner_text() for one in button.all()]}")
+    expect(stay, f"there is no button to stay: {[one.inner_text() for one in button.all()]}")
     stay[0].click()
-    until(lambda: not page.evaluate(NOTICE), 8, f"the notice stays: {page.evaluate(NOTICE)}")
+    wait_until(lambda: not page.evaluate(NOTICE), 8, f"the notice is still shown: {page.evaluate(NOTICE)}")
     is_welcome(page)
 
 
 @scenario
-def a_page_that_nobody_uses_hides_itself_when_its_session_is_over(place):
+def an_unused_page_hides_itself_when_its_session_expires(place):
     site = place.brief_site()
     page = place.sign_in(place.page(), origin=site.origin)
     is_welcome(page)
-    until(lambda: not private(page), 40, f"it still shows {page.inner_text('body')!r}")
+    wait_until(lambda: not shows_user(page), 40, f"it still shows {page.inner_text('body')!r}")
     place.picture(page, "ended-light")
     page.goto(site.origin + "/welcome")
-    true(path(page).startswith("/sign-in"), page.url)
+    expect(path(page).startswith("/sign-in"), page.url)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Gatehouse
-"""Clients that are slow and honest: each keeps within every deadline, so each must be served."""
+"""Tests clients that are slow but within every deadline. Each must be served."""
 
 import asyncio
 import time
@@ -82,7 +82,7 @@ async def nearly_idle(server):
 
 
 async def read_all(server, count, pause, size=65536, each=0.0, lasts=60.0):
-    """Pipelines requests with a small window, waits, reads `size` bytes at a time for a while, and then all the rest."""
+    """Pipelines requests with a small window, waits, reads `size` bytes at a time for `lasts` seconds, then reads the rest."""
     client = await Client(server.port, receive_buffer=4096).connect()
     await client.handshake()
     sending = asyncio.create_task(client.send_raw(b"".join(client.encrypted(GET * 100) for _ in range(count // 100))))
@@ -125,6 +125,6 @@ async def measure(server):
         return name, fault, time.monotonic() - began
     results = await asyncio.gather(*(run(*one) for one in CASES))
     for name, fault, took in results:
-        print(f"slow but honest: {name:70} {took:6.2f} s  {fault or 'ok'}")
+        print(f"slow client: {name:70} {took:6.2f} s  {fault or 'ok'}")
     failed = sum(fault is not None for _, fault, _ in results)
     return len(results) - failed, failed

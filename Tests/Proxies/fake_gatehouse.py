@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Gatehouse
-"""Somebody in Gatehouse's place, who says yes to everything and has a certificate for the right name, of the wrong authority."""
+"""A server in place of Gatehouse that allows every request. Its certificate has the right name and the wrong authority."""
 
 import http.server
 import ssl
@@ -22,7 +22,7 @@ class Impostor(http.server.ThreadingHTTPServer):
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
     def handle_error(self, *_):
-        """A handshake that is broken off is what is hoped for."""
+        """Ignores the error: proxies are expected to end the handshake."""
 
     def __enter__(self):
         return self

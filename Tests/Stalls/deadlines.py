@@ -1,36 +1,36 @@
 # SPDX-License-Identifier: Apache-2.0
 # Gatehouse
-"""Stalls once at every point and measures when the server ends each connection."""
+"""Tests the deadlines: one client stalls at every point, and the server must end its connection in time."""
 
 import asyncio
 import time
 
 from client import Client
-from kinds import KINDS, LINGER
+from stall_points import STALL_POINTS, LINGER
 
 EARLY, LATE = 0.5, 1.5
 
 
-async def stall(server, kind, freed):
-    """Stalls as `kind` says until the server has let go of the socket; returns the client, with what it saw."""
-    client = Client(server.port, kind.receive_buffer)
+async def stall(server, point, freed):
+    """Stalls at a point until the server has closed the socket. Returns the client, with what it received."""
+    client = Client(server.port, point.receive_buffer)
     client.rate = server.limits.rate
     client.fault = None
     trickle = watch = None
     try:
         await client.connect()
-        more = await asyncio.wait_for(kind.reach(client), 10)
+        more = await asyncio.wait_for(point.reach(client), 10)
         if more:
             trickle = asyncio.create_task(more)
         if client.reads:
             watch = asyncio.create_task(client.watch())
-        patience = client.began + kind.deadline(server.limits) + LINGER + 4
+        patience = client.began + point.deadline(server.limits) + LINGER + 4
         client.freed = await freed.wait(client.local_port, patience)
         if watch:
-            # What the server has said last may still be on its way.
+            # The last bytes of the server may not have arrived yet.
             await asyncio.wait([watch], timeout=0.5)
     except (OSError, asyncio.TimeoutError) as error:
-        client.fault = f"never got there: {error!r}"
+        client.fault = f"the client did not reach the point: {error!r}"
         client.freed = None
     for task in (trickle, watch):
         if task:
@@ -40,15 +40,15 @@ async def stall(server, kind, freed):
     return client
 
 
-class Freed:
-    """Tells when the server has let go of a socket, by looking into the kernel's table for all waiters together."""
+class SocketWatcher:
+    """Waits until the server has closed a socket. It reads the kernel's table of sockets, once for all waiters."""
 
     def __init__(self, server, each=0.05):
         self.server, self.each = server, each
         self.waiters = {}
 
     async def wait(self, port, until):
-        """When that was; nil if it is held still at `until`."""
+        """Returns the time at which the socket was closed, or None if it is still open at `until`."""
         future = asyncio.get_running_loop().create_future()
         self.waiters[port] = future
         try:
@@ -67,18 +67,18 @@ class Freed:
                     future.set_result(time.monotonic())
 
 
-def verdict(kind, client, limits):
-    """What is wrong with how this stall ended; nil if nothing is."""
-    deadline = kind.deadline(limits)
+def verdict(point, client, limits):
+    """Returns a description of the fault, or None if the connection ended as it must."""
+    deadline = point.deadline(limits)
     if client.fault:
         return client.fault
     if client.freed is None:
-        return "the server holds it still"
+        return "the server has not closed the socket"
     freed = client.freed - client.began
-    if kind.lets_go:
+    if point.is_about_socket:
         ended = freed
     elif client.ended is None:
-        return "no end was told"
+        return "the client received no end of the connection"
     else:
         ended = client.ended - client.began
     if ended < deadline - EARLY:
@@ -86,7 +86,7 @@ def verdict(kind, client, limits):
     if ended > deadline + LATE:
         return f"{ended - deadline:.1f} s too late"
     if freed > deadline + LINGER + LATE:
-        return "the socket is kept too long"
+        return "the server closed the socket too late"
     statuses = [word for word in client.manner.split() if word.isdigit()]
     if statuses.count("408") and len(statuses) > client.requests:
         return f"{len(statuses)} answers to {client.requests} request(s): {' '.join(statuses)}"
@@ -94,19 +94,19 @@ def verdict(kind, client, limits):
 
 
 async def measure(server):
-    """All kinds at once; prints the table and returns how many passed and failed."""
-    freed = Freed(server)
+    """Stalls at all points at the same time. Prints a table and returns the numbers of passed and failed points."""
+    freed = SocketWatcher(server)
     looking = asyncio.create_task(freed.run())
-    clients = await asyncio.gather(*(stall(server, kind, freed) for kind in KINDS))
+    clients = await asyncio.gather(*(stall(server, point, freed) for point in STALL_POINTS))
     looking.cancel()
-    print(f"{'stall':50} {'deadline':>8} {'ended':>7} {'let go':>7}  {'what the client saw':34} verdict")
+    print(f"{'stall':50} {'deadline':>8} {'ended':>7} {'closed':>7}  {'what the client received':34} verdict")
     failed = 0
-    for kind, client in zip(KINDS, clients):
+    for point, client in zip(STALL_POINTS, clients):
         def since(when):
             return "-" if when is None else f"{when - client.began:.2f}"
-        fault = verdict(kind, client, server.limits)
+        fault = verdict(point, client, server.limits)
         failed += fault is not None
         saw = client.manner if client.reads else "(reads nothing)"
-        print(f"{kind.name:50} {kind.deadline(server.limits):8.2f} {since(client.ended):>7} {since(client.freed):>7}"
+        print(f"{point.name:50} {point.deadline(server.limits):8.2f} {since(client.ended):>7} {since(client.freed):>7}"
               f"  {saw:34} {fault or 'ok'}")
-    return len(KINDS) - failed, failed
+    return len(STALL_POINTS) - failed, failed

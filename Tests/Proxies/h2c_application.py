@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Gatehouse
-"""An application that speaks h2c, as hypercorn does unless told otherwise: HTTP/2 without TLS, by Upgrade or at once."""
+"""An application that accepts h2c (HTTP/2 without TLS, by Upgrade or from the first byte), as hypercorn does by default."""
 
 import json
 import os
@@ -10,11 +10,11 @@ import subprocess
 import sys
 import time
 
-from world import HERE, bound, free_port
+from proxy_fixture import HERE, bound, free_port
 
 
 class H2CApplication:
-    title = "an application that speaks h2c"
+    title = "an application that accepts h2c"
 
     def __init__(self, folder):
         self.port = free_port()
@@ -23,7 +23,7 @@ class H2CApplication:
         open(self.seen_file, "w").close()
         with open(self.log_file, "w") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "-B", "-m", "hypercorn", "--bind", f"127.0.0.1:{self.port}", "asgi:app"], cwd=HERE,
+                [sys.executable, "-B", "-m", "hypercorn", "--bind", f"127.0.0.1:{self.port}", "asgi_application:app"], cwd=HERE,
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, preexec_fn=bound(),
                 env=os.environ | {"GATEHOUSE_SEEN": self.seen_file})
         until = time.monotonic() + 30
@@ -35,13 +35,13 @@ class H2CApplication:
                 time.sleep(0.05)
         self.__exit__()
         with open(self.log_file) as log:
-            raise SystemExit(f"hypercorn does not start:\n{log.read()}")
+            raise SystemExit(f"hypercorn did not start:\n{log.read()}")
 
     def connected(self):
         return socket.create_connection(("127.0.0.1", self.port), 5)
 
     def requests(self):
-        """All it was ever asked."""
+        """All requests that the application has received."""
         with open(self.seen_file) as file:
             return [json.loads(line) for line in file]
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Gatehouse
-"""Where the scenarios take place: a server, a browser, and the site of an attacker."""
+"""The environment of the scenarios: a server, a browser, and the site of an attacker."""
 
 import http.server
 import os
@@ -42,18 +42,18 @@ def scenario(function):
     return function
 
 
-def equal(value, wanted, what=""):
+def expect_equal(value, wanted, what=""):
     if value != wanted:
         raise AssertionError(f"{value!r} instead of {wanted!r} {what}")
 
 
-def true(value, what):
+def expect(value, what):
     if not value:
         raise AssertionError(what)
 
 
 class Attacker(http.server.ThreadingHTTPServer):
-    """Pages of another site: what `pages` holds, by path. 127.0.0.1 is another site than localhost to a browser."""
+    """A server with the pages of another site, in `pages` by path. For a browser, 127.0.0.1 and localhost are different sites."""
 
     def __init__(self):
         self.pages = {}
@@ -78,7 +78,7 @@ class Attacker(http.server.ThreadingHTTPServer):
 
 
 class Site:
-    """A server with people, and how long their sessions live."""
+    """A server with users, and with settings for its sessions."""
 
     def __init__(self, program, sessions):
         self.folder = Folder(program, CONFIGURATION.format(first=FIRST, code=CODE, sessions=sessions), "browser")
@@ -89,7 +89,7 @@ class Site:
 
     def command(self, *words):
         status, said = self.folder.run(*words)
-        true(status == 0, f"gatehouse {' '.join(words)}: status {status}: {said}")
+        expect(status == 0, f"gatehouse {' '.join(words)}: status {status}: {said}")
 
     def close(self):
         self.server.__exit__()
@@ -97,6 +97,8 @@ class Site:
 
 
 class Place:
+    """The server, the browser and the attacker of a run, with the pages that a scenario has opened."""
+
     def __init__(self, program, browser, screenshots):
         self.program, self.browser, self.screenshots = program, browser, screenshots
         self.site, self.brief = None, None
@@ -116,13 +118,13 @@ class Place:
                 site.close()
 
     def brief_site(self):
-        """A server whose sessions end soon, for those who wait for it."""
+        """A server whose sessions expire soon, for scenarios that wait for that."""
         if self.brief is None:
             self.brief = Site(self.program, "idle 16s; absolute 10m; warning 10s;")
         return self.brief
 
     def page(self, **words):
-        """A page of a browser that nobody has used before."""
+        """A page of a browser without cookies."""
         context = self.browser.new_context(ignore_https_errors=True, **words)
         context.set_default_timeout(15_000)
         self.contexts.append(context)
@@ -141,8 +143,8 @@ class Place:
             try:
                 self.picture(page, f"failure-{name}-{number}")
                 print(f"        at {page.url}: {page.inner_text('body')[:300]!r}")
-            except Exception as error:  # noqa: BLE001 - it is a picture for who looks for the cause, no test
-                print(f"        no picture: {error}")
+            except Exception as error:  # noqa: BLE001 - the picture only helps to find the cause
+                print(f"        there is no screenshot: {error}")
 
     def close_contexts(self):
         for context in self.contexts:
@@ -166,5 +168,5 @@ def has_session(page):
 
 
 def is_welcome(page, name="ann"):
-    true(path(page).startswith("/welcome"), f"at {page.url}")
-    true(f"Welcome {name}" in page.inner_text("body"), page.inner_text("body"))
+    expect(path(page).startswith("/welcome"), f"at {page.url}")
+    expect(f"Welcome {name}" in page.inner_text("body"), page.inner_text("body"))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Gatehouse
-"""What stands around a proxy: certificates, a Gatehouse with two people, and an application that says what it was asked."""
+"""The environment of a proxy: certificates, a Gatehouse with two users, and an application that returns each request."""
 
 import asyncio
 import json
@@ -18,7 +18,7 @@ sys.path.insert(0, os.path.join(HERE, "..", "Server"))
 from server import Folder, Server, bound  # noqa: E402, F401
 
 NAME = "app.example.com"
-# Another host of the same application, behind the same proxy: everybody may come in there.
+# Another host of the same application, behind the same proxy. Its rule is open.
 OPEN_HOST = "www.example.com"
 PASSWORDS = {"ann": "correct horse battery", "bob": "another long password"}
 GROUPS = {"ann": ["Staff", "Night shift"], "bob": ["Visitors"]}
@@ -55,12 +55,12 @@ def free_port():
 
 
 def certificate(folder, name, *others):
-    """A certificate of its own authority, good for the other names too; certificate, key and both in one file."""
+    """Creates a self-signed certificate for the names. Returns three files: certificate, key, and both together."""
     files = [os.path.join(folder, f"{name}.{end}") for end in ("pem", "key", "both")]
     subprocess.run(
         ["openssl", "req", "-x509", "-nodes", "-sha256", "-days", "3", "-subj", f"/CN={name}", "-addext",
-         "subjectAltName=" + ",".join(f"DNS:{each}" for each in (name, *others)), "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-keyout", files[1],
-         "-out", files[0]], check=True, stdin=subprocess.DEVNULL, capture_output=True)
+         "subjectAltName=" + ",".join(f"DNS:{each}" for each in (name, *others)), "-newkey", "ec",
+         "-pkeyopt", "ec_paramgen_curve:P-256", "-keyout", files[1], "-out", files[0]], check=True, stdin=subprocess.DEVNULL, capture_output=True)
     with open(files[2], "wb") as both:
         for file in files[:2]:
             with open(file, "rb") as part:
@@ -70,7 +70,7 @@ def certificate(folder, name, *others):
 
 
 class Gatehouse:
-    """The server under test, at a port that stays the same when it is stopped and started."""
+    """The server under test. Its port stays the same when it is stopped and started again."""
 
     def __init__(self, program):
         self.port = free_port()
@@ -91,7 +91,7 @@ class Gatehouse:
         with open(self.folder.file, "w") as file:
             file.write(self._configuration(tls=tls, **times))
         self.server = Server(self.folder)
-        # Workers of proxies that have given up root's rights read it from here.
+        # Worker processes of proxies run as another user and read the file here.
         shutil.copy(authority, self.authority)
 
     @property
@@ -118,9 +118,9 @@ class Gatehouse:
 
 
 class Application:
-    """Answers every request with what it was, as JSON, and remembers what it was asked."""
+    """An application that answers every request with the request as JSON, and keeps all requests."""
 
-    title = "an application that answers with every byte it was sent"
+    title = "an application that returns its requests"
 
     def __init__(self):
         self.targets = []
@@ -164,7 +164,7 @@ class Application:
 
     @staticmethod
     async def _trailers(reader):
-        """What stands behind the last chunk."""
+        """The trailers, after the last chunk."""
         while size := int((await reader.readuntil(b"\r\n")).split(b";")[0], 16):
             await reader.readexactly(size + 2)
         trailers = []
@@ -181,21 +181,21 @@ class Application:
         self.thread.join(5)
 
 
-def seen(answer):
-    """What the application saw of the request behind this answer: its fields, names in lower case."""
-    return [(name.lower(), value) for name, value in said(answer)["fields"]]
+def received_fields(answer):
+    """The fields that the application has received with this request, names in lower case."""
+    return [(name.lower(), value) for name, value in received_request(answer)["fields"]]
 
 
-def said(answer):
-    """All that the application says about the request behind this answer."""
+def received_request(answer):
+    """The request as the application has received it."""
     if answer is None or answer.status != 200 or answer.field("x-application") is None:
         raise AssertionError(f"the application has not answered: {answer}")
     return json.loads(answer.body)
 
 
 def identity(answer):
-    """Every field that could be taken for who somebody is, whatever is between its words."""
-    return identity_of(said(answer)["fields"])
+    """All fields that an application could read as the identity, with any character between the words."""
+    return identity_of(received_request(answer)["fields"])
 
 
 def identity_of(fields):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Gatehouse
-"""Rewrites a session that openssl s_client has saved, for clients that are less honest than it."""
+"""Changes a TLS session that openssl s_client has saved, for tests with a forged session."""
 
 import base64
 import re
@@ -9,7 +9,7 @@ import re
 def rewrite(source, target, early_data=None, flip_ticket=False):
     """Copies a session in PEM.
 
-    With `early_data`, so many bytes are claimed to be allowed early; with `flip_ticket`, a bit of the ticket is another.
+    `early_data` sets the number of early bytes that the session allows. `flip_ticket` changes one bit of the ticket.
     """
     with open(source) as file:
         text = re.search("-----BEGIN SSL SESSION PARAMETERS-----(.*?)-----END", file.read(), re.DOTALL).group(1)
@@ -21,7 +21,7 @@ def rewrite(source, target, early_data=None, flip_ticket=False):
         number = b"\x02" + length_of(octets) + octets
         claim = b"\xaf" + length_of(number) + number
         fields = [field for field in fields if field[0] != 0xAF]
-        # The fields of SSL_SESSION stand in the order of their tags; [15] is max_early_data, [10] the ticket.
+        # The fields of SSL_SESSION are in the order of their tags: [10] is the ticket, [15] is max_early_data.
         place = next((index for index, field in enumerate(fields) if field[0] > 0xAF), len(fields))
         fields.insert(place, claim)
     body = b"".join(fields)
@@ -31,7 +31,7 @@ def rewrite(source, target, early_data=None, flip_ticket=False):
 
 
 def flipped(field):
-    # Towards the end is the ticket's MAC; the last byte belongs to it.
+    # The last byte belongs to the MAC of the ticket.
     return field[:-1] + bytes([field[-1] ^ 1])
 
 
@@ -44,7 +44,7 @@ def length_of(data):
 
 
 def header(data, at):
-    """Where an element's contents begin and end."""
+    """The beginning and end of the contents of an element."""
     first = data[at + 1]
     if first < 128:
         return at + 2, at + 2 + first

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # Gatehouse
-"""What the server must do and refuse in TLS itself, asked with openssl s_client and, where that is too polite, by hand.
+"""Tests TLS itself, with openssl s_client, and with bytes of our own where s_client cannot send them.
 
-    protocol.py PORT
+    tls_protocol.py PORT
 
-Prints one line for each check; the status is 1 if one fails.
+Prints a line for each check. The status is 1 if a check fails.
 """
 
 import os
@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 
-import session
+import forged_session
 
 PORT = int(sys.argv[1])
 CHECKS = []
@@ -33,7 +33,7 @@ def check(name):
 
 
 def client(*options, say="", wait=0.4, environment=None):
-    """What s_client prints; it is given `say` after a moment, and the end of its input after another."""
+    """Returns the output of s_client. Its input is `say` after a moment, and ends a moment later."""
     process = subprocess.Popen(
         ["openssl", "s_client", "-connect", f"127.0.0.1:{PORT}", "-servername", "localhost", *options],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env={**os.environ, **(environment or {})})
@@ -62,7 +62,7 @@ def require(text, pattern):
 
 
 def talk(data, wait=3):
-    """What the server answers to bytes, and whether it closes then."""
+    """Sends bytes. Returns the answer, and whether the server has closed the connection."""
     with socket.create_connection(("127.0.0.1", PORT), timeout=wait) as plain:
         plain.sendall(data)
         answer = b""
@@ -119,7 +119,7 @@ for option, name in (("-tls1_2", "TLSv1.2"), ("-tls1_3", "TLSv1.3")):
         require(client(option), f"New, {name}, Cipher is [A-Z]")
 
 
-@check("a downgrade is noticed (TLS_FALLBACK_SCSV)")
+@check("a downgrade is refused (TLS_FALLBACK_SCSV)")
 def fallback():
     require(client("-fallback_scsv", "-no_tls1_3"), "inappropriate fallback")
 
@@ -132,7 +132,7 @@ def suites():
                            capture_output=True, text=True, check=True).stdout.strip().split(":")
     served = set()
     offered = [suite for suite in known if not suite.startswith("TLS_")]
-    # Whatever is chosen is left out the next time, until nothing is.
+    # Repeats without the suites that the server has chosen, until it chooses none.
     while offered:
         said = client("-tls1_2", "-cipher", ":".join(offered) + ":@SECLEVEL=0", wait=0.15)
         chosen = re.search(r"New, TLSv1\.2, Cipher is (\S+)", said)
@@ -153,7 +153,7 @@ def groups():
         require(client("-tls1_3", "-groups", group), "New, TLSv1.3")
 
 
-@check("compression stays off")
+@check("compression is not offered")
 def compression():
     require(client("-tls1_2", "-comp", "-cipher", "ALL:@SECLEVEL=0"), "Compression: NONE")
     groups = struct.pack(">HHHH", 10, 4, 2, 23) + struct.pack(">HHHH", 13, 6, 4, 0x0403) + struct.pack(">H", 0x0804)
@@ -171,7 +171,7 @@ def renegotiation():
     said = client("-tls1_2", say="R\n", wait=0.6)
     require(said, "RENEGOTIATING")
     require(said, "no renegotiation|alert|closed|errno")
-    assert len(re.findall("verify return", said)) <= 2, "it was done"
+    assert len(re.findall("verify return", said)) <= 2, "the server has renegotiated"
 
 
 @check("renegotiation is marked as secure (RFC 5746)")
@@ -181,7 +181,7 @@ def secure_renegotiation():
 
 @check("a client without RFC 5746 cannot renegotiate")
 def insecure_renegotiation():
-    # The first handshake may be as it is; a renegotiation of it cannot be secure.
+    # The first handshake is allowed without RFC 5746, but a renegotiation is not.
     said = client("-tls1_2", "-legacy_renegotiation", say="R\n", wait=0.6)
     require(said, "no renegotiation|alert|closed|errno")
 
@@ -234,7 +234,7 @@ def forged_ticket():
         file, said = resumed(folder, "-tls1_3")
         require(said, "Reused, TLSv1")
         forged = os.path.join(folder, "forged")
-        session.rewrite(file, forged, flip_ticket=True)
+        forged_session.rewrite(file, forged, flip_ticket=True)
         require(client("-tls1_3", "-sess_in", forged), "New, TLSv1.3")
 
 
@@ -247,14 +247,14 @@ def early_data():
         file, said = resumed(folder, "-tls1_3", "-early_data", early)
         require(said, "Max Early Data: 0")
         require(said, "Early data was not sent")
-        # A client that does not care what the ticket allows.
-        session.rewrite(file, eager, early_data=16384)
+        # A client that ignores the limit in the ticket.
+        forged_session.rewrite(file, eager, early_data=16384)
         said = client("-tls1_3", "-sess_in", eager, "-early_data", early)
         require(said, "Early data was rejected")
-        assert "401" not in said, "it was answered"
+        assert "401" not in said, "the server has answered early data"
 
 
-# What is no TLS
+# Bytes that are not TLS
 
 @check("plain HTTP on the port is closed and not served")
 def plain():
@@ -263,7 +263,7 @@ def plain():
     assert b"200" not in answer and b"Welcome" not in answer, answer[:60]
 
 
-@check("nonsense is closed")
+@check("invalid bytes close the connection")
 def nonsense():
     for data in (b"\0" * 64, b"\xff" * 64, b"\x16\x03\x01\xff\xff" + b"\1" * 64,
                  b"\x17\x03\x03\x00\x20" + bytes(32), b"\x15\x03\x03\x00\x02\x02\x28"):

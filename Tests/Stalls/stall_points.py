@@ -1,54 +1,55 @@
 # SPDX-License-Identifier: Apache-2.0
 # Gatehouse
-"""The points at which a client can stall, and the deadline that ends each.
+"""The points of a connection at which a client can stall, and the deadline for each.
 
-A kind brings a connection to its point, marks when the deadline begins, and returns what the client still does there.
+The function of a point brings a connection there and marks the beginning of the deadline. If the client still sends bytes at that point,
+the function returns a coroutine that sends them.
 """
 
 import asyncio
 
 from client import GET, request
 
-KINDS = []
+STALL_POINTS = []
 # HTTP1Handler.lingerTime: how long a client may take to close after the last response.
 LINGER = 5
 
 
-class Kind:
-    """A point to stall at; `lets_go` says that the deadline is that of the socket, not of the end the client is told."""
+class StallPoint:
+    """A point at which a client stalls. With `is_about_socket` the deadline is for closing the socket, not for the end of the stream."""
 
-    def __init__(self, name, deadline, reach, lets_go, receive_buffer):
+    def __init__(self, name, deadline, reach, is_about_socket, receive_buffer):
         self.name, self.deadline, self.reach = name, deadline, reach
-        self.lets_go, self.receive_buffer = lets_go, receive_buffer
+        self.is_about_socket, self.receive_buffer = is_about_socket, receive_buffer
 
 
-def kind(name, deadline, lets_go=False, receive_buffer=None):
+def stall_point(name, deadline, is_about_socket=False, receive_buffer=None):
     def register(reach):
-        KINDS.append(Kind(name, deadline, reach, lets_go, receive_buffer))
+        STALL_POINTS.append(StallPoint(name, deadline, reach, is_about_socket, receive_buffer))
         return reach
     return register
 
 
 def rate_ends(limits, rate):
-    """When a body that comes at `rate` has fallen behind: rate * t < limits.rate * (t - limits.body)."""
+    """The time after which a body at `rate` is too slow: rate * t < limits.rate * (t - limits.body)."""
     return limits.rate * limits.body / (limits.rate - rate)
 
 
 # The handshake
 
-@kind("TCP only, no byte", lambda limits: limits.handshake)
+@stall_point("TCP only, no byte", lambda limits: limits.handshake)
 async def nothing(client):
     client.mark()
 
 
-@kind("within the ClientHello, half of it", lambda limits: limits.handshake)
+@stall_point("within the ClientHello, half of it", lambda limits: limits.handshake)
 async def half_a_hello(client):
     client.mark()
     hello = client.hello()
     await client.send_raw(hello[:len(hello) // 2])
 
 
-@kind("within the ClientHello, a byte each 500 ms", lambda limits: limits.handshake)
+@stall_point("within the ClientHello, a byte each 500 ms", lambda limits: limits.handshake)
 async def slow_hello(client):
     client.mark()
     hello = client.hello()
@@ -60,7 +61,7 @@ async def slow_hello(client):
     return trickle()
 
 
-@kind("after the ClientHello", lambda limits: limits.handshake)
+@stall_point("after the ClientHello", lambda limits: limits.handshake)
 async def hello_only(client):
     client.mark()
     await client.send_raw(client.hello())
@@ -68,13 +69,13 @@ async def hello_only(client):
 
 # The header
 
-@kind("after the handshake, no byte", lambda limits: limits.header)
+@stall_point("after the handshake, no byte", lambda limits: limits.header)
 async def no_request(client):
     await client.handshake()
     client.mark()
 
 
-@kind("after the handshake, half a TLS record", lambda limits: limits.header)
+@stall_point("after the handshake, half a TLS record", lambda limits: limits.header)
 async def half_a_record(client):
     await client.handshake()
     client.mark()
@@ -82,28 +83,28 @@ async def half_a_record(client):
     await client.send_raw(record[:len(record) // 2])
 
 
-@kind("within the request line", lambda limits: limits.header)
+@stall_point("within the request line", lambda limits: limits.header)
 async def request_line(client):
     await client.handshake()
     client.mark()
     await client.send(b"GET /welc")
 
 
-@kind("within the request line, a byte each 500 ms", lambda limits: limits.header)
+@stall_point("within the request line, a byte each 500 ms", lambda limits: limits.header)
 async def slow_request_line(client):
     await client.handshake()
     client.mark()
     return client.trickle(b"GET /welcome/" + b"a" * 200, 1, 0.5)
 
 
-@kind("within the header", lambda limits: limits.header)
+@stall_point("within the header", lambda limits: limits.header)
 async def header(client):
     await client.handshake()
     client.mark()
     await client.send(GET[:-2] + b"X-Slow: ")
 
 
-@kind("within the header, a field each 500 ms", lambda limits: limits.header)
+@stall_point("within the header, a field each 500 ms", lambda limits: limits.header)
 async def slow_header(client):
     await client.handshake()
     client.mark()
@@ -111,7 +112,7 @@ async def slow_header(client):
     return client.trickle(b"X-Slow: 1\r\n" * 90, 11, 0.5)
 
 
-@kind("within a second header", lambda limits: limits.header)
+@stall_point("within a second header", lambda limits: limits.header)
 async def second_header(client):
     await client.handshake()
     await client.send(GET)
@@ -122,14 +123,14 @@ async def second_header(client):
 
 # The body
 
-@kind("before the body", lambda limits: limits.body)
+@stall_point("before the body", lambda limits: limits.body)
 async def no_body(client):
     await client.handshake()
     client.mark()
     await client.send(request(b"Content-Length: 1000", method=b"POST"))
 
 
-@kind("within the body, at half the rate", lambda limits: rate_ends(limits, limits.rate / 2))
+@stall_point("within the body, at half the rate", lambda limits: rate_ends(limits, limits.rate / 2))
 async def slow_body(client):
     await client.handshake()
     client.mark()
@@ -137,14 +138,14 @@ async def slow_body(client):
     return client.trickle(b"b" * 60000, client.rate // 20, 0.1)
 
 
-@kind("within a chunk's size", lambda limits: limits.body)
+@stall_point("within a chunk's size", lambda limits: limits.body)
 async def chunk_size(client):
     await client.handshake()
     client.mark()
     await client.send(request(b"Transfer-Encoding: chunked", method=b"POST") + b"1")
 
 
-@kind("within a chunk's extension, 50 bytes each 100 ms", lambda limits: limits.body)
+@stall_point("within a chunk's extension, 50 bytes each 100 ms", lambda limits: limits.body)
 async def chunk_extension(client):
     await client.handshake()
     client.mark()
@@ -154,17 +155,17 @@ async def chunk_extension(client):
 
 # The answer
 
-@kind("while reading the answers to a pipeline", lambda limits: limits.write, lets_go=True, receive_buffer=2048)
+@stall_point("while reading the answers to a pipeline", lambda limits: limits.write, is_about_socket=True, receive_buffer=2048)
 async def pipeline(client):
     await client.handshake()
     client.reads = False
-    # The server is blocked long before it takes no more requests.
+    # The server stops writing long before it stops reading.
     client.mark()
     await flood(client)
 
 
 async def flood(client, count=40000):
-    """Sends requests until the server takes no more of them; returns how many that were, at most `count`."""
+    """Sends requests until the server reads no more of them. Returns their number, at most `count`."""
     sent = 0
     while sent < count:
         try:
@@ -175,7 +176,7 @@ async def flood(client, count=40000):
     return sent
 
 
-@kind("after the answer", lambda limits: limits.idle)
+@stall_point("after the answer", lambda limits: limits.idle)
 async def idle(client):
     await client.handshake()
     await client.send(GET)
@@ -183,14 +184,14 @@ async def idle(client):
     client.mark()
 
 
-@kind("after an answer with Connection: close", lambda limits: LINGER, lets_go=True)
+@stall_point("after an answer with Connection: close", lambda limits: LINGER, is_about_socket=True)
 async def lingering(client):
     await client.handshake()
     client.mark()
     await client.send(request(b"Connection: close"))
 
 
-@kind("the same, and it goes on sending", lambda limits: LINGER, lets_go=True)
+@stall_point("after an answer with Connection: close, still sending", lambda limits: LINGER, is_about_socket=True)
 async def lingering_talker(client):
     await client.handshake()
     client.mark()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Gatehouse
-"""The proxies, each run from the very file that docs/forward-auth offers for pasting."""
+"""The proxies under test. Each runs the configuration file of docs/forward-auth."""
 
 import os
 import shutil
@@ -11,24 +11,24 @@ import subprocess
 import time
 
 
-from world import HERE, NAME, OPEN_HOST, bound, free_port
+from proxy_fixture import HERE, NAME, OPEN_HOST, bound, free_port
 
 DOCS = os.path.join(HERE, "..", "..", "docs", "forward-auth")
 
 
 def filled(name, replacements):
-    """The file of the documentation with names and ports of this run; each of the words must be there."""
+    """A file of docs/forward-auth with words replaced, such as ports. Each word must occur in the file."""
     with open(os.path.join(DOCS, name)) as file:
         text = file.read()
     for word, value in replacements.items():
         if word not in text:
-            raise SystemExit(f"docs/forward-auth/{name} no longer holds {word!r}")
+            raise SystemExit(f"docs/forward-auth/{name} does not contain {word!r}")
         text = text.replace(word, value)
     return text
 
 
 class Proxy:
-    """A proxy that is started once for all scenarios; its files are in a folder of its own."""
+    """A proxy. It is started once for all scenarios, and has its own folder."""
 
     title, package, program = "", "", ""
 
@@ -51,7 +51,7 @@ class Proxy:
         return path
 
     def common(self):
-        """What stands in every file."""
+        """The replacements for the file of every proxy."""
         return {"127.0.0.1:8443": f"127.0.0.1:{self.gatehouse.port}",
                 "127.0.0.1:3000": f"127.0.0.1:{self.application.port}"}
 
@@ -71,7 +71,7 @@ class Proxy:
             except OSError:
                 time.sleep(0.05)
         self.stop()
-        raise SystemExit(f"{self.title} does not start:\n{self.log()}")
+        raise SystemExit(f"{self.title} did not start:\n{self.log()}")
 
     def environment(self):
         return None
@@ -149,8 +149,8 @@ class HAProxy(Proxy):
     title, package, program, flavour = "haproxy", "haproxy", "haproxy", "haproxy"
 
     def prepare(self):
-        # The name is one of the whole machine: another run may have its own.
-        questions = f"abns@gatehouse-questions-{os.getpid()}-{self.port}"
+        # Abstract socket names are shared by the whole machine, so the name must be unique to this run.
+        checks = f"abns@gatehouse-checks-{os.getpid()}-{self.port}"
         script = self.write("gatehouse.lua", filled("gatehouse.lua", {}))
         site = self.write("site.cfg", filled("haproxy.cfg", self.common() | {
             "bind :443": f"bind 127.0.0.1:{self.port}",
@@ -158,7 +158,7 @@ class HAProxy(Proxy):
             "/etc/haproxy/gatehouse.lua": script,
             "/etc/haproxy/app.example.com.pem": self.certificate[2],
             "/etc/haproxy/gatehouse-ca.pem": self.gatehouse.authority,
-            "abns@gatehouse-questions": questions,
+            "abns@gatehouse-checks": checks,
         }))
         machine = self.write("machine.cfg", "global\n    maxconn 8000\n    nbthread 1\n    log stdout format raw local0 err\n")
         return ["haproxy", "-db", "-f", machine, "-f", site]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Gatehouse
-"""Many connections at a time, each with a session of its own, each of which must be told its own name."""
+"""Many concurrent connections. The application must receive the right user on each."""
 
 import asyncio
 import json
@@ -10,18 +10,18 @@ import time
 
 
 def ask(place, cookies, connections, rounds):
-    """The seconds it took; an AssertionError at the first answer that is somebody else's, or none."""
+    """Returns the seconds that all requests took. A wrong or missing answer is an AssertionError."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     if hard < 3 * connections:
-        raise AssertionError(f"only {hard} files may be open")
+        raise AssertionError(f"the limit of open files is too low: {hard}")
     return asyncio.run(_ask(place, cookies, connections, rounds))
 
 
 async def _ask(place, cookies, connections, rounds):
     context = ssl.create_default_context(cafile=place.proxy.certificate[0])
     names = sorted(cookies)
-    # All are connected before the first asks; a hundred handshakes at a time, so that none waits for its turn too long.
+    # All connections are opened before the first request. At most 100 handshakes run at a time, so that no handshake times out.
     gate = asyncio.Semaphore(100)
 
     async def connect(number):
@@ -57,6 +57,6 @@ async def _talk(place, name, cookie, streams, rounds):
             body = await reader.readexactly(int(head.split("content-length:")[1].split()[0]))
         if status != 200:
             raise AssertionError(f"{name} got {status}: {head}")
-        told = [value for field, value in json.loads(body)["fields"] if field.lower() == "remote-user"]
-        if told != [name]:
-            raise AssertionError(f"{name} was answered as {told}")
+        users = [value for field, value in json.loads(body)["fields"] if field.lower() == "remote-user"]
+        if users != [name]:
+            raise AssertionError(f"the request of {name} arrived with the users {users}")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Gatehouse
-"""A server of our own to try things on: its configuration, its process, and what the kernel knows of its connections."""
+"""The server under test: its configuration, its process, and its connections in the kernel's table."""
 
 import os
 import re
@@ -25,7 +25,7 @@ protect /welcome {{ realm xtech; auth basic; require group User; }}
 
 
 class Limits:
-    """The limits of a server under test, in seconds, and what else stands in its `limits` block."""
+    """The `limits` block of the server under test, with times in seconds."""
 
     def __init__(self, handshake=10, header=10, body=10, rate=500, idle=60, write=20, **others):
         self.handshake, self.header, self.body = handshake, header, body
@@ -38,7 +38,7 @@ class Limits:
         return " ".join(words + [f"{name.replace('_', '-')} {value};" for name, value in self.others.items()])
 
 
-# For a crowd: long enough that the number of those who stall counts, and not how fast they come back.
+# For the stalled connections of `latency`: long limits, so that few connections have to be replaced.
 LIMITS = Limits(handshake=20, header=20, body=20)
 
 
@@ -52,7 +52,7 @@ class Gatehouse:
         with open(file, "w") as out:
             out.write(CONFIGURATION.format(limits=limits))
         self.log_name = os.path.join(self.folder.name, "log")
-        # Its output goes to a file: a pipe that nobody reads would stall the server itself.
+        # The output goes to a file, because a pipe without a reader would fill.
         with open(self.log_name, "w") as log:
             self.process = subprocess.Popen(
                 [os.path.abspath(program), "serve", "--config", file], stdout=log, stderr=subprocess.STDOUT,
@@ -68,7 +68,7 @@ class Gatehouse:
             if self.process.poll() is not None:
                 break
             time.sleep(0.1)
-        raise SystemExit(f"stalls: the server does not listen:\n{self.log}")
+        raise SystemExit(f"stalls: the server did not start to listen:\n{self.log}")
 
     @property
     def log(self):
@@ -87,7 +87,7 @@ class Gatehouse:
 
     def __exit__(self, *_):
         if self.process.poll() is not None and not self.may_end:
-            raise SystemExit(f"stalls: the server has ended by itself, status {self.process.returncode}:\n{self.log}")
+            raise SystemExit(f"stalls: the server has ended unexpectedly, status {self.process.returncode}:\n{self.log}")
         self.process.terminate()
         try:
             self.process.wait(20)
@@ -98,9 +98,9 @@ class Gatehouse:
 
 
 def held(port):
-    """The client ports of the connections that the server at `port` has not closed.
+    """Returns the client ports of the connections that the server at `port` has not closed.
 
-    The kernel's table tells it even of clients that read nothing: a socket that its process has let go of has no inode.
+    It reads the kernel's table, so it works for clients that read nothing: a closed socket has no inode there.
     """
     ours = f"0100007F:{port:04X}"
     ports = set()
@@ -108,7 +108,7 @@ def held(port):
         next(table)
         for line in table:
             words = line.split()
-            # 0A listens, 06 is TIME_WAIT.
+            # State 0A is LISTEN, 06 is TIME_WAIT.
             if words[1] == ours and words[3] not in ("0A", "06") and words[9] != "0":
                 ports.add(int(words[2].rpartition(":")[2], 16))
     return ports

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # Gatehouse
-"""What a page of another site can do to somebody, which is nothing."""
+"""Attacks by pages of another site."""
 
 import html
 import json
 import urllib.parse
 
-from place import ANN, MALLORY, SESSION, equal, fill, has_session, is_welcome, path, scenario, true
+from browser_fixture import ANN, MALLORY, SESSION, expect_equal, fill, has_session, is_welcome, path, scenario, expect
 
 
 def form(action, values, encoding="application/x-www-form-urlencoded", target="_top"):
@@ -17,7 +17,7 @@ def form(action, values, encoding="application/x-www-form-urlencoded", target="_
 
 
 def visit(place, page, text):
-    """Goes to a page of the attacker and stays until all of it has happened."""
+    """Opens a page of the attacker and waits until its requests are done."""
     place.attacker.pages["/attack"] = "<!doctype html><title>attack</title>" + text
     page.goto(place.attacker.origin + "/attack", wait_until="commit")
     page.wait_for_timeout(700)
@@ -31,7 +31,7 @@ def ticket_of_the_attacker(place):
 
 
 @scenario
-def nobody_is_signed_in_by_a_form_of_another_site(place):
+def a_form_of_another_site_cannot_sign_a_user_in(place):
     values = {"username": MALLORY[0], "password": MALLORY[1]}
     for ticket in ("", ticket_of_the_attacker(place)):
         for own_cookie in (False, True):
@@ -39,21 +39,21 @@ def nobody_is_signed_in_by_a_form_of_another_site(place):
             if own_cookie:
                 page.goto(place.origin + "/sign-in")
             visit(place, page, form(place.origin + "/sign-in", values | {"ticket": ticket}))
-            true(not has_session(page), f"signed in as somebody else: {page.url}")
+            expect(not has_session(page), f"signed in as the attacker: {page.url}")
             page.goto(place.origin + "/welcome")
-            true(path(page).startswith("/sign-in"), page.url)
+            expect(path(page).startswith("/sign-in"), page.url)
 
 
 @scenario
-def nobody_is_signed_in_by_a_request_of_another_site_to_the_session_api(place):
+def another_site_cannot_sign_a_user_in_by_the_session_api(place):
     values = {"username": MALLORY[0], "password": MALLORY[1]}
     page = place.page()
     visit(place, page, form(place.origin + "/session", values))
-    true(not has_session(page), "by a form")
+    expect(not has_session(page), "by a form")
     page = place.page()
     text = json.dumps(values)
     visit(place, page, form(place.origin + "/session", {text[:-1] + ', "x":"': '"}'}, "text/plain"))
-    true(not has_session(page), "by a form that looks like JSON")
+    expect(not has_session(page), "by a form that looks like JSON")
     page = place.page()
     visit(place, page, f"""<script>
         for (const kind of ["text/plain", "application/json", "application/x-www-form-urlencoded"])
@@ -64,11 +64,11 @@ def nobody_is_signed_in_by_a_request_of_another_site_to_the_session_api(place):
                         : {json.dumps(text)} }}).catch(() => 0);
         navigator.sendBeacon("{place.origin}/session", {json.dumps(text)});
         </script>""")
-    true(not has_session(page), "by a script")
+    expect(not has_session(page), "by a script")
 
 
 @scenario
-def nobody_is_signed_out_by_another_site(place):
+def another_site_cannot_sign_a_user_out(place):
     other = place.sign_in(place.page())
     page = place.sign_in(place.page())
     for attack in (form(place.origin + "/sign-out", {"csrf": "x"}), form(place.origin + "/sign-out", {}),
@@ -86,19 +86,19 @@ def nobody_is_signed_out_by_another_site(place):
 
 
 @scenario
-def no_page_of_ours_is_shown_in_a_frame(place):
+def no_page_is_shown_in_a_frame_of_another_site(place):
     page = place.sign_in(place.page())
     for shown in ("/welcome", "/sign-in", "/account", "/"):
         visit(place, page, f'<iframe src="{place.origin}{shown}"></iframe>')
         frames = page.main_frame.child_frames
-        equal(len(frames), 1)
+        expect_equal(len(frames), 1)
         text = frames[0].evaluate("document.documentElement.innerText")
-        true("ann" not in text and "Sign in" not in text, f"{shown} is shown in a frame: {text!r}")
-        true(frames[0].url.startswith("chrome-error:"), frames[0].url)
+        expect("ann" not in text and "Sign in" not in text, f"{shown} is shown in a frame: {text!r}")
+        expect(frames[0].url.startswith("chrome-error:"), frames[0].url)
 
 
 @scenario
-def another_site_reads_nothing(place):
+def another_site_cannot_read_any_answer(place):
     page = place.sign_in(place.page())
     visit(place, page, f"""<script>
         window.got = [];
@@ -108,7 +108,7 @@ def another_site_reads_nothing(place):
         const other = window.open("{place.origin}/welcome");
         setTimeout(() => {{ try {{ got.push(other.document.body.innerText) }} catch {{ }} }}, 500);
         </script>""")
-    equal(page.evaluate("window.got"), [])
+    expect_equal(page.evaluate("window.got"), [])
 
 
 ELSEWHERE = [
@@ -122,30 +122,30 @@ ELSEWHERE = [
 
 
 @scenario
-def no_address_to_return_to_leads_away(place):
+def no_return_address_leads_to_another_site(place):
     for wanted in ELSEWHERE:
         page = place.page()
         page.goto(place.origin + "/sign-in?return=" + urllib.parse.quote(wanted, safe=""))
         fill(page, *ANN)
-        true(page.url.startswith(place.origin + "/"), f"{wanted!r} led to {page.url}")
-        true(has_session(page), f"{wanted!r}: not signed in, at {page.url}")
+        expect(page.url.startswith(place.origin + "/"), f"{wanted!r} led to {page.url}")
+        expect(has_session(page), f"{wanted!r}: not signed in, at {page.url}")
         page.context.close()
         place.contexts.remove(page.context)
 
 
 @scenario
-def an_address_within_an_address_is_nothing_bad(place):
+def a_return_address_may_have_a_url_in_its_query(place):
     page = place.page()
     wanted = "/welcome?next=https://evil.example/&x=//a"
     page.goto(place.origin + "/sign-in?return=" + urllib.parse.quote(wanted, safe=""))
     fill(page, *ANN)
-    equal(path(page), wanted)
+    expect_equal(path(page), wanted)
 
 
 @scenario
-def a_session_cookie_that_comes_twice_is_nobodys(place):
+def a_repeated_session_cookie_is_ignored(place):
     page = place.sign_in(place.page())
-    # What another host of the domain could set: the browser sends both.
+    # Another host of the domain could set the second cookie. The browser sends both.
     value = next(cookie["value"] for cookie in page.context.cookies() if cookie["name"] == SESSION)
     answer = page.context.request.get(place.origin + "/session", headers={"Cookie": f"{SESSION}={value}; {SESSION}=x"})
-    equal(answer.status, 401)
+    expect_equal(answer.status, 401)

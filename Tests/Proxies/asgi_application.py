@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # Gatehouse
-"""An application that hypercorn serves: it says what it was asked, and says back what comes over a WebSocket.
+"""An ASGI application that returns each request as JSON, and echoes the messages of a WebSocket.
 
-Whatever it is asked it writes into the file that GATEHOUSE_SEEN names, a line of JSON each: what comes through a tunnel is there too.
+It also appends each request, as a line of JSON, to the file in GATEHOUSE_SEEN. Requests that arrive through a tunnel are in it too.
 """
 
 import json
 import os
 
 
-def told(scope):
+def record(scope):
     fields = [[name.decode("latin-1"), value.decode("latin-1")] for name, value in scope["headers"]]
     said = {"method": scope.get("method", "WEBSOCKET"), "target": scope["raw_path"].decode("latin-1"),
             "version": scope["http_version"], "fields": fields}
@@ -20,12 +20,12 @@ def told(scope):
 
 async def app(scope, receive, send):
     if scope["type"] == "http":
-        body = told(scope)
+        body = record(scope)
         await send({"type": "http.response.start", "status": 200, "headers": [
             (b"content-type", b"application/json"), (b"x-application", b"yes"), (b"content-length", b"%d" % len(body))]})
         await send({"type": "http.response.body", "body": body})
     elif scope["type"] == "websocket":
-        first = told(scope).decode()
+        first = record(scope).decode()
         await receive()
         await send({"type": "websocket.accept"})
         await send({"type": "websocket.send", "text": first})

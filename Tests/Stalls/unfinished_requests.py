@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 # Gatehouse
-"""Clients that leave a request unfinished while a login decides about it: the server outlives them.
+"""Tests clients that do not complete a request while its login is in progress. The server must not crash.
 
-Each comes with credentials that no cache knows, so that a task answers while the body is still awaited.
+The credentials are not in the cache, so the server answers in a task while it still waits for the body.
 """
 
 import asyncio
 import base64
 
 from client import GET, Client
-from gatehouse import Gatehouse, Limits
+from server_process import Gatehouse, Limits
 
-# What goes wrong here depends on which thread lets go last.
+# Many rounds, because a fault depends on the order in which threads finish.
 ROUNDS = 150
 FRAMINGS = (b"Content-Length: 1000", b"Transfer-Encoding: chunked", b"Content-Length: 1000\r\nExpect: 100-continue")
 
@@ -19,13 +19,13 @@ FRAMINGS = (b"Content-Length: 1000", b"Transfer-Encoding: chunked", b"Content-Le
 async def unfinished(server, index, leaves):
     client = await Client(server.port).connect()
     await client.handshake()
-    # Known and unknown users: nobody needs an account for this.
+    # Users that the realm accepts, and users that it rejects.
     user = base64.b64encode(b"%s%d:any" % (b"zed" if index % 2 else b"bob", index))
     head = b"GET /welcome HTTP/1.1\r\nHost: localhost\r\nAuthorization: Basic " + user + b"\r\n"
     await client.send(head + FRAMINGS[index % len(FRAMINGS)] + b"\r\n\r\n")
     await asyncio.wait_for(client.response(), 5)
     if index % len(FRAMINGS) == 2:
-        # 100 was the first, if it was a response at all.
+        # The first response was 100 Continue.
         await asyncio.wait_for(client.response(), 5)
     if not leaves:
         await client.watch()
@@ -57,6 +57,6 @@ def measure(program, core):
         with Gatehouse(program, Limits(2, 3, 2, 100, 4, 5), core, may_end=True) as server:
             good = asyncio.run(check(server, leaves))
             passed, failed = passed + good, failed + (not good)
-            print(f"survival: {ROUNDS} logins with unfinished bodies, the client {name:26}"
+            print(f"unfinished: {ROUNDS} logins with unfinished bodies, the client {name:26}"
                   f" {'ok' if good else 'FAILED: the server has ended, status ' + str(server.process.poll())}")
     return passed, failed

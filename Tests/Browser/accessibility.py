@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # Gatehouse
-"""What every page looks like, in light and dark, and whether everybody can read and use it."""
+"""Checks the layout and accessibility of every page, in the light and the dark color scheme."""
 
-from place import ANN, FIRST, MALLORY, fill, scenario, true
+from browser_fixture import ANN, FIRST, MALLORY, fill, scenario, expect
 
-# In the page: everything that is wrong with it, as sentences.
+# Runs in the page. Returns its defects as texts.
 CHECK = r"""() => {
     const wrong = [];
     const say = text => wrong.push(text);
@@ -32,14 +32,14 @@ CHECK = r"""() => {
         if (visible(one) && !(one.labels && [...one.labels].some(name)) && !one.getAttribute("aria-label")
             && !one.getAttribute("aria-labelledby")) say("no label: " + one.name);
     for (const one of document.querySelectorAll("button, a[href], [role=button]"))
-        if (visible(one) && !name(one)) say("nothing to read on " + one.outerHTML);
+        if (visible(one) && !name(one)) say("no text on " + one.outerHTML);
     for (const one of document.querySelectorAll("img")) if (!one.hasAttribute("alt")) say("no alt: " + one.src);
     for (const one of document.querySelectorAll("th")) if (!name(one)) say("an empty th");
     for (const one of document.querySelectorAll("button, input:not([type=hidden]), select, a[href]")) {
         const box = one.getBoundingClientRect();
         const inline = one.tagName === "A" && getComputedStyle(one).display === "inline";
         if (visible(one) && !inline && (box.width < 24 || box.height < 24))
-            say("too small to hit: " + name(one) + " " + box.width + "x" + box.height);
+            say("too small for a click: " + name(one) + " " + box.width + "x" + box.height);
     }
     for (const one of document.querySelectorAll("button, time, h1, h2")) {
         const range = document.createRange();
@@ -79,11 +79,11 @@ CHECK = r"""() => {
     for (const one of document.querySelectorAll("input:not([type=hidden])")) {
         if (!visible(one)) continue;
         const style = getComputedStyle(one), back = background(one);
-        if (contrast(over(parse(style.color), back), back) < 4.5) say("contrast of what is typed into " + one.name);
+        if (contrast(over(parse(style.color), back), back) < 4.5) say("contrast of the text in the field " + one.name);
         const edges = [contrast(back, background(one.parentElement)),
             parseFloat(style.borderBottomWidth) > 0 ? contrast(over(parse(style.borderBottomColor), back),
                 background(one.parentElement)) : 1];
-        if (Math.max(...edges) < 3) say("one does not see where the field is: " + one.name + " " + edges);
+        if (Math.max(...edges) < 3) say("the edge of the field is not visible: " + one.name + " " + edges);
     }
     if (!count) say("there is no text");
     if (document.documentElement.scrollWidth > innerWidth + 1) say("wider than the window");
@@ -135,9 +135,9 @@ def index(place, page):
 PAGES = [sign_in_page, failed, step, welcome, account, signed_out, forbidden, not_found, index]
 
 
-def look(place, scheme, width):
+def check_pages(place, scheme, width):
     wrong = []
-    # The list on the account page is short in a picture.
+    # Ends old sessions, so that the list on the account page is short in the screenshot.
     place.site.command("sessions", "end", "--all")
     for go in PAGES:
         page = place.page(color_scheme=scheme, viewport={"width": width, "height": 800})
@@ -145,32 +145,32 @@ def look(place, scheme, width):
         page.on("console", lambda message: refused.append(message.text) if "Refused" in message.text or "violates" in message.text else None)
         go(place, page)
         wrong += [f"{go.__name__}: {text}" for text in page.evaluate(CHECK)]
-        # After the check: a picture hides the caret, by a style in the page.
+        # After the check, because a screenshot adds a style to the page that hides the caret.
         place.picture(page, f"{go.__name__.replace('_', '-')}-{scheme}{'' if width > 500 else '-narrow'}")
         wrong += [f"{go.__name__}: {text}" for text in refused]
         if go is failed and page.locator("[role=alert]").count() != 1:
             wrong.append("failed: no role=alert")
         place.close_contexts()
-    true(not wrong, "; ".join(wrong))
+    expect(not wrong, "; ".join(wrong))
 
 
 @scenario
-def every_page_can_be_read_and_used_in_light(place):
-    look(place, "light", 1280)
+def every_page_is_accessible_in_the_light_color_scheme(place):
+    check_pages(place, "light", 1280)
 
 
 @scenario
-def every_page_can_be_read_and_used_in_dark(place):
-    look(place, "dark", 1280)
+def every_page_is_accessible_in_the_dark_color_scheme(place):
+    check_pages(place, "dark", 1280)
 
 
 @scenario
 def every_page_fits_a_narrow_window(place):
-    look(place, "light", 320)
+    check_pages(place, "light", 320)
 
 
 @scenario
-def every_page_is_a_whole_document_that_says_what_it_is(place):
+def every_page_has_its_own_title(place):
     page = place.page()
     titles = {}
     for go in PAGES:
@@ -179,4 +179,4 @@ def every_page_is_a_whole_document_that_says_what_it_is(place):
         page.context.clear_cookies()
     for first, second in (("sign_in_page", "welcome"), ("sign_in_page", "account"), ("sign_in_page", "step"),
                           ("welcome", "forbidden"), ("sign_in_page", "not_found")):
-        true(titles[first] != titles[second], f"{first} and {second} have the same title: {titles}")
+        expect(titles[first] != titles[second], f"{first} and {second} have the same title: {titles}")

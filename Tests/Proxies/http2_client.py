@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Gatehouse
-"""A client of HTTP/2 that sends the fields it is told to, be they allowed or not."""
+"""An HTTP/2 client that sends any fields, also invalid ones."""
 
 import socket
 import ssl
@@ -17,7 +17,7 @@ END = (h2.events.StreamEnded, h2.events.StreamReset)
 
 
 class HTTP2:
-    """One connection. It speaks over TLS of its own, or over a stream that is open already: what a tunnel leads to."""
+    """An HTTP/2 connection over TLS, or over an open stream, such as a tunnel."""
 
     def __init__(self, port=None, authority=None, name=None, stream=None, rest=b""):
         if stream is None:
@@ -26,7 +26,7 @@ class HTTP2:
             plain = socket.create_connection(("127.0.0.1", port), 10)
             stream = context.wrap_socket(plain, server_hostname=name)
             if stream.selected_alpn_protocol() != "h2":
-                raise AssertionError("the proxy speaks no HTTP/2")
+                raise AssertionError("the proxy does not support HTTP/2")
         self.stream, self.rest = stream, rest
         self.stream.settimeout(5)
         self.connection = h2.connection.H2Connection(h2.config.H2Configuration(
@@ -34,7 +34,7 @@ class HTTP2:
             validate_inbound_headers=False))
 
     def begin(self, has_upgraded=False):
-        """Preface and settings; after an upgrade, stream 1 is the request that has asked for it."""
+        """Sends preface and settings. After an upgrade, stream 1 belongs to the request with the Upgrade field."""
         if has_upgraded:
             self.connection.initiate_upgrade_connection()
         else:
@@ -43,13 +43,13 @@ class HTTP2:
         return self
 
     def settings(self):
-        """The settings of the other side, once they are there."""
+        """Waits for the settings of the other side and returns them."""
         while not any(isinstance(event, h2.events.RemoteSettingsChanged) for event in self._events()):
             pass
         return self.connection.remote_settings
 
     def ask(self, fields, body=b"", trailers=()):
-        """The answer to a request of these fields, pseudo-header fields among them; None if it is refused without one."""
+        """Sends a request and returns its response, or None without a response. The fields include the pseudo-header fields."""
         try:
             number = self.connection.get_next_available_stream_id()
             self.connection.send_headers(number, fields, end_stream=not body and not trailers)
