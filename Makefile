@@ -115,24 +115,14 @@ timing:
 	@[ -n "$(GATEHOUSE)" ] || swift build -c release --product gatehouse
 	Tests/Timing/timing.py "$(or $(GATEHOUSE),$$(swift build -c release --show-bin-path)/gatehouse)"
 
-<<<<<<< HEAD
-# FILEWRITER is the path of a program with the arguments of Tests/Durability/filewriter.
-=======
 # FILEWRITER is the path of a binary with the arguments of Tests/Durability/filewriter.
->>>>>>> e9476e47033563be8a5fc5cbbb57cf767c6ff905
 durability:
 	@[ -n "$(FILEWRITER)" ] || swift build --product filewriter
 	@[ -n "$(GATEHOUSE)" ] || swift build -c release --product gatehouse
 	for form in "glassfish -" "htpasswd {group_file}"; do set -- $$form; \
-<<<<<<< HEAD
 		Tests/Durability/kill_file_writers.py --form $$1 --rounds $(or $(ROUNDS),200) --add \
 		"$(or $(FILEWRITER),$$(swift build --show-bin-path)/filewriter) {file} $$2 add {name} {groups}" || exit 1; done
 	Tests/Durability/kill_user_commands.py --kills $(or $(KILLS),200) \
-=======
-		Tests/Durability/killed_file_writers.py --form $$1 --rounds $(or $(ROUNDS),200) --add \
-		"$(or $(FILEWRITER),$$(swift build --show-bin-path)/filewriter) {file} $$2 add {name} {groups}" || exit 1; done
-	Tests/Durability/killed_user_commands.py --kills $(or $(KILLS),200) \
->>>>>>> e9476e47033563be8a5fc5cbbb57cf767c6ff905
 		"$(or $(GATEHOUSE),$$(swift build -c release --show-bin-path)/gatehouse)"
 
 deps:

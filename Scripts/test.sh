@@ -2,13 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Gatehouse
 #
-<<<<<<< HEAD
-# Builds the tests, runs `swift test` with the arguments given, and lists the tests that failed once more at the end, as of a
-# long log often only the end is kept.
-=======
-# Runs `swift test` with the given arguments. At the end it lists the failed tests again, because often only the end of a long log
-# is kept.
->>>>>>> e9476e47033563be8a5fc5cbbb57cf767c6ff905
+# Builds the tests, runs `swift test` with the given arguments. At the end it lists the failed tests again, because often only the end of a
+# long log is kept.
 set -uo pipefail
 
 log="$(mktemp)"

@@ -15,7 +15,6 @@ import java.util.TreeSet;
 import javax.security.auth.login.AppConfigurationEntry;
 import javax.security.auth.login.Configuration;
 
-<<<<<<< HEAD
 /**
  * Reads login.conf texts with the JDK, and writes the contexts that it finds.
  *
@@ -27,13 +26,6 @@ import javax.security.auth.login.Configuration;
  * each module [CLASS FLAG {KEY=VALUE}]. Names, classes, keys and values are in hexadecimal UTF-16.
  *
  * Arguments: system properties, KEY=VALUE.
-=======
-/** * Prints what the JDK reads from login.conf texts.
- * * Standard input: for each case a text, a 32-bit big-endian number of context names, and the names. Texts and names are a
- * 32-bit big-endian length and that many bytes of UTF-8. Standard output: for each case an answer in the same form:
- * "refused", or one line for each context name: NAME, then for each module CLASS FLAG {KEY=VALUE}, with texts in hexadecimal
- * UTF-16. Arguments are properties, KEY=VALUE.
->>>>>>> e9476e47033563be8a5fc5cbbb57cf767c6ff905
  */
 public class ConfOracle {
     public static void main(String[] arguments) throws Exception {
