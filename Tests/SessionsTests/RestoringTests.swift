@@ -115,8 +115,8 @@ struct RestoringTests {
         let stamps = store.records.compactMap(\.stamp)
         #expect(Set(stamps).count == 2)
         #expect(Set(stamps.map(\.salt)).count == 2)
-        #expect(try stamps.allSatisfy { try $0.isMade(of: stamp) })
-        #expect(try stamps.allSatisfy { try !$0.isMade(of: SecurityStamp([1, 2])) })
+        #expect(try stamps.allSatisfy { try $0.matches(stamp) })
+        #expect(try stamps.allSatisfy { try !$0.matches(SecurityStamp([1, 2])) })
         #expect("\(stamp)" == "user stamp")
         #expect(Mirror(reflecting: stamp).children.isEmpty)
     }
