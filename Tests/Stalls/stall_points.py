@@ -191,7 +191,7 @@ async def lingering(client):
     await client.send(request(b"Connection: close"))
 
 
-@stall_point("after an answer with Connection: close, still sending", lambda limits: LINGER, is_about_socket=True)
+@stall_point("after Connection: close, and still sending", lambda limits: LINGER, is_about_socket=True)
 async def lingering_talker(client):
     await client.handshake()
     client.mark()
