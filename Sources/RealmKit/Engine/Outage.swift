@@ -31,9 +31,8 @@ extension Outage {
             self.init(mayBeShown: failure == .unavailable, excludesSuccess: true)
             return
         }
-        guard trace.cancelledAt != nil || (0..<trace.reachedCount).contains(where: { trace[$0].outcome.isOutage }) else {
-            return nil
-        }
+        let hasOutage = (0..<trace.reachedCount).contains { trace[$0].outcome.isOutage }
+        guard hasOutage || trace.cancelledAt != nil else { return nil }
         var down: [Int: Outcome] = [:]
         for round in 0..<trace.reachedCount where trace[round].outcome.isOutage {
             if !roundsUsingSharedState().contains(round) { down[Int(trace[round].entry)] = trace[round].outcome }
