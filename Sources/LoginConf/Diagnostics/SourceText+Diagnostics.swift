@@ -27,7 +27,7 @@ extension SourceText {
     /// Returns a place in this text as it is shown in messages, such as `login.conf:3:5`.
     public func place(of range: SourceRange) -> String {
         let location = location(of: range.start)
-        return "\(PrintableText.text(name)):\(location.line):\(location.column)"
+        return "\(DiagnosticText.text(name)):\(location.line):\(location.column)"
     }
 
     @inline(never)
@@ -41,9 +41,9 @@ extension SourceText {
         let excerpt = LineExcerpt(of: bytes, line: line, end: Int(range.end))
         return Diagnostic(
             severity: severity,
-            message: PrintableText.text(message),
-            hint: hint.map(PrintableText.text),
-            file: PrintableText.text(name),
+            message: DiagnosticText.text(message),
+            hint: hint.map(DiagnosticText.text),
+            file: DiagnosticText.text(name),
             line: line.number,
             column: bytes[line.start..<line.offset].count { !$0.isContinuation } + 1,
             lineText: excerpt.text,
@@ -71,9 +71,9 @@ private struct LineExcerpt {
         var last = min(line.end, line.offset + reach)
         while last > line.offset, last < line.end, bytes[last].isContinuation { last -= 1 }
 
-        let before = Array(PrintableText.line(bytes[first..<line.offset]).unicodeScalars)
-        let after = Array(PrintableText.line(bytes[line.offset..<max(last, line.offset)]).unicodeScalars)
-        let marked = PrintableText.line(bytes[line.offset..<min(max(end, line.offset), last)]).unicodeScalars.count
+        let before = Array(DiagnosticText.line(bytes[first..<line.offset]).unicodeScalars)
+        let after = Array(DiagnosticText.line(bytes[line.offset..<max(last, line.offset)]).unicodeScalars)
+        let marked = DiagnosticText.line(bytes[line.offset..<min(max(end, line.offset), last)]).unicodeScalars.count
 
         let isWhole = first == line.start && last == line.end && before.count + after.count <= Self.width
         let room = isWhole ? Self.width : Self.width - 2 * Self.ellipsis.count

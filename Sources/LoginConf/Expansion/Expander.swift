@@ -55,7 +55,7 @@ struct Expander {
         result += source[copied...]
         guard !result.isEmpty || source.isEmpty else {
             throw Fault(
-                message: "\(PrintableText.word(value)) expands to nothing",
+                message: "\(DiagnosticText.word(value)) expands to nothing",
                 hint: "write \"\" if an empty value is meant"
             )
         }
@@ -66,7 +66,7 @@ struct Expander {
     func string(of value: String) throws(Fault) -> String {
         let bytes = try bytes(of: value)
         guard let string = String(validating: bytes, as: UTF8.self) else {
-            throw Fault(message: "\(PrintableText.word(value)) expands to bytes that are not UTF-8")
+            throw Fault(message: "\(DiagnosticText.word(value)) expands to bytes that are not UTF-8")
         }
         return string
     }
@@ -97,7 +97,7 @@ struct Expander {
         switch source {
         case .environment(let variable)?:
             guard let value = expansion.environment(variable) else {
-                let message = "the environment variable \(PrintableText.word(variable)) is not set"
+                let message = "the environment variable \(DiagnosticText.word(variable)) is not set"
                 throw Fault(reference: "${\(name)}", message: message)
             }
             return Array(value.utf8)
@@ -105,14 +105,14 @@ struct Expander {
             switch expansion.file(path) {
             case .success(let content): return content.withoutLastLineEnd
             case .failure(let fault):
-                let message = "cannot read the file \(PrintableText.word(path)): \(fault.reason)"
+                let message = "cannot read the file \(DiagnosticText.word(path)): \(fault.reason)"
                 throw Fault(reference: "${\(name)}", message: message)
             }
         case nil:
             guard let value = expansion.property(name) else {
                 throw Fault(
                     reference: "${\(name)}",
-                    message: "the property \(PrintableText.word(name)) is not defined",
+                    message: "the property \(DiagnosticText.word(name)) is not defined",
                     hint: hint(for: name)
                 )
             }

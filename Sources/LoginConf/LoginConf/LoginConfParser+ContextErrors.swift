@@ -58,7 +58,7 @@ extension LoginConfParser {
             }
         }
         let isBlockNext = peek().kind == .openBrace
-        let write = "write `\(PrintableText.text(string(of: name))) {`"
+        let write = "write `\(DiagnosticText.text(string(of: name))) {`"
         switch token.kind {
         case .openBrace:
             return true

@@ -105,7 +105,7 @@ extension LoginConfParser {
             pendingClass = takeText()
             return .endOfModule
         }
-        let message = "\(PrintableText.word(word)) is not a control flag"
+        let message = "\(DiagnosticText.word(word)) is not a control flag"
         let flags = ControlFlag.allCases.map(\.rawValue)
         if Self.pamKeywords.contains(word) {
             let hint = "`\(word)` is a word of PAM, not of JAAS; \(Self.flagsHint)"

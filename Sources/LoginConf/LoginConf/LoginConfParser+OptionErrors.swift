@@ -79,7 +79,7 @@ extension LoginConfParser {
         case .endOfFile:
             return reportUnclosedBlock(block, at: rangeAfterPrevious)
         case .semicolon, .closeBrace:
-            let hint = "write \(PrintableText.text(string(of: key)))=\"true\", for example"
+            let hint = "write \(DiagnosticText.text(string(of: key)))=\"true\", for example"
             diagnostics.error("the option \(shown(key)) has no value", at: key.range, hint: hint)
             return token.kind == .closeBrace ? .endOfModule : .inModule
         case .openBrace:
@@ -135,7 +135,7 @@ extension LoginConfParser {
                 _ = replaceInvalidText(as: .value)
                 if token.start == before, token.length == 1 { return skipModule() }
             case .semicolon, .closeBrace:
-                let hint = "write \(PrintableText.text(string(of: key)))=\"\" if an empty value is meant"
+                let hint = "write \(DiagnosticText.text(string(of: key)))=\"\" if an empty value is meant"
                 diagnostics.error("the option \(shown(key)) has no value", at: rangeAfterPrevious, hint: hint)
                 return token.kind == .closeBrace ? .endOfModule : .inModule
             case .endOfFile, .wordWithByteOrderMark, .unterminatedString, .unterminatedComment:
@@ -149,7 +149,7 @@ extension LoginConfParser {
     mutating func warnOfDuplicate(_ option: ModuleOption, earlier: ModuleOption) {
         if diagnostics.dropsWarnings { return }
         let hint = "the last value is used; the earlier one is at \(text.place(of: earlier.keyRange))"
-        let message = "the option \(PrintableText.word(option.key)) is set twice in this module"
+        let message = "the option \(DiagnosticText.word(option.key)) is set twice in this module"
         diagnostics.warning(message, at: option.keyRange, hint: hint)
     }
 }

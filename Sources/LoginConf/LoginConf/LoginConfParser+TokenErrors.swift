@@ -19,7 +19,7 @@ extension LoginConfParser {
     /// The empty range after the previous token, at which a missing token is reported.
     var rangeAfterPrevious: SourceRange { SourceRange(previous.end, previous.end) }
 
-    func shown(_ token: LoginConfToken) -> String { PrintableText.word(string(of: token)) }
+    func shown(_ token: LoginConfToken) -> String { DiagnosticText.word(string(of: token)) }
 
     func peek() -> LoginConfToken {
         var ahead = scanner
@@ -136,7 +136,7 @@ extension LoginConfParser {
         let range = SourceRange(token.start, UInt32(endOfUnquotedText(role)))
         let run = text.string(in: range)
         if role == .flag {
-            diagnostics.error("\(PrintableText.word(run)) is not a control flag", at: range, hint: Self.flagsHint)
+            diagnostics.error("\(DiagnosticText.word(run)) is not a control flag", at: range, hint: Self.flagsHint)
         } else {
             let message = "an unquoted \(role.rawValue) cannot begin with \(shownCharacter)"
             diagnostics.error(message, at: range, hint: "write \(quoted(run))")
@@ -162,7 +162,7 @@ extension LoginConfParser {
         diagnostics.isMuted = wasMuted
     }
 
-    private var shownCharacter: String { PrintableText.word(text.string(in: token.range)) }
+    private var shownCharacter: String { DiagnosticText.word(text.string(in: token.range)) }
 
     private var nextByte: UInt8? { Int(token.end) < text.bytes.count ? text.bytes[Int(token.end)] : nil }
 

@@ -72,6 +72,6 @@ public struct LoginContextNames: Sendable {
         in text: SourceText
     ) -> Diagnostic {
         let hint = "the first one is at \(texts[other.text].place(of: other.range))"
-        return text.error(at: range, "a second login context \(PrintableText.word(name))", hint: hint)
+        return text.error(at: range, "a second login context \(DiagnosticText.word(name))", hint: hint)
     }
 }

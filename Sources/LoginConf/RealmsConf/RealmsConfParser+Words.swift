@@ -54,7 +54,7 @@ extension RealmsConfParser {
         while end < text.bytes.count, text.bytes[end].isContinuation { end += 1 }
         let range = SourceRange(UInt32(index), UInt32(end))
         let hint = "only `\\\"` and `\\\\` are escapes; write `\\\\` for a backslash"
-        diagnostics.error("unknown escape \(PrintableText.word(text.string(in: range)))", at: range, hint: hint)
+        diagnostics.error("unknown escape \(DiagnosticText.word(text.string(in: range)))", at: range, hint: hint)
     }
 
     /// Reads a quoted word without its closing quote.

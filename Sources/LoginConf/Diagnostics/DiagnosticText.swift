@@ -2,7 +2,7 @@
 // Gatehouse
 
 /// Text of a configuration, made safe for a terminal or a log.
-enum PrintableText {
+enum DiagnosticText {
     /// Returns a line of a file with its invisible characters replaced; tabs are kept.
     static func line(_ bytes: ArraySlice<UInt8>) -> String {
         var shown = String.UnicodeScalarView()
