@@ -126,6 +126,20 @@ public final class GatehouseStore: Sendable {
         guard unsafe access(path, R_OK) == 0 else {
             throw StoreFault(.unavailable, "the store \(path) cannot be read")
         }
+        do throws(StoreFault) {
+            return try openReadOnly(path)
+        } catch {
+            // Another program may be creating or migrating the store. It holds the lock since before the file existed.
+            do throws(StateFolder.Fault) {
+                try StateFolder.Lock.waitUntilReleased(in: folder)
+            } catch {
+                throw StoreFault(.unavailable, "the store cannot be opened: \(error.reason)")
+            }
+            return try openReadOnly(path)
+        }
+    }
+
+    private static func openReadOnly(_ path: String) throws(StoreFault) -> GatehouseStore {
         do {
             var configuration = Configuration()
             configuration.readonly = true

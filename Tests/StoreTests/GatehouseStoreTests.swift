@@ -34,6 +34,22 @@ import Throttle
         #expect(try await store.user(try name("Ann"), in: "r") == nil)
     }
 
+    @Test func `a program that only reads can open the store while another program creates it`() async throws {
+        for number in 0..<20 {
+            let folder = "\(folder)-\(number)"
+            let creation = Task.detached { try GatehouseStore.open(folder: folder) }
+            let reading = Task.detached { () async throws -> Void in
+                while !FileManager.default.fileExists(atPath: "\(folder)/gatehouse.sqlite") { await Task.yield() }
+                for _ in 0..<10 {
+                    let users = try await GatehouseStore.openExisting(folder: folder).users(of: "r")
+                    #expect(users.isEmpty)
+                }
+            }
+            _ = try await creation.value
+            try await reading.value
+        }
+    }
+
     @Test func `names that differ in one byte belong to different users`() async throws {
         let store = try GatehouseStore.inMemory()
         try await store.add([try row("e\u{301}", hash: "1"), try row("\u{e9}", hash: "2")], to: "r")

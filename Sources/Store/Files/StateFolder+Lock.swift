@@ -28,14 +28,32 @@ extension StateFolder {
             // The lock is a separate file that only the owner may open. A lock on the folder could be taken by every
             // user who may read the folder.
             descriptor = try folder.openLock("store")
-            for _ in 0..<Self.timeLimit {
-                if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return }
-                guard errno == EWOULDBLOCK || errno == EINTR else { throw Fault("cannot lock \(folder.path)") }
-                usleep(10_000)
-            }
-            throw Fault(reason: "another program has \(folder.path) locked")
+            try Self.take(LOCK_EX, of: descriptor, in: folder.path)
         }
 
         deinit { close(descriptor) }
+
+        /// Waits until no program holds the lock of a folder.
+        ///
+        /// It blocks the thread and creates no file. It does not wait if the lock file does not exist, or if this
+        /// process may not open it.
+        ///
+        /// - Parameter folder: The path of the folder.
+        /// - Throws: ``Fault`` if another program holds the lock for ten seconds.
+        package static func waitUntilReleased(in folder: String) throws(Fault) {
+            let descriptor = unsafe open("\(folder)/.store.lock", O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+            guard descriptor >= 0 else { return }
+            defer { close(descriptor) }
+            try take(LOCK_SH, of: descriptor, in: folder)
+        }
+
+        private static func take(_ kind: Int32, of descriptor: Int32, in folder: String) throws(Fault) {
+            for _ in 0..<timeLimit {
+                if flock(descriptor, kind | LOCK_NB) == 0 { return }
+                guard errno == EWOULDBLOCK || errno == EINTR else { throw Fault("cannot lock \(folder)") }
+                usleep(10_000)
+            }
+            throw Fault(reason: "another program has \(folder) locked")
+        }
     }
 }
