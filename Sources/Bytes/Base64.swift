@@ -3,8 +3,8 @@
 
 /// Base64 (RFC 4648) with one alphabet; exactly one text is valid for each sequence of bytes.
 ///
-/// A text that another decoder might read differently is rejected. Examples are a character outside the alphabet,
-/// padding that does not match the length, and a set bit after the last byte.
+/// Text that another decoder might read differently is rejected: characters outside the alphabet, padding that does not
+/// match the length, and pad bits that are not zero (RFC 4648 section 3.5).
 package struct Base64: Sendable {
     /// The standard alphabet with padding (RFC 4648 section 4).
     package static let padded = Base64(plus: UInt8(ascii: "+"), slash: UInt8(ascii: "/"), isPadded: true)

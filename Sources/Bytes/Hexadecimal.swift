@@ -24,7 +24,7 @@
         value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") + value - 10
     }
 
-    /// Returns the bytes of a text of lower-case digits; nil for any other text, also for upper-case digits.
+    /// Returns the bytes of a text of lower-case digits; nil if it has another character or an odd number of digits.
     package static func decodeLowercase(_ text: some StringProtocol) -> [UInt8]? {
         let digits = Array(text.utf8)
         guard digits.count % 2 == 0 else { return nil }
@@ -53,7 +53,7 @@
     ///
     /// - Parameters:
     ///   - bytes: The bytes.
-    ///   - text: The memory. It is overwritten. Its length must be two digits for each byte.
+    ///   - text: The memory. It is overwritten. Its length must be twice the number of bytes.
     package static func encode(_ bytes: Span<UInt8>, into text: inout MutableSpan<UInt8>) {
         for index in bytes.indices {
             text[2 * index] = digit(of: bytes[index] >> 4)

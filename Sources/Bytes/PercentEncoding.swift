@@ -3,8 +3,7 @@
 
 /// Percent-encoding (RFC 3986 section 2.1).
 package enum PercentEncoding {
-    /// Returns a text with all characters encoded except unreserved characters (RFC 3986 section 2.3) and one more
-    /// character.
+    /// Percent-encodes a text, except for unreserved characters (RFC 3986 section 2.3) and one additional character.
     ///
     /// - Parameters:
     ///   - text: The text.
@@ -16,7 +15,7 @@ package enum PercentEncoding {
         return encode(text.utf8Span.span) { isUnreserved($0) || $0 == kept }
     }
 
-    /// Returns bytes as text, with all bytes encoded except the bytes to keep.
+    /// Percent-encodes bytes, except for the bytes to keep.
     ///
     /// - Parameters:
     ///   - bytes: The bytes.

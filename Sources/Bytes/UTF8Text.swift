@@ -3,13 +3,13 @@
 
 /// Text from outside the program, compared and hashed by its bytes.
 ///
-/// `String` compares and hashes by canonical equivalence. For text of a client this has two defects: two spellings of
-/// an accent are the same key, and the time for a run of combining marks grows with the square of its length. Comparing
-/// and hashing of this type take time proportional to the length, and two texts are equal if their bytes are equal.
+/// `String` compares and hashes by canonical equivalence. For text from a client this is unsafe: texts with different
+/// bytes can be the same key, and comparing a run of combining marks takes time proportional to the square of its length.
+/// Two `UTF8Text` values are equal if their bytes are equal. Comparing and hashing take time proportional to the length.
 ///
 /// A short text needs no allocation. It may be used from any thread.
 public struct UTF8Text: Sendable, Hashable {
-    /// The text as a `String`, for output: for display, logs, responses or storage.
+    /// The text as a `String`, for display, logs, responses or storage.
     ///
     /// It must not be compared, searched, split or used as a key; `Scripts/unchecked-text.py` checks that.
     public let string: String
@@ -19,7 +19,7 @@ public struct UTF8Text: Sendable, Hashable {
     /// - Parameter string: The text.
     public init(_ string: String) { self.string = string }
 
-    /// Decodes bytes, replacing bytes that are not UTF-8 by U+FFFD.
+    /// Decodes bytes; bytes that are not valid UTF-8 are replaced by U+FFFD.
     ///
     /// - Parameter bytes: Any bytes.
     public init(repairing bytes: Span<UInt8>) {
@@ -56,10 +56,10 @@ extension UTF8Text: ExpressibleByStringLiteral {
 extension String {
     /// Returns whether the bytes of two texts are the same, in time proportional to their length.
     ///
-    /// The operator `==` compares by canonical equivalence.
+    /// The operator `==` of `String` compares by canonical equivalence instead.
     ///
     /// - Parameter other: The other text.
-    /// - Returns: True if they have the same bytes of UTF-8.
+    /// - Returns: True if both texts have the same bytes of UTF-8.
     public func hasBytes(of other: String) -> Bool {
         guard utf8.count == other.utf8.count else { return false }
         let (bytes, others) = (utf8Span.span, other.utf8Span.span)

@@ -5,7 +5,7 @@ internal import RealmConfiguration
 internal import RealmKit
 internal import RealmStack
 
-/// Replays the calls of a case on a login context with scripted modules.
+/// Replays a recorded JAAS case: calls a `LoginContext` whose modules return the outcomes of the case.
 enum StackReplay {
     struct Case: Decodable, Sendable {
         let id: String

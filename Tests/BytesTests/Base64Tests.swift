@@ -74,7 +74,7 @@ struct Base64Tests {
 
     @Test(
         arguments: [
-            // Set bits after the last byte.
+            // Pad bits that are not zero.
             (Base64.padded, "Zh=="), (.padded, "Zm9="), (.unpadded, "Zh"), (.unpadded, "Zm9"), (.url, "Zh"),
             (.dotted, "Zh"),
             // Padding that is missing, too long, at the beginning, or followed by other text.

@@ -18,7 +18,7 @@ struct HexadecimalTests {
     }
 
     @Test(arguments: ["0", "0g", "A0", "0A", "+1", " 1", "0x", "ä"])
-    func `a text that is not pairs of lower-case digits is rejected`(text: String) {
+    func `an odd number of digits, upper-case digits and other characters are rejected`(text: String) {
         #expect(Hexadecimal.decodeLowercase(text) == nil)
     }
 

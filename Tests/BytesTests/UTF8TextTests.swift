@@ -6,7 +6,7 @@ import SeededRandom
 import Testing
 
 @Suite struct UTF8TextTests {
-    @Test func `two spellings of an accent are different texts`() {
+    @Test func `a composed and a decomposed accent are different texts`() {
         let (composed, decomposed) = ("\u{E9}", "e\u{301}")
         #expect(composed == decomposed, "String treats them as equal")
         #expect(UTF8Text(composed) != UTF8Text(decomposed))
@@ -38,7 +38,7 @@ import Testing
     @Test(
         arguments: [[], [0x61], [0xC3, 0xA9], [0xFF], [0x61, 0xCC], [0xED, 0xA0, 0x80], [0xC0, 0x80]] as [[UInt8]]
     )
-    func `bytes that are not UTF-8 are repaired by one initializer and rejected by the other`(bytes: [UInt8]) {
+    func `one initializer repairs invalid UTF-8, the other initializer rejects it`(bytes: [UInt8]) {
         #expect(UTF8Text(repairing: bytes.span).string == String(decoding: bytes, as: UTF8.self))
         #expect(UTF8Text(validating: bytes.span)?.string == String(validating: bytes, as: UTF8.self))
     }

@@ -81,7 +81,7 @@ struct JDKLoginContextModel {
     }
 
     private mutating func logout() throws(Thrown) {
-        // Without a login no module has been called, also if a subject was given.
+        // Without a login no module has been called, even if a subject was given.
         guard hasSubject, hasLoggedIn || !deviations.contains(.onlyReached) else {
             throw Thrown(exception: "LoginException")
         }

@@ -12,7 +12,7 @@ struct PAMReplayTests {
     struct Expected: Sendable, CustomTestStringConvertible {
         let file: String
         let cases: Int
-        /// The number of cases that cannot be replayed: their control is invalid, or they call only other functions.
+        /// The number of cases that cannot be replayed: their control is invalid, or they do not call pam_authenticate.
         let skipped: Int
         /// The column of the answer.
         let answer: Int
@@ -43,9 +43,9 @@ struct PAMReplayTests {
                 skipped += 1
                 continue
             }
-            let stack: PAMStack
+            let stack: RecordedPAMStack
             do {
-                stack = try PAMStack(fields[1])
+                stack = try RecordedPAMStack(fields[1])
             } catch {
                 skipped += 1
                 continue

@@ -64,7 +64,7 @@ struct TextReplayTests {
                 if java.ok { rejected.insert(test.id) }
                 continue
             }
-            #expect(java.ok, "\(test.id): the JDK rejects it")
+            #expect(java.ok, "\(test.id): the JDK rejects the text")
             let theirs = (java.entries ?? []).map { entry in
                 Self.line(entry.name ?? "", (entry.modules ?? []).map { ($0.class, $0.flag, $0.options) })
             }

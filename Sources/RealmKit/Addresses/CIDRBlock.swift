@@ -35,7 +35,7 @@ public struct CIDRBlock: Sendable, Hashable, CustomStringConvertible {
     public var description: String {
         let address = NetworkAddress(bits: first)
         guard length < 128 else { return address.description }
-        // An IPv6 block may contain all mapped addresses and other addresses. It is not an IPv4 block.
+        // A block with a shorter prefix than 96 bits also contains addresses that are not IPv4-mapped.
         return length >= 96 && address.isIPv4Mapped ? "\(address)/\(length - 96)" : "\(address.version6Text)/\(length)"
     }
 

@@ -5,8 +5,8 @@ internal import Bytes
 
 /// The network whose failed logins are counted together: an IPv4 address, or an IPv6 network with a 64-bit prefix.
 ///
-/// A client usually controls a whole IPv6 network of this size. Failures of a text that is not an address are counted
-/// too: input that cannot be parsed must not disable a check (CVE-2024-47070).
+/// A client usually controls a whole IPv6 network of this size. For a text that is not an address, failures are counted
+/// under its first 16 characters: input that cannot be parsed must not disable a check (CVE-2024-47070).
 public struct ClientNetwork: Sendable, Hashable, CustomStringConvertible {
     private enum Kind: Hashable {
         case version4(UInt32)
@@ -50,7 +50,7 @@ public struct ClientNetwork: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The larger network around this network, with a 24-bit prefix for IPv4 or a 48-bit prefix for IPv6.
+    /// The network with a shorter prefix that contains this network: 24 bits for IPv4, 48 bits for IPv6.
     ///
     /// A client with many addresses usually controls this whole network.
     package var surroundingNetwork: ClientNetwork {

@@ -18,7 +18,7 @@ extension NetworkAddress: CustomStringConvertible {
             + texts[zeros.upperBound...].joined(separator: ":")
     }
 
-    /// Returns the longest run of zero groups, the first if several have the same length.
+    /// Returns the range of the longest run of zero groups; the first run if several have the same length.
     ///
     /// The range is empty if no run has at least two groups.
     private static func longestZeros(_ groups: [UInt16]) -> Range<Int> {

@@ -3,13 +3,13 @@
 
 /// Authenticates users in the realms of a configuration.
 ///
-/// All schemes, pages and commands use it for logins.
+/// All schemes, pages and commands use an authenticator for logins.
 ///
 /// It may be used from any thread.
 public struct Authenticator: Sendable {
     /// The realms by name.
     public let realms: [String: BoundRealm]
-    /// The limit for failed logins; nil if there is none.
+    /// The limit for failed logins; nil if failed logins are not limited.
     public let throttle: (any LoginThrottle)?
 
     /// Creates an authenticator.
@@ -35,7 +35,9 @@ public struct Authenticator: Sendable {
         Authenticator(byName: realms, throttle: throttle)
     }
 
-    /// Returns a realm by its name; there is no default realm for an unknown name.
+    /// Returns the realm of a name.
+    ///
+    /// For an unknown name the call throws; no default realm takes its place.
     ///
     /// - Parameter name: The name in realms.conf.
     /// - Returns: The realm.
@@ -47,8 +49,9 @@ public struct Authenticator: Sendable {
 
     /// Authenticates a user in one realm.
     ///
-    /// If there is a ``throttle``, it reserves an attempt before the stack is evaluated, and settles it afterwards. The
-    /// stack is evaluated even if the throttle does not allow a success.
+    /// If there is a ``throttle``, an attempt is reserved before the stack is evaluated, and settled afterwards. The
+    /// stack is evaluated even if the account or the client's
+    /// address is locked.
     ///
     /// - Parameters:
     ///   - request: The realm, the user name, the service and the client's address.
@@ -72,9 +75,9 @@ public struct Authenticator: Sendable {
 
     /// Authenticates a user in several realms, in order, until one realm accepts the user.
     ///
-    /// If there is a ``throttle``, the login is one attempt for all realms. It is reserved for the accounts of all
-    /// realms in one step, and settled once. If the account of one realm is locked, the stack of that realm is still
-    /// evaluated and refuses the login. The other realms may still accept it.
+    /// If there is a ``throttle``, the login is one attempt for all realms. The attempt is reserved for the accounts of
+    /// all realms in one step, and settled once. If the account of one realm is locked, the stack of that realm is
+    /// still evaluated, and that realm refuses the login. Another realm may still accept the user.
     ///
     /// - Parameters:
     ///   - username: The user name as the client sent it.
@@ -99,7 +102,7 @@ public struct Authenticator: Sendable {
         var attempts: [RealmAttempt] = []
         for (realm, account) in zip(bound, accounts) {
             let request = LoginRequest(realm: realm.name, username: username, service: service, peer: peer)
-            // Fingerprints of the secrets are needed only if another realm may follow.
+            // The throttle needs a fingerprint of the secrets only if a later realm may accept them.
             let fingerprinting =
                 reservation != nil && bound.count > 1 ? FingerprintingConversation(conversation) : nil
             let report = await realm.login(

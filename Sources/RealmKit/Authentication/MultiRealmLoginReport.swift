@@ -5,13 +5,13 @@
 public struct MultiRealmLoginReport: Sendable {
     /// The outcome of the login as a whole.
     public enum Outcome: Sendable {
-        /// A realm accepted the user, with the identity and the report of this realm.
+        /// A realm accepted the user. The values are the identity and the report of this realm.
         case accepted(AuthenticatedIdentity, LoginReport)
-        /// All realms rejected the user, with the report of the last realm, or nil if there was no realm.
+        /// All realms refused the user. The value is the report of the last realm; nil if no realm was used.
         case rejected(LoginReport?)
         /// No realm accepted the user, and at least one realm was unavailable (503).
         ///
-        /// It has the report of the last unavailable realm, or nil if there is no report. See
+        /// The value is the report of the last unavailable realm; nil if there is no report. See
         /// ``LoginReport/isUnavailable``.
         case unavailable(LoginReport?)
     }

@@ -3,7 +3,8 @@
 
 /// A user whom a realm has accepted, just now or at the beginning of a session.
 ///
-/// Access rules are checked against it. It is created from an ``AuthenticatedIdentity``, or restored from a store.
+/// Access rules are checked against this user. The value is created from an ``AuthenticatedIdentity``, or restored from
+/// a store.
 public struct SignedInUser: Sendable, Hashable {
     /// The name of the realm that accepted the user.
     public let realm: String

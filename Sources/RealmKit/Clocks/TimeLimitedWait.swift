@@ -3,7 +3,9 @@
 
 internal import Bytes
 
-/// Waits for tasks with a time limit; a task continues after the limit.
+/// Waits for a task, but no longer than a time limit.
+///
+/// The task is not cancelled at the limit.
 package enum TimeLimitedWait {
     /// Waits for the value of a task.
     ///
@@ -25,7 +27,7 @@ package enum TimeLimitedWait {
                 try await clock.sleep(until: deadline)
                 first.set(nil)
             } catch {
-                // The value came first.
+                // The alarm was cancelled, because the wait has ended.
             }
         }
         defer {

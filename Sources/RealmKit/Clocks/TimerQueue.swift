@@ -17,7 +17,7 @@ package final class TimerQueue: Sendable {
         var waiting: [UInt64: (moment: UInt64, action: Handler)] = [:]
         var sleepers: [UInt64] = []
 
-        /// Returns whether a new sleeping task is needed for a time; if so, the task is recorded.
+        /// Returns whether a new task must be started that sleeps until a time; if so, records the time of the task.
         mutating func mustSleep(until moment: UInt64) -> Bool {
             if let earliest = sleepers.min(), earliest <= moment { return false }
             sleepers.append(moment)
@@ -58,7 +58,7 @@ package final class TimerQueue: Sendable {
             do throws(CancellationError) {
                 try await clock.sleep(until: moment)
             } catch {
-                // The task is never cancelled. Waking too early would be harmless.
+                // The task is never cancelled. A cancellation would only wake it too early, which is harmless.
             }
             self?.wake(moment)
         }

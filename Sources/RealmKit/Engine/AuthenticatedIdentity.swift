@@ -7,7 +7,7 @@
 /// login.
 public struct AuthenticatedIdentity: Sendable {
     let record: LoginRecord
-    // The groups that the realm adds to the groups that its modules have committed.
+    // The groups of `assign-groups` and `group-mapping`, in addition to the groups that the modules committed.
     let derivedGroups: [String]
 
     /// The name of the realm that accepted the user.

@@ -7,8 +7,10 @@ internal import Bytes
 ///
 /// The module runs in a task of its own. If the deadline or a cancellation comes first, the task is cancelled and no
 /// longer awaited, so a module that never returns does not hold the login for ever. Later commits of the module have no
-/// effect, because its round has failed. A module must not block its thread: if as many modules block as there are
-/// cores, nothing else runs until a module returns, and its answer is then too late.
+/// effect, because its round has failed.
+///
+/// A module must not block its thread. The thread pool has one thread for each core: if that many modules block, no
+/// other task runs, and deadlines are enforced only after a module has returned.
 enum DeadlineRace {
     static func run(
         _ call: ModuleCall,

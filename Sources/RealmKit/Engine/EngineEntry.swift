@@ -3,7 +3,7 @@
 
 /// An entry of a stack in the form that the engine uses.
 ///
-/// It is a class, so that a read from the array of entries costs only one reference count.
+/// It is a class, so that reading an entry from an array changes only one reference count.
 final class EngineEntry: Sendable {
     let entry: LoginStack.Entry
     let table: ActionTable

@@ -115,9 +115,9 @@ final class LoginRecord: OngoingLogin {
         }
     }
 
-    /// Returns whether modules named the user and succeeded in the login phase, but no such success counts at the end.
+    /// Returns whether modules named the user and succeeded in the login phase, but no such module could commit.
     ///
-    /// The name in the request must not replace a name that a module has determined but could not commit.
+    /// Such a login is refused: the name in the request must not replace the name that these modules determined.
     func lacksUser(_ trace: borrowing LoginTrace) -> Bool {
         let all = state.withLock { state in (state.first.map { [$0] } ?? []) + state.more }
         var isNamed = false
@@ -151,8 +151,8 @@ final class LoginRecord: OngoingLogin {
 
     /// Restores the shared state that existed before a round.
     ///
-    /// It is called if the success of that round does not count: the next module must find the same state as after a
-    /// failure.
+    /// It is called if the success of that round does not count. The next module must then find the same state as after
+    /// a failure.
     func restoreSharedState(before round: Int) {
         state.withLock { state in
             if let before = state.rare.before, before.round == round { state.rare.shared = before.shared }

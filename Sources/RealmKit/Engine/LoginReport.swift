@@ -18,7 +18,7 @@ public struct LoginReport: Sendable {
     ///
     /// It is for the log only. A client may learn only ``isUnavailable``.
     public let refusal: Refusal?
-    // The groups that the realm adds to the groups that its modules have committed.
+    // The groups of `assign-groups` and `group-mapping`, in addition to the groups that the modules committed.
     var derivedGroups: [String] = []
 
     init(_ record: LoginRecord, refusal: Refusal?) {
@@ -49,10 +49,10 @@ public struct LoginReport: Sendable {
     /// The effect of an outage on the refusal; nil if there is no effect.
     public var outage: Outage? { record.outage }
 
-    /// True if the response to a refusal may be 503: the login cannot be decided now.
+    /// True if the response may be 503, because the login cannot be decided now.
     ///
-    /// While the same modules are down, it is the same for every refused login, whatever the client presents.
-    /// ``refusal`` may differ, so it must not be shown.
+    /// While the same modules are down, the value is the same for all refused logins, so it reveals nothing about the
+    /// credentials. ``refusal`` may depend on the credentials, so it must not be shown.
     public var isUnavailable: Bool { outage?.mayBeShown ?? false }
 
     /// True if the client presented a password or a code in a refused login, even if no module requested it.

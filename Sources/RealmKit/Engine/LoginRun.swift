@@ -3,10 +3,12 @@
 
 /// The evaluation of one login: the next module to call, and the decision.
 ///
-/// The phases are those of JAAS. The login phase is first. If it succeeds, the commit phase calls every module that was
-/// reached, and uses the same tables. If one of these phases fails, the abort phase calls every module that was
-/// reached. The run calls immediate modules itself. For other modules it stops; the caller makes the call and passes
-/// the answer to ``process(_:with:isTimed:)``.
+/// The phases are those of JAAS. The login phase comes first. If it succeeds, the commit phase calls the same modules
+/// and counts their results by the same tables. If the login phase or the commit phase fails, the abort phase calls
+/// every module that the login phase called.
+///
+/// The run calls immediate modules itself. For any other module ``advance()`` returns the call. The caller makes this
+/// call and passes the answer to ``process(_:with:isTimed:)``.
 struct LoginRun: ~Copyable {
     let stack: LoginStack
     let record: LoginRecord
@@ -141,7 +143,7 @@ struct LoginRun: ~Copyable {
 
     private mutating func refuse(_ phase: LoginPhase) {
         let reason = reason(phase)
-        // An outage may be shown: the refusal is then the same for locked and for unlocked accounts.
+        // A locked login may report an outage: during the outage, unlocked accounts have the same refusal.
         trace.refusal = mayGrant || reason.failure == .unavailable ? reason : .locked
         begin(.abort)
     }
@@ -163,7 +165,7 @@ struct LoginRun: ~Copyable {
         case .login:
             let entry = stack.entries[call.entry]
             // A locked login is evaluated as if the password were wrong. Otherwise the response or its time could
-            // reveal a right guess.
+            // reveal that the password was right.
             let isCounted = mayGrant || answer.outcome != .success
             let outcome = isCounted ? answer.outcome : .failure(.wrongCredentials)
             if !isCounted { record.restoreSharedState(before: call.round) }
@@ -281,7 +283,7 @@ extension EngineEntry {
 extension Action {
     /// The action after the login phase for a module that succeeded: a jump is replaced by `ok`.
     ///
-    /// The modules to call are already known, so a jump cannot skip any.
+    /// After the login phase the modules to call are fixed, so a jump cannot skip any of them.
     var countingJumpAsSuccess: Action {
         if case .jump = self { .ok } else { self }
     }

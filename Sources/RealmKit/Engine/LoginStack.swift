@@ -85,7 +85,7 @@ public final class LoginStack: Sendable {
             self.kind = kind
         }
 
-        /// Returns an entry whose module could not be created: it fails in every login that reaches it.
+        /// Returns an entry for a module that could not be created; the entry fails in every login that reaches it.
         ///
         /// - Parameters:
         ///   - name: The module's name.
@@ -139,7 +139,7 @@ public final class LoginStack: Sendable {
     ///   - entries: The modules in order, at most ``maximumEntries``; a stack without modules refuses every login.
     ///   - clock: The clock for durations and deadlines.
     public init(name: String, _ entries: [Entry], clock: any LoginClock) {
-        precondition(entries.count <= Self.maximumEntries, "the linker bounds the number of entries")
+        precondition(entries.count <= Self.maximumEntries, "a stack has at most \(Self.maximumEntries) entries")
         self.name = name
         self.entries = ContiguousArray(entries.map(EngineEntry.init))
         self.clock = clock
@@ -153,9 +153,9 @@ public final class LoginStack: Sendable {
 
     /// Evaluates the stack for one login.
     ///
-    /// It returns even if the task is cancelled or a module never returns. A module that exceeds its deadline has
-    /// failed. A cancellation takes effect wherever the login waits: the login is refused as unavailable, whatever the
-    /// control flags are. No further module is called, and the modules that were reached are aborted.
+    /// The call returns even if the task is cancelled or a module never returns. A module that exceeds its deadline has
+    /// failed. If the task is cancelled while the login waits, the login is refused as unavailable, whatever the
+    /// control flags are. No further module is then called, and the modules that were reached are aborted.
     ///
     /// - Parameters:
     ///   - request: The realm, the user name, the service and the client's address.
@@ -165,7 +165,7 @@ public final class LoginStack: Sendable {
         await login(consume request, asking: conversation, mayGrant: true)
     }
 
-    /// Evaluates the stack for one login that may be locked.
+    /// Evaluates the stack for one login whose account may be locked.
     ///
     /// - Parameters:
     ///   - request: The realm, the user name, the service and the client's address.

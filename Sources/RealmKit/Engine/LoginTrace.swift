@@ -55,7 +55,9 @@ struct LoginTrace: ~Copyable, Sendable {
         storedCount += 1
     }
 
-    /// Returns whether a contribution counts: the login was granted, and its call and its module's commit succeeded.
+    /// Returns whether a contribution counts.
+    ///
+    /// It counts if the login was granted, the contributing call succeeded, and the module has committed.
     func counts(_ contribution: Contribution) -> Bool {
         guard isGranted, contribution.round < count, self[contribution.round].outcome == .success else {
             return false
@@ -85,7 +87,7 @@ struct LoginTrace: ~Copyable, Sendable {
 
     /// Returns whether a module's commit was called and returned `done`.
     ///
-    /// The commit phase may skip modules, so the index of the step is not known.
+    /// The commit phase may skip modules, so the module's commit step has to be searched.
     private func commitSucceeded(of entry: UInt16) -> Bool {
         var step = reachedCount
         while step < count, self[step].phase == .commit {

@@ -3,15 +3,16 @@
 
 /// The reason for the refusal of a login.
 public enum Refusal: Sendable, Hashable {
-    /// A module failed: the first module whose failure counted.
+    /// A module failed.
     ///
-    /// If no failure counted and no module succeeded, it is the first module that failed.
+    /// It is the first module whose failure counted. If no failure counted and no module succeeded, it is the first
+    /// module that failed.
     case module(index: Int, phase: LoginPhase, failure: LoginFailure)
     /// No module failed, and no module succeeded.
     case allIgnored
     /// The stack has no modules.
     case emptyStack
-    /// The module that named the user could not commit, although other modules could, so the user is not known.
+    /// The modules that named the user could not commit, but other modules could, so the user's name is not known.
     case noUserEstablished
     /// The throttle has locked the account or the client's address, whatever the modules decided.
     case locked

@@ -3,9 +3,9 @@
 
 /// The connection to the user who signs in: an HTTP header, the fields of a form, a terminal.
 ///
-/// A user is asked only for what a module requests. An answer may take as long as the user needs: the time does not
-/// count towards the module's deadline. If the user cannot interrupt a conversation, the conversation needs a deadline
-/// of its own. It may be called from any thread.
+/// A module passes callbacks, and the conversation answers them. The wait for the user does not count towards the
+/// module's deadline, so a conversation that the user cannot interrupt needs a time limit of its own. It may be called
+/// from any thread.
 ///
 /// Contract, tested by `ConversationConformance` of RealmTesting: there is one answer for each callback, in the same
 /// order; a callback without an answer gets ``Answer/none``; a cancellation of the task ends the wait with a fault.

@@ -37,7 +37,7 @@ public struct FirstPass: Sendable, Hashable {
         }
         let verdict = try await check(module, attempt: attempt, password: first)
         guard tries, case .failed(.wrongCredentials) = verdict else { return verdict }
-        // A prepared conversation returns the same password again. It need not be checked twice.
+        // A prepared conversation returns the same password again, which has already been refused.
         let second = try await attempt.password()
         return second.isEqual(to: first) ? verdict : try await check(module, attempt: attempt, password: second)
     }
@@ -60,7 +60,7 @@ public struct FirstPass: Sendable, Hashable {
 
     /// Removes the shared name and password if `clearPass` is set.
     ///
-    /// Modules that implement commit or abort themselves must call it there.
+    /// A module that implements commit or abort itself must call this method there.
     ///
     /// - Parameter attempt: The current login.
     public func cleanUp(_ attempt: LoginAttempt) {

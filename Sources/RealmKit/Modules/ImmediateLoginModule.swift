@@ -25,7 +25,7 @@ public protocol ImmediateLoginModule<RealmType>: LoginModule {
     ///
     /// - Parameter attempt: The current login.
     /// - Returns: `done`; `ignored` if there was nothing to clean up.
-    /// - Throws: ``LoginFault``, which is reported and changes nothing.
+    /// - Throws: ``LoginFault`` if the cleanup failed. It is reported, and the login stays refused.
     func abort(_ attempt: LoginAttempt) throws(LoginFault) -> Completion
 
     /// Ends a login; see ``LoginModule/logout(_:)``.

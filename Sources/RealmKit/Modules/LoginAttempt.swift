@@ -7,7 +7,7 @@
 /// succeed only by a `commit` method of its attempt.
 ///
 /// An attempt is valid during the call it was passed to. A commit after the module has thrown, timed out or returned
-/// has no effect. It may be used from any thread.
+/// has no effect. An attempt may be used from any thread.
 public struct LoginAttempt: Sendable {
     let login: any OngoingLogin
     let module: Int
@@ -74,7 +74,7 @@ public struct LoginAttempt: Sendable {
     /// Adds principals, which count if the current call succeeds.
     ///
     /// The call succeeds if ``LoginModule/authenticateUser(_:)`` returns a success or ``LoginModule/commit(_:)``
-    /// returns `done`. In an abort or a logout it has no effect.
+    /// returns `done`. In an abort or a logout this method has no effect.
     ///
     /// - Parameter principals: The principals to add.
     public func add(_ principals: [Principal]) {
@@ -102,7 +102,7 @@ public struct LoginAttempt: Sendable {
 
     /// Passes callbacks to the conversation.
     ///
-    /// The time until the answers does not count towards this module's deadline.
+    /// The wait for the answers does not count towards this module's deadline.
     ///
     /// - Parameter callbacks: The callbacks.
     /// - Returns: One answer for each callback, in the same order.

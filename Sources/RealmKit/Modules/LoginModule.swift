@@ -3,19 +3,20 @@
 
 /// One step of authentication; a stack of login.conf combines several modules.
 ///
-/// A module is created once for every entry of a configuration that names it. It is immutable, and serves any number of
-/// concurrent logins on any thread. All state of one login is in its ``LoginAttempt``. A module must implement
-/// ``authenticateUser(_:)``; the default implementations of the other three methods suit nearly all modules.
+/// A module is created for one place in the stack of one realm when the configuration is loaded. It is immutable, and
+/// serves any number of concurrent logins on any thread. All state of one login is in its ``LoginAttempt``. A module
+/// must implement ``authenticateUser(_:)``; the default implementations of the other three methods suit nearly all
+/// modules.
 ///
 /// If a module throws, never returns, or returns a success that it did not commit, it has failed under its control
-/// flag. If a login does not reach a module, it calls no other method of the module either.
+/// flag. If the login phase does not reach a module, the other methods of the module are not called either.
 ///
 /// A module that never waits should conform to ``ImmediateLoginModule``. The contract is tested by
 /// `LoginModuleConformance` in RealmTesting.
 ///
 /// Source: `javax.security.auth.spi.LoginModule`; `AppservPasswordLoginModule.authenticateUser` of GlassFish.
 public protocol LoginModule<RealmType>: Sendable {
-    /// The type of realm that this module works with; `any Realm` if it works with all.
+    /// The type of realm that this module works with; `any Realm` if it works with every type.
     associatedtype RealmType
 
     /// The names of this module in login.conf, the preferred name first. The default is the name of the type.
@@ -56,7 +57,7 @@ public protocol LoginModule<RealmType>: Sendable {
     ///
     /// - Parameter attempt: The current login.
     /// - Returns: `done`; `ignored` if there was nothing to clean up.
-    /// - Throws: ``LoginFault``, which is reported and changes nothing.
+    /// - Throws: ``LoginFault`` if the cleanup failed. It is reported, and the login stays refused.
     func abort(_ attempt: LoginAttempt) async throws(LoginFault) -> Completion
 
     /// Ends a login, and undoes the effects of ``commit(_:)``.

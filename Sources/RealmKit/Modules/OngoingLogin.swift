@@ -3,8 +3,8 @@
 
 /// The login that a ``LoginAttempt`` belongs to.
 ///
-/// The engine implements it. It is the only type through which modules reach the engine, so that modules do not depend
-/// on how the engine works.
+/// The engine implements this protocol. Modules reach the engine only through it, so they do not depend on how the
+/// engine works.
 protocol OngoingLogin: AnyObject, Sendable {
     var username: Username { get }
     var realm: String { get }

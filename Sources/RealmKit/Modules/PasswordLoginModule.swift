@@ -4,8 +4,8 @@
 /// A module that checks a name and a password, from the user or from an earlier module of its stack.
 ///
 /// It has the options by which modules share a password (``FirstPass``). A conforming type implements
-/// ``authenticate(_:password:)``, lists ``PropertySchema/firstPass`` in its ``LoginModule/options`` and stores the
-/// ``FirstPass`` read from them.
+/// ``authenticate(_:password:)``, lists ``PropertySchema/firstPass`` in its ``LoginModule/options``, and creates its
+/// ``firstPass`` from the options.
 public protocol PasswordLoginModule<RealmType>: LoginModule {
     /// The options by which this module shares a password.
     var firstPass: FirstPass { get }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// A conversation whose answers are known beforehand, such as those from an `Authorization` header.
+/// A conversation whose answers are known beforehand, such as the name and the password of an `Authorization` header.
 public final class PreparedConversation: Conversation {
     /// A conversation without answers.
     public static let silent = PreparedConversation()

@@ -3,8 +3,8 @@
 
 /// Rules that derive groups from other groups: with `a,b->c`, members of a or b are also members of c.
 ///
-/// Rules are transitive. A cycle is an error. Source: the `group-mapping` property of GlassFish. There only the LDAP
-/// realm applies it; here every realm does.
+/// Rules are transitive. A cycle is an error. Source: the `group-mapping` property of GlassFish. GlassFish applies it
+/// to the LDAP realm only, Gatehouse to every realm.
 public struct GroupMapping: Sendable {
     /// A mapping without rules.
     public static let none = GroupMapping([:])

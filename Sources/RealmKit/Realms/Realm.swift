@@ -60,8 +60,8 @@ public protocol Realm: Sendable {
     /// `String` values: canonically equivalent spellings are equal. The key must not depend on whether the user exists,
     /// and the call must neither wait nor fail. `RealmConformance` compares the keys of the spellings it is given.
     ///
-    /// The default key ignores case, in every script. Users whose names have the same key share a counter. This does
-    /// little harm.
+    /// The default key is the case-folded name. Users whose names differ only in case share a counter, so failed logins
+    /// of one can lock the other.
     ///
     /// - Parameter user: The name as it was typed.
     /// - Returns: The key.

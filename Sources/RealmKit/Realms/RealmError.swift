@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// A fault of a call to a realm, or of the search for a realm by its name.
+/// The error of a call to a realm, or of looking up a realm by its name.
 ///
 /// Two errors are equal if their codes are equal. Source: `NoSuchRealmException`, `NoSuchUserException` and
 /// `InvalidOperationException` of GlassFish.

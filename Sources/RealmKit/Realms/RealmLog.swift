@@ -18,7 +18,7 @@ public struct RealmLog: Sendable {
 
     /// Creates a log.
     ///
-    /// - Parameter write: Takes a message without secrets, on any thread; it does not block.
+    /// - Parameter write: Takes a message without secrets. It is called on any thread, and must not block.
     public init(_ write: @escaping @Sendable (Level, String) -> Void) {
         self.write = write
     }

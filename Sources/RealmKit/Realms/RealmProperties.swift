@@ -6,7 +6,7 @@ public typealias RealmProperties = Settings<BadRealm>
 
 /// A realm cannot be created from its properties.
 ///
-/// The configuration then does not load. Source: `BadRealmException` of GlassFish. GlassFish disables only the realm.
+/// The configuration then does not load. Source: `BadRealmException` of GlassFish, which disables only the realm.
 public struct BadRealm: SettingsFault, Hashable {
     /// The name of the wrong property; nil if the fault is not about a single property.
     public let setting: String?
@@ -26,7 +26,7 @@ public struct BadRealm: SettingsFault, Hashable {
         isAboutStateFolder = false
     }
 
-    /// Creates a fault about the state folder; all realms that need the state folder use the same folder.
+    /// Creates a fault about the state folder, which is the same for all realms.
     ///
     /// - Parameter message: The problem, for the administrator.
     public init(state message: String) {

@@ -33,7 +33,7 @@ public struct UserRecord: Sendable, Hashable {
     public var mustChangePassword: Bool
     /// The format in which the password is stored, such as `argon2id m=19456,t=2,p=1`.
     ///
-    /// Nil if there is no password, or its format is unknown. ``ManagedRealm/add(_:hash:)`` ignores it.
+    /// Nil if there is no password, or its format is unknown. ``ManagedRealm/add(_:hash:)`` ignores the value.
     public var format: String?
 
     /// Creates a record.

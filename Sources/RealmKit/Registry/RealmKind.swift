@@ -3,7 +3,7 @@
 
 /// A type of realm that an executable provides, with its modules.
 ///
-/// An executable registers a type of realm by passing such a value to the commands.
+/// An executable registers a type of realm by passing a `RealmKind` to the commands.
 public struct RealmKind: Sendable {
     /// The type of the realm.
     public let type: any Realm.Type

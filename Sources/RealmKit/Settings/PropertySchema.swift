@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// The properties of a kind of realm, or the options of a kind of module, each name once.
+/// The properties of a kind of realm, or the options of a kind of module; all names are different.
 public struct PropertySchema: Sendable, ExpressibleByArrayLiteral {
     /// The properties in the order of their declaration.
     public let properties: [Property]
 
-    /// Creates a schema; of two properties with the same name the later one is kept.
+    /// Creates a schema; if two properties have the same name, the later property is kept.
     ///
     /// - Parameter properties: The properties.
     public init(_ properties: [Property]) {
@@ -30,11 +30,11 @@ public struct PropertySchema: Sendable, ExpressibleByArrayLiteral {
         properties.first { $0.name == name }
     }
 
-    /// Returns a schema with the properties of both.
+    /// Returns a schema with the properties of two schemas.
     ///
     /// - Parameters:
     ///   - left: The first schema.
-    ///   - right: The second schema. If both schemas declare a name, its property is kept.
+    ///   - right: The second schema. If both schemas declare a name, the property of the second schema is kept.
     /// - Returns: The schema.
     public static func + (left: PropertySchema, right: PropertySchema) -> PropertySchema {
         PropertySchema(left.properties + right.properties)

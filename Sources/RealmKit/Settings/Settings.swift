@@ -23,8 +23,8 @@ extension SettingsFault {
 /// The values of a realm's properties or of a module's options, by name, checked against a schema and with defaults
 /// filled in.
 ///
-/// Reading a setting throws if the schema does not declare it, if it has another kind, or if it has no value. Such a
-/// defect of a realm is found when a configuration is loaded.
+/// Reading a setting throws if the schema does not declare it, if it has another kind, or if it has no value. A realm
+/// reads its settings when it is created, so such a defect is found when the configuration is loaded.
 public struct Settings<Fault: SettingsFault>: Sendable {
     /// The name in realms.conf of the realm that the settings belong to.
     public let realmName: String
@@ -68,7 +68,7 @@ public struct Settings<Fault: SettingsFault>: Sendable {
         self.services = services
     }
 
-    /// Returns whether a setting has a value, set or by default.
+    /// Returns whether a setting has a value, from the configuration or by default.
     ///
     /// - Parameter name: A name of the schema.
     /// - Returns: True if it can be read.
@@ -83,7 +83,7 @@ public struct Settings<Fault: SettingsFault>: Sendable {
     ///
     /// - Parameter name: A name of the schema.
     /// - Returns: The text.
-    /// - Throws: The fault, if there is no such value.
+    /// - Throws: The fault, if the setting is not declared, has another kind or has no value.
     public func string(_ name: String) throws(Fault) -> String {
         guard case .string(let text) = values[name] else { throw missing(name, kind: "a text") }
         return text
@@ -93,7 +93,7 @@ public struct Settings<Fault: SettingsFault>: Sendable {
     ///
     /// - Parameter name: A name of the schema.
     /// - Returns: The number, within the bounds that the schema declares.
-    /// - Throws: The fault, if there is no such value.
+    /// - Throws: The fault, if the setting is not declared, has another kind or has no value.
     public func integer(_ name: String) throws(Fault) -> Int {
         guard case .integer(let number) = values[name] else { throw missing(name, kind: "a number") }
         return number
@@ -103,7 +103,7 @@ public struct Settings<Fault: SettingsFault>: Sendable {
     ///
     /// - Parameter name: A name of the schema.
     /// - Returns: True or false.
-    /// - Throws: The fault, if there is no such value.
+    /// - Throws: The fault, if the setting is not declared, has another kind or has no value.
     public func boolean(_ name: String) throws(Fault) -> Bool {
         guard case .boolean(let value) = values[name] else { throw missing(name, kind: "true or false") }
         return value
@@ -113,7 +113,7 @@ public struct Settings<Fault: SettingsFault>: Sendable {
     ///
     /// - Parameter name: A name of the schema.
     /// - Returns: The duration, zero or more.
-    /// - Throws: The fault, if there is no such value.
+    /// - Throws: The fault, if the setting is not declared, has another kind or has no value.
     public func duration(_ name: String) throws(Fault) -> Duration {
         guard case .duration(let value) = values[name] else { throw missing(name, kind: "a time") }
         return value
@@ -123,7 +123,7 @@ public struct Settings<Fault: SettingsFault>: Sendable {
     ///
     /// - Parameter name: A name of the schema.
     /// - Returns: The words; the list may be empty.
-    /// - Throws: The fault, if there is no such value.
+    /// - Throws: The fault, if the setting is not declared, has another kind or has no value.
     public func list(_ name: String) throws(Fault) -> [String] {
         guard case .list(let words) = values[name] else { throw missing(name, kind: "a list") }
         return words
@@ -133,7 +133,7 @@ public struct Settings<Fault: SettingsFault>: Sendable {
     ///
     /// - Parameter name: A name of the schema.
     /// - Returns: The secret.
-    /// - Throws: The fault, if there is no such value.
+    /// - Throws: The fault, if the setting is not declared, has another kind or has no value.
     public func secret(_ name: String) throws(Fault) -> Secret {
         guard case .secret(let secret) = values[name] else { throw missing(name, kind: "a secret") }
         return secret

@@ -5,10 +5,10 @@
 ///
 /// An ``Authenticator`` with a throttle passes every login through it. The contract of an implementation:
 ///
-/// - It decides when it reserves an attempt, not when it settles the attempt. An attempt that is not settled counts as
-///   a failure, so that a client gets no more guesses in parallel than in sequence.
-/// - An attempt for several accounts is reserved for all of them in one step, or waits for all of them. Two attempts
-///   therefore cannot wait for each other.
+/// - A reserved attempt counts as a failure until it is settled. Whether a login may be granted is decided at the
+///   reservation. A client therefore gets no more guesses in parallel than in sequence.
+/// - An attempt for several accounts is reserved for all of them in one step; while it waits, it holds none of them.
+///   Two attempts therefore cannot wait for each other.
 /// - It never prevents the evaluation of a login. An attempt that cannot succeed costs the same work as any other
 ///   attempt.
 /// - Its calls return even if the task is cancelled.

@@ -7,8 +7,8 @@ public struct RealmAttempt: Sendable {
     public let account: Account
     /// The result of the login.
     public let report: LoginReport
-    /// The fingerprint of the secrets that the realm received; nil if it received no secret, or if it was the only
-    /// realm.
+    /// The fingerprint of the secrets that the realm received; nil if the realm received no secret, or if the login was
+    /// for one realm only.
     public let guess: PasswordFingerprint?
 
     /// Creates the result of an attempt in one realm.

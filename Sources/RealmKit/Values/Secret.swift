@@ -10,8 +10,8 @@ internal import Glibc
 /// secret is immutable, so modules can share a reference: no module can erase the password of another module. It may be
 /// used from any thread.
 @safe public final class Secret: Sendable {
-    // The memory is written only in init and freed only in deinit, so threads share a constant. Only withBytes passes
-    // the pointer out, as a span that cannot outlive the call.
+    // The memory is written only in init and freed only in deinit, so threads only read it. Only withBytes passes the
+    // pointer out, as a span that cannot outlive the call.
     private nonisolated(unsafe) let storage: UnsafeMutableBufferPointer<UInt8>
     private let capacity: Int
 

@@ -46,8 +46,8 @@ public struct Username: Sendable, Hashable, CustomStringConvertible {
 
     /// Returns whether the name begins with the bytes of a text.
     ///
-    /// Bytes are compared, not characters: an accent written as two scalars does not match one written as one.
-    /// `String.startsWith` in Java does the same.
+    /// Bytes are compared, not characters: an accented letter of two scalars does not match the same letter of one
+    /// scalar. `String.startsWith` in Java does the same.
     ///
     /// - Parameter prefix: The text to look for; every name begins with the empty text.
     /// - Returns: True if the name begins with these bytes.
@@ -61,8 +61,8 @@ public struct Username: Sendable, Hashable, CustomStringConvertible {
 
     /// The case-folded name: names that differ only in case have the same case-folded name, in every script.
     ///
-    /// The text is converted to lower case, to upper case and to lower case again. The reason is letters such as the
-    /// two small sigmas, which have the same upper case, and the dotless i, which has the upper case of another letter.
+    /// The text is converted to lower case, to upper case and to lower case again. A single conversion is not enough:
+    /// the two small sigmas have the same upper case, and the dotless i has the upper case of `i`.
     public var caseFolded: String {
         // For ASCII a single conversion to lower case is enough.
         let lowered = text.lowercased()

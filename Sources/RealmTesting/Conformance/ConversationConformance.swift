@@ -61,7 +61,7 @@ public struct ConversationConformance: Sendable {
                 fits(answer, to: callback) ? nil : "the answer to \(word(callback)) in \(requested) has the wrong kind"
             }
         } catch {
-            return ["it throws for \(requested): \(error)"]
+            return ["the conversation throws for \(requested): \(error)"]
         }
     }
 
@@ -70,12 +70,14 @@ public struct ConversationConformance: Sendable {
         for callback in missing {
             do throws(LoginFault) {
                 guard case .none? = try await make().answer([callback]).first else {
-                    violations.append("it answers the callback \(Self.word(callback)), which must have no answer")
+                    violations.append(
+                        "the conversation answers the callback \(Self.word(callback)), which must have no answer"
+                    )
                     continue
                 }
             } catch {
                 violations.append(
-                    "it throws for the callback \(Self.word(callback)), which must have no answer: \(error)"
+                    "the conversation throws for the callback \(Self.word(callback)), which must have no answer: \(error)"
                 )
             }
         }
@@ -94,9 +96,9 @@ public struct ConversationConformance: Sendable {
         }
         task.cancel()
         guard await RealTimeLimit(timeLimit).wait(until: { !ended.entries.isEmpty }) else {
-            return ["it does not return after a cancellation"]
+            return ["the conversation does not return after a cancellation"]
         }
-        return ended.entries == [true] ? [] : ["it answers after a cancellation instead of throwing"]
+        return ended.entries == [true] ? [] : ["the conversation answers after a cancellation instead of throwing"]
     }
 
     private static func fits(_ answer: Answer, to callback: Callback) -> Bool {

@@ -121,7 +121,7 @@ extension LoginModuleConformance {
     // MARK: Cancellation
 
     func cancellation() async -> [String] {
-        // A module that requests nothing never waits for the conversation, so it cannot be cancelled there.
+        // A module that makes no requests never waits for the conversation, so there is no wait to cancel.
         guard let credential = accepted.first else { return [] }
         let usual = credential.conversation()
         _ = await login(credential, conversation: usual)

@@ -59,8 +59,8 @@ public struct LoginModuleConformance: Sendable {
     ///
     /// - Parameters:
     ///   - module: The module, created as a configuration would create it.
-    ///   - accepts: Credentials to accept, at least one. With more users, and different groups, the check of concurrent
-    ///     logins is stricter.
+    ///   - accepts: Credentials to accept, at least one. Several users with different groups make the check of
+    ///     concurrent logins stricter.
     ///   - refuses: Credentials to refuse, at least one: wrong passwords, empty passwords, unknown users.
     ///   - isPasswordless: True if the module decides without the conversation.
     ///   - timeLimit: The time limit for one login, in real time.
@@ -83,7 +83,7 @@ public struct LoginModuleConformance: Sendable {
     /// - Returns: The violations, one sentence each; empty if there are none.
     public func violations() async -> [String] {
         guard !accepted.isEmpty, !refused.isEmpty else {
-            return ["the test needs a credential to accept and one to refuse"]
+            return ["the test needs a credential to accept and a credential to refuse"]
         }
         let invalid = (accepted + refused).filter { request($0) == nil }.map(\.username)
         guard invalid.isEmpty else { return invalid.map { "\($0) is not a valid user name" } }

@@ -61,7 +61,7 @@ struct ThrottledLoginTests {
         (Outcome.success, "in"), (.failure(.wrongCredentials), "wrong-credentials"), (.ignored, "permission-denied"),
         (.failure(.unavailable), "unavailable"),
     ])
-    func `every login is reserved, evaluated and settled once`(outcome: Outcome, answer: String) async throws {
+    func `every login is one attempt, which is reserved, evaluated and settled`(outcome: Outcome, answer: String) async throws {
         let recorder = Recorder()
         let module = ScriptedModule(
             .run { attempt in
@@ -76,7 +76,7 @@ struct ThrottledLoginTests {
         #expect(report.identity?.groups == (answer == "in" ? ["Guests"] : nil))
     }
 
-    @Test func `a login that may not be granted is evaluated, refused and settled`() async throws {
+    @Test func `a locked login is evaluated, refused and settled`() async throws {
         let recorder = Recorder(mayGrant: false)
         let module = ScriptedModule()
         let authenticator = Authenticator([try bound(.required(module))], throttle: recorder)
@@ -158,7 +158,7 @@ struct ThrottledLoginTests {
         #expect(none.identity == nil)
     }
 
-    @Test func `an unknown realm reserves nothing`() async throws {
+    @Test func `a login to an unknown realm reserves no attempt`() async throws {
         let recorder = Recorder()
         let authenticator = Authenticator([]).throttled(by: recorder)
         let request = try request()

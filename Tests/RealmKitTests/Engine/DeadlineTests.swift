@@ -126,7 +126,7 @@ struct DeadlineTests {
         #expect(module.phases == [.login, .commit, .abort])
     }
 
-    @Test func `concurrent questions count as one conversation, from the first question to the last answer`()
+    @Test func `the wait for concurrent questions lasts from the first question to the last answer`()
         async throws
     {
         let clock = ManualClock()

@@ -188,7 +188,7 @@ struct FirstPassTests {
         #expect(left.value == [])
     }
 
-    @Test func `no other password is requested after a fault`() async throws {
+    @Test func `if the check of the stored password throws, no other password is requested`() async throws {
         let down = UnavailableModule(
             try FirstPass(ModuleOptions(["tryFirstPass": .boolean(true)], schema: .firstPass, realmName: "t"))
         )

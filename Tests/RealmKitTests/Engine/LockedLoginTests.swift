@@ -13,14 +13,14 @@ struct LockedLoginTests {
         await stack.login(try request(), asking: PreparedConversation.silent, mayGrant: mayGrant)
     }
 
-    @Test func `a login that may not be granted is aborted instead of committed`() async throws {
+    @Test func `a locked login is aborted instead of committed`() async throws {
         let module = ScriptedModule(.accept(groups: ["Staff"]))
         let report = try await login(stack(.required(module), .required(FixedVerdictModule(.success))), mayGrant: false)
         #expect(report.refusal == .locked)
         #expect(report.refusal?.failure == .locked)
         #expect(report.identity == nil)
         guard case .refused(.locked) = report.decision else {
-            Issue.record("it was accepted")
+            Issue.record("the login was accepted")
             return
         }
         #expect(report.calls == ["0.login=success", "1.login=success", "0.abort=success", "1.abort=success"])
@@ -57,7 +57,7 @@ struct LockedLoginTests {
             #expect(reached(report, .abort) == reached(report, .login))
             #expect(reached(report, .commit) == [])
             #expect(report.identity == nil)
-            // The refusal shows only an outage, like the refusal of a wrong password.
+            // Like the refusal of a wrong password, this refusal reveals only an outage.
             #expect((report.refusal?.failure == .unavailable) == (guessing.refusal?.failure == .unavailable))
             if report.refusal?.failure != .unavailable { #expect(report.refusal == .locked) }
         }
@@ -98,7 +98,7 @@ struct LockedLoginTests {
         return outcome == .success ? .accept(groups: ["Staff"]) : .ignore
     }
 
-    @Test func `a cancelled login that may not be granted is refused as unavailable`() async throws {
+    @Test func `a locked login that is cancelled is refused as unavailable`() async throws {
         let module = ScriptedModule(.hold())
         let stack = stack(.required(module))
         let task = Task { try await login(stack, mayGrant: false) }

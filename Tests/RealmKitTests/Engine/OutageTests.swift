@@ -54,7 +54,7 @@ struct OutageTests {
     }
 
     private func check(_ tableEntries: [TableEntry]) async throws {
-        // To create a stack costs far more than a login: its possible evaluations are explored.
+        // Creating a stack costs far more than a login, so both runs use the same stacks.
         let stacks = stacks(tableEntries)
         let open = try await reports(stacks, mayGrant: true)
         let refused = open.filter { $0.refusal != nil }
@@ -182,7 +182,7 @@ struct OutageTests {
         }
     }
 
-    @Test func `an accepted login that could not be committed is an outage`() async throws {
+    @Test func `an unavailable commit after an accepted login is an outage`() async throws {
         let report = try await stack(.required(ScriptedModule(commit: .fail(.unavailable("down"))))).login()
         #expect(report.outage == Outage(mayBeShown: true, excludesSuccess: true))
     }

@@ -33,20 +33,22 @@ struct ConversationConformanceTests {
         }
         #expect(
             await gone.violations().contains(
-                "it throws for the callback certificate, which must have no answer: unavailable: gone"
+                "the conversation throws for the callback certificate, which must have no answer: unavailable: gone"
             )
         )
         let answering = ConversationConformance(missing: [.name(prompt: "")]) { PreparedConversation(name: "ann") }
-        #expect(await answering.violations() == ["it answers the callback name, which must have no answer"])
+        #expect(
+            await answering.violations() == ["the conversation answers the callback name, which must have no answer"]
+        )
         let endless = RecordingConversation([.held(.silent)])
         let stuck = ConversationConformance(timeLimit: .milliseconds(500), makeWaiting: { endless }) {
             PreparedConversation.silent
         }
-        #expect(await stuck.violations() == ["it does not return after a cancellation"])
+        #expect(await stuck.violations() == ["the conversation does not return after a cancellation"])
         endless.release()
         let uncancelled = ConversationConformance(makeWaiting: { PreparedConversation.silent }) {
             PreparedConversation.silent
         }
-        #expect(await uncancelled.violations() == ["it answers after a cancellation instead of throwing"])
+        #expect(await uncancelled.violations() == ["the conversation answers after a cancellation instead of throwing"])
     }
 }

@@ -5,10 +5,10 @@ import RealmKit
 import RealmTesting
 import Synchronization
 
-/// A stack of a recorded case of Linux-PAM.
+/// The stack entries that a recorded case of Linux-PAM describes.
 ///
 /// The case is a list of `CONTROL OUTCOME`, `include{...}` and `substack{...}`, separated by `;`.
-struct PAMStack {
+struct RecordedPAMStack {
     /// The answer of a module to the engine.
     private enum Answer {
         case given(Outcome)
@@ -114,7 +114,7 @@ struct PAMStack {
 
     /// Returns the actions of a control.
     ///
-    /// The module always returns the same code, so the action of that code is the action of all failures.
+    /// An `ActionTable` has one action for all failures. The module has only one code, so that code's action is used.
     private static func table(
         _ control: Substring,
         answering code: String
@@ -180,7 +180,7 @@ private struct AnsweringModule: ImmediateLoginModule {
         self.calls = calls
     }
 
-    init(realm: any Realm, options: ModuleOptions) throws(BadModule) { throw BadModule("is made in code only") }
+    init(realm: any Realm, options: ModuleOptions) throws(BadModule) { throw BadModule("can be created only in code") }
 
     func authenticateUser(_ attempt: LoginAttempt) throws(LoginFault) -> Verdict {
         if let number { calls.append(number) }
