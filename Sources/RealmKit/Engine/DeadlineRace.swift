@@ -36,7 +36,7 @@ enum DeadlineRace {
             record.stack.timers.remove(ticket)
             work.cancel()
         }
-        // The abort and the logout also run for a cancelled login.
+        // A cancellation does not end the wait for an abort or a logout: both also run for a cancelled login.
         if call.phase == .abort || call.phase == .logout { return await first.value() }
         return await withTaskCancellationHandler {
             await first.value()

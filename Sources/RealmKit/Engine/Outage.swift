@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// The effect of an outage on a refused login: a module of the login was unavailable or broken.
+/// The effect of an outage, that is of unavailable or broken modules, on the refusal of a login.
 ///
 /// The response and the failure counters must not depend on the outcomes of the other modules. Otherwise they would
 /// reveal whether the password was right and whether the user exists. The effect is therefore computed from all
@@ -16,7 +16,7 @@ public struct Outage: Sendable, Hashable {
 }
 
 extension Outage {
-    /// Computes the effect of outages; nil if there was no outage, or if a refusal is possible without it.
+    /// Computes the effect of outages; nil if there was no outage, or if a possible evaluation refuses without it.
     ///
     /// - Parameters:
     ///   - stack: The stack that was evaluated.

@@ -86,7 +86,7 @@ public struct LoginModuleConformance: Sendable {
             return ["the test needs a credential to accept and a credential to refuse"]
         }
         let invalid = (accepted + refused).filter { request($0) == nil }.map(\.username)
-        guard invalid.isEmpty else { return invalid.map { "\($0) is not a valid user name" } }
+        guard invalid.isEmpty else { return invalid.map { "\($0.debugDescription) is not a valid user name" } }
         let type = type(of: module)
         var violations = NameRules.violations(of: type.moduleNames, kind: "module name")
         violations += SchemaRules(type.options, reserved: []).violations()

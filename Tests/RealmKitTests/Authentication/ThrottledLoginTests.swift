@@ -61,7 +61,7 @@ struct ThrottledLoginTests {
         (Outcome.success, "in"), (.failure(.wrongCredentials), "wrong-credentials"), (.ignored, "permission-denied"),
         (.failure(.unavailable), "unavailable"),
     ])
-    func `every login is one attempt, which is reserved, evaluated and settled`(outcome: Outcome, answer: String) async throws {
+    func `each login reserves an attempt, and settles it exactly once`(outcome: Outcome, answer: String) async throws {
         let recorder = Recorder()
         let module = ScriptedModule(
             .run { attempt in

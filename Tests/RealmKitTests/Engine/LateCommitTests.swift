@@ -75,7 +75,7 @@ struct LateCommitTests {
         )
     }
 
-    @Test func `principals of a call without success do not count, principals added in the commit phase count`()
+    @Test func `groups of a module that returns ignored do not count, principals added in the commit phase count`()
         async throws
     {
         let confused = ScriptedModule(

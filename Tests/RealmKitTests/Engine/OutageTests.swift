@@ -54,7 +54,6 @@ struct OutageTests {
     }
 
     private func check(_ tableEntries: [TableEntry]) async throws {
-        // Creating a stack costs far more than a login, so both runs use the same stacks.
         let stacks = stacks(tableEntries)
         let open = try await reports(stacks, mayGrant: true)
         let refused = open.filter { $0.refusal != nil }

@@ -111,6 +111,6 @@ struct LoginModuleConformanceTests {
         let module = ScriptedModule(.run(Self.check), logout: .fail(.unavailable("down")))
         #expect(await violations(of: module).contains("the logout of ann fails: unavailable: down"))
         #expect(await violations(of: module, refuses: []).count == 1)
-        #expect(await violations(of: module, refuses: [Credential("")]) == [" is not a valid user name"])
+        #expect(await violations(of: module, refuses: [Credential("")]) == ["\"\" is not a valid user name"])
     }
 }
