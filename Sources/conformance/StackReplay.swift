@@ -66,7 +66,7 @@ enum StackReplay {
     }
 
     /// The start of the log text of a module that could not be created.
-    static let notCreatedPrefix = "cannot be made: "
+    static let notCreatedPrefix = "cannot be created: "
 
     struct MalformedCase: Error {
         let reason: String

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// The evaluation of one login: the next module to call, and the decision.
+/// The evaluation of one login or logout: the next module to call, and the decision.
 ///
 /// The phases are those of JAAS. The login phase comes first. If it succeeds, the commit phase calls the same modules
 /// and counts their results by the same tables. If the login phase or the commit phase fails, the abort phase calls
@@ -202,7 +202,7 @@ struct LoginRun: ~Copyable {
 
     /// Refuses a login that was cancelled.
     ///
-    /// - Parameter call: The last call; the next call if no call has been made.
+    /// - Parameter call: The call that was cancelled, or that was about to be made.
     mutating func cancel(at call: ModuleCall) {
         if call.phase == .login {
             trace.reachedCount = trace.count

@@ -85,9 +85,9 @@ struct StackWalk {
         }
     }
 
-    /// True if the walk grants: an outcome has counted, it was a success, and no failure has counted.
+    /// True if the walk grants the login: a success has counted, and no failure has counted.
     ///
-    /// In every other case it refuses, also if there are no modules or all modules ignored the login.
+    /// A login without modules is refused, and a login that all modules ignored is refused.
     var grants: Bool { impression == .good && cause?.outcome == .success }
 
     /// The failure to report when the walk does not grant; nil if no module failed.

@@ -19,7 +19,7 @@ public protocol ManagedRealm: Realm {
     ///   - user: The user's name, groups and state.
     ///   - hash: The hash of the password, in a format the realm reads; nil for a user who cannot sign in yet.
     /// - Throws: ``RealmError`` of code `userExists` if the name is taken, `invalidOperation` for a name, group or
-    ///   state that the realm cannot store, `unavailable` if nothing could be written.
+    ///   state that the realm cannot store, `unavailable` if the user could not be stored.
     func add(_ user: UserRecord, hash: String?) async throws(RealmError)
 
     /// Adds all the given users, or no user.

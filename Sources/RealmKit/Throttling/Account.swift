@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// A realm and a user name in all its spellings, for which failed logins are counted.
+/// A user name of a realm, in all its spellings; failed logins are counted for each account.
 ///
 /// The user need not exist. A user has one account for all schemes and services (CVE-2025-24806). Keys that are
 /// canonically equivalent in Unicode are one account, so that another spelling of an accent has no counter of its own
-/// (CVE-2026-47203). No other type compares names by canonical equivalence. ``maximumBytes`` limits the cost.
+/// (CVE-2026-47203). No other type compares names by canonical equivalence. ``maximumBytes`` limits the cost of this
+/// comparison.
 public struct Account: Sendable, Hashable, CustomStringConvertible {
     /// The maximum length of a ``key``, in bytes of UTF-8.
     public static let maximumBytes = 128
