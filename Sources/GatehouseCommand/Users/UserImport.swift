@@ -28,9 +28,7 @@ extension GatehouseOptions.User.Import: Subcommand {
         }
     }
 
-    /// The maximum number of problems that are printed.
-    ///
-    /// Only the number of further problems is printed.
+    /// The maximum number of problems that are printed; if there are more, their number is printed too.
     private static let maximumShown = 20
 
     /// Returns a realm with the users of the file.

@@ -34,7 +34,7 @@ struct ConfigurationBuilder {
             inline: block.all("login"),
             in: self
         )
-        // The error of a realm has been reported, so a reference to that realm is not reported again.
+        // These names include realms with errors. A reference to such a realm is therefore not an error of its own.
         let names = block.all("realm").compactMap { $0.arguments.first }.compactMap(expanded)
         let server = ServerReader(builder: self, realms: names).read(block.first("server"))
         let passwords = PasswordsReader(builder: self).read(block.first("passwords"))
@@ -58,7 +58,7 @@ struct ConfigurationBuilder {
             pagesPrefix: server.signIn.prefix
         ).read(block.all("protect"))
         roleReader.warnAboutUnused(block.all("role"), in: block.all("protect"))
-        // It is unknown which entries the realms with errors use, so there are no warnings then.
+        // A realm with an error is not linked, so the entry that it uses is not known and could cause a wrong warning.
         if realms.count == block.all("realm").count {
             contexts.warnAboutUnknownModules(known: loader.kinds, unlessUsedBy: realms)
         }
@@ -77,7 +77,7 @@ struct ConfigurationBuilder {
         )
     }
 
-    /// Returns the place of the `state` statement or else of the `server` block; nil without a `server` block.
+    /// Returns the place of the `state` statement. If it is missing, returns the place of the `server` block or nil.
     private func stateFolderRange(_ server: ServerSettings) -> SourceRange? {
         server.stateFolder.range == .none ? nil : server.stateFolder.range
     }
@@ -101,7 +101,7 @@ struct ConfigurationBuilder {
         return knownName(word, as: "realm", among: names)
     }
 
-    /// Returns the name in a word; an unknown name is reported, with the most similar known name.
+    /// Returns the name in a word; reports an unknown name with a hint about the known names.
     func knownName(_ word: RealmsConfWord, as kind: String, among names: [String]) -> String? {
         guard let name = expanded(word) else { return nil }
         if names.contains(name) { return name }
