@@ -68,7 +68,7 @@ extension GatehouseOptions.Explain: Subcommand {
                 return .failure(error)
             }
         }
-        let note = "the groups of \(user) are not known; use --groups"
+        let note = "name the groups of \(user) with --groups, because the realm has not returned them"
         switch await TimeLimitedWait.value(of: lookup, within: timeLimit, clock: SystemClock()) {
         case .success(let names): return (names, nil)
         case .failure(let error): return ([], "\(note): \(error)")

@@ -6,7 +6,7 @@ internal import RealmKit
 // Errors in the class and the flag of a module.
 
 extension LoginConfParser {
-    /// Keywords that PAM allows in the place of a control flag. JAAS does not have them.
+    /// Keywords of PAM that JAAS does not have; PAM allows them in the place of a control flag.
     private static let pamKeywords: Set<String> = ["include", "substack", "binding"]
 
     /// Handles an unexpected token where a class name or a `}` is expected.

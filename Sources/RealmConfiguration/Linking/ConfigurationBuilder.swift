@@ -77,7 +77,9 @@ struct ConfigurationBuilder {
         )
     }
 
-    /// Returns the place of the `state` statement. If it is missing, returns the place of the `server` block or nil.
+    /// Returns the place of the `state` statement, or of the `server` block if the statement is missing.
+    ///
+    /// Returns nil if there is no `server` block either.
     private func stateFolderRange(_ server: ServerSettings) -> SourceRange? {
         server.stateFolder.range == .none ? nil : server.stateFolder.range
     }

@@ -9,7 +9,9 @@ struct RealmLinker {
     let builder: ConfigurationBuilder
     let contexts: LoginContextTable
     let services: RealmServices
-    /// The place of the `state` statement. If it is missing, the place of the `server` block or nil.
+    /// The place of the `state` statement, or of the `server` block if the statement is missing.
+    ///
+    /// It is nil if there is no `server` block either.
     let stateFolderRange: SourceRange?
 
     func link(_ statements: [Statement]) -> [BoundRealm] {
