@@ -12,7 +12,7 @@ final class UnreadPipe {
     init(in folder: TemporaryFolder) throws {
         url = folder.url.appendingPathComponent("pipe-\(UUID().uuidString)")
         guard unsafe mkfifo(url.path, 0o600) == 0 else { throw POSIXError(.EIO) }
-        // Opening a pipe for reading and writing does not block, and the pipe stays open.
+        // A pipe that is opened for reading and writing does not wait for another process, and stays open without one.
         descriptor = unsafe open(url.path, O_RDWR | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { throw POSIXError(.EIO) }
     }
@@ -30,7 +30,8 @@ final class UnreadPipe {
     ///
     /// - Parameters:
     ///   - mark: Returns true for a line near the end of the output.
-    ///   - isComplete: Returns true if all expected lines were read. It is called after such a line was read.
+    ///   - isComplete: Returns true if all expected lines have been read. It is called only if the last bytes contain a
+    ///     line for which `mark` returns true.
     /// - Returns: The lines.
     func lines(near mark: (Substring) -> Bool, until isComplete: ([Substring]) -> Bool) -> [Substring] {
         var bytes: [UInt8] = []

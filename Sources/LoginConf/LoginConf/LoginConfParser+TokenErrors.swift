@@ -40,7 +40,7 @@ extension LoginConfParser {
         case .unterminatedComment:
             let hint = "close it with `*/`"
             diagnostics.error("this comment is not closed", at: SourceRange(token.start, token.start + 2), hint: hint)
-            // The comment contains the rest of the file, so all later errors would be about tokens that are in it.
+            // The comment takes the rest of the file. Without this, the tokens in it would be reported as missing.
             diagnostics.isMuted = true
             token.kind = .endOfFile
         case .unterminatedString:

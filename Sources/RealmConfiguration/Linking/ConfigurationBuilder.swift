@@ -58,7 +58,7 @@ struct ConfigurationBuilder {
             pagesPrefix: server.signIn.prefix
         ).read(block.all("protect"))
         roleReader.warnAboutUnused(block.all("role"), in: block.all("protect"))
-        // A realm with an error is not linked, so the entry that it uses is not known and could cause a wrong warning.
+        // A realm with an error is not linked, so its entry is not known and would be reported as used by no realm.
         if realms.count == block.all("realm").count {
             contexts.warnAboutUnknownModules(known: loader.kinds, unlessUsedBy: realms)
         }
@@ -128,6 +128,6 @@ struct ConfigurationBuilder {
     /// Returns a hint for an unknown name: the most similar known name, or all known names.
     static func hint(_ name: String, among names: [String]) -> String? {
         if let nearest = NearestName.suggest(name, among: names) { return "did you mean \(nearest)?" }
-        return names.isEmpty ? "there are none" : "there are \(names.sorted().joined(separator: ", "))"
+        return "known names: \(names.isEmpty ? "none" : names.sorted().joined(separator: ", "))"
     }
 }

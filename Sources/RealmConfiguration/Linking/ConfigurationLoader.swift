@@ -64,7 +64,8 @@ public struct ConfigurationLoader: Sendable {
         log.add(parsed.diagnostics)
         let builder = ConfigurationBuilder(text, expansion: expansion(for: text.name), loader: self, log: log)
         let configuration = builder.build(parsed.partial)
-        // A syntax error may hide statements, and so cause errors in the linking. Only the syntax errors are reported.
+        // A syntax error may hide statements, so the linker may report errors that are only its consequences. These are
+        // not shown.
         if let errors = ConfigurationErrors(parsed.diagnostics) { throw errors }
         if let errors = ConfigurationErrors(log.diagnostics) { throw errors }
         return configuration

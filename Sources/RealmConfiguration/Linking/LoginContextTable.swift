@@ -83,7 +83,8 @@ struct LoginContextTable {
 
     /// Returns a hint for a name that has no entry.
     func hint(_ name: String) -> String {
-        let read = files.isEmpty ? "no login-config file is set" : "read: \(files.joined(separator: ", "))"
+        let paths = files.joined(separator: ", ")
+        let read = files.isEmpty ? "no login-config file is set" : "login-config files: \(paths)"
         guard !entries.isEmpty else { return "there are no login contexts; \(read)" }
         return [ConfigurationBuilder.hint(name, among: entries.map(\.name)), read].compactMap(\.self).joined(
             separator: "; "

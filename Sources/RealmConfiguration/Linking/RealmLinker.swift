@@ -126,7 +126,7 @@ struct RealmLinker {
         }
     }
 
-    /// Returns a secret; its bytes are never converted to a `String`, which could not be wiped.
+    /// Returns a secret; the content of a file is never converted to a `String`, whose memory is not wiped.
     private func secret(of property: Property, in words: [RealmsConfWord]) -> PropertyValue? {
         guard let word = words.first, words.count == 1 else {
             builder.error(at: words[1].range, "\(property.name) takes one value", hint: "quote it if it holds blanks")

@@ -23,7 +23,7 @@ struct ThrottleReader {
         let scalars = SettingReader(builder: builder, block: block)
         scalars.integer("failures", 0...10_000, into: &settings.failures)
         scalars.integer("source-failures", 0...60_000, into: &settings.sourceFailures)
-        // The throttle counts in whole seconds. A user should not have to wait longer than a week.
+        // The records of failures and locks have whole seconds. A lock of more than a week is too long for users.
         let times = Duration.seconds(1)...Duration.seconds(7 * 86_400)
         scalars.duration("window", times, into: &settings.window)
         scalars.duration("lock", times, into: &settings.lock)

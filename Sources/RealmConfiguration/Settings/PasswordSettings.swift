@@ -13,8 +13,8 @@ public struct PasswordSettings: Sendable, Hashable {
 
     /// The minimum number of characters in a new password.
     ///
-    /// The default is 8, the minimum of NIST SP 800-63B and ASVS 6.2.1. Both advise against rules about the kinds of
-    /// characters.
+    /// The default is 8, the minimum of NIST SP 800-63B and ASVS 6.2.1. Both advise against composition rules, such as
+    /// required digits.
     public var minimumLength = 8
 
     /// Creates the default settings.
