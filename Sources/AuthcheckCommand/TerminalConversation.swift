@@ -38,7 +38,7 @@ final class TerminalConversation: Conversation {
     }
 
     private func secret(_ prompt: String, line: Int) async throws(LoginFault) -> Answer {
-        // Reading blocks its thread, so it must not run on a thread of the tasks.
+        // The read blocks its thread. On a thread of the Swift tasks it would hold up other tasks.
         let read: Result<Secret?, LoginFault> = await withCheckedContinuation { continuation in
             DispatchQueue.global().async { [self] in
                 continuation.resume(
@@ -58,7 +58,8 @@ final class TerminalConversation: Conversation {
 
     /// Returns a line of the input by its number.
     ///
-    /// Lines are read only when they are needed, because the program that writes them may wait for output first.
+    /// Lines are read only when they are needed: the program that writes them may wait for output of this command before
+    /// it writes the next line.
     private func readLine(number line: Int, from input: Int32) -> Secret? {
         lines.withLock { lines in
             while lines.count <= line, let next = LineInput.readSecret(input) { lines.append(next) }

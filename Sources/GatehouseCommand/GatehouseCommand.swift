@@ -21,7 +21,7 @@ public enum GatehouseCommand {
     /// - 0: the command has succeeded.
     /// - 1: the command has failed.
     /// - 2: the arguments are wrong.
-    /// - 3: the configuration is wrong, or something that it names, such as a file, cannot be used.
+    /// - 3: the configuration is wrong, or a file or another resource that it names cannot be used.
     /// - 4: a realm or the store is not available now.
     /// - 5: the command has succeeded, but its output could not be written.
     ///

@@ -9,7 +9,8 @@ internal import Synchronization
 /// The services that a program provides to its realms: password checks, the time, a log, and the services of its state
 /// folder.
 ///
-/// After a reload of the configuration, the hashing pool and the store are used again if their settings are the same.
+/// If a reload of the configuration does not change the settings of the hashing pool or the store, the new configuration
+/// uses the same pool or store.
 package final class ProgramServices: RealmServiceSource {
     private struct Current {
         var settings: PasswordSettings?
@@ -58,7 +59,7 @@ package final class ProgramServices: RealmServiceSource {
 
     /// Creates a service for the settings.
     ///
-    /// It uses the given hashing pool, or a new pool if that is nil.
+    /// It uses the given hashing pool; if `pool` is nil, it creates a pool.
     private static func passwordService(
         _ settings: PasswordSettings,
         pool: HashingPool?

@@ -18,7 +18,7 @@ public struct ProgramState: Sendable {
 
     /// No services.
     ///
-    /// A configuration with a realm that needs a store cannot be loaded.
+    /// A configuration with a realm that needs the store is rejected.
     public static let none = ProgramState { _, _ in { _ in } }
 
     /// - Parameter provider: Returns the provider for a state folder.

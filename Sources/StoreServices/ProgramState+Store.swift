@@ -9,7 +9,7 @@ internal import Throttle
 extension ProgramState {
     /// The store of users, locks and sessions: an SQLite file in the state folder.
     ///
-    /// It is opened when it is first used.
+    /// The file is opened at the first use.
     public static let store = ProgramState { folder, access in
         let store =
             switch access {

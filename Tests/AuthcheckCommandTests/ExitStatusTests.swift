@@ -146,7 +146,7 @@ let configuration = """
         #expect(await run(realm, "ann", input: input) == status)
     }
 
-    @Test func `neither a line that is too long nor the end of such a line is a password`() async {
+    @Test func `a line that is too long is refused, and its end is not read as a password`() async {
         let long = String(repeating: "x", count: 4096)
         #expect(await run("password", "ann", input: long + "lilac\nlilac\n") == .refused)
     }

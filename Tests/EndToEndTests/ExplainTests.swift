@@ -54,7 +54,7 @@ import Testing
         let edit = ["explain", "GET", "https://app.example.com/edit", "--user"]
         for (words, status, text) in [
             (["eve"], 0, "200: eve of realm people is allowed"), (["eve", "--groups", "X"], 1, "403: eve"),
-            (["bob"], 1, "the groups of bob are not known; use --groups"),
+            (["bob"], 1, "name the groups of bob with --groups, because the realm has not returned them"),
         ] {
             let finished = try await Program.run(
                 Program.built("gatehouse"),

@@ -79,7 +79,8 @@ struct MalformedRequestTests {
         let finished = try #require(
             try await Program.first {
                 let finished = try await send("GET / HTTP/1.1\r\nHost: a\r\nX: ", to: server)
-                // On a busy machine the first bytes may be late, and the connection is closed as a silent one is.
+                // On a busy machine, the first bytes may arrive too late. The server then closes the connection without a
+                // response, and the test tries again.
                 return finished.output.isEmpty ? nil : finished
             }
         )
@@ -115,18 +116,19 @@ struct MalformedRequestTests {
     @Test func `the server continues after it has answered a login before the end of the request body`()
         async throws
     {
-        // The server also waits for the rest of a body for this time.
+        // The header time is also the time for which the server waits for the rest of a body.
         let server = try await RunningServer(Self.configuration(headerTime: "1s"))
         for user in ["zed", "bob"] {
             let token = Data("\(user):x".utf8).base64EncodedString()
             let request = "POST /welcome HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 5000\r\n"
-            // All at once, as each waits for the server to close.
+            // The requests are sent at the same time, because each waits until the server closes the connection.
             let answers = try await withThrowingTaskGroup { clients in
                 for _ in 0..<10 {
                     clients.addTask {
                         try await Program.first {
                             let answer = try await send(request + "Authorization: Basic \(token)\r\n\r\nx", to: server)
-                            // On a busy machine, the head of a request may arrive too late, and the answer is 408.
+                            // On a busy machine, the head of a request may arrive too late. The answer is then 408, and
+                            // the test tries again.
                             return statuses(answer.output).first.flatMap { $0 == "408" ? nil : $0 }
                         }
                     }

@@ -31,14 +31,14 @@ enum Program {
 
     /// Calls a closure repeatedly until it returns a value.
     ///
-    /// The value depends on another process.
+    /// Use it for a value that depends on another process.
     ///
     /// - Returns: The value; nil after ``patience``.
     static func first<Value>(_ body: () async throws -> Value?) async throws -> Value? {
         let end = ContinuousClock.now + patience
         repeat {
             if let value = try await body() { return value }
-            // The test gets no event when the other process makes the change.
+            // The test polls, because the other process does not notify it of a change.
             try await Task.sleep(for: .milliseconds(20))
         } while ContinuousClock.now < end
         return try await body()
@@ -46,9 +46,9 @@ enum Program {
 
     /// Waits until a condition is true.
     ///
-    /// The condition depends on another process.
+    /// Use it for a condition that depends on another process.
     ///
-    /// - Returns: True if the condition is true in time.
+    /// - Returns: True if the condition became true; false after ``patience``.
     static func wait(until condition: () async throws -> Bool) async throws -> Bool {
         try await first { try await condition() ? true : nil } ?? false
     }

@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// A program that runs on a pseudo-terminal, and functions that type and read there.
+/// A program on a pseudo-terminal, with functions that type input and read the output.
 final class PseudoTerminal {
     struct DidNotStart: Error {}
     struct ShowedNoPrompt: Error { let screen: String }
@@ -32,7 +32,7 @@ final class PseudoTerminal {
         var (ours, theirs) = (Int32(-1), Int32(-1))
         var name = [CChar](repeating: 0, count: 256)
         guard unsafe openpty(&ours, &theirs, &name, nil, nil) == 0 else { throw DidNotStart() }
-        // This process keeps the other end open, so that it can read the last output after the program has ended.
+        // This process keeps both ends open. If the program's end were closed, its last output could not be read.
         (descriptor, other) = (ours, theirs)
         for descriptor in [ours, theirs] { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
         _ = fcntl(ours, F_SETFL, O_NONBLOCK)
@@ -83,7 +83,7 @@ final class PseudoTerminal {
     ///   did not end in time, it is -1.
     func end() async throws -> Int32 {
         let status = try await Program.first { () -> Int32? in
-            // The program would block if its output on the terminal were not read.
+            // The output on the terminal is read while the program runs, so that a full terminal does not block it.
             read()
             var status: Int32 = 0
             guard unsafe waitpid(identifier, &status, WNOHANG) == identifier else { return nil }

@@ -25,7 +25,7 @@ struct ReloadTests {
         try server.folder.write(Self.configuration(startWith: "a", path: "/other"), to: "realms.conf")
         try await server.hangUp()
         #expect(try await server.request("/other", "-u", "ann:x").status == 200)
-        // These credentials were accepted before the reload. They are not taken from the cache.
+        // These credentials were accepted before the reload, but the reload has removed them from the cache.
         #expect(try await server.request("/other", "-u", "zed:x").status == 401)
         #expect(try await server.request("/welcome", "-u", "zed:x").status == 404)
         #expect(await server.end() == 0)
@@ -41,7 +41,7 @@ struct ReloadTests {
     }
 
     @Test(arguments: ["realm {", "login-config missing.conf;", "server { tls { certificate a.pem; key a.key; } }"])
-    func `a broken file changes nothing, and its errors are logged`(broken: String) async throws {
+    func `a reload of a broken file changes nothing, and logs the errors`(broken: String) async throws {
         let server = try await RunningServer(Self.configuration(startWith: "z", path: "/welcome"))
         try server.folder.write(broken, to: "realms.conf")
         try await server.hangUp()

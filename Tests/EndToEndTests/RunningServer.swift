@@ -40,7 +40,7 @@ final class RunningServer: Sendable {
         self.folder = folder
         self.child = child
         let port = try await Program.first {
-            // The last line may still be incomplete.
+            // The last line is ignored, because the server may not have written all of it yet.
             let lines = Self.text(folder).split(separator: "\n", omittingEmptySubsequences: false).dropLast()
             return lines.first { $0.hasPrefix("listening on ") }?.split(separator: ":").last.flatMap { Int($0) }
         }
@@ -105,7 +105,7 @@ final class RunningServer: Sendable {
 
     /// Repeats a request until the status of the answer is `status`.
     ///
-    /// - Returns: True if an answer had this status in time.
+    /// - Returns: True if an answer had this status; false after ``Program/patience``.
     func wait(for status: Int, at path: String, _ arguments: String...) async throws -> Bool {
         try await Program.wait { try await request(path, arguments).status == status }
     }

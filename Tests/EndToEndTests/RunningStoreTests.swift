@@ -112,12 +112,13 @@ struct RunningStoreTests {
             )
             #expect(cleared.status == 0, "\(cleared)")
             #expect(try await server.wait(for: 200, at: "/welcome", "-u", "ann:\(People.password)"))
-            // The reload removes the cached credentials of ann. With them, a lock would have no effect in the next round.
+            // The reload removes the cached credentials of ann. Cached credentials are accepted during a lock, so the
+            // next round would see no lock.
             try await server.hangUp()
         }
     }
 
-    @Test func `wrong, unknown, disabled, expired and locked users get the same bytes`() async throws {
+    @Test func `a wrong password and unknown, disabled, expired and locked users get identical answers`() async throws {
         let people = try People(Self.quick)
         for name in ["ann", "off", "old", "must", "shut"] { #expect(try await people.add(name).status == 0) }
         #expect(try await people.gatehouse("user", "disable", "off").status == 0)

@@ -70,7 +70,7 @@ struct ServerTests {
     }
 
     @Test(arguments: ["broken", "ignoring", "forging"])
-    func `a stack whose module breaks, ignores or forges a success gets 401`(path: String) async throws {
+    func `a login gets 401 if a module fails, ignores the user or forges a success`(path: String) async throws {
         let server = try await RunningServer(Self.configuration)
         for _ in 0..<3 { #expect(try await server.request("/\(path)", "-u", "zed:x").status == 401) }
     }
@@ -166,8 +166,8 @@ struct ServerTests {
 
     @Test func `a stopping server answers a request in progress`() async throws {
         let curl = try #require(Program.system("curl"))
-        // A test cannot see when the server begins to answer a request. So it tries several times, until the signal
-        // arrives within the second that the request takes.
+        // The test cannot see when the server begins to answer. It tries several waiting times, until the signal arrives
+        // during the second that the answer takes.
         for wait in [200, 400, 600, 100, 800, 1600, 3200] {
             let server = try await RunningServer(Self.configuration)
             let output = try server.folder.write("", to: "output")
@@ -191,7 +191,7 @@ struct ServerTests {
             _ = await client.end()
             if try String(contentsOf: output, encoding: .utf8).hasSuffix("200") { return }
         }
-        Issue.record("no request outlived the signal")
+        Issue.record("no request was in progress when the signal arrived")
     }
 
     @Test func `no secret and no query is in the log`() async throws {

@@ -30,7 +30,7 @@ struct SignalTests {
         try folder.write(Self.configuration, to: "realms.conf")
         let log = try folder.write("", to: "log")
         let child = try Child.serving(folder, output: log, errors: log)
-        // The server sets its signal handlers first. When it ignores SIGUSR1, it also handles SIGHUP.
+        // The server installs its handler for SIGHUP before it ignores SIGUSR1. The test sees when SIGUSR1 is ignored.
         let text = { String(decoding: FileManager.default.contents(atPath: log.path) ?? Data(), as: UTF8.self) }
         let end = ContinuousClock.now + Program.patience
         while try !ignores(SIGUSR1, child.identifier), ContinuousClock.now < end { await Task.yield() }
@@ -47,12 +47,12 @@ struct SignalTests {
         let sent = 2000
         for _ in 0..<sent {
             server.signal(SIGHUP)
-            // A second SIGHUP is lost while a SIGHUP is pending.
+            // Without the pause, most signals would be lost: a process has at most one pending SIGHUP.
             usleep(50)
         }
         server.signal(SIGTERM)
         #expect(await server.end() == 0)
-        let reloads = server.log.components(separatedBy: "the configuration was read again").count - 1
+        let reloads = server.log.components(separatedBy: "the configuration was reloaded").count - 1
         #expect(reloads < sent / 4, "\(reloads) of \(sent)")
     }
 

@@ -4,7 +4,7 @@
 import Foundation
 import Testing
 
-/// Both commands report an unusable state folder once, with its line in the configuration.
+/// `gatehouse check` and `gatehouse serve` report an unusable state folder once, with its line in the configuration.
 @Suite struct StateFolderTests {
     private static let realms = """
         default-realm town;

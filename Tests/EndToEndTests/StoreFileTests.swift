@@ -151,7 +151,7 @@ import Testing
         #expect(shown.sorted() == groups.sorted())
     }
 
-    @Test func `a user is stored if the command has reported success, even if it is killed then`() async throws {
+    @Test func `after a command has reported success its user is stored, even if the command is killed`() async throws {
         let people = try People()
         var acknowledged: [String] = []
         for number in 0..<20 {

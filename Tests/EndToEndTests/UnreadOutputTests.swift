@@ -12,7 +12,7 @@ final class UnreadPipe {
     init(in folder: TemporaryFolder) throws {
         url = folder.url.appendingPathComponent("pipe-\(UUID().uuidString)")
         guard unsafe mkfifo(url.path, 0o600) == 0 else { throw POSIXError(.EIO) }
-        // Opening a pipe for reading and writing does not block, and the pipe stays open.
+        // A pipe that is opened for reading and writing does not wait for another process, and stays open without one.
         descriptor = unsafe open(url.path, O_RDWR | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { throw POSIXError(.EIO) }
     }
@@ -30,7 +30,8 @@ final class UnreadPipe {
     ///
     /// - Parameters:
     ///   - mark: Returns true for a line near the end of the output.
-    ///   - isComplete: Returns true if all expected lines were read. It is called after such a line was read.
+    ///   - isComplete: Returns true if all expected lines have been read. It is called only if the last bytes contain a
+    ///     line for which `mark` returns true.
     /// - Returns: The lines.
     func lines(near mark: (Substring) -> Bool, until isComplete: ([Substring]) -> Bool) -> [Substring] {
         var bytes: [UInt8] = []
@@ -51,9 +52,8 @@ final class UnreadPipe {
 
 /// Returns a free port for a server.
 ///
-/// The port is needed if a test cannot read it from the output of the server.
-///
-/// It is lower than the ephemeral ports, so that the system does not assign it to another process.
+/// For tests that cannot read the port from the output of the server. The port is below the ephemeral ports, so that
+/// the system does not assign it to another process.
 private func freePort() throws -> Int {
     for _ in 0..<100 {
         let port = Int.random(in: 20_000..<30_000)
@@ -91,11 +91,11 @@ struct UnreadOutputTests {
     /// Starts a server with the given streams, and sends requests to it in sequence.
     ///
     /// - Parameters:
-    ///   - folder: The folder of its configuration.
-    ///   - output: Its standard output.
-    ///   - errors: Its standard error.
-    ///   - pathLength: The length of the requests' paths.
-    /// - Returns: The server, and the number of answers.
+    ///   - folder: The folder of the server's configuration.
+    ///   - output: The standard output of the server.
+    ///   - errors: The standard error of the server.
+    ///   - pathLength: The length of the requests' paths; longer paths give longer log lines.
+    /// - Returns: The server, and the number of requests that it has answered with 404.
     /// - Throws: If a program cannot be started.
     private func serve(
         in folder: TemporaryFolder,
@@ -108,7 +108,7 @@ struct UnreadOutputTests {
         let child = try Child.serving(folder, output: output, errors: errors)
         let curl = try #require(Program.system("curl"))
         let certificate = folder.url.appendingPathComponent("var/development-certificate.pem").path
-        // The path is so long that the log lines of all requests exceed the pipe and the queue of lines.
+        // curl replaces the range at the end of the path by each of its numbers, and so sends all requests.
         let path = "/nowhere/\(String(repeating: "x", count: pathLength))/[1-\(Self.requests)]"
         let common = RunningServer.curlOptions + ["--cacert", certificate, "-o", "/dev/null"]
         let url = "https://localhost:\(port)"
@@ -130,7 +130,8 @@ struct UnreadOutputTests {
         let folder = try TemporaryFolder()
         let pipe = try UnreadPipe(in: folder)
         let output = try folder.write("", to: "output")
-        // So long that the lines of all requests are more than the pipe and the queue of lines hold together: 1.6 MB.
+        // With paths of this length, the log lines of all requests have 1.6 MB. The pipe and the queue of lines together
+        // hold less.
         let (child, answers) = try await serve(in: folder, output: output, errors: pipe.url, pathLength: 4000)
         #expect(answers == Self.requests)
         let isCount = { (line: Substring) in line.hasSuffix("lines were lost: this stream was not read") }
@@ -140,7 +141,7 @@ struct UnreadOutputTests {
         func written(_ lines: [Substring]) -> Int {
             lines.count { $0.contains("access: 127.0.0.1") && $0.contains("/nowhere/") }
         }
-        // A line may be written after its request was answered, and thus after the number of lost lines.
+        // The log line of a request may be written after its answer, and so after the number of lost lines.
         let lines = pipe.lines(near: isCount) { lost($0) + written($0) >= Self.requests }
         #expect(lost(lines) > 0 && written(lines) > 0)
         #expect(lost(lines) + written(lines) == Self.requests)

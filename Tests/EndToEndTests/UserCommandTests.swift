@@ -54,7 +54,7 @@ import Testing
             """
         #expect(try await people.gatehouse("user", "show", "ann") == (0, sheet, ""))
         #expect(try await people.gatehouse("user", "groups", "ann") == (0, "Staff\nAdmin\n", ""))
-        // If the user has no groups, the output is empty. A program could take any text for a group.
+        // For a user without groups the output is empty: a program would read any text as the name of a group.
         #expect(try await people.gatehouse("user", "groups", "bob") == (0, "", ""))
         #expect(
             try await people.gatehouse("user", "groups", "ann", "--add", "New", "--remove", "Staff")
@@ -192,7 +192,7 @@ import Testing
         #expect(one.count { $0 == "\n" } == 1)
     }
 
-    @Test func `whether a login is accepted depends on the user's state, expiry and password`() async throws {
+    @Test func `a login is accepted only if the user's state, expiry and password allow it`() async throws {
         let people = try People()
         #expect(try await people.add("ann").status == 0)
         #expect(try await people.authcheck("ann", People.password).status == 0)

@@ -24,7 +24,7 @@ import Testing
             #expect(finished.errors.hasPrefix("the user name "), "\(words): \(finished)")
             #expect(finished.isPrintable && finished.output == "", "\(words): \(finished)")
         }
-        // This one creates the store; then all others run at once, as none of them changes anything.
+        // The first command creates the store. The other commands run at the same time, because they change nothing.
         try await refuse(["add", "--no-password"])
         try await withThrowingTaskGroup { tasks in
             for words in [

@@ -78,7 +78,7 @@ struct WebSessionTests {
         ]
         for name in changes.map(\.name) + ["bob"] { #expect(try await people.add(name).status == 0) }
         let server = try await RunningServer(in: people.folder)
-        // Until the server has read the new users, it could report them as changed.
+        // The server may read the new users only later. It would then treat them as changed, and end their sessions.
         try await untilUsersAreRead(by: server)
         #expect(try await begin("bob", server) == 201)
         for (name, words) in changes {
@@ -156,7 +156,7 @@ struct WebSessionTests {
         #expect(try await load("tom", server) == 401)
     }
 
-    @Test func `an administrator lists, ends and messages sessions`() async throws {
+    @Test func `an administrator lists sessions, sends messages to them and ends them`() async throws {
         for name in ["ann", "bob"] { #expect(try await people.add(name).status == 0) }
         let server = try await RunningServer(in: people.folder)
         for name in ["ann", "bob"] { #expect(try await begin(name, server) == 201) }
@@ -198,7 +198,7 @@ struct WebSessionTests {
         #expect(try await load("ann", server) == 200)
     }
 
-    @Test func `a server stops at once despite open event streams, and notifies them`() async throws {
+    @Test func `a stopping server sends a last event on open streams, and does not wait for them`() async throws {
         #expect(try await people.add("ann").status == 0)
         let server = try await RunningServer(in: people.folder)
         #expect(try await begin("ann", server) == 201)

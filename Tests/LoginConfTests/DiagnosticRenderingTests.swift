@@ -61,7 +61,7 @@ import Testing
         #expect(error("a bcd\nef", 2, 8).rendered == "realms.conf:1:3: error: message\n    a bcd\n      ^~~")
     }
 
-    @Test func `control characters are replaced by visible ones`() {
+    @Test func `control characters are replaced by visible characters`() {
         #expect(
             error("a\u{1B}[2J\u{7F}\u{85}\u{202E}b\0", 1, 2).rendered
                 == "realms.conf:1:2: error: message\n    a\u{241B}[2J\u{2421}??b\u{2400}\n     ^"

@@ -5,9 +5,9 @@ import RealmKit
 
 @testable import LoginConf
 
-/// Writes login.conf, for tests that read the text back to the same contexts.
+/// Writes contexts as login.conf, for tests that parse the text again and compare the contexts.
 enum LoginConfWriter {
-    /// The error of a context that cannot be written.
+    /// The error for contexts that cannot be written.
     enum Unwritable: Error, Sendable, Hashable {
         /// A value contains a `${...}` that parsers would expand.
         ///
@@ -56,7 +56,7 @@ enum LoginConfWriter {
 
     /// Returns whether parsers leave a value unchanged.
     ///
-    /// Without properties every reference except `${/}` is an error.
+    /// The value is expanded without properties, so that every reference except `${/}` is an error.
     private static func isKeptByExpansion(_ value: String) -> Bool {
         do throws(Expander.Fault) {
             let expanded = try Expander(syntax: .jdk, expansion: .none).bytes(of: value)

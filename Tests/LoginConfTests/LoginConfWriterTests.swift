@@ -76,7 +76,7 @@ import Testing
             let model = ReferenceModel.read(Array(text.utf8)) { _ in nil }
             #expect(model.hazards.isEmpty && model.entries == expected, "\(text)")
         }
-        // If almost no context were written, the test would prove nothing.
+        // If nearly all contexts were invalid, the test would compare no contexts.
         #expect(written > FuzzRounds.count / 10)
     }
 

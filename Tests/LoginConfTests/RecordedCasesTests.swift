@@ -42,7 +42,7 @@ struct RecordedCasesTests {
         #expect(rejected == Set(Self.rejected.keys))
     }
 
-    /// The texts with two mistakes.
+    /// The ids of the texts that contain two mistakes.
     static let textsWithTwoMistakes: Set<String> = [
         "single-slash-unquoted-path-2lines", "number-name-twice", "duplicate-name-empty-first",
     ]

@@ -34,7 +34,7 @@ struct MemoryFolder: Sendable {
             },
             environment: { environment[$0] }
         )
-        // Only two built-in realms, so that a new realm does not change the diagnostics that list all realms.
+        // Only two built-in realms are used. Otherwise each new realm would change the diagnostics that list all realms.
         let builtIn = builtInRealms.filter { !Set($0.classNames).isDisjoint(with: ["StackRealm", "StartWithRealm"]) }
         let kinds = builtIn + [RealmKind(VaultRealm.self, modules: VaultLoginModule.self)]
         return try ConfigurationLoader(kinds, files: source, clock: clock, properties: properties).load(path)

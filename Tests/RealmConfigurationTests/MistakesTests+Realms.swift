@@ -86,7 +86,7 @@ extension MistakesTests {
         ),
         Mistake(
             login + "realm xtech { class Nonsense; }",
-            "etc/realms.conf:2:21: error: there is no realm class Nonsense | there are StackRealm, StartWithRealm, VaultRealm"
+            "etc/realms.conf:2:21: error: there is no realm class Nonsense | known names: StackRealm, StartWithRealm, VaultRealm"
         ),
         Mistake(
             login + "realm xtech { class StartWithRealm; startwith z; }",
@@ -94,7 +94,7 @@ extension MistakesTests {
         ),
         Mistake(
             login + "realm xtech { class StartWithRealm; nonsense z; }",
-            "etc/realms.conf:2:37: error: unknown statement nonsense in a StartWithRealm | there are assign-groups, class, group-mapping, jaas-context, startWith"
+            "etc/realms.conf:2:37: error: unknown statement nonsense in a StartWithRealm | known names: assign-groups, class, group-mapping, jaas-context, startWith"
         ),
         Mistake(
             login + "realm xtech { class StartWithRealm; startWith; }",

@@ -14,7 +14,7 @@ extension MistakesTests {
         Mistake(
             "login-config login.conf;\n" + realm,
             files: ["etc/login.conf": "somethingElse { StartWithLoginModule required; };"],
-            "etc/realms.conf:2:7: error: realm xtech: there is no login context xtechMyRealm | there are somethingElse; read: etc/login.conf"
+            "etc/realms.conf:2:7: error: realm xtech: there is no login context xtechMyRealm | known names: somethingElse; login-config files: etc/login.conf"
         ),
         Mistake(
             "login-config login.conf;\n" + realm,
@@ -44,11 +44,11 @@ extension MistakesTests {
         ),
         Mistake(
             "login xtechMyRealm { com.sun.security.auth.module.LdapLoginModule required; }\n" + realm,
-            "etc/realms.conf:1:22: error: there is no login module com.sun.security.auth.module.LdapLoginModule | there are DenyLoginModule, PermitLoginModule, ScriptedLoginModule, StartWithLoginModule, VaultLoginModule, com.example.Vault, org.xtech.examples.gfloginmodule.MyLoginModule"
+            "etc/realms.conf:1:22: error: there is no login module com.sun.security.auth.module.LdapLoginModule | known names: DenyLoginModule, PermitLoginModule, ScriptedLoginModule, StartWithLoginModule, VaultLoginModule, com.example.Vault, org.xtech.examples.gfloginmodule.MyLoginModule"
         ),
         Mistake(
             "login xtechMyRealm { StartWithLoginModule required debug=true; }\n" + realm,
-            "etc/realms.conf:1:52: error: StartWithLoginModule has no option debug | there are deadline"
+            "etc/realms.conf:1:52: error: StartWithLoginModule has no option debug | known names: deadline"
         ),
         Mistake(
             "login xtechMyRealm { StartWithLoginModule required deadlin=\"3s\"; }\n" + realm,
@@ -83,7 +83,7 @@ extension MistakesTests {
         Mistake(
             "login a { Nonsense required; }\n"
                 + "realm x { class StartWithRealm; jaas-context a; }\nrealm y { class StartWithRealm; jaas-context a; }",
-            "etc/realms.conf:1:11: error: there is no login module Nonsense | there are DenyLoginModule, PermitLoginModule, ScriptedLoginModule, StartWithLoginModule, VaultLoginModule, com.example.Vault, org.xtech.examples.gfloginmodule.MyLoginModule"
+            "etc/realms.conf:1:11: error: there is no login module Nonsense | known names: DenyLoginModule, PermitLoginModule, ScriptedLoginModule, StartWithLoginModule, VaultLoginModule, com.example.Vault, org.xtech.examples.gfloginmodule.MyLoginModule"
         ),
     ]
 

@@ -70,7 +70,7 @@ extension MistakesTests {
         tls("host a.test { }", "2:1: error: the host has no certificate | add certificate FILE; key FILE;"),
         tls(
             "host a.test { certificate a; key b; minimum-version 1.3; }",
-            "2:37: error: unknown statement minimum-version in host | there are certificate, key, ocsp-response"
+            "2:37: error: unknown statement minimum-version in host | known names: certificate, key, ocsp-response"
         ),
         tls(
             "host a.test b.test { certificate a; key b; }\nhost B.Test. { certificate a; key b; }",

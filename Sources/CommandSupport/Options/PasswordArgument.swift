@@ -10,7 +10,7 @@ package enum PasswordArgument {
     /// - Parameters:
     ///   - arguments: The arguments of the command. Arguments after `--` are not options.
     ///   - message: The message of the argument parser, with the usage of the command.
-    /// - Returns: The message that replaces it; nil if the message is about another argument.
+    /// - Returns: The message to print instead; nil if the parser's message is about another argument.
     package static func message(_ arguments: [String], insteadOf message: String) -> String? {
         let isGiven = arguments.prefix { $0 != "--" }.contains { $0 == "--password" || $0.hasPrefix("--password=") }
         guard isGiven, message.contains("Unknown option '--password'"), message.contains("--password-stdin") else {

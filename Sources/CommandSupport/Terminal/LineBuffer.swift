@@ -6,7 +6,7 @@ internal import RealmKit
 
 /// A buffer for a line that is a secret.
 ///
-/// Its capacity is fixed, and its memory is wiped when it is deinitialized.
+/// The capacity is fixed, so the bytes are never copied to other memory. `deinit` wipes them.
 @safe struct LineBuffer: ~Copyable {
     private let storage: UnsafeMutableBufferPointer<UInt8>
     private var count = 0

@@ -3,9 +3,9 @@
 
 /// Rows with aligned columns.
 package enum Table {
-    /// The largest column width.
+    /// The maximum width of a column, in characters.
     ///
-    /// A longer cell is not cut; it only moves the cells after it in its row.
+    /// A longer cell is not cut, and does not widen its column. The cells after it in its row are then not aligned.
     private static let maximumWidth = 80
 
     /// Returns the rows as lines, with control characters replaced.

@@ -29,16 +29,17 @@ package import RealmKit
 
     /// Prompts for a line and reads it without echo.
     ///
-    /// The echo is turned off before the prompt is shown, so that an immediate answer of a program is not shown either.
-    /// The line editing and the signals of the terminal are also turned off, so that an interrupt cannot leave the
-    /// terminal without echo. After the terminal is restored, a typed interrupt is sent to the process.
+    /// The echo is turned off before the prompt is shown. A program that types its answer as soon as it sees the prompt
+    /// would otherwise be echoed. The line editing and the signals of the terminal are also turned off, so that Ctrl-C
+    /// cannot end the process while the echo is off. A typed Ctrl-C or Ctrl-\ is sent to the process as a signal after
+    /// the terminal is restored.
     ///
     /// - Parameter prompt: The prompt; empty if it was already shown.
     /// - Returns: The line; nil after an end of file or an interrupt, or if the line is too long.
     package func readSecret(_ prompt: String = "") -> Secret? {
         var typed: Int32 = 0
         let secret = readWithoutEcho(prompt, typedSignal: &typed)
-        // The signal is sent to the process, because the thread that reads does not handle signals.
+        // `raise` would send the signal to this thread, which does not handle signals.
         if typed != 0 { kill(getpid(), typed) }
         return secret
     }
@@ -66,7 +67,7 @@ package import RealmKit
             case 0x04: return line.isEmpty ? nil : line.secret()
             case 0x08, 0x7F: line.removeLastCharacter()
             case 0x15: line.clear()
-            // Ctrl-Z is ignored. If it stopped the process, the shell would have no echo.
+            // Ctrl-Z is ignored: it would stop the process while the echo is off, and the shell would have no echo.
             case 0x1A: continue
             default: if !line.append(byte) { return nil }
             }

@@ -30,7 +30,8 @@ struct LockoutAdministration {
     func check(_ source: String) async throws(CommandError) {
         do throws(BadValue) {
             _ = try CIDRBlock(source)
-            // Failed logins over IPv6 are counted by networks of 64 bits, so such a network is listed.
+            // Failed logins over IPv6 are counted for networks of 64 bits. `lockouts list` shows them as networks, so
+            // --source accepts such a network too.
             guard source.contains("/"), !source.hasSuffix("::/64") else { return }
         } catch {
             guard try await !records().contains(where: { $0.key == .source(ClientNetwork(source)) }) else { return }

@@ -39,7 +39,7 @@ struct LineLogHandler: LogHandler {
 
     /// The second of the last line, and its text.
     ///
-    /// Thousands of lines may have the same second.
+    /// The text is kept, because thousands of lines may have the same second.
     private static let lastSecond = Mutex((second: 0, text: ""))
 
     /// Returns the present time in the format of RFC 3339, with milliseconds.

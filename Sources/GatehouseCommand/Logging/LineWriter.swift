@@ -7,13 +7,13 @@ internal import Synchronization
 
 /// Writes lines to standard output or standard error, in order, without blocking the caller.
 ///
-/// The reader of the stream may be slow or stuck. Up to ``maximumWaiting`` bytes wait for it. Further lines are dropped
+/// If the reader of the stream is slow or does not read, up to ``maximumWaiting`` bytes wait. Further lines are dropped
 /// and counted. The number of dropped lines is written as soon as the stream is read again.
 final class LineWriter: Sendable {
     /// The maximum number of bytes that wait to be written: 1 MiB.
     static let maximumWaiting = 1 << 20
 
-    /// The time between a line and the write of all lines that wait: 10 milliseconds.
+    /// The time after a line until all waiting lines are written together: 10 milliseconds.
     static let delay = DispatchTimeInterval.milliseconds(10)
 
     static let standardOutput = LineWriter(STDOUT_FILENO)
@@ -58,7 +58,8 @@ final class LineWriter: Sendable {
     private func schedule() {
         queue.asyncAfter(deadline: .now() + Self.delay) { [self] in
             writeWaiting()
-            // The next line may come hours later. The number of dropped lines must not wait for it.
+            // If lines were dropped, their number is written without waiting for the next line, which may come hours
+            // later.
             let isMore = state.withLock { state in
                 state.isScheduled = !state.waiting.isEmpty || state.dropped > 0
                 return state.isScheduled
@@ -82,7 +83,7 @@ final class LineWriter: Sendable {
         state.withLock { $0.beingWritten = 0 }
     }
 
-    /// Returns when all lines are written, or after a second.
+    /// Waits until all lines are written, but no longer than a second.
     func flush() {
         let done = DispatchSemaphore(value: 0)
         queue.async { [self] in

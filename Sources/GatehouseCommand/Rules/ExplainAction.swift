@@ -23,7 +23,7 @@ extension GatehouseOptions.Explain: Subcommand {
         let explanation = ProtectionRules(configuration.rules).explain(request, pages: pages)
         let lines = explanation.lines + (note.map { [$0] } ?? [])
         GatehouseCommand.print(Printable.text(lines.joined(separator: "\n")), on: STDOUT_FILENO)
-        // No message: the explanation was already printed.
+        // The error has no message, because the explanation has already been printed.
         if !explanation.isAllowed { throw CommandError(.failed, "") }
     }
 
@@ -59,7 +59,7 @@ extension GatehouseOptions.Explain: Subcommand {
 
     /// Returns the groups of a user without a login.
     ///
-    /// If the realm does not return the groups, the result is no groups and a note with the reason.
+    /// If the realm does not return the groups, the result has no names and a note with the reason.
     private static func groups(of user: Username, in realm: BoundRealm) async -> (names: [String], note: String?) {
         let lookup = Task { () -> Result<[String], RealmError> in
             do throws(RealmError) {
@@ -68,7 +68,7 @@ extension GatehouseOptions.Explain: Subcommand {
                 return .failure(error)
             }
         }
-        let note = "the groups of \(user) are not known; use --groups"
+        let note = "name the groups of \(user) with --groups, because the realm has not returned them"
         switch await TimeLimitedWait.value(of: lookup, within: timeLimit, clock: SystemClock()) {
         case .success(let names): return (names, nil)
         case .failure(let error): return ([], "\(note): \(error)")

@@ -6,7 +6,7 @@ internal import Synchronization
 
 /// The signal handlers of the server process.
 ///
-/// Before the server listens, SIGTERM and SIGINT end the process at once. After that, they stop the server gracefully.
+/// Until the server listens, SIGTERM and SIGINT end the process at once. From then on, they stop it gracefully.
 /// SIGQUIT, and signals of faults such as SIGSEGV, have their default actions.
 enum ServeSignals {
     /// The signals that are ignored.
@@ -27,7 +27,7 @@ enum ServeSignals {
 
     /// Sends a recorded SIGHUP again.
     ///
-    /// Call it when the server handles SIGHUP.
+    /// Call this after the server has installed its handler for SIGHUP.
     static func deliverEarlyHangup() {
         if hasEarlyHangup.exchange(false, ordering: .relaxed) { kill(getpid(), SIGHUP) }
     }

@@ -28,11 +28,9 @@ extension GatehouseOptions.Check: Subcommand {
         }
     }
 
-    /// Checks that the store can be opened.
+    /// Checks that an existing store can be opened; a missing store is not created.
     ///
-    /// It is not created.
-    ///
-    /// The server keeps locks and sessions in the store even if no realm uses it.
+    /// The store is checked even if no realm uses it, because the server keeps locks and sessions in it.
     private static func checkStore(of configuration: Configuration) throws(ConfigurationErrors) {
         do throws(StoreFault) {
             _ = try configuration.services[LazyStore.self]?.store()
@@ -82,7 +80,7 @@ extension GatehouseOptions.Serve: Subcommand {
         }
         LineWriter.standardOutput.write(ConfigurationSummary.text(configuration, tls: server.tls))
         try await Self.run(server, logger: logger)
-        // Flushed first, so that `stopped` is the last line even if both streams go to the same file.
+        // Standard error is flushed first, so that `stopped` is the last line even if both streams go to one file.
         LineWriter.standardError.flush()
         LineWriter.standardOutput.write("stopped")
     }

@@ -8,7 +8,7 @@ internal import FoundationEssentials
 enum Day {
     /// Returns the end of a day in seconds since 1970.
     ///
-    /// It is the first second of the next day.
+    /// The end of a day is the first second of the next day.
     static func end(of text: String) throws(CommandError) -> Int {
         do {
             let day = try Date(text, strategy: style)

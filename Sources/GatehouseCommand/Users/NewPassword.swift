@@ -21,7 +21,7 @@ struct NewPasswordOptions: ParsableArguments {
     /// - Throws: ``CommandError`` when there is no password or no terminal, or when the two passwords differ.
     func read(for name: String) async throws(CommandError) -> Secret {
         let fromInput = passwordStdin
-        // Reading blocks its thread, so it must not run on a thread of the tasks.
+        // The read blocks its thread. On a thread of the Swift tasks it would hold up other tasks.
         let read: Result<Secret, CommandError> = await withCheckedContinuation { continuation in
             DispatchQueue.global().async {
                 do throws(CommandError) {

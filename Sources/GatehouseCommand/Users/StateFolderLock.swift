@@ -4,7 +4,7 @@
 internal import Dispatch
 internal import Store
 
-/// A lock for a command that reads a user and then writes a change of it.
+/// A lock for a command that reads a user, and then writes a change that depends on what it has read.
 ///
 /// Other such commands wait until this object is released. All commands of a configuration use the same lock, because it
 /// is on the state folder.
@@ -16,7 +16,7 @@ final class StateFolderLock: Sendable {
     /// - Parameter folder: The state folder; it is created if it is missing.
     /// - Throws: ``CommandError`` when the folder cannot be used, or another command holds the lock for too long.
     init(_ folder: String) async throws(CommandError) {
-        // Waiting blocks its thread, so it must not run on a thread of the tasks.
+        // The wait blocks its thread. On a thread of the Swift tasks it would hold up other tasks.
         let locked: Result<StateFolder.Lock, StateFolder.Fault> = await withCheckedContinuation { continuation in
             DispatchQueue.global().async {
                 do throws(StateFolder.Fault) {

@@ -28,9 +28,7 @@ extension GatehouseOptions.User.Import: Subcommand {
         }
     }
 
-    /// The maximum number of problems that are printed.
-    ///
-    /// Only the number of further problems is printed.
+    /// The maximum number of problems that are printed; if there are more, their number is printed too.
     private static let maximumShown = 20
 
     /// Returns a realm with the users of the file.
@@ -41,7 +39,7 @@ extension GatehouseOptions.User.Import: Subcommand {
         for administration: UserAdministration
     ) throws(CommandError) -> any UserFileRealm {
         guard let type = kinds.lazy.compactMap({ $0.type as? any UserFileRealm.Type }).first else {
-            throw CommandError(.failed, "this program is not linked with a realm that reads such files")
+            throw CommandError(.failed, "this program contains no realm that reads files of users")
         }
         var services = administration.services
         // The realm logs the same warnings as it returns, so its log is discarded.

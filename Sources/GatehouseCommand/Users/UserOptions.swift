@@ -111,7 +111,7 @@ extension GatehouseOptions.User {
             abstract:
                 "Import the users of a GlassFish key file or an htpasswd file, with their passwords and groups.",
             discussion:
-                "If a line cannot be read, or a user exists, no user is imported."
+                "If a line cannot be read, or a user already exists, no user is imported."
         )
         @OptionGroup var options: RealmOptions
         @Option(name: .long, help: ArgumentHelp("The group file of an htpasswd file.", valueName: "file"))

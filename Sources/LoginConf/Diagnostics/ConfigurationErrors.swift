@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// The errors of a configuration that cannot be used, and its warnings.
+/// The diagnostics of a rejected configuration: at least one error, and all warnings.
 public struct ConfigurationErrors: Error, Sendable, Hashable, CustomStringConvertible {
-    /// All diagnostics in the order of the text, with at least one error.
+    /// All diagnostics in the order of the text; at least one of them is an error.
     public let diagnostics: [Diagnostic]
 
     /// Creates the errors from diagnostics; nil if the diagnostics are all warnings.

@@ -3,8 +3,8 @@
 
 /// An error or a warning about a configuration text: the problem, the place and a hint.
 ///
-/// ``SourceText/error(at:_:hint:)`` and ``SourceText/warning(at:_:hint:)`` create it. It contains the line that it
-/// shows, so the text can be released. It is safe to print: control characters are replaced.
+/// ``SourceText/error(at:_:hint:)`` and ``SourceText/warning(at:_:hint:)`` create diagnostics. A diagnostic has a copy of
+/// the line that it shows, so the text can be released. It is safe to print: control characters are replaced.
 public struct Diagnostic: Error, Sendable, Hashable, CustomStringConvertible {
     /// The severity of a diagnostic.
     public enum Severity: String, Sendable, Hashable {

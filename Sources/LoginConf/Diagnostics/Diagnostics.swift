@@ -21,7 +21,7 @@ struct Diagnostics {
 
     /// True if an error would be dropped now.
     ///
-    /// Callers check it first to save the work of making the error.
+    /// Callers check this before they create the message, because an error that is dropped needs no message.
     var dropsErrors: Bool { isMuted || isFull }
 
     /// True if a warning would be dropped now.
@@ -46,7 +46,7 @@ struct Diagnostics {
         add(text.warning(at: range, message, hint: hint), at: range)
     }
 
-    /// Adds a diagnostic that another type has made about this text.
+    /// Adds a diagnostic about this text that another type has created.
     mutating func add(_ diagnostic: Diagnostic, at range: SourceRange) {
         guard !dropsErrors else { return }
         list.append((range.start, diagnostic))
@@ -58,7 +58,7 @@ struct Diagnostics {
 
     /// Adds the diagnostics of a parser that has read a part of this text.
     ///
-    /// If that parser was muted at its end, these diagnostics are muted too.
+    /// If `other` is muted when its parser ends, this value is muted too.
     mutating func merge(_ other: Diagnostics) {
         if !isMuted {
             list += other.list

@@ -4,7 +4,7 @@
 extension SourceText {
     /// Returns an error if the text is too large or is not UTF-8; nil if it can be parsed.
     ///
-    /// The JDK replaces malformed bytes by U+FFFD, which is valid in words, and reports no error.
+    /// The JDK accepts malformed bytes: it replaces them by U+FFFD, which is valid in words.
     func validationError() -> Diagnostic? {
         guard bytes.count <= Self.maximumSize else {
             return error(at: .none, "the text has more than \(Self.maximumSize >> 20) MiB")

@@ -16,7 +16,7 @@ struct Expander {
         case strict
     }
 
-    /// The error of a reference that cannot be replaced, or of a value that expands to nothing.
+    /// An error: a reference cannot be replaced, or the whole value expands to nothing.
     struct Fault: Error {
         /// The reference as it is written; nil if the error is about the whole value.
         var reference: String?
@@ -125,7 +125,7 @@ struct Expander {
         return "`${env:...}` and `${file:...}` work in realms.conf only"
     }
 
-    /// Returns the index of the first pair of the given bytes; nil if there is no such pair.
+    /// Returns the index at which the two given bytes follow each other for the first time; nil if they never do.
     static func index(of first: UInt8, then second: UInt8, in bytes: [UInt8], from start: Int) -> Int? {
         var index = start
         while index + 1 < bytes.count {

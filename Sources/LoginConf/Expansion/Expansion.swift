@@ -3,13 +3,13 @@
 
 /// The values of the references `${...}` in a configuration: properties, environment variables and files.
 ///
-/// The caller provides them; the parsers read no environment variables or files themselves. In login.conf the
-/// references are `${name}` for a property, and `${/}`, as in the JDK. In realms.conf `${env:NAME}` and `${file:PATH}`
-/// are allowed too.
+/// The caller provides the values; the parsers read no environment variables or files themselves. login.conf allows
+/// `${name}` for a property and `${/}` for a `/`, as in the JDK. realms.conf also allows `${env:NAME}` and
+/// `${file:PATH}`.
 public struct Expansion: Sendable {
-    /// The error of a file that cannot be read.
+    /// The error for a file that cannot be read.
     public struct UnreadableFile: Error, Sendable, Hashable {
-        /// The reason, which is shown after the name of the file.
+        /// The reason; messages show it after the name of the file.
         public let reason: String
 
         /// Creates an error with a reason such as "permission denied".

@@ -4,7 +4,7 @@
 extension SourceText {
     /// Returns the error for a fault of expansion.
     ///
-    /// Its place is the reference, or the whole value if the reference is not found in the text.
+    /// The error is shown at the reference. If the reference is not found in the text, it is shown at the whole value.
     func diagnostic(of fault: Expander.Fault, in range: SourceRange) -> Diagnostic {
         error(at: place(of: fault.reference, in: range), fault.message, hint: fault.hint)
     }

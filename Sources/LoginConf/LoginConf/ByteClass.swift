@@ -10,7 +10,8 @@ enum ByteClass {
     static let space: UInt8 = 1
     /// The bytes that may begin a word: letters, `_ $ *`, and the first byte of most characters from U+00A0 up.
     static let wordStart: UInt8 = 2
-    /// The bytes that may continue a word: those that may begin it, digits, `.`, `-`, and continuation bytes.
+    /// The bytes that a word may contain after its first byte: all bytes of `wordStart`, digits, `.`, `-`, and
+    /// continuation bytes.
     static let wordPart: UInt8 = 4
     /// The bytes at which the scan of a string stops: `"`, backslash, `$`, line ends.
     static let stringStop: UInt8 = 8
@@ -18,7 +19,8 @@ enum ByteClass {
     @inline(__always)
     static func of(_ byte: UInt8) -> UInt8 { table[Int(byte)] }
 
-    // The first bytes C2 and EF have no class. After C2 the second byte decides; EF may begin a byte order mark.
+    // C2 and EF are first bytes of characters, but have no class. After C2 the next byte decides whether the character
+    // is allowed in a word (from U+00A0). EF may begin a byte order mark.
     // swift-format-ignore
     private static let table: [256 of UInt8] = [
          1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 9, 1, 1, 9, 1, 1,

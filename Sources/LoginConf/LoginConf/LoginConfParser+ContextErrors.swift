@@ -4,7 +4,7 @@
 // Errors in the name and the braces of a context.
 
 extension LoginConfParser {
-    /// Handles a token that is not the name of a context.
+    /// Handles a token that cannot be the name of a context, where a name is expected.
     @inline(never)
     mutating func recoverBetweenEntries() {
         switch token.kind {
@@ -13,7 +13,7 @@ extension LoginConfParser {
             let hint = isAfterBlock ? "one `;` after `}` is enough" : "a login context begins with its name"
             diagnostics.error("unexpected `;`", at: token.range, hint: hint)
             while token.kind == .semicolon { advance() }
-            // The `;` is written instead of a name.
+            // In `; {` the `;` stands in the place of the name.
             if token.kind == .openBrace { skipBlock() }
         case .closeBrace:
             diagnostics.error("unexpected `}`", at: token.range, hint: "no block is open here")

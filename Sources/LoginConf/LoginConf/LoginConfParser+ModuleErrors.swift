@@ -6,10 +6,10 @@ internal import RealmKit
 // Errors in the class and the flag of a module.
 
 extension LoginConfParser {
-    /// Keywords that PAM allows instead of a control flag, and JAAS does not.
+    /// Keywords of PAM that JAAS does not have; PAM allows them in the place of a control flag.
     private static let pamKeywords: Set<String> = ["include", "substack", "binding"]
 
-    /// Handles a token that is neither a class name nor `}`, where a module may begin.
+    /// Handles an unexpected token where a class name or a `}` is expected.
     @inline(never)
     mutating func recoverModule(of block: Block, isFirst: Bool) -> Position {
         switch token.kind {
@@ -37,14 +37,16 @@ extension LoginConfParser {
         return .inModule
     }
 
-    /// True if the end of the file or the next context follows the current `;`: the `}` before it is probably missing.
+    /// True if the end of the file or the next context follows the current `;`.
+    ///
+    /// The `}` before this `;` is then probably missing.
     private var endsBlock: Bool {
         var ahead = scanner
         let next = ahead.next()
         return next.kind == .endOfFile || next.isText && ahead.next().kind == .openBrace
     }
 
-    /// Handles a token after a class name that is not a control flag.
+    /// Handles an unexpected token where the control flag of a module is expected.
     @inline(never)
     mutating func recoverFlag(
         _ flag: inout ControlFlag,

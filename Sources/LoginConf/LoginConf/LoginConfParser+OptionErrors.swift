@@ -4,7 +4,7 @@
 // Errors in the options of a module.
 
 extension LoginConfParser {
-    /// Handles a token that is neither an option key nor `;`.
+    /// Handles an unexpected token where an option key or a `;` is expected.
     @inline(never)
     mutating func recoverOption(isFirst: Bool, of block: Block) -> Position {
         let isAfterValue = touchesPrevious && !isFirst
@@ -54,7 +54,7 @@ extension LoginConfParser {
         return takeText() == nil ? skipModule() : .inModule
     }
 
-    /// Handles a token other than `=` after a key.
+    /// Handles an unexpected token where the `=` after a key is expected.
     @inline(never)
     mutating func recoverEquals(after key: LoginConfToken, isFirst: Bool, of block: Block) -> Position {
         while token.kind == .invalidCharacter {
@@ -113,14 +113,14 @@ extension LoginConfParser {
         )
     }
 
-    /// Returns the end of the text before a token, without the white space between them.
+    /// Returns the end of the text before a token, without the white space that separates it from the token.
     private func endOfToken(before token: LoginConfToken) -> UInt32 {
         var end = Int(token.start)
         while end > 0, ByteClass.of(text.bytes[end - 1]) & ByteClass.space != 0 { end -= 1 }
         return UInt32(end)
     }
 
-    /// Handles a token after `=` that is not a value.
+    /// Handles an unexpected token where the value after `=` is expected.
     @inline(never)
     mutating func recoverValue(of key: LoginConfToken, in block: Block?) -> Position {
         while true {

@@ -40,7 +40,7 @@ extension LoginConfParser {
         case .unterminatedComment:
             let hint = "close it with `*/`"
             diagnostics.error("this comment is not closed", at: SourceRange(token.start, token.start + 2), hint: hint)
-            // The comment contains the rest of the file, so later errors would be about missing tokens only.
+            // The comment takes the rest of the file. Without this, the tokens in it would be reported as missing.
             diagnostics.isMuted = true
             token.kind = .endOfFile
         case .unterminatedString:
@@ -79,9 +79,9 @@ extension LoginConfParser {
         byte == .semicolon || byte == .closeBrace || ByteClass.of(byte) & ByteClass.space != 0
     }
 
-    /// Returns the offset of the quote on the line after an unclosed string; nil unless there is exactly one.
+    /// Returns the offset of the only quote on the line after an unclosed string; nil if it has no quote or several.
     ///
-    /// With one quote there, the string probably continues on that line.
+    /// If that line has exactly one quote, the string probably continues there and ends at the quote.
     private func closingQuoteOnNextLine(after end: Int) -> Int? {
         let bytes = text.bytes
         var index = end

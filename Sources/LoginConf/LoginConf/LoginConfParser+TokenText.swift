@@ -22,9 +22,10 @@ extension LoginConfParser {
         return token.content == .plain ? value : expanded(value, at: token)
     }
 
-    /// Returns the control flag in a token; nil if it is not a flag.
+    /// Returns the control flag in a token; nil if the token is not a flag.
     ///
-    /// The letters may be in upper or lower case. The JDK also accepts some letters that are not ASCII.
+    /// The letters may be in upper or lower case. The JDK also accepts some letters outside of ASCII; they are rejected
+    /// here.
     @inline(__always)
     func controlFlag(of token: LoginConfToken) -> ControlFlag? {
         guard token.isText else { return nil }

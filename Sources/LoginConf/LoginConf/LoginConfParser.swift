@@ -10,7 +10,7 @@ internal import RealmKit
 ///     module = CLASS FLAG { KEY "=" VALUE } ";"
 ///
 /// This file parses a correct text. The extensions handle errors: they report one error for one mistake, and find a
-/// place to continue. They are not inlined.
+/// place to continue. They are not inlined, so that they do not slow down the parsing of correct texts.
 struct LoginConfParser {
     /// The kind of text that is parsed.
     enum Dialect {
@@ -32,7 +32,7 @@ struct LoginConfParser {
         case inModule
         /// After a module, with or without its `;`: the next module is read.
         case endOfModule
-        /// After a block without a `}`, which has been reported: the next context is read.
+        /// After a block whose missing `}` has been reported: the next context is read.
         case endOfBlock
     }
 
@@ -49,9 +49,11 @@ struct LoginConfParser {
     var pendingName: LoginConfToken?
     /// The class of a module that was found where an option should begin; its flag is the current token.
     var pendingClass: LoginConfToken?
-    /// The offset at which realms.conf continues after an unclosed `login` block; nil for the current token.
+    /// The offset at which realms.conf continues after an unclosed `login` block.
+    ///
+    /// If it is nil, realms.conf continues at the current token.
     var resumeOffset: UInt32?
-    /// True after a wrong `;`: the options that follow still belong to the module before it.
+    /// True after a wrong `;` within a module: the options that follow still belong to that module.
     var isContinuingModule = false
 
     /// Creates a parser at the first token after an offset.
@@ -193,7 +195,7 @@ struct LoginConfParser {
 
     // MARK: Tokens
 
-    /// Returns a token that has been read before; without one, takes the current token.
+    /// Returns the pending token; if there is none, takes the current token.
     @inline(__always)
     private mutating func takeToken(pending: LoginConfToken? = nil) -> LoginConfToken {
         if let pending { return pending }

@@ -47,7 +47,7 @@ struct LoginConfToken {
 /// Splits login.conf into tokens, like `java.io.StreamTokenizer` with the settings of the JDK's parser.
 ///
 /// The JDK misreads some texts without an error: a lone `/`, unclosed strings and comments, byte order marks. The
-/// scanner returns them as tokens of separate kinds, and the parser reports them. The bytes must be valid UTF-8.
+/// scanner returns such texts as invalid tokens, and the parser reports an error. The bytes must be valid UTF-8.
 struct LoginConfScanner {
     let bytes: [UInt8]
     var position: Int
@@ -121,7 +121,9 @@ struct LoginConfScanner {
         return token(.word, from: start, to: index)
     }
 
-    /// Reads the rest of a word from a byte C2 or EF; the bytes after it decide whether it belongs to the word.
+    /// Reads a word from its first byte C2 or EF to its end.
+    ///
+    /// The next byte decides whether C2 belongs to the word. EF always belongs to it, even in a byte order mark.
     @inline(never)
     private func wordWithNonASCII(from start: Int, at place: Int) -> LoginConfToken {
         let span = bytes.span
@@ -130,7 +132,7 @@ struct LoginConfScanner {
         while index < span.count {
             let byte = span[index]
             if byte == 0xC2 {
-                // U+0080 to U+009F are not word characters.
+                // U+0080 to U+009F are control characters, so they end the word.
                 guard index + 1 < span.count, span[index + 1] >= 0xA0 else { break }
             } else if byte == 0xEF {
                 containsMark = containsMark || bytes[index...].starts(with: [0xEF, 0xBB, 0xBF])
@@ -180,7 +182,7 @@ struct LoginConfScanner {
 
     /// Returns the end of a comment; nil for a lone `/`.
     ///
-    /// For an unclosed comment it returns an offset after the end of the text.
+    /// For an unclosed comment, the result is greater than the length of the text.
     private func comment(from start: Int) -> Int? {
         let span = bytes.span
         guard start + 1 < span.count else { return nil }

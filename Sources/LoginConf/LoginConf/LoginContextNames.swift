@@ -3,7 +3,7 @@
 
 /// The names of all login contexts of a configuration, in all its files.
 ///
-/// A name must be unique in all files of a configuration, as in the JDK. Pass the same value to each call of
+/// A name must be unique in all files of a configuration, as in the JDK. Pass one `LoginContextNames` to all calls of
 /// ``LoginConf/parse(_:expansion:names:)``, and add the names of `login` blocks to it.
 public struct LoginContextNames: Sendable {
     private struct KnownName {
@@ -28,7 +28,7 @@ public struct LoginContextNames: Sendable {
     ///   - name: The name of a login context.
     ///   - range: The place of the name.
     ///   - text: The text that contains the name.
-    /// - Returns: An error if the name has been added before; its hint shows the first place.
+    /// - Returns: An error if the name has been added before, with a hint that shows the first place; otherwise nil.
     public mutating func add(_ name: String, at range: SourceRange, in text: SourceText) -> Diagnostic? {
         if 2 * known.count >= slots.count { grow() }
         let hash = Self.hash(name)

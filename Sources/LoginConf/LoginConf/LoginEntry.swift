@@ -11,7 +11,7 @@ public struct LoginEntry: Sendable, Hashable {
     public let name: String
     /// The place of the name.
     public let nameRange: SourceRange
-    /// The modules in the order of the stack; a context that was read from a text has at least one module.
+    /// The modules in the order of the stack; the parser reports a context without modules.
     public let modules: [ModuleEntry]
 
     /// Creates a login context.
@@ -24,7 +24,9 @@ public struct LoginEntry: Sendable, Hashable {
 
 /// One module of a login context.
 public struct ModuleEntry: Sendable, Hashable {
-    /// The class name of the module, which may be unknown; it is not empty if it was read from a text.
+    /// The class name of the module.
+    ///
+    /// The parser does not check that there is such a module, but it reports an empty name.
     public let className: String
     /// The place of the class name.
     public let classRange: SourceRange
@@ -34,7 +36,7 @@ public struct ModuleEntry: Sendable, Hashable {
     public let flagRange: SourceRange
     /// The options in the order of the text.
     ///
-    /// If a key is set several times, the last value has the position of the first value.
+    /// If a key is set several times, the array has only the last value, at the position of the first.
     public let options: [ModuleOption]
 
     /// Creates a module of a login context.
@@ -61,8 +63,8 @@ public struct ModuleOption: Sendable, Hashable {
     public let keyRange: SourceRange
     /// The value.
     ///
-    /// A value from login.conf is already expanded. A value from a `login` block of realms.conf is not; see
-    /// ``ModuleEntry/expanded(by:in:)``.
+    /// The value of an option in login.conf is already expanded. In a `login` block of realms.conf it is not expanded;
+    /// see ``ModuleEntry/expanded(by:in:)``.
     public let value: String
     /// The place of the value, with its quotes.
     public let valueRange: SourceRange

@@ -3,7 +3,7 @@
 
 /// The options of the module that is being parsed; if a key is set twice, the second value replaces the first.
 struct ModuleOptionList {
-    /// The number of options that are searched one after the other; further options are found by a table.
+    /// The number of options that are compared one after the other; all further options are in a table.
     private static let tableThreshold = 16
 
     private var options: [ModuleOption] = []

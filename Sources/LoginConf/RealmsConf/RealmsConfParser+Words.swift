@@ -19,7 +19,7 @@ extension RealmsConfParser {
             let whole = SourceRange(UInt32(current.start), UInt32(token.end))
             let hint = "put white space between them, or write one quoted text"
             diagnostics.error("a quoted text touches another word", at: whole, hint: hint)
-            // A chain of words and strings is reported once.
+            // Further words without white space before them are not reported again.
             while isWord(token.kind), token.start == previousEnd { advance() }
         }
         return word

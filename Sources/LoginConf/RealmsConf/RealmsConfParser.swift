@@ -99,7 +99,7 @@ struct RealmsConfParser {
                     at: rangeAfterPrevious,
                     hint: hint
                 )
-                // At the end of the file, unclosed blocks are consequences of the same mistake.
+                // At the end of the file, unclosed blocks are probably consequences of this mistake.
                 if token.kind == .endOfFile { diagnostics.isMuted = true }
                 return statement(keyword, arguments: arguments, body: .none, from: start)
             }
@@ -153,7 +153,7 @@ struct RealmsConfParser {
         guard token.kind != .closeBrace else { return advance() }
         let hint = "the block begins at \(text.place(of: open.range)); close it with `}`"
         diagnostics.error("the block of \(shown(keyword)) is not closed", at: rangeAfterPrevious, hint: hint)
-        // The outer blocks are unclosed because of the same mistake.
+        // The outer blocks are probably unclosed because of the same mistake, so they are not reported.
         diagnostics.isMuted = true
     }
 
@@ -203,7 +203,7 @@ struct RealmsConfParser {
         return .login(modules)
     }
 
-    /// Returns the token of login.conf for a word, which the parser of `login` blocks shows in messages.
+    /// Returns a word as a token of login.conf, for the messages of the parser of `login` blocks.
     private func loginConfToken(for word: RealmsConfWord) -> LoginConfToken {
         LoginConfToken(
             kind: word.isQuoted ? .string : .word,

@@ -30,8 +30,8 @@ public struct RealmsConfWord: Sendable, Hashable {
 
     /// Returns the text with `${name}`, `${/}`, `${env:NAME}` and `${file:PATH}` replaced.
     ///
-    /// References in a replacement are not expanded. `${{...}}` is not changed. An unclosed `${` is an error; in
-    /// login.conf it is not.
+    /// References in a replacement are not expanded. `${{...}}` is not changed. An unclosed `${` is an error, but not in
+    /// login.conf.
     ///
     /// - Parameters:
     ///   - expansion: The values of the references.

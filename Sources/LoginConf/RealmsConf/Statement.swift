@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// A statement of realms.conf: a keyword and words, with a `;` or a block.
+/// A statement of realms.conf: a keyword and words, and a `;` or a block at the end.
 ///
 /// The parser does not check the keyword and its words.
 public struct Statement: Sendable, Hashable {

@@ -6,7 +6,7 @@ public import LoginConf
 
 /// Reads the files and environment variables for a configuration.
 public struct ConfigurationFiles: Sendable {
-    /// The contents of a file, and whether all users can change it.
+    /// The contents of a file, and its write permission for all users.
     public struct Contents: Sendable {
         /// The bytes of the whole file.
         public let bytes: [UInt8]
@@ -66,7 +66,7 @@ private enum SystemFile {
         // The open descriptor is checked, not the path, so that the file cannot be replaced between check and read.
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0 else { throw fault() }
-        // Only a regular file is read: from a pipe, the start of the data could be taken for the whole file.
+        // Only regular files are allowed: a read from a pipe may return only the first part of the data.
         guard status.st_mode & S_IFMT == S_IFREG else {
             let isFolder = status.st_mode & S_IFMT == S_IFDIR
             throw Expansion.UnreadableFile(isFolder ? "it is a directory" : "it is not a regular file")

@@ -44,10 +44,10 @@ struct Block {
         }
     }
 
-    /// Returns the statements, separated where a `;` is missing, and reports each missing `;`.
+    /// Returns the statements, divided where a `;` is missing, and reports each missing `;`.
     ///
-    /// A keyword at the beginning of a line begins the next statement. Without this rule the keyword would be read as a
-    /// word of a list, and its statement would be lost without an error.
+    /// A keyword at the beginning of a line begins the next statement. Without this rule, a list before it would take
+    /// the keyword and its words as values, and no error would show that the statement is lost.
     static func separated(
         _ statements: [Statement],
         by keywords: [String],

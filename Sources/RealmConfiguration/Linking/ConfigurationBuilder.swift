@@ -34,7 +34,7 @@ struct ConfigurationBuilder {
             inline: block.all("login"),
             in: self
         )
-        // The error of a realm has been reported, so a reference to that realm is not reported again.
+        // These names include realms with errors. A reference to such a realm is therefore not an error of its own.
         let names = block.all("realm").compactMap { $0.arguments.first }.compactMap(expanded)
         let server = ServerReader(builder: self, realms: names).read(block.first("server"))
         let passwords = PasswordsReader(builder: self).read(block.first("passwords"))
@@ -58,7 +58,7 @@ struct ConfigurationBuilder {
             pagesPrefix: server.signIn.prefix
         ).read(block.all("protect"))
         roleReader.warnAboutUnused(block.all("role"), in: block.all("protect"))
-        // It is unknown which entries the realms with errors use, so there are no warnings then.
+        // A realm with an error is not linked, so its entry is not known and would be reported as used by no realm.
         if realms.count == block.all("realm").count {
             contexts.warnAboutUnknownModules(known: loader.kinds, unlessUsedBy: realms)
         }
@@ -77,7 +77,9 @@ struct ConfigurationBuilder {
         )
     }
 
-    /// Returns the place of the `state` statement or else of the `server` block; nil without a `server` block.
+    /// Returns the place of the `state` statement, or of the `server` block if the statement is missing.
+    ///
+    /// Returns nil if there is no `server` block either.
     private func stateFolderRange(_ server: ServerSettings) -> SourceRange? {
         server.stateFolder.range == .none ? nil : server.stateFolder.range
     }
@@ -101,7 +103,7 @@ struct ConfigurationBuilder {
         return knownName(word, as: "realm", among: names)
     }
 
-    /// Returns the name in a word; an unknown name is reported, with the most similar known name.
+    /// Returns the name in a word; reports an unknown name with a hint about the known names.
     func knownName(_ word: RealmsConfWord, as kind: String, among names: [String]) -> String? {
         guard let name = expanded(word) else { return nil }
         if names.contains(name) { return name }
@@ -126,6 +128,6 @@ struct ConfigurationBuilder {
     /// Returns a hint for an unknown name: the most similar known name, or all known names.
     static func hint(_ name: String, among names: [String]) -> String? {
         if let nearest = NearestName.suggest(name, among: names) { return "did you mean \(nearest)?" }
-        return names.isEmpty ? "there are none" : "there are \(names.sorted().joined(separator: ", "))"
+        return "known names: \(names.isEmpty ? "none" : names.sorted().joined(separator: ", "))"
     }
 }

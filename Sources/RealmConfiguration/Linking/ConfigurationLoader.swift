@@ -64,13 +64,14 @@ public struct ConfigurationLoader: Sendable {
         log.add(parsed.diagnostics)
         let builder = ConfigurationBuilder(text, expansion: expansion(for: text.name), loader: self, log: log)
         let configuration = builder.build(parsed.partial)
-        // After a syntax error, statements may be missing. Later errors may be consequences, so they are not reported.
+        // A syntax error may hide statements, so the linker may report errors that are only its consequences. These are
+        // not shown.
         if let errors = ConfigurationErrors(parsed.diagnostics) { throw errors }
         if let errors = ConfigurationErrors(log.diagnostics) { throw errors }
         return configuration
     }
 
-    /// Returns the values of references in a file.
+    /// Returns the values of the references `${...}` in a file.
     func expansion(for file: String) -> Expansion {
         var properties = properties
         properties["config.dir"] = RelativePath.folder(of: file)

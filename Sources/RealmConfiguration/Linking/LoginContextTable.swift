@@ -58,7 +58,7 @@ struct LoginContextTable {
 
     private mutating func addInline(_ statement: Statement) {
         if case .block = statement.body {
-            // The `;` before this block is missing, so it was not parsed as modules. The error has been reported.
+            // The `;` before `login` is missing, so the parser read the block as statements. It has reported the error.
             isComplete = false
             return
         }
@@ -75,15 +75,16 @@ struct LoginContextTable {
         )
     }
 
-    /// Returns the entry of a name; if there is no such entry, returns the entry `other`, as in JAAS.
+    /// Returns the entry with a name; if there is no such entry, returns the entry `other`, as in JAAS.
     func entry(_ name: String) -> Entry? {
-        // Names are compared byte by byte here too.
+        // Names are compared byte by byte, as in `LoginContextNames`.
         entries.first { $0.name.utf8.elementsEqual(name.utf8) } ?? entries.first { $0.name == "other" }
     }
 
     /// Returns a hint for a name that has no entry.
     func hint(_ name: String) -> String {
-        let read = files.isEmpty ? "no login-config file is set" : "read: \(files.joined(separator: ", "))"
+        let paths = files.joined(separator: ", ")
+        let read = files.isEmpty ? "no login-config file is set" : "login-config files: \(paths)"
         guard !entries.isEmpty else { return "there are no login contexts; \(read)" }
         return [ConfigurationBuilder.hint(name, among: entries.map(\.name)), read].compactMap(\.self).joined(
             separator: "; "
@@ -92,7 +93,7 @@ struct LoginContextTable {
 
     /// Warns about unknown modules in entries that no realm uses.
     ///
-    /// They are not errors, because a file may contain entries for other programs.
+    /// An unknown module there is not an error, because the file may contain entries for other programs.
     func warnAboutUnknownModules(known kinds: [RealmKind], unlessUsedBy realms: [BoundRealm]) {
         let known = Set(kinds.flatMap(\.modules).flatMap(\.names))
         for entry in entries where !realms.contains(where: { $0.stack.name == entry.name }) {

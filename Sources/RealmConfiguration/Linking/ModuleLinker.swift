@@ -124,7 +124,9 @@ struct ModuleLinker {
         }
     }
 
-    /// Returns the words of a list; an option of login.conf is one string, so commas or white space separate the words.
+    /// Returns the words of a list, which are separated by commas or white space.
+    ///
+    /// An option of login.conf has only one string as its value.
     private static func words(of text: String) -> [String] {
         text.split { $0 == "," || $0.isWhitespace }.map(String.init)
     }

@@ -69,7 +69,7 @@ struct PasswordsReader {
             "one hash needs \(oneHash) of memory, but the limit for all hashes together is \(limit)",
             hint: "set memory to \(oneHash) or more"
         )
-        // The error is not reported again when the slots are created.
+        // With the larger limit, the creation of the slots does not report the same error again.
         settings.slots.memory = needed
     }
 }

@@ -9,7 +9,9 @@ struct RealmLinker {
     let builder: ConfigurationBuilder
     let contexts: LoginContextTable
     let services: RealmServices
-    /// The place of the `state` statement or else of the `server` block; nil without a `server` block.
+    /// The place of the `state` statement, or of the `server` block if the statement is missing.
+    ///
+    /// It is nil if there is no `server` block either.
     let stateFolderRange: SourceRange?
 
     func link(_ statements: [Statement]) -> [BoundRealm] {
@@ -27,7 +29,7 @@ struct RealmLinker {
         return realms
     }
 
-    /// Returns the name of a realm; a name that is not safe to send to clients or to log is reported.
+    /// Returns the name of a realm; reports a name that is not safe to send to clients or to log.
     private func realmName(_ word: RealmsConfWord) -> String? {
         guard let name = builder.expanded(word) else { return nil }
         guard name.unicodeScalars.allSatisfy({ $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value) }), !name.isEmpty
@@ -124,7 +126,7 @@ struct RealmLinker {
         }
     }
 
-    /// Returns a secret; its bytes are copied from the file without a `String`.
+    /// Returns a secret; the content of a file is never converted to a `String`, whose memory is not wiped.
     private func secret(of property: Property, in words: [RealmsConfWord]) -> PropertyValue? {
         guard let word = words.first, words.count == 1 else {
             builder.error(at: words[1].range, "\(property.name) takes one value", hint: "quote it if it holds blanks")

@@ -5,8 +5,8 @@ public import RealmKit
 
 /// A source of services for realms, such as the store and the threads for password hashes.
 ///
-/// A program has one source for its whole life. If the settings of a service stay the same, a reloaded configuration
-/// gets the same threads and the same store.
+/// A program has one source for its whole life. If a reload does not change the settings of a service, the new
+/// configuration gets the same threads and the same store.
 public protocol RealmServiceSource: Sendable {
     /// Returns the services for a configuration.
     ///
@@ -35,9 +35,9 @@ public struct NoRealmServices: RealmServiceSource {
     }
 }
 
-/// The error of a service that cannot be provided.
+/// The error for services that cannot be provided.
 public struct RealmServiceFault: Error, Sendable, Hashable {
-    /// The part of realms.conf that causes an error.
+    /// A part of realms.conf that can cause the error.
     public enum Cause: Sendable, Hashable {
         /// The `passwords` block.
         case passwords

@@ -90,6 +90,6 @@ extension ConfigurationBuilder {
         }
     }
 
-    /// The keywords of rules; if such a word is in a list of names, a `;` is probably missing before it.
+    /// The keywords of rules; if a list of names contains a keyword, a `;` is probably missing before it.
     private static let ruleKeywords: Set<String> = ["realm", "auth", "require", "methods", "networks"]
 }

@@ -10,7 +10,7 @@ struct RuleReader {
     let realms: [String]
     let roles: [Role]
     let defaultRealm: String?
-    /// True if the file has a `default-realm` statement; if its realm is unknown, that has been reported.
+    /// True if the file has a `default-realm` statement, even if its realm is unknown and has been reported.
     let hasDefault: Bool
     /// The prefix of the paths of the sign-in pages.
     let pagesPrefix: String
@@ -82,7 +82,7 @@ struct RuleReader {
         return rule.realms.isEmpty || rule.requirements.isEmpty || rule.schemes.isEmpty ? nil : rule
     }
 
-    /// Reads `open` and `nobody`; other statements beside them are errors.
+    /// Reads `open` and `nobody`; reports statements that cannot be combined with them.
     private func access(_ block: Block) -> ProtectRule.Access {
         let (open, nobody) = (block.first("open"), block.first("nobody"))
         for statement in [open, nobody].compactMap(\.self) { builder.checkHasNoWords(statement) }
@@ -127,9 +127,9 @@ struct RuleReader {
         return schemes
     }
 
-    /// Reads the requirements; `require any` beside another requirement is an error.
+    /// Reads the requirements; `require any` together with another requirement is an error.
     ///
-    /// A user needs to meet only one requirement, so `any` would make the others useless.
+    /// A user needs to meet only one requirement. Every user meets `any`, so the other requirements would have no effect.
     private func requirements(_ block: Block) -> [ProtectRule.Requirement] {
         let read = block.all("require").map { (statement: $0, requirement: requirement($0)) }
         if read.count > 1, let any = read.first(where: { $0.requirement == .any }) {

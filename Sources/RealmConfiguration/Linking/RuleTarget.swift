@@ -3,7 +3,7 @@
 
 internal import LoginConf
 
-/// The target of a `protect` block: a host, a path, and whether the paths below that path are included.
+/// The target of a `protect` block: a host and a path, with or without the paths below that path.
 struct RuleTarget: Hashable, CustomStringConvertible {
     var host = ProtectRule.Host.any
     var path: String
@@ -14,14 +14,14 @@ struct RuleTarget: Hashable, CustomStringConvertible {
 
 /// The targets of the rules that have been read.
 ///
-/// A target may have several rules if their methods are different.
+/// A target may have several rules if each rule has other methods.
 struct RuleTargets {
     let builder: ConfigurationBuilder
     private var earlier: [RuleTarget: [(methods: [String]?, range: SourceRange)]] = [:]
 
     init(builder: ConfigurationBuilder) { self.builder = builder }
 
-    /// Adds the target of a rule; an earlier rule with the same target and method is an error.
+    /// Adds the target of a rule; reports an error if an earlier rule has the same target and method.
     mutating func add(_ target: RuleTarget, methods: [String]?, at range: SourceRange) {
         for other in earlier[target] ?? [] {
             let first = "the first one is at \(builder.text.place(of: other.range))"
@@ -101,10 +101,10 @@ extension ConfigurationBuilder {
         text.utf8.contains(UInt8(ascii: "_")) ? nil : HostName.canonical(text)
     }
 
-    /// Returns a path in its normalized form, with which the paths of requests are compared.
+    /// Returns the normalized form of a path, for comparison with the paths of requests.
     ///
-    /// A path that looks like a pattern is rejected, unless it is quoted. Patterns are not supported: the rule would
-    /// protect nothing, because the path of a request would be compared with the pattern itself.
+    /// A path that looks like a pattern is rejected, unless it is quoted. Patterns are not supported: their characters
+    /// would be compared literally, so a rule with a pattern would protect nothing.
     func path(_ text: String, at word: RealmsConfWord) -> String? {
         if !word.isQuoted, text.hasPrefix("/"), let pattern = TargetHint.pattern(in: text) {
             let hint =

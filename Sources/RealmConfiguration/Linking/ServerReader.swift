@@ -23,7 +23,7 @@ struct ServerReader {
         )
         let hint = "as in: server { listen 127.0.0.1:8443; }"
         guard let statement, let statements = builder.block(statement, hint: hint) else { return settings }
-        // An error of the default folder is shown at the `server` block, where another folder can be set.
+        // An error about the default folder is shown at the `server` block, where another folder can be set.
         settings.stateFolder = Located(settings.stateFolder.value, in: builder.text, at: statement.keyword.range)
         let block = Block(statements, of: "server", Self.keywords, repeated: ["listen"], in: builder)
         let addresses = block.all("listen").flatMap { builder.words($0) }.compactMap(address)

@@ -24,7 +24,7 @@ struct SessionsReader {
         // Browsers keep a cookie for at most 400 days (RFC 6265bis section 5.5).
         scalars.duration("absolute", .seconds(60) ... .seconds(400 * day), into: &settings.absolute)
         if block.first("warning") == nil {
-            // The default must be shorter than a short idle limit.
+            // If the idle limit is short, the default warning time is reduced, because it must be shorter than the limit.
             settings.warning = min(settings.warning, settings.idle / 2)
         } else {
             scalars.duration("warning", .zero ... .seconds(day), into: &settings.warning)

@@ -9,7 +9,7 @@ struct SettingReader {
     let builder: ConfigurationBuilder
     let block: Block
 
-    /// Reads a whole number; `value` is not changed without the keyword or after an error.
+    /// Reads a whole number; `value` is not changed if the keyword is missing or there is an error.
     func integer(_ keyword: String, _ bounds: ClosedRange<Int>, into value: inout Int) {
         guard case (_, .integer(let number))? = read(keyword, as: .integer(bounds)) else { return }
         value = number

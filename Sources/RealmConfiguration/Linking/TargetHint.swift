@@ -3,7 +3,7 @@
 
 /// Hints for targets of rules that are written in the syntax of other programs.
 enum TargetHint {
-    /// The operators that nginx and other programs have before a pattern.
+    /// The operators that nginx and other programs require before a pattern.
     static let operators: Set<String> = ["~", "~*", "^~", "=~", "!~"]
 
     /// The hint about the two kinds of targets.
@@ -12,14 +12,14 @@ enum TargetHint {
     /// The characters that have a special meaning in patterns of other programs, but not here.
     private static let specialCharacters = Set("*?|()[]<>^$".utf8)
 
-    /// Returns the first special character of a path, and the path above the segment with it; nil for a plain path.
+    /// Returns the first special character of a path, and the path above its segment; nil for a plain path.
     static func pattern(in path: String) -> (character: String, parent: String)? {
         guard let place = path.utf8.firstIndex(where: { specialCharacters.contains($0) }) else {
             // A parameter such as `/users/:id`.
             guard let start = path.firstRange(of: "/:") else { return nil }
             return (":", parent(of: path[..<start.upperBound]))
         }
-        // A query is not a pattern; there is another hint for it.
+        // `?` with `=` after it begins a query, which has a hint of its own.
         if path.utf8[place] == UInt8(ascii: "?"), path[place...].contains("=") { return nil }
         return (String(path[place]), parent(of: path[..<place]))
     }

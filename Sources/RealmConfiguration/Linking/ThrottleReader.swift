@@ -23,13 +23,13 @@ struct ThrottleReader {
         let scalars = SettingReader(builder: builder, block: block)
         scalars.integer("failures", 0...10_000, into: &settings.failures)
         scalars.integer("source-failures", 0...60_000, into: &settings.sourceFailures)
-        // A time below a second has no effect, and a lock of more than a week is too long for users.
+        // The records of failures and locks have whole seconds. A lock of more than a week is too long for users.
         let times = Duration.seconds(1)...Duration.seconds(7 * 86_400)
         scalars.duration("window", times, into: &settings.window)
         scalars.duration("lock", times, into: &settings.lock)
         scalars.duration("source-window", times, into: &settings.sourceWindow)
         scalars.duration("source-lock", times, into: &settings.sourceLock)
-        // Clients and proxies do not wait longer than this for an answer.
+        // Clients and proxies usually wait no longer than 60 seconds for an answer.
         let delays = Duration.zero...Duration.seconds(60)
         scalars.duration("delay", delays, into: &settings.delay)
         scalars.duration("longest-delay", delays, into: &settings.longestDelay)

@@ -6,9 +6,9 @@ public import RealmKit
 
 /// The configuration of a realms.conf and its login.conf files.
 ///
-/// It is completely checked and linked: if any part has an error, there is no configuration. It is immutable.
+/// A configuration is immutable, checked and linked. If any part has an error, no `Configuration` is created.
 public struct Configuration: Sendable {
-    /// A login context; a realm may use it or not.
+    /// A login context, which may be used by any number of realms.
     public struct Context: Sendable, Hashable {
         /// The name of the context.
         public let name: String
@@ -30,7 +30,7 @@ public struct Configuration: Sendable {
 
     /// The path of the realms.conf.
     public let file: String
-    /// The name of the realm for rules and logins without a realm; nil if it is not set.
+    /// The realm for rules and logins that name no realm; nil if it is not set.
     public let defaultRealm: String?
     /// The realms, in the order of the file.
     public let realms: [BoundRealm]

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// The canonical form of host names, in which they are compared: in lower case and without a final dot.
+/// The canonical form of host names for comparison: in lower case and without a final dot.
 ///
 /// Source: RFC 1034 section 3.1, RFC 1123 section 2.1; CVE-2026-77560, CVE-2026-48794.
 package enum HostName {
     /// The maximum length of a name in bytes.
     ///
-    /// RFC 1035 section 2.3.4 allows 255 bytes, with the first length byte and the final zero.
+    /// RFC 1035 section 2.3.4 allows 255 bytes in a DNS message: two more than the text, for the length byte of the
+    /// first label and the final zero byte.
     package static let maximumBytes = 253
 
-    /// Returns the canonical form of a host name or an IPv4 address; nil for other texts.
+    /// Returns the canonical form of a host name or an IPv4 address; nil if the text is neither.
     ///
     /// A name has labels of 1 to 63 bytes: ASCII letters, digits, `-` and `_`. A label does not begin or end with `-`.
     package static func canonical(_ text: Substring) -> String? {
@@ -34,7 +35,7 @@ package enum HostName {
             guard length <= 63 else { return nil }
         }
         guard length > 0, last != UInt8(ascii: "-") else { return nil }
-        // A name in lower case is not converted again.
+        // A name that is already in lower case is not converted.
         return isLower ? String(text) : text.lowercased()
     }
 }

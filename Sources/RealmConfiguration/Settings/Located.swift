@@ -3,7 +3,7 @@
 
 public import LoginConf
 
-/// A value of a configuration and its place in the file, at which later errors are shown.
+/// A value of a configuration and its place in the file, for the messages of later checks.
 @dynamicMemberLookup
 public struct Located<Value: Sendable>: Sendable {
     /// The value.

@@ -13,7 +13,8 @@ public struct PasswordSettings: Sendable, Hashable {
 
     /// The minimum number of characters in a new password.
     ///
-    /// The default is 8, the minimum of NIST SP 800-63B and ASVS 6.2.1. Both advise against other rules.
+    /// The default is 8, the minimum of NIST SP 800-63B and ASVS 6.2.1. Both advise against composition rules, such as
+    /// required digits.
     public var minimumLength = 8
 
     /// Creates the default settings.
@@ -25,7 +26,7 @@ public struct PasswordSettings: Sendable, Hashable {
     /// - Throws: ``HashFault`` with the code `unusable` if it is too short.
     public func check(_ password: Secret) throws(HashFault) {
         let length = password.withBytes { bytes in
-            // Each character has exactly one byte that is not a continuation byte.
+            // In UTF-8, each character has exactly one byte that is not a continuation byte.
             bytes.indices.count { bytes[$0] & 0xC0 != 0x80 }
         }
         guard length >= max(1, minimumLength) else {

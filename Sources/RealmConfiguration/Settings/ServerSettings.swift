@@ -45,7 +45,7 @@ public struct ServerSettings: Sendable {
     public var hasAccessLog = true
     /// True if HTTP/2 is offered.
     public var hasHTTP2 = true
-    /// The time for which accepted credentials are cached; with zero they are checked with every request.
+    /// The time for which accepted credentials are cached; if it is zero, every request is checked.
     ///
     /// The default is 30 seconds.
     public var credentialCache = Duration.seconds(30)
@@ -63,7 +63,7 @@ public struct ServerSettings: Sendable {
     public var trustedProxies: [CIDRBlock] = []
     /// True if the host of a request is read from the X-Forwarded-Host of a trusted proxy.
     ///
-    /// The default is false. Some proxies do not set this field, and forward the field that the client has written.
+    /// The default is false, because some proxies forward an X-Forwarded-Host that the client has sent.
     public var trustsForwardedHost = false
 
     /// Creates the default settings.

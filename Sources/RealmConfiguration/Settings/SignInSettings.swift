@@ -24,7 +24,7 @@ public struct SignInSettings: Sendable, Hashable {
         public var description: String { port == 443 ? "https://\(host)" : "https://\(host):\(port)" }
     }
 
-    /// The first path segment after the prefix, for the pages and the session API.
+    /// The first path segment after the prefix of each sign-in page and of the session API.
     ///
     /// Rules do not apply to these paths.
     package enum Segment: String, Sendable, CaseIterable {
@@ -39,13 +39,14 @@ public struct SignInSettings: Sendable, Hashable {
 
     /// The prefix of the paths of all pages, such as `/gatehouse`; empty by default.
     public var prefix = ""
-    /// The realms for a sign-in that no rule requires; empty for the default realm.
+    /// The realms for users who open the sign-in page directly, without a rule that requires it; empty for the default
+    /// realm.
     public var realms: [String] = []
     /// The time after which a sign-in page expires.
     ///
     /// The default is 10 minutes.
     public var time = Duration.seconds(600)
-    /// The maximum number of pending sign-ins, which wait for a second step; one more sign-in ends the oldest.
+    /// The maximum number of sign-ins that wait for their second step; a further sign-in ends the oldest of them.
     ///
     /// The default is 1,000.
     public var waiting = 1000

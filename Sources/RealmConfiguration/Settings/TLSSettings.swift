@@ -17,7 +17,7 @@ public struct TLSSettings: Sendable {
     public enum ClientCertificates: String, Sendable, Hashable, CaseIterable {
         /// The server does not request client certificates.
         case none
-        /// The server requests a certificate, and accepts clients without one.
+        /// The server requests a certificate, but accepts clients that send no certificate.
         case optional
         /// The server rejects clients without a certificate.
         case required

@@ -5,7 +5,7 @@ internal import Glibc
 
 /// The predefined properties for `${name}`, with the names of Java's system properties.
 public enum SystemProperties {
-    /// `user.name`, `user.home` and `user.dir`, as far as they are known.
+    /// `user.name`, `user.home` and `user.dir`; a property that the system does not know is missing.
     public static var all: [String: String] {
         var properties: [String: String] = [:]
         if let entry = unsafe getpwuid(geteuid()) {

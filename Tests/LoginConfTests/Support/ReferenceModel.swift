@@ -3,9 +3,9 @@
 
 /// A simple model of the JDK's parser of login.conf, without error recovery and positions.
 ///
-/// It follows the observed behaviour of `StreamTokenizer`, `ConfigFile` and `PropertyExpander`. A test compares it with
-/// all recorded answers of the JDK. It also lists the hazards of a text: the parts that the JDK accepts and the parser
-/// rejects.
+/// The model follows the observed behaviour of `StreamTokenizer`, `ConfigFile` and `PropertyExpander`. A test compares it
+/// with all recorded answers of the JDK. It also lists the hazards of a text: the parts that the JDK accepts, but the
+/// parser of this project rejects.
 struct ReferenceModel {
     /// A part of a text that the JDK accepts and the parser rejects.
     enum Hazard: String, Hashable {
@@ -13,7 +13,7 @@ struct ReferenceModel {
             notUTF8
     }
 
-    /// The error of a text that the JDK rejects.
+    /// The error for a text that the JDK rejects.
     struct Rejection: Error {}
 
     private enum Token: Equatable {
@@ -30,7 +30,7 @@ struct ReferenceModel {
     private var token = Token.endOfFile
     private(set) var hazards: Set<Hazard> = []
 
-    /// Returns the contexts of a text in order, or nil if the JDK rejects the text; and the hazards of the text.
+    /// Returns the contexts and the hazards of a text; the contexts are nil if the JDK rejects the text.
     static func read(
         _ bytes: [UInt8],
         property: (String) -> String?
