@@ -49,7 +49,7 @@ public class OpenSSLHandler: ChannelDuplexHandler {
     /// True if the application has called `read()` and has received no data yet.
     var isReadWanted = false
     var hasDeliveredThisCycle = false
-    /// The number of bytes of ciphertext since the last plaintext.
+    /// The number of bytes of ciphertext that have arrived since plaintext was last decrypted.
     ///
     /// It determines the size of the next buffer.
     var undecryptedCount = 0
@@ -75,7 +75,7 @@ public class OpenSSLHandler: ChannelDuplexHandler {
     // Record buffers
     /// True if a record was processed since the last check.
     ///
-    /// Without a check: since the buffers were released.
+    /// If no check is scheduled, true if a record was processed since the buffers were released.
     var hadRecord = false
     /// The scheduled check whether the connection is quiet; nil if the buffers are not kept.
     var quietCheck: Scheduled<Void>?
@@ -130,7 +130,7 @@ public class OpenSSLHandler: ChannelDuplexHandler {
 
     /// Starts the handshake.
     public func channelActive(context: ChannelHandlerContext) {
-        // The event is passed on first, because the handshake may close the channel at once.
+        // The event is passed on before the handshake starts, because the handshake may close the channel at once.
         context.fireChannelActive()
         start(context)
     }
@@ -185,7 +185,7 @@ public class OpenSSLHandler: ChannelDuplexHandler {
 
     /// Handles the end of the peer's stream.
     ///
-    /// Without an earlier close_notify it is an error.
+    /// The end is an error if no close_notify has arrived before.
     public func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         guard case ChannelEvent.inputClosed = event else { return context.fireUserInboundEventTriggered(event) }
         decrypt(context, isFinal: true)

@@ -69,7 +69,7 @@ struct ContextBuilder {
         }
     }
 
-    /// Makes the context switch to the context of the requested host.
+    /// Makes connections of the context switch to the context of the requested host.
     func apply(_ hosts: ServerNames<CallbackData.Host>) {
         sslContext.data.hosts = hosts
         unsafe SSL_CTX_set_client_hello_cb(context, clientHelloCallback, callbacks)

@@ -35,7 +35,8 @@ func ticketKeyCallback(
 func makeTicketCallback(ssl: OpaquePointer?, data: UnsafeMutableRawPointer?) -> Int32 {
     // A resumed session already contains the intermediates, and its handshake has no chain.
     guard unsafe SSL_session_reused(ssl) == 0, unsafe SSL_get0_peer_certificate(ssl) != nil else { return 1 }
-    // Without the intermediates the certificate cannot be verified later. The next handshake is then a full handshake.
+    // Intermediates that are too long are left out. The certificate then cannot be verified at a resumption, so the next
+    // handshake is a full handshake.
     guard let encoded = unsafe PeerVerification.encoded(SSL_get_peer_cert_chain(ssl)), !encoded.isEmpty else {
         return 1
     }

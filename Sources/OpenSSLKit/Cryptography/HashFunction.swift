@@ -43,7 +43,7 @@ public enum HashFunction: String, Sendable, Hashable, CaseIterable {
 
 /// A message whose digest is computed.
 ///
-/// OpenSSL wipes the state when it is released.
+/// OpenSSL wipes the state when the object is released.
 @safe
 public struct Hashing: ~Copyable {
     private let function: HashFunction

@@ -45,7 +45,7 @@ final class TicketKey: @unchecked Sendable {
         unsafe bytes.deallocate()
     }
 
-    /// Returns whether the key has a name, which a ticket contains.
+    /// Returns whether the key has the name that a ticket contains.
     func isNamed(_ name: UnsafePointer<UInt8>) -> Bool {
         unsafe CRYPTO_memcmp(name, bytes, Self.nameCount) == 0
     }
