@@ -157,7 +157,8 @@ public struct ServerTLS: Sendable {
         for (index, name) in names.enumerated() {
             guard isKnown(name.value) else {
                 let hint =
-                    "use OpenSSL's names; openssl ciphers -s -v lists the suites, openssl ecparam -list_curves the groups"
+                    "separate names by blanks, and spell them as OpenSSL does; openssl ciphers -s -v lists suites, "
+                    + "openssl ecparam -list_curves lists groups"
                 throw name.errors("OpenSSL does not support the \(kind) \(name.value)", hint: hint)
             }
             guard !names[..<index].contains(where: { $0.value == name.value }) else {

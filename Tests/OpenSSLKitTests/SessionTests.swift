@@ -119,7 +119,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ([], "no ticket key"), ([79], "ticket key 1 of 79 bytes"), ([80, 48], "ticket key 2 of 48 bytes"),
+        ([], "empty list of ticket keys"), ([79], "ticket key 1 of 79 bytes"), ([80, 48], "ticket key 2 of 48 bytes"),
         ([0], "ticket key 1 of 0 bytes"),
     ])
     func `key files of a wrong length are refused`(sizes: [Int], text: String) throws {

@@ -48,7 +48,8 @@ public struct ClientCertificatePolicy: Sendable {
             throw OpenSSLError(.invalidConfiguration, context: context)
         }
         guard (0...20).contains(maximumDepth) else {
-            throw OpenSSLError(.invalidConfiguration, context: "depth \(maximumDepth) of client certificate chains")
+            let context = "maximum depth \(maximumDepth) of client certificate chains (0 to 20)"
+            throw OpenSSLError(.invalidConfiguration, context: context)
         }
         self.mode = mode
         self.authorities = authorities

@@ -174,7 +174,7 @@ struct ContextBuilder {
         }
         // The extension has two bytes for the length of the list.
         guard list.count < 65_536 else {
-            throw OpenSSLError(.invalidConfiguration, context: "\(names.count) application protocol names")
+            throw OpenSSLError(.invalidConfiguration, context: "list of application protocol names, which is too long")
         }
         return list
     }

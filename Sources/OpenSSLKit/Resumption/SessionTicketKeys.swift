@@ -44,7 +44,8 @@ public final class SessionTicketKeys: Sendable {
         now: @escaping @Sendable () -> Int64
     ) throws(OpenSSLError) {
         guard rotation >= 60 else {
-            throw OpenSSLError(.invalidConfiguration, context: "ticket keys of \(rotation) seconds")
+            let context = "ticket key rotation of \(rotation) seconds (at least 60)"
+            throw OpenSSLError(.invalidConfiguration, context: context)
         }
         try Self.check(lifetime)
         self.rotation = rotation
@@ -67,7 +68,7 @@ public final class SessionTicketKeys: Sendable {
     /// - Throws: ``OpenSSLError`` with code `invalidConfiguration` if `files` is empty, or if a key has another length,
     ///   consists of equal bytes, or has the name of another key. The error's context contains the position of the key.
     public init(files: [[UInt8]], lifetime: Int64 = 43_200) throws(OpenSSLError) {
-        guard !files.isEmpty else { throw OpenSSLError(.invalidConfiguration, context: "no ticket key") }
+        guard !files.isEmpty else { throw OpenSSLError(.invalidConfiguration, context: "empty list of ticket keys") }
         try Self.check(lifetime)
         var keys: [TicketKey] = []
         for (index, file) in files.enumerated() {
@@ -94,7 +95,7 @@ public final class SessionTicketKeys: Sendable {
 
     private static func check(_ lifetime: Int64) throws(OpenSSLError) {
         guard (1...604_800).contains(lifetime) else {
-            throw OpenSSLError(.invalidConfiguration, context: "tickets of \(lifetime) seconds")
+            throw OpenSSLError(.invalidConfiguration, context: "ticket lifetime of \(lifetime) seconds (1 to 604800)")
         }
     }
 
