@@ -7,8 +7,8 @@ public import RealmConfiguration
 
 /// The loaded TLS settings of a server: certificates, ticket keys and the policy for client certificates.
 ///
-/// If a part is invalid, loading fails. For a reload, call ``reloaded(_:files:)`` and use the result for new connections.
-/// TLS sessions can be resumed after a reload, because generated ticket keys are kept.
+/// If a part is invalid, loading fails. For a reload, call ``reloaded(_:files:)`` and use the result for new
+/// connections. TLS sessions can be resumed after a reload, because generated ticket keys are kept.
 public struct ServerTLS: Sendable {
     /// The default certificate.
     ///
@@ -18,8 +18,8 @@ public struct ServerTLS: Sendable {
     public let hostCertificates: [ServerCertificate]
     /// The problems that do not prevent the server from running.
     ///
-    /// A certificate, revocation list or OCSP response may have expired, or the certificate of a `host` block may not be
-    /// valid for a name of the block.
+    /// A certificate, revocation list or OCSP response may have expired, or the certificate of a `host` block may not
+    /// be valid for a name of the block.
     public let warnings: [String]
     /// The context of new connections.
     package let context: TLSContext
@@ -175,8 +175,8 @@ public struct ServerTLS: Sendable {
     ) throws(ConfigurationErrors) -> SessionTicketKeys? {
         guard settings.tls.sessionTickets else { return nil }
         guard let first = settings.tls.ticketKeyFiles.first else {
-            // Only generated keys are kept. Keys of files that are no longer configured are dropped, because an attacker may
-            // have obtained the files.
+            // Only generated keys are kept. Keys of files that are no longer configured are dropped, because an
+            // attacker may have obtained the files.
             if let earlier, earlier.rotation != nil { return earlier }
             do throws(OpenSSLError) {
                 return try SessionTicketKeys(now: { ServerCertificate.now })
@@ -223,7 +223,8 @@ public struct ServerTLS: Sendable {
             for list in read {
                 guard let end = list.nextUpdate, end < ServerCertificate.now else { continue }
                 warnings.append(
-                    "revocation list of \(list.issuer) in \(file.value) has expired: certificates of this issuer are rejected"
+                    "revocation list of \(list.issuer) in \(file.value) has expired: "
+                        + "certificates of this issuer are rejected"
                 )
             }
             lists += read

@@ -28,7 +28,7 @@ extension OpenSSLHandler {
     /// About 600 answers to KeyUpdates fit. Ordinary peers send no KeyUpdate.
     private static let answerLimit = 16_384
 
-    /// Decrypts the data that has arrived into one buffer and delivers it.
+    /// Decrypts the data that has arrived, and delivers the plaintext in one buffer.
     ///
     /// - Parameters:
     ///   - context: The handler's context.

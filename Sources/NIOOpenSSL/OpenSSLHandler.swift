@@ -8,7 +8,7 @@ public import OpenSSLKit
 ///
 /// It exchanges ciphertext with the network and plaintext with the application. It starts the handshake as soon as the
 /// channel is active, and keeps writes until the handshake is complete. Plaintext is delivered only after a call of
-/// `read()`. After an error it sends an alert if TLS has one for the error, fails all promises, reports one
+/// `read()`. After an error it sends an alert if TLS defines an alert for the error, fails all promises, reports one
 /// ``NIOOpenSSLError`` through `errorCaught`, and closes the channel. A handler belongs to one channel and runs on its
 /// event loop.
 public class OpenSSLHandler: ChannelDuplexHandler {
@@ -23,7 +23,7 @@ public class OpenSSLHandler: ChannelDuplexHandler {
 
     /// The state of the handler.
     ///
-    /// It only moves forward, in the order of the cases.
+    /// The state only changes to a later case.
     enum State {
         /// The channel is not active yet.
         case idle
@@ -101,8 +101,8 @@ public class OpenSSLHandler: ChannelDuplexHandler {
         }
     }
 
-    /// Returns the verified chain of the peer's certificate, see ``TLSConnection/verifiedPeerChain()``; empty before the
-    /// handshake is complete.
+    /// Returns the verified chain of the peer's certificate, see ``TLSConnection/verifiedPeerChain()``; empty before
+    /// the handshake is complete.
     public func verifiedPeerChain() -> [Certificate] {
         switch state {
         case .idle, .handshaking: []

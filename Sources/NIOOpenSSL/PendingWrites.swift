@@ -57,8 +57,8 @@ struct PendingWrites {
 
     /// Returns the first flushed data.
     ///
-    /// Small pieces are joined up to the size of a record. Copying them takes less time than encrypting a record for each
-    /// piece.
+    /// Small pieces are joined up to the size of a record. Copying them takes less time than encrypting a record for
+    /// each piece.
     mutating func frontData() -> ByteBuffer? {
         if let single { return isSingleFlushed ? single.data : nil }
         guard var queue, queue.hasMark, var front = queue.first else { return nil }

@@ -4,7 +4,8 @@
 /// The deadlines of one HTTP/1 or HTTP/2 connection.
 ///
 /// This type stores the start times of the current operations. At each tick of its ``EventLoopState`` the connection
-/// checks whether an operation has exceeded its time limit. All times are in nanoseconds and come from ``EventLoopState/now``.
+/// checks whether an operation has exceeded its time limit. All times are in nanoseconds and come from
+/// ``EventLoopState/now``.
 struct ConnectionDeadlines {
     /// The start of the connection's state, or of the header that is being received.
     private var start: UInt64

@@ -102,8 +102,8 @@ extension HTTP1Handler {
         if !summary.isKeptAlive { closesAfterResponse = true }
         switch loop.responder.respond(to: head, on: connection) {
         case .immediate(let response):
-            // The client has waited for 100 (Continue). Now it may send its body or skip the body, so the server would not
-            // know where the next request begins.
+            // The client has waited for 100 (Continue). Now it may send its body or skip the body, so the server would
+            // not know where the next request begins.
             if summary.expectsContinue, body != nil { closesAfterResponse = true }
             write(response, to: summary)
             finishResponse(context)

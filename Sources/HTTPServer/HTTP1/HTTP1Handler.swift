@@ -10,8 +10,8 @@ internal import NIOOpenSSL
 /// It reads and writes plaintext, and handles one request after the other.
 ///
 /// Responses that the responder returns at once are written here. The responses to all requests of one read are written
-/// together. Other responses are produced by an ``HTTP1Exchange`` in a task. The connection handles the next request after
-/// that response is written, so the order of responses is kept.
+/// together. Other responses are produced by an ``HTTP1Exchange`` in a task. The connection handles the next request
+/// after that response is written, so the order of responses is kept.
 ///
 /// ``State`` and the functions that change it are in `HTTP1Handler+State.swift`.
 final class HTTP1Handler: EventLoopConnection, ChannelDuplexHandler {
@@ -67,8 +67,8 @@ final class HTTP1Handler: EventLoopConnection, ChannelDuplexHandler {
 
     /// Changes the state, if ``State/mayBecome(_:)`` allows it.
     func enter(_ next: State) {
-        // Sending may call back into this handler and end the connection. The function that was sending may then request
-        // a change that is no longer allowed.
+        // Sending may call back into this handler and end the connection. The function that was sending may then
+        // request a change that is no longer allowed.
         guard state.mayBecome(next) else { return }
         state = next
         deadlines.restart(at: loop.now)
@@ -124,8 +124,8 @@ final class HTTP1Handler: EventLoopConnection, ChannelDuplexHandler {
         if input.readableBytes == 0 {
             input = bytes
         } else {
-            // The processed bytes are discarded. Otherwise the buffer would grow forever if no read ends with a complete
-            // request.
+            // The processed bytes are discarded. Otherwise the buffer would grow forever if no read ends with a
+            // complete request.
             if input.writableBytes < bytes.readableBytes { input.discardReadBytes() }
             input.writeBuffer(&bytes)
         }

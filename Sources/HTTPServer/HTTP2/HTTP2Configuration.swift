@@ -23,7 +23,8 @@ enum HTTP2Configuration {
     /// A longer list ends the connection.
     ///
     /// A shorter list that exceeds ``HTTPLimits`` is answered with 431. Such a list must still be decoded, because both
-    /// sides share the state of the compression. Decoding needs a limit, because a small block can expand to a long list.
+    /// sides share the state of the compression. Decoding needs a limit, because a small block can expand to a long
+    /// list.
     static func maximumHeaderListSize(_ limits: HTTPLimits) -> Int {
         max(4 * limits.header, 262_144) + fieldOverhead * (limits.fieldCount + 4)
     }

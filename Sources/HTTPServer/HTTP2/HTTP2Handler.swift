@@ -18,7 +18,7 @@ final class HTTP2Handler: EventLoopConnection, ChannelDuplexHandler {
 
     /// The state of a connection.
     ///
-    /// It only moves forward, in the order of the cases.
+    /// The state only changes to a later case.
     enum State {
         /// Requests are accepted.
         case open

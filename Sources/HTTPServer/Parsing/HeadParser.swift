@@ -6,10 +6,10 @@ internal import HTTPLimits
 
 /// Parses the complete head of an HTTP/1 request.
 ///
-/// The parser accepts the forms that RFC 9112 allows clients to send. It rejects the malformed forms that the RFC allows
-/// servers to tolerate: bare line feeds, folded lines and blanks before a colon. It also rejects a second Host field, and
-/// a second field for the length of the body. If a proxy and this server read such a request differently, a client could
-/// bypass the checks of one of them.
+/// The parser accepts the forms that RFC 9112 allows clients to send. It rejects the malformed forms that the RFC
+/// allows servers to tolerate: bare line feeds, folded lines and blanks before a colon. It also rejects a second Host
+/// field, and a second field for the length of the body. If a proxy and this server read such a request differently, a
+/// client could bypass the checks of the proxy or of this server.
 struct HeadParser {
     let limits: HTTPLimits
 

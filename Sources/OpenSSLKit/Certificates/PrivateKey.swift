@@ -10,7 +10,7 @@ internal import COpenSSL
 /// The object can be used from any thread. It has no description, so the key cannot get into a log.
 @safe
 public final class PrivateKey: @unchecked Sendable {
-    // Unchecked because of the pointer. The EVP_PKEY is not changed after it is made, and its reference count is atomic.
+    // Unchecked because of the pointer. The EVP_PKEY is never changed, and its reference count is atomic.
     private let key: OpaquePointer
 
     private init(owning key: OpaquePointer) {

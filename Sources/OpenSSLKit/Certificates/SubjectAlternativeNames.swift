@@ -14,7 +14,7 @@ struct SubjectAlternativeNames {
     init(of x509: OpaquePointer, context: String) throws(OpenSSLError) {
         var critical: Int32 = 0
         guard let found = unsafe X509_get_ext_d2i(x509, NID_subject_alt_name, &critical, nil) else {
-            // -1 means that the certificate has no such extension. Otherwise the extension is malformed or occurs twice.
+            // -1 means that the certificate has no such extension. Otherwise it is malformed or occurs twice.
             guard critical == -1 else { throw .draining(.malformedCertificate, context: context) }
             return
         }

@@ -35,8 +35,8 @@ struct BIOState {
 
     /// True if the peer sends too many protocol messages, such as KeyUpdates, without data.
     ///
-    /// Processing a message takes as long as a record of data, and one read may contain thousands of messages. The limit
-    /// of 32 messages in a row is that of BoringSSL.
+    /// Processing a message takes as long as processing a record of data, and one read may contain thousands of
+    /// messages. BoringSSL has the same limit of 32 messages in a row.
     var isFlooded: Bool { unsafe consecutiveMessages > 32 || messages > 4096 }
 
     mutating func countMessage() {

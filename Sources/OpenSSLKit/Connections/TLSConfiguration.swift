@@ -48,8 +48,8 @@ public struct TLSConfiguration: Sendable {
     ///
     /// The preferred protocol is the first.
     ///
-    /// The default is empty: a server then ignores the client's protocols. A server with protocols accepts a client that
-    /// offers no protocols. It rejects a client that offers only other protocols, with the alert
+    /// The default is empty: a server then ignores the client's protocols. A server with protocols accepts a client
+    /// that offers no protocols. It rejects a client that offers only other protocols, with the alert
     /// no_application_protocol.
     public var applicationProtocols: [String]
 
@@ -80,9 +80,9 @@ public struct TLSConfiguration: Sendable {
 
     /// The name of the service to which the server's sessions belong.
     ///
-    /// The default is empty. A server does not resume the sessions of a service with another name, even if both have the
-    /// same policy and ticket keys. Servers on several addresses may have the same name. The name must stay the same
-    /// when the service is reloaded, so that its sessions can still be resumed.
+    /// The default is empty. A server does not resume the sessions of a service with another name, even if both have
+    /// the same policy and ticket keys. Servers on several addresses may have the same name. The name must stay the
+    /// same when the service is reloaded, so that its sessions can still be resumed.
     public var sessionScope = ""
 
     /// Makes a configuration for a role.

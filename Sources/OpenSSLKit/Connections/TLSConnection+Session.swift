@@ -14,8 +14,8 @@ extension TLSConnection {
             unsafe SSL_SESSION_free(session)
             return nil
         }
-        // The session is copied, because OpenSSL invalidates the original when its connection ends without close_notify,
-        // when the session is resumed, or when a handshake with the session fails.
+        // The session is copied, because OpenSSL invalidates the original when its connection ends without
+        // close_notify, when the session is resumed, or when a handshake with the session fails.
         let copy = unsafe SSL_SESSION_dup(session)
         unsafe SSL_SESSION_free(session)
         return unsafe copy.map { unsafe TLSSession(owning: $0) }

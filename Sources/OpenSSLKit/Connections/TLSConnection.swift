@@ -5,11 +5,11 @@ internal import COpenSSL
 
 /// A TLS connection, which converts between ciphertext and plaintext.
 ///
-/// It does no input or output. It keeps received ciphertext only while a record is incomplete. Bytes to send that do not fit into the
-/// caller's buffer are returned by ``takeUnsent()``. They must be sent after the bytes in the buffer. A connection may
-/// be used by only one thread at a time; it is not `Sendable`. The C objects are freed when it is released. After a
-/// function has thrown, the connection cannot be used any more. The unsent bytes, which contain an alert, should still
-/// be sent.
+/// It does no input or output. It keeps received ciphertext only while a record is incomplete. Bytes to send that do
+/// not fit into the caller's buffer are returned by ``takeUnsent()``. They must be sent after the bytes in the buffer.
+/// A connection may be used by only one thread at a time; it is not `Sendable`. The C objects are freed when the
+/// connection is released. After a function has thrown, the connection cannot be used any more. The unsent bytes, which
+/// contain an alert, should still be sent.
 @safe
 public final class TLSConnection {
     /// The progress of a handshake.
@@ -34,8 +34,8 @@ public final class TLSConnection {
     public enum WriteStep: Sendable, Hashable {
         /// All bytes are encrypted.
         case written
-        /// Nothing is encrypted, because a message of the peer must first be read completely. The caller must then write
-        /// the same bytes again.
+        /// Nothing is encrypted, because a message of the peer must first be read completely. The caller must then
+        /// write the same bytes again.
         case needsInput
     }
 
@@ -242,7 +242,7 @@ public final class TLSConnection {
 
     /// Frees OpenSSL's two record buffers (34 KiB), unless they contain a part of a record.
     ///
-    /// It is meant for idle connections. OpenSSL allocates the buffers again when they are needed. Plaintext in the
+    /// Call it for idle connections. OpenSSL allocates the buffers again when they are needed. Plaintext in the
     /// buffers is wiped.
     public func releaseBuffers() {
         // While a record is incomplete, the function does nothing.

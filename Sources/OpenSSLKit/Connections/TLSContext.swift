@@ -19,7 +19,8 @@ public final class TLSContext: Sendable {
 
     /// Creates a context and checks the whole configuration.
     ///
-    /// The validity period of certificates is not checked, because a context has no clock. See ``Certificate/checkValidity(at:)``.
+    /// The validity period of certificates is not checked, because a context has no clock. See
+    /// ``Certificate/checkValidity(at:)``.
     ///
     /// - Throws: ``OpenSSLError``. The code is `invalidConfiguration` for an invalid name of a protocol, suite or group,
     ///   for an empty list of trusted certificates, and for a key too weak for OpenSSL's security level 2 (112 bits). The

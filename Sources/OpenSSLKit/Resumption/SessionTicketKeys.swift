@@ -8,9 +8,9 @@ internal import Synchronization
 /// A ticket is an encrypted session that a client stores (RFC 5077, RFC 8446 4.6.1).
 ///
 /// Several contexts may share the keys, so that sessions can be resumed after the certificate has changed. A session
-/// contains its scope, so that it is not resumed in another scope. Tickets are encrypted with AES-256-CBC and authenticated with HMAC-SHA-256 (RFC 5077 4). Keys are
-/// only in memory, and are wiped when they are dropped. The object can be used from any thread. It holds a lock for a
-/// short time in each handshake.
+/// contains its scope, so that it is not resumed in another scope. Tickets are encrypted with AES-256-CBC and
+/// authenticated with HMAC-SHA-256 (RFC 5077 4). Keys are only in memory, and are wiped when they are dropped. The
+/// object can be used from any thread. It holds a lock for a short time in each handshake.
 public final class SessionTicketKeys: Sendable {
     /// The number of bytes of a key file: a name of 16 bytes, an HMAC key of 32 bytes and an AES key of 32 bytes.
     ///
@@ -28,8 +28,8 @@ public final class SessionTicketKeys: Sendable {
 
     /// Creates random keys, which no other machine knows.
     ///
-    /// A replaced key still opens its tickets until they expire. When such a ticket is used, it is replaced by a ticket of
-    /// the new key.
+    /// A replaced key still opens its tickets until they expire. When such a ticket is used, it is replaced by a ticket
+    /// of the new key.
     ///
     /// - Parameters:
     ///   - rotation: The number of seconds after which a new key replaces the current key, at least 60. The default is 12

@@ -5,7 +5,7 @@ internal import COpenSSL
 
 /// A key of session tickets: a name of 16 bytes, an HMAC-SHA-256 key of 32 bytes and an AES-256 key of 32 bytes.
 ///
-/// It is wiped when it is released.
+/// The key is wiped when the object is released.
 @safe
 final class TicketKey: @unchecked Sendable {
     // Unchecked because of the pointer. The bytes are written in init and only read afterwards.
