@@ -60,7 +60,7 @@ import Testing
         #expect(ratio.value < 3, "\(name): \(ratio)")
     }
 
-    @Test func `references to a table entry of combining marks cost no more than to letters`() async throws {
+    @Test func `many references to one table entry cost the same for combining marks and letters`() async throws {
         func cost(of unit: String) throws -> Double {
             let (client, _) = try EmbeddedChannel.client()
             let text = String(repeating: unit, count: 3900 / unit.utf8.count)
