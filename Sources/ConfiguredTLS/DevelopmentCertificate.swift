@@ -8,8 +8,8 @@ internal import Store
 
 /// The self-signed certificate of a server whose administrator has not configured a certificate.
 ///
-/// It is for `localhost`, `127.0.0.1` and `::1`. It is kept in the state folder, and created again if it expires or
-/// cannot be read.
+/// It is valid for `localhost`, `127.0.0.1` and `::1`, and stored in the state folder. A new certificate is created if
+/// the stored certificate cannot be read or expires within a day.
 enum DevelopmentCertificate {
     static let days = 365
     private static let certificateName = "development-certificate.pem"
@@ -30,7 +30,7 @@ enum DevelopmentCertificate {
         return ServerCertificate(identity, file: folder.path(certificateName), isDevelopment: true)
     }
 
-    /// Returns the certificate of an earlier start; nil if there is no certificate that is valid for another day.
+    /// Returns the stored certificate; nil if there is none, if it cannot be read, or if it expires within a day.
     static func existing(_ settings: ServerSettings, files: ConfigurationFiles) -> ServerCertificate? {
         let folder = settings.stateFolder.value
         return existing(in: folder, files).map {
@@ -54,8 +54,8 @@ enum DevelopmentCertificate {
         }
     }
 
-    /// Creates a new certificate, and does not store it.
-    static func identity() throws(OpenSSLError) -> TLSIdentity {
+    /// Creates a certificate and its key, and stores neither.
+    static func makeIdentity() throws(OpenSSLError) -> TLSIdentity {
         let (certificate, key) = try SelfSignedCertificate.make(
             dnsNames: ["localhost"],
             ipAddresses: ["127.0.0.1", "::1"],
@@ -71,11 +71,11 @@ enum DevelopmentCertificate {
         let certificateText: [UInt8]
         defer { for index in keyText.indices { keyText[index] = 0 } }
         do throws(OpenSSLError) {
-            identity = try self.identity()
+            identity = try makeIdentity()
             certificateText = Array(try identity.leaf.pem().utf8)
             keyText = try identity.privateKey.withPEM { span in span.indices.map { span[$0] } }
         } catch {
-            throw StateFolder.Fault(reason: "no certificate can be created: \(error)")
+            throw StateFolder.Fault(reason: "the development certificate cannot be created: \(error)")
         }
         try folder.write(keyText, to: keyName, mode: 0o600)
         try folder.write(certificateText, to: certificateName, mode: 0o644)

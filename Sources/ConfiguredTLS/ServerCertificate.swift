@@ -14,7 +14,7 @@ public struct ServerCertificate: Sendable {
     public let file: String
     /// The SHA-256 fingerprint of the certificate, in the form `AB:CD:...`.
     public let fingerprint: String
-    /// A problem that does not prevent its use, such as its expiry; nil if there is no problem.
+    /// A problem that does not prevent the use of the certificate, such as expiry; nil if there is no problem.
     public let warning: String?
     let identity: TLSIdentity
 

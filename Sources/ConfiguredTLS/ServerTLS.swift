@@ -7,28 +7,28 @@ public import RealmConfiguration
 
 /// The loaded TLS settings of a server: certificates, ticket keys and the policy for client certificates.
 ///
-/// If a part is invalid, nothing is created. For a reload, call ``reloaded(_:files:)`` and use the result for new
-/// connections. TLS sessions can still be resumed, because the ticket keys are kept.
+/// If a part is invalid, loading fails. For a reload, call ``reloaded(_:files:)`` and use the result for new
+/// connections. TLS sessions can be resumed after a reload, because generated ticket keys are kept.
 public struct ServerTLS: Sendable {
     /// The default certificate.
     ///
-    /// It is presented if the requested host has no `host` block.
+    /// It is presented if the client requests a host without a `host` block, or no host.
     public let certificate: ServerCertificate
     /// The certificates of the `host` blocks, in order.
     public let hostCertificates: [ServerCertificate]
-    /// The problems that do not prevent operation.
+    /// The problems that do not prevent the server from running.
     ///
-    /// They are certificates, revocation lists and OCSP responses outside their validity, and certificates that do not
-    /// match their host names.
+    /// A certificate, revocation list or OCSP response may have expired, or the certificate of a `host` block may not
+    /// be valid for a name of the block.
     public let warnings: [String]
     /// The context of new connections.
     package let context: TLSContext
     let ticketKeys: SessionTicketKeys?
     private let applicationProtocols: [String]
 
-    /// Reads the files and creates all parts.
+    /// Reads the files that the settings name, and checks all TLS settings.
     ///
-    /// If no certificate is configured, the development certificate is used. It is created if the state folder has none.
+    /// If no certificate is configured, the stored development certificate is used, or a new one is created.
     ///
     /// - Parameters:
     ///   - settings: The server's settings.
@@ -46,7 +46,7 @@ public struct ServerTLS: Sendable {
 
     /// Loads new settings as ``load(_:files:applicationProtocols:)`` does, and keeps the generated ticket keys.
     ///
-    /// If the settings name files with ticket keys, the keys of the files are used.
+    /// If the settings name ticket key files, the keys are read from the files instead.
     public func reloaded(
         _ settings: ServerSettings,
         files: ConfigurationFiles
@@ -55,12 +55,12 @@ public struct ServerTLS: Sendable {
         return try ServerTLS(settings, files, certificate, applicationProtocols, earlier: ticketKeys)
     }
 
-    /// Makes all checks of ``load(_:files:applicationProtocols:)`` and writes nothing.
+    /// Checks the settings as ``load(_:files:applicationProtocols:)`` does, but writes no files.
     ///
     /// - Parameters:
     ///   - settings: The server's settings.
     ///   - files: The source of the files.
-    /// - Returns: The loaded settings; nil if the first start will create a development certificate.
+    /// - Returns: The loaded settings; nil if the next start will create a development certificate.
     /// - Throws: ``ConfigurationErrors`` at the setting whose file or value cannot be used.
     public static func check(
         _ settings: ServerSettings,
@@ -73,9 +73,9 @@ public struct ServerTLS: Sendable {
         // A temporary certificate is used to check the other settings.
         let made: TLSIdentity
         do throws(OpenSSLError) {
-            made = try DevelopmentCertificate.identity()
+            made = try DevelopmentCertificate.makeIdentity()
         } catch {
-            throw settings.stateFolder.errors("no certificate can be created: \(error)")
+            throw settings.stateFolder.errors("the development certificate cannot be created: \(error)")
         }
         let certificate = ServerCertificate(made, file: settings.stateFolder.value, isDevelopment: true)
         _ = try ServerTLS(settings, files, certificate, ["http/1.1"], earlier: nil)
@@ -157,7 +157,8 @@ public struct ServerTLS: Sendable {
         for (index, name) in names.enumerated() {
             guard isKnown(name.value) else {
                 let hint =
-                    "one name each, as OpenSSL spells it; openssl ciphers -s -v and openssl ecparam -list_curves list them"
+                    "separate names by blanks, and spell them as OpenSSL does; openssl ciphers -s -v lists suites, "
+                    + "openssl ecparam -list_curves lists groups"
                 throw name.errors("OpenSSL does not support the \(kind) \(name.value)", hint: hint)
             }
             guard !names[..<index].contains(where: { $0.value == name.value }) else {
@@ -174,7 +175,8 @@ public struct ServerTLS: Sendable {
     ) throws(ConfigurationErrors) -> SessionTicketKeys? {
         guard settings.tls.sessionTickets else { return nil }
         guard let first = settings.tls.ticketKeyFiles.first else {
-            // If the key files are no longer configured, their keys are dropped. An attacker may have obtained the files.
+            // Only generated keys are kept. Keys of files that are no longer configured are dropped, because an
+            // attacker may have obtained the files.
             if let earlier, earlier.rotation != nil { return earlier }
             do throws(OpenSSLError) {
                 return try SessionTicketKeys(now: { ServerCertificate.now })
@@ -221,7 +223,8 @@ public struct ServerTLS: Sendable {
             for list in read {
                 guard let end = list.nextUpdate, end < ServerCertificate.now else { continue }
                 warnings.append(
-                    "revocation list of \(list.issuer) in \(file.value) has expired: its certificates are rejected"
+                    "revocation list of \(list.issuer) in \(file.value) has expired: "
+                        + "certificates of this issuer are rejected"
                 )
             }
             lists += read

@@ -6,9 +6,9 @@ extension HTTPLimits {
     ///
     /// Its default is the value in ``HTTPLimits/init()``.
     public struct Setting: Sendable {
-        /// The limit that a setting changes, and its bounds.
+        /// The limit that a setting changes, and the bounds of the limit.
         public enum Value: Sendable {
-            /// A whole number. The unit of a length is bytes, and of a rate is bytes a second.
+            /// A whole number. Lengths are in bytes, and rates in bytes a second.
             case integer(any WritableKeyPath<HTTPLimits, Int> & Sendable, bounds: ClosedRange<Int>)
             /// A time.
             case duration(any WritableKeyPath<HTTPLimits, Duration> & Sendable, bounds: ClosedRange<Duration>)
@@ -39,7 +39,7 @@ extension HTTPLimits {
         Setting("request-line", sets: \.requestLine, in: 64...262_144),
         Setting("field-line", sets: \.fieldLine, in: 64...262_144),
         Setting("field-count", sets: \.fieldCount, in: 1...1000),
-        // The bound limits memory: a whole header is kept in memory.
+        // The upper bound limits the use of memory, because a whole header is kept in memory.
         Setting("header", sets: \.header, in: 256...1_048_576),
         Setting("body", sets: \.body, in: 0...1_073_741_824),
         Setting("handshake-time", sets: \.handshakeTime),

@@ -29,22 +29,24 @@ public struct HTTPLimits: Sendable, Hashable {
 
     /// The time limit for the TLS handshake.
     public var handshakeTime = Duration.seconds(10)
-    /// The time limit for a header, and for the first byte of a new connection.
+    /// The time limit for receiving a header, and for receiving the first byte of a new connection.
     public var headerTime = Duration.seconds(10)
-    /// The time for a body before ``bodyRate`` applies.
+    /// The time after the start of a body in which the body may arrive at any rate.
+    ///
+    /// After this time ``bodyRate`` applies.
     public var bodyTime = Duration.seconds(10)
-    /// The minimum number of body bytes a second after ``bodyTime``.
+    /// The minimum rate of a body after ``bodyTime``, in bytes a second.
     public var bodyRate = 500
     /// The maximum time without data between two requests of a connection.
     public var idleTime = Duration.seconds(60)
-    /// The maximum time in which a client reads nothing although responses wait for it.
+    /// The maximum time for which responses wait while the client reads nothing.
     ///
-    /// Progress is noticed in steps of about 32 KiB.
+    /// The server notices what the client reads in steps of about 32 KiB.
     public var writeTime = Duration.seconds(20)
 
     /// The maximum number of connections.
     public var connections = 10_000
-    /// The maximum number of connections of one client address; for IPv6, of one network of 64 bits.
+    /// The maximum number of connections of one IPv4 address, or of one IPv6 network with a prefix of 64 bits.
     public var connectionsPerAddress = 1024
     /// The maximum number of requests in progress on one HTTP/2 connection.
     ///

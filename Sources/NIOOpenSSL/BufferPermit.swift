@@ -5,11 +5,13 @@ internal import Synchronization
 
 /// The permission of a connection to keep OpenSSL's record buffers from one record to the next.
 ///
-/// Allocating and wiping the buffers for every record takes as long as processing the record. Keeping them takes 34 KiB
-/// of memory. So a busy connection keeps its buffers, if it gets one of a limited number of permissions. The other
-/// connections allocate buffers for every record.
+/// Allocating and wiping the buffers for every record takes as long as processing the record. Keeping the buffers of a
+/// connection takes 34 KiB of memory. A busy connection therefore keeps its buffers if it gets one of a limited number
+/// of permissions. The other connections allocate buffers for every record.
 enum BufferPermit {
-    /// The maximum number of connections of the process that keep their buffers, which take 2 MB together.
+    /// The maximum number of connections of the process that keep their buffers.
+    ///
+    /// The buffers of 64 connections take about 2 MB.
     static let limit = 64
 
     private static let count = Atomic(0)

@@ -5,9 +5,10 @@ internal import NIOCore
 internal import OpenSSLKit
 
 extension OpenSSLHandler {
-    /// The minimum time for which record buffers are kept after the last record.
+    /// The interval of the check whether a connection is quiet.
     ///
-    /// The maximum is twice this time.
+    /// The check releases the record buffers if no record was processed since the previous check. The buffers are
+    /// therefore kept for one to two intervals after the last record.
     static let quietTime = TimeAmount.seconds(1)
 
     /// Keeps the record buffers after a record, until no record has followed for ``quietTime``.

@@ -89,7 +89,7 @@ extension OpenSSLHandler {
         }
     }
 
-    /// Sends close_notify, once.
+    /// Sends close_notify, unless it was already sent.
     private func sendEnd(_ context: ChannelHandlerContext) {
         guard !hasSentEnd, let connection else { return }
         hasSentEnd = true

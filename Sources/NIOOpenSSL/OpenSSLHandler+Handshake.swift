@@ -51,7 +51,7 @@ extension OpenSSLHandler {
         firstBytes = []
         undecryptedCount = input.readableBytes
         state = .open
-        // The first request usually arrives some time after the handshake.
+        // The buffers are not kept for the first request, because it usually arrives some time after the handshake.
         connection?.releaseBuffers()
         context.fireUserInboundEventTriggered(
             TLSHandshakeCompleted(
@@ -66,7 +66,7 @@ extension OpenSSLHandler {
         finishOutputClose(context)
     }
 
-    /// Drops ciphertext that is decrypted, and the storage if all ciphertext is decrypted.
+    /// Drops the first `count` bytes of the ciphertext, and the storage if no ciphertext is left.
     func dropInput(_ count: Int) {
         if count == input.readableBytes { input = ByteBuffer() } else { input.moveReaderIndex(forwardBy: count) }
     }
@@ -78,7 +78,8 @@ extension OpenSSLHandler {
         run body: @escaping (OpenSSLHandler, ChannelHandlerContext) -> Void
     ) {
         cancelDeadline()
-        // The handler and the context exist as long as the deadline, because leaving the pipeline cancels the deadline.
+        // The closure may retain the handler and the context, because the deadline is cancelled when the handler leaves
+        // the pipeline.
         deadline = context.eventLoop.assumeIsolated().scheduleTask(in: time) { body(self, context) }
     }
 

@@ -7,7 +7,8 @@ internal import OpenSSLKit
 extension OpenSSLHandler {
     /// Delivers the data that has arrived, and reads more from the network.
     ///
-    /// It always reads from the network, because with autoRead the next call of `read()` follows only after a read.
+    /// It always reads from the network, because with autoRead SwiftNIO calls `read()` again only after a read from the
+    /// network.
     public func read(context: ChannelHandlerContext) {
         // Data after the peer's close_notify is not read.
         if case .open = state, hasReceivedEnd { return }
@@ -24,10 +25,10 @@ extension OpenSSLHandler {
 
     /// The maximum number of bytes of answers that are kept for a peer that does not read.
     ///
-    /// They are the answers to about 600 KeyUpdates. Ordinary peers send no KeyUpdate.
+    /// About 600 answers to KeyUpdates fit. Ordinary peers send no KeyUpdate.
     private static let answerLimit = 16_384
 
-    /// Decrypts the data that has arrived into one buffer and delivers it.
+    /// Decrypts the data that has arrived, and delivers the plaintext in one buffer.
     ///
     /// - Parameters:
     ///   - context: The handler's context.
@@ -77,7 +78,8 @@ extension OpenSSLHandler {
             var step = TLSConnection.ReadStep.needsInput
             var taken = 0
             let ciphertext = input
-            // The capacity is too small only if a part of a record was decrypted earlier.
+            // The buffer can be full only if the first part of this record arrived together with an earlier record,
+            // because `undecryptedCount` does not include that part.
             let space = plaintext.writableBytes > 0 ? 1 : PendingWrites.recordSize
             var failure: OpenSSLError?
             plaintext.writeWithOutputRawSpan(minimumWritableBytes: space) { output in

@@ -17,7 +17,7 @@ extension OpenSSLHandler {
     ///
     /// Fails the promise if the plaintext can no longer be sent.
     ///
-    /// Nothing is sent before the handshake is complete. The plaintext that waits for the handshake is not part of the
+    /// Nothing is sent before the handshake is complete. The plaintext that waits for the handshake does not affect the
     /// channel's writability. If it exceeds 16 MiB, the channel is closed with `ChannelError.writeMessageTooLarge`.
     public func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         switch state {
@@ -32,7 +32,7 @@ extension OpenSSLHandler {
             pendingWrites.append(plaintext, promise: promise)
             if case .open = state { return }
             earlyCount += plaintext.readableBytes
-            // The connection must end, because the stream would otherwise have a gap.
+            // Dropping only this plaintext would leave a gap in the stream, so the connection must end.
             if earlyCount > Self.earlyLimit { fail(context, with: ChannelError.writeMessageTooLarge) }
         }
     }
@@ -42,7 +42,7 @@ extension OpenSSLHandler {
         pendingWrites.markFlush()
         encrypt(context)
         flushIfNeeded(context)
-        // The end of a read releases the buffers, and this flush may come after the read.
+        // `channelReadComplete` also releases the buffers, but this flush may come after it.
         releaseUnheldBuffers()
     }
 

@@ -8,7 +8,7 @@ public import OpenSSLKit
 ///
 /// It exchanges ciphertext with the network and plaintext with the application. It starts the handshake as soon as the
 /// channel is active, and keeps writes until the handshake is complete. Plaintext is delivered only after a call of
-/// `read()`. After an error it sends an alert if TLS has one for the error, fails all promises, reports one
+/// `read()`. After an error it sends an alert if TLS defines an alert for the error, fails all promises, reports one
 /// ``NIOOpenSSLError`` through `errorCaught`, and closes the channel. A handler belongs to one channel and runs on its
 /// event loop.
 public class OpenSSLHandler: ChannelDuplexHandler {
@@ -23,7 +23,7 @@ public class OpenSSLHandler: ChannelDuplexHandler {
 
     /// The state of the handler.
     ///
-    /// It only moves forward, in the order of the cases.
+    /// The state only changes to a later case.
     enum State {
         /// The channel is not active yet.
         case idle
@@ -49,7 +49,7 @@ public class OpenSSLHandler: ChannelDuplexHandler {
     /// True if the application has called `read()` and has received no data yet.
     var isReadWanted = false
     var hasDeliveredThisCycle = false
-    /// The number of bytes of ciphertext since the last plaintext.
+    /// The number of bytes of ciphertext that have arrived since plaintext was last decrypted.
     ///
     /// It determines the size of the next buffer.
     var undecryptedCount = 0
@@ -75,7 +75,7 @@ public class OpenSSLHandler: ChannelDuplexHandler {
     // Record buffers
     /// True if a record was processed since the last check.
     ///
-    /// Without a check: since the buffers were released.
+    /// If no check is scheduled, true if a record was processed since the buffers were released.
     var hadRecord = false
     /// The scheduled check whether the connection is quiet; nil if the buffers are not kept.
     var quietCheck: Scheduled<Void>?
@@ -101,8 +101,8 @@ public class OpenSSLHandler: ChannelDuplexHandler {
         }
     }
 
-    /// Returns the verified chain of the peer's certificate, see ``TLSConnection/verifiedPeerChain()``; empty before the
-    /// handshake is complete.
+    /// Returns the verified chain of the peer's certificate, see ``TLSConnection/verifiedPeerChain()``; empty before
+    /// the handshake is complete.
     public func verifiedPeerChain() -> [Certificate] {
         switch state {
         case .idle, .handshaking: []
@@ -130,7 +130,7 @@ public class OpenSSLHandler: ChannelDuplexHandler {
 
     /// Starts the handshake.
     public func channelActive(context: ChannelHandlerContext) {
-        // The event is passed on first, because the handshake may close the channel at once.
+        // The event is passed on before the handshake starts, because the handshake may close the channel at once.
         context.fireChannelActive()
         start(context)
     }
@@ -185,7 +185,7 @@ public class OpenSSLHandler: ChannelDuplexHandler {
 
     /// Handles the end of the peer's stream.
     ///
-    /// Without an earlier close_notify it is an error.
+    /// The end is an error if no close_notify has arrived before.
     public func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         guard case ChannelEvent.inputClosed = event else { return context.fireUserInboundEventTriggered(event) }
         decrypt(context, isFinal: true)

@@ -5,15 +5,14 @@ public import NIOCore
 
 /// The time limits of a TLS handler, and whether it accepts an end without close_notify.
 public struct OpenSSLHandlerConfiguration: Sendable {
-    /// The time limit for the handshake, from the start of the connection; nil for no limit, if the application has its
-    /// own.
+    /// The time limit for the handshake, from the start of the connection; nil for no limit.
     ///
-    /// The default is 10 seconds.
+    /// The default is 10 seconds. Use nil only if the application has its own limit.
     public var handshakeTimeout: TimeAmount?
 
     /// The time for which `close` waits for the peer's close_notify; nil to close without waiting.
     ///
-    /// The default is nil. RFC 8446 section 6.1 does not require to wait, because each side closes its own direction.
+    /// The default is nil. RFC 8446 section 6.1 does not require waiting, because each side closes its own direction.
     public var closeTimeout: TimeAmount?
 
     /// The time limit for the peer to close after `close(mode: .output)`; nil for no limit.

@@ -40,7 +40,8 @@ struct PendingWrites {
         if single != nil { isSingleFlushed = true } else { queue?.mark() }
     }
 
-    /// Removes and returns the single piece, if it is flushed and not longer than `limit`; nil otherwise.
+    /// Removes and returns the only piece; nil if there are several pieces, or if the piece is not flushed or is longer
+    /// than `limit`.
     mutating func takeSingle(upTo limit: Int) -> Entry? {
         guard isSingleFlushed, let entry = single, entry.data.readableBytes <= limit else { return nil }
         single = nil
@@ -56,7 +57,8 @@ struct PendingWrites {
 
     /// Returns the first flushed data.
     ///
-    /// Small pieces are joined up to the size of a record. Copying them takes less time than a record for each piece.
+    /// Small pieces are joined up to the size of a record. Copying them takes less time than encrypting a record for
+    /// each piece.
     mutating func frontData() -> ByteBuffer? {
         if let single { return isSingleFlushed ? single.data : nil }
         guard var queue, queue.hasMark, var front = queue.first else { return nil }
@@ -84,7 +86,7 @@ struct PendingWrites {
 
     /// Drops the first `count` bytes of the first data.
     ///
-    /// - Returns: The promise of the data if all of the data is dropped; nil otherwise, or if it has no promise.
+    /// - Returns: The promise of the first data; nil if a part of the data is left, or if the data has no promise.
     mutating func advance(by count: Int) -> EventLoopPromise<Void>? {
         if var entry = single {
             entry.data.moveReaderIndex(forwardBy: count)

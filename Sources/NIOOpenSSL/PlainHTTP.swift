@@ -13,7 +13,7 @@ enum PlainHTTP {
 
     /// Returns whether the first bytes of a connection are the start of an HTTP request.
     ///
-    /// At least three bytes are needed.
+    /// With fewer than three bytes the result is false.
     static func matches(_ bytes: [UInt8]) -> Bool {
         bytes.count >= 3 && requestPrefixes.contains { prefix in zip(prefix.utf8, bytes).allSatisfy { $0 == $1 } }
     }

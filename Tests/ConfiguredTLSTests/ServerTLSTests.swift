@@ -135,7 +135,7 @@ struct ServerTLSTests {
         #expect(tls.warnings.contains { $0.contains("is not valid for elsewhere.test") })
     }
 
-    @Test func `a reload keeps generated ticket keys, and reads the ticket keys of files again`() throws {
+    @Test func `a reload keeps generated ticket keys, and reads ticket key files again`() throws {
         let first = try load(Self.own) { try ServerTLS.load($0, files: $1) }
         let again = try load(Self.own) { try first.reloaded($0, files: $1) }
         #expect(first.ticketKeys != nil && again.ticketKeys === first.ticketKeys)
@@ -149,7 +149,7 @@ struct ServerTLSTests {
         #expect(off.ticketKeys == nil)
     }
 
-    @Test func `a check creates no certificate and checks all other settings`() throws {
+    @Test func `a check creates no certificate, but checks all settings`() throws {
         #expect(try check("client-certificates required; client-ca root.pem;") == nil)
         #expect(refusal("groups none;") == "2:8 OpenSSL does not support the group none")
     }

@@ -66,7 +66,7 @@ import Testing
         )
     }
 
-    @Test func `the wait for the end of all connections ends when the last connection is closed`() async throws {
+    @Test func `waitUntilEmpty returns when the last connection is closed`() async throws {
         let counter = ConnectionCounter(Self.limits(5, 5))
         await counter.waitUntilEmpty()
         let address = try key("192.0.2.1")

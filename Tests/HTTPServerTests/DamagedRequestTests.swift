@@ -113,7 +113,7 @@ import Testing
         let responses = try ParsedResponse.all(in: connection.network.readByClient, methods: responder.methods)
         #expect(responses.count { $0.status >= 200 } <= responder.methods.count + responder.faults)
         #expect(responder.faults <= 1)
-        #expect(responder.afterFault == 0, "no request is answered after a malformed request")
+        #expect(responder.afterFault == 0, "a request after a malformed request was answered")
         #expect(responder.faults == 0 || (responses.last?.status ?? 0) >= 400)
         #expect(responses.dropLast().allSatisfy { $0.status == 200 })
         connection.advance(.seconds(30))

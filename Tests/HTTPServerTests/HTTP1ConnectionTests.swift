@@ -126,7 +126,7 @@ import Testing
         connection.receive(flood)
         let reads = connection.network.readCount
         connection.receive(flood)
-        #expect(connection.network.readCount == reads, "nothing more is read")
+        #expect(connection.network.readCount == reads, "the server has read more data from the client")
         #expect(connection.network.maximumWaitingCount < 3 * 65_536)
         connection.network.isClientReading = true
         connection.network.clientReads()
@@ -266,7 +266,7 @@ import Testing
         #expect(connection.network.isClosed)
     }
 
-    @Test func `every way of ending a connection ends it only once and releases it`() throws {
+    @Test func `a connection ends exactly once and is released, however it ends`() throws {
         let ways: [(String, (EmbeddedConnection) -> Void)] = [
             ("drop", { $0.base.disconnect() }),
             (

@@ -34,7 +34,7 @@ import Testing
         #expect(connection.text.isEmpty)
     }
 
-    @Test func `the header time limits silence before the first request, and the idle time limits it afterwards`()
+    @Test func `after the header time, or the idle time after a request, a silent client is disconnected`()
         throws
     {
         let silent = try EmbeddedConnection(Self.limits)
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test(arguments: [Duration.milliseconds(100), .seconds(1), .seconds(4)])
-    func `a slow header does not extend the header time`(pause: Duration) throws {
+    func `a header that arrives slowly does not extend the header time`(pause: Duration) throws {
         let connection = try EmbeddedConnection(Self.limits)
         defer { connection.end() }
         connection.receive(Self.get)
@@ -140,7 +140,7 @@ import Testing
         #expect(!connection.network.isClosed)
         connection.advance(.milliseconds(300))
         #expect(connection.network.isClosed)
-        #expect(connection.text.isEmpty, "no 408 for a client whose requests wait for its reads")
+        #expect(connection.text.isEmpty, "a client that reads nothing gets no 408")
     }
 
     @Test func `a client that continues to read is not disconnected`() throws {
@@ -200,7 +200,7 @@ import Testing
         #expect(stuck.network.isClosed)
     }
 
-    @Test func `time is measured by the event loop`() throws {
+    @Test func `the server's time is the time of the event loop`() throws {
         let connection = try EmbeddedConnection(Self.limits)
         defer { connection.end() }
         #expect(connection.base.loopState.now == 0)

@@ -228,7 +228,7 @@ import Testing
             if count == reads { break }
             reads = count
         }
-        #expect(sent < 100_000, "the server reads on although no task reads the body")
+        #expect(sent < 100_000, "the server has read a body that no task reads")
         await connection.advance(.seconds(600))
         #expect(try await connection.text.isEmpty)
         latch.open()
@@ -313,7 +313,7 @@ import Testing
         try await connection.end()
     }
 
-    @Test func `a client that half-closes after a complete request is answered, and the connection closes`()
+    @Test func `a complete request is answered after its client has half-closed, and the connection then closes`()
         async throws
     {
         let latch = CancellableLatch()
@@ -332,7 +332,7 @@ import Testing
         try await connection.wait(for: "the end") { $0.network.isClosed }
     }
 
-    @Test func `a response in progress when the server stops is completed, and is the last of its connection`()
+    @Test func `a response that is in progress when the server stops is completed, and the connection then closes`()
         async throws
     {
         for begun in [Self.get, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n"] {
@@ -355,7 +355,7 @@ import Testing
     }
 
     @Test(arguments: [1000, 60_000, 70_000])
-    func `a client that reads nothing of a streamed response is disconnected`(size: Int) async throws {
+    func `a client that reads no part of a streamed response is disconnected`(size: Int) async throws {
         let seen = Seen()
         let connection = try await AsyncConnection(
             HTTPLimits(),

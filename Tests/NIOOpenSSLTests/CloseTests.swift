@@ -65,7 +65,7 @@ import Testing
         #expect(pair.client.application.text == "answer")
     }
 
-    @Test func `bytes that a peer sends after its close_notify are not kept`() throws {
+    @Test func `bytes that a peer sends after its close_notify are dropped`() throws {
         let pair = try TLSPair.connected()
         pair.server.channel.allowRemoteHalfClosure = true
         try pair.client.channel.close(mode: .output).wait()
@@ -119,7 +119,7 @@ import Testing
         #expect(throws: ChannelError.outputClosed) { try pair.client.channel.close(mode: .output).wait() }
     }
 
-    @Test func `a peer that sends after a half-close is read until the deadline`() throws {
+    @Test func `after a half-close the peer's data is received until the deadline`() throws {
         let pair = try TLSPair.connected(server: .init(halfCloseTimeout: .seconds(3)))
         pair.client.channel.allowRemoteHalfClosure = true
         try pair.server.channel.close(mode: .output).wait()
@@ -157,7 +157,7 @@ import Testing
         #expect(pair.server.application.errors.isEmpty)
     }
 
-    @Test func `a second close ends the wait of the first, and both promises succeed`() throws {
+    @Test func `a second close ends the first close's wait for the peer, and both promises succeed`() throws {
         let pair = try TLSPair.connected(server: .init(closeTimeout: .seconds(3)))
         let first = pair.server.channel.close()
         let second = pair.server.channel.close()

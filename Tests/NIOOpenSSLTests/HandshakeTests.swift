@@ -110,7 +110,7 @@ import Testing
         #expect(pair.server.application.codes == [.handshakeTimeout])
     }
 
-    @Test func `a completed handshake has no deadline`() throws {
+    @Test func `the handshake deadline has no effect after the handshake`() throws {
         let pair = try TLSPair.connected()
         pair.loop.advanceTime(by: .hours(24))
         #expect(pair.server.channel.isActive && pair.client.channel.isActive)
@@ -201,7 +201,7 @@ import Testing
         #expect(pair.server.application.errors.isEmpty)
     }
 
-    @Test func `a half-close during the handshake is sent after the data`() throws {
+    @Test func `a half-close that is requested during the handshake follows the data`() throws {
         let pair = try TLSPair()
         pair.server.channel.allowRemoteHalfClosure = true
         try pair.connect()
@@ -213,7 +213,7 @@ import Testing
         #expect(pair.server.application.inputClosedCount == 1)
     }
 
-    @Test func `a client that disconnects after any number of handshake bytes causes one error`() throws {
+    @Test func `a client that disconnects at any point of the handshake causes exactly one error`() throws {
         let full = try TLSPair()
         try full.connect()
         let hello = try full.client.sent()

@@ -16,7 +16,7 @@ import Testing
         pair.client.send(".")
     }
 
-    @Test func `key updates are answered, and data continues under the new keys`() throws {
+    @Test func `key updates are answered, and later data is encrypted with the new keys`() throws {
         let pair = try TLSPair.connected()
         for _ in 0..<40 {
             try updateKeys(pair)

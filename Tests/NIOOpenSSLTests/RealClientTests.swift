@@ -97,7 +97,7 @@ struct RealClientTests {
         #expect(bad.status != 0 && bad.chain.isEmpty)
     }
 
-    @Test func `curl verifies the certificate of each name`() async throws {
+    @Test func `curl verifies the certificate of each host name`() async throws {
         for name in ["localhost", "other.test", "a.wild.test"] {
             let result = try await fetch(name, from: context(nil), as: nil)
             #expect(result.output == "hello", "\(result.output)")
@@ -108,7 +108,7 @@ struct RealClientTests {
     }
 
     @Test(arguments: ["localhost", "other.test"])
-    func `curl gets the stapled OCSP response of the name's own certificate`(name: String) async throws {
+    func `curl gets the stapled OCSP response for the certificate of the requested name`(name: String) async throws {
         let result = try await fetch(name, from: context(nil, staples: true), as: nil, ["--cert-status"])
         #expect(result.output == "hello", "\(result.output)")
         let without = try await fetch(name, from: context(nil), as: nil, ["--cert-status"])

@@ -140,7 +140,7 @@ import Testing
         .enabled(if: Tool.isInstalled(Tool.openssl), "needs the openssl command"),
         arguments: ["k", "K"]
     )
-    func `data follows a KeyUpdate, with and without a requested answer`(command: String) async throws {
+    func `data is received after a KeyUpdate, with and without a requested answer`(command: String) async throws {
         try await Server.run(application: { EchoHandler() }) { server in
             let port = server.port
             let result = try await NIOThreadPool.singleton.runIfActive {

@@ -33,7 +33,7 @@ import Testing
         #expect(pair.client.application.text == "z")
     }
 
-    @Test func `connections that may not keep their buffers work`() throws {
+    @Test func `connections without permission to keep their buffers work`() throws {
         var acquired = 0
         while BufferPermit.acquire() { acquired += 1 }
         defer { for _ in 0..<acquired { BufferPermit.release() } }

@@ -13,7 +13,7 @@ import Testing
 
 /// Runs many connections of all kinds, to find leaks.
 ///
-/// `make soak` sets their number in GATEHOUSE_SOAK.
+/// `make soak` sets the number of connections in GATEHOUSE_SOAK.
 @Suite(.serialized) struct SoakTests {
     private static let count = ProcessInfo.processInfo.environment["GATEHOUSE_SOAK"].flatMap { Int($0) } ?? 0
 

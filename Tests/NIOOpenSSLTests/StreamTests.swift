@@ -120,7 +120,7 @@ import Testing
         let reads = pair.server.network.readCount
         pair.server.channel.read()
         #expect(pair.server.application.text == "onetwothree")
-        // The handler passed the read to the network too, because with autoRead there is no further call.
+        // The handler also reads from the network. With autoRead, SwiftNIO calls read() again only after such a read.
         #expect(pair.server.network.readCount == reads + 1)
     }
 

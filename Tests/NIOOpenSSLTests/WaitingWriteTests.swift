@@ -12,7 +12,7 @@ import Testing
 
 /// Writes during an incomplete handshake message of the peer.
 ///
-/// They must wait, because OpenSSL then does not encrypt.
+/// The writes must wait, because OpenSSL encrypts nothing until it has read the whole message.
 @Suite(.enabled(if: TestPKI.isPossible, "needs the openssl command"))
 struct WaitingWriteTests {
     /// Connects a client and a server, and returns the server's tickets before they are delivered.
@@ -56,7 +56,7 @@ struct WaitingWriteTests {
         #expect(pair.client.application.errors.isEmpty)
     }
 
-    @Test func `a half-close during an incomplete handshake message is sent after the data`() throws {
+    @Test func `a half-close that is requested during an incomplete handshake message follows the data`() throws {
         var (pair, tickets) = try pair()
         pair.server.channel.allowRemoteHalfClosure = true
         let record = tickets.readSlice(length: 100)

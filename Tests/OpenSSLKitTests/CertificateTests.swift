@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test func `certificates and keys are read back from PEM`() throws {
+    @Test func `certificates and keys that are written as PEM can be read again`() throws {
         let made = try localIdentity()
         let other = try localIdentity()
         let text = "a comment\n" + (try made.leaf.pem()) + (try made.privateKey.pemText()) + (try other.leaf.pem())
@@ -95,7 +95,7 @@ import Testing
         #expect(error?.code == (text.contains("BEGIN") ? .malformedCertificate : .noCertificate))
     }
 
-    @Test func `a damaged certificate is refused, and the error contains its number`() throws {
+    @Test func `a damaged certificate is refused, and the error contains its position in the file`() throws {
         let good = try localIdentity().leaf.pem()
         var lines = good.split(separator: "\n").map(String.init)
         lines[1] = "AAAA" + lines[1].dropFirst(4)
@@ -108,7 +108,7 @@ import Testing
         #expect(error?.reasons.isEmpty == false)
     }
 
-    @Test func `a certificate truncated anywhere is refused`() throws {
+    @Test func `a certificate that is truncated at any byte is refused`() throws {
         let text = Array(try localIdentity().leaf.pem().utf8)
         for count in stride(from: 0, to: text.count - 2, by: 7) {
             #expect(throws: OpenSSLError.self) { try Certificate.chain(pem: Array(text.prefix(count)), name: "cut") }
@@ -187,7 +187,7 @@ struct CertificateToolTests {
     }
 
     @Test(arguments: ["pkcs8", "traditional"])
-    func `an encrypted key is refused with an error of its own`(form: String) throws {
+    func `an encrypted key is refused, and the error says that the key is encrypted`(form: String) throws {
         try Tool.withFolder { folder in
             let (_, file) = try write(localIdentity(), to: folder)
             let locked = folder.appendingPathComponent("locked.pem")

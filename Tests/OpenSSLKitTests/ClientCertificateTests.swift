@@ -155,13 +155,14 @@ struct ClientCertificateTests {
         let before = try server(.required, lists: pki.lists("root.crl", "none.crl"))
         try client.connect(to: before)
         #expect(try client.isResumed(by: before))
-        // The scope of sessions is the same, so only the check at resumption can refuse the certificate.
+        // Both servers have the same session scope, so only the check at the resumption can refuse the certificate.
         let after = try server(.required, lists: pki.lists("all.crl"))
         #expect(throws: OpenSSLError(.certificateRejected, context: "")) { try client.connect(to: after) }
     }
 
     @Test(arguments: TLSVersion.allCases)
-    func `a session is not resumed if a revocation list has expired since`(version: TLSVersion) throws {
+    func `a session is not resumed if a revocation list has expired since the session began`(version: TLSVersion) throws
+    {
         let client = try client("client", version)
         try client.connect(to: server(.required, lists: pki.lists("root.crl", "none.crl")))
         let after = try server(.required, lists: pki.lists("root.crl", "old.crl"))

@@ -57,7 +57,7 @@ import Testing
         #expect(throws: OpenSSLError.self) { try RandomBytes.make(-1) }
     }
 
-    @Test func `constant-time equality agrees with equality`() {
+    @Test func `constantTimeEqual returns the same as ==`() {
         #expect(constantTimeEqual([], []))
         #expect(constantTimeEqual([1, 2, 3], [1, 2, 3]))
         #expect(!constantTimeEqual([1, 2, 3], [1, 2, 4]))

@@ -6,7 +6,7 @@ import OpenSSLKit
 
 /// The current time in seconds since 1970-01-01 00:00 UTC.
 ///
-/// Other programs check certificates at this time.
+/// The certificates must be valid now, because other programs check them against the system clock.
 var secondsNow: Int64 { Int64(Date().timeIntervalSince1970) }
 
 func localIdentity() throws -> TLSIdentity {

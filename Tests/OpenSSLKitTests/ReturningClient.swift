@@ -15,7 +15,7 @@ final class TestClock: Sendable {
     func advance(by count: Int64) { seconds.withLock { $0 += count } }
 }
 
-/// A client that keeps its session and resumes it in the next connection.
+/// A client that keeps its session and resumes the session in the next connection.
 final class ReturningClient {
     private let context: TLSContext
     private let name: String

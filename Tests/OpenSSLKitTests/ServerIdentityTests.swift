@@ -71,7 +71,7 @@ struct ServerIdentityTests {
             ([], nil), ([0, 3, 0, 0, 0], nil), ([0, 5, 0, 0, 1, 65, 66], nil), ([0, 4, 0, 0, 1, 200], nil),
         ] as [([UInt8], String?)]
     )
-    func `malformed bytes of the server name extension give no name`(bytes: [UInt8], name: String?) {
+    func `a malformed server name extension is read as no name`(bytes: [UInt8], name: String?) {
         unsafe #expect(bytes.withUnsafeBufferPointer { unsafe serverName(in: $0) } == name)
     }
 

@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test(arguments: TLSVersion.allCases)
-    func `a session is resumed several times, each time with the ticket of the last connection`(
+    func `a session is resumed several times, each time with the ticket of the previous connection`(
         version: TLSVersion
     ) throws {
         let server = try server(keys())
@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test(arguments: TLSVersion.allCases)
-    func `keys rotate, old keys open their tickets for a lifetime, and the tickets are replaced`(
+    func `keys rotate, a replaced key opens its tickets until they expire, and opened tickets are replaced`(
         version: TLSVersion
     ) throws {
         let keys = try keys(rotation: 3_600, lifetime: 7_200)
@@ -97,7 +97,7 @@ import Testing
         #expect(try !client.isResumed(by: server))
     }
 
-    @Test func `a clock that was set back makes a new key`() throws {
+    @Test func `a new key is made if the clock is set back`() throws {
         let keys = try keys(rotation: 3_600, lifetime: 7_200)
         clock.advance(by: -100_000)
         try client(.tls13).connect(to: server(keys))
@@ -119,7 +119,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ([], "no ticket key"), ([79], "ticket key 1 of 79 bytes"), ([80, 48], "ticket key 2 of 48 bytes"),
+        ([], "empty list of ticket keys"), ([79], "ticket key 1 of 79 bytes"), ([80, 48], "ticket key 2 of 48 bytes"),
         ([0], "ticket key 1 of 0 bytes"),
     ])
     func `key files of a wrong length are refused`(sizes: [Int], text: String) throws {

@@ -34,7 +34,7 @@ import Testing
         )
     }
 
-    @Test func `the first cipher suite of the client that the server accepts is selected`() throws {
+    @Test func `the server selects a cipher suite by the client's preference`() throws {
         var server = TLSConfiguration.server(identity)
         server.parameters.ciphersuites = ["TLS_AES_256_GCM_SHA384", "TLS_AES_128_GCM_SHA256"]
         var client = TLSConfiguration.client(trusting: .authorities([identity.leaf]))

@@ -20,7 +20,7 @@ public struct TestPKI: Sendable {
 
     /// The folder of the files.
     ///
-    /// It is removed when the process exits.
+    /// The folder is removed when the process exits.
     public let folder: URL
 
     /// The failure of a command.

@@ -23,7 +23,7 @@ final class EventLoopState {
     var responder: any Responder
     /// The time of the last tick, in nanoseconds.
     ///
-    /// Time in which the process was stopped is not counted.
+    /// The clock stands still while the process or the machine is suspended.
     private(set) var now: UInt64 = 0
     private var lastTick: UInt64 = 0
     /// The Date field.
@@ -38,9 +38,9 @@ final class EventLoopState {
     /// A buffer for the responses to the requests of one read.
     var output = ByteBuffer()
 
-    private var unflushed: [HTTPConnection] = []
+    private var unflushed: [EventLoopConnection] = []
     private var flushAll: (@Sendable () -> Void)?
-    private var first: HTTPConnection?
+    private var first: EventLoopConnection?
     private var deadlineTimer: RepeatedTask?
     private var dateSecond = -1
     private let clock: @Sendable () -> Int
@@ -91,14 +91,15 @@ final class EventLoopState {
 
     /// Schedules a flush of a connection for the end of the event loop's round.
     ///
-    /// Most of the cost of sending is waking the client. If several writes follow each other, only the first wakes it.
-    func flushLater(_ connection: HTTPConnection) {
+    /// Waking a client that sleeps costs more than sending. If all responses are sent right after one another, only the
+    /// first response wakes the client.
+    func flushLater(_ connection: EventLoopConnection) {
         unflushed.append(connection)
         if unflushed.count == 1, let flushAll { eventLoop.execute(flushAll) }
     }
 
     private func flushUnflushed() {
-        // A flush may let a connection handle its next requests, so the list may grow during the loop.
+        // After its flush a connection may answer further requests and be added again, so the list may grow.
         var index = 0
         while index < unflushed.count {
             unflushed[index].flushNow()
@@ -107,13 +108,13 @@ final class EventLoopState {
         unflushed.removeAll(keepingCapacity: true)
     }
 
-    func insert(_ connection: HTTPConnection) {
+    func insert(_ connection: EventLoopConnection) {
         connection.next = first
         first?.previous = connection
         first = connection
     }
 
-    func remove(_ connection: HTTPConnection) {
+    func remove(_ connection: EventLoopConnection) {
         connection.previous?.next = connection.next
         connection.next?.previous = connection.previous
         if first === connection { first = connection.next }
@@ -143,13 +144,13 @@ final class EventLoopState {
 
     private func expire() {
         let now = now
-        forEach { $0.expire(now) }
+        forEach { $0.closeIfExpired(at: now) }
     }
 
-    private func forEach(_ body: (HTTPConnection) -> Void) {
+    private func forEach(_ body: (EventLoopConnection) -> Void) {
         var next = first
         while let connection = next {
-            // The function may remove the connection from the list.
+            // `body` may remove the connection from the list.
             next = connection.next
             body(connection)
         }
@@ -157,7 +158,8 @@ final class EventLoopState {
 
     private func tick() {
         let time = eventLoop.now.uptimeNanoseconds
-        // Time in which the process or the machine was suspended is not counted against clients.
+        // At most the time of two ticks is added, so that deadlines do not expire while the process or the machine is
+        // suspended.
         now &+= min(time &- lastTick, 2 * UInt64(Self.tick.nanoseconds))
         lastTick = time
         let second = clock()

@@ -43,14 +43,14 @@ struct ResponseSender: Sendable {
 
     /// Sends the last part.
     ///
-    /// It does not wait until the part is sent, because the task has nothing left to do.
+    /// The task does not wait until the part is sent, because it has nothing left to do.
     private func writeLast(_ part: ResponsePart) {
         eventLoop.execute { sink.value.write(part, promise: nil) }
     }
 
     /// The writer for Hummingbird's response bodies.
     struct Writer: ResponseBodyWriter {
-        /// The bytes that are written and not sent yet.
+        /// The part that collects written bytes until they are sent.
         ///
         /// Only one task uses it, one call at a time.
         final class State {

@@ -27,7 +27,7 @@ struct ResponsePart: Sendable {
     var head: HTTPResponse?
     /// The length of the whole body in bytes; nil if it is not known.
     ///
-    /// It is used with the head.
+    /// A sink reads it from the part with the head only.
     var length: Int?
     var bytes = ByteBuffer()
     var isLast = false

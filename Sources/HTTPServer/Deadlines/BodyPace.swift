@@ -3,13 +3,14 @@
 
 /// The rate at which the body of a request arrives.
 ///
-/// For some time any rate is accepted. After that time the body must arrive at a minimum rate.
+/// During the first ``TimeLimits/body`` nanoseconds any rate is accepted. After that the body must arrive at the rate
+/// ``TimeLimits/bodyRate``.
 struct BodyPace {
     /// The number of bytes that have arrived.
     private(set) var receivedCount = 0
-    /// The start of the body in nanoseconds, plus the excluded time.
+    /// The time when the body began, plus the excluded periods, in nanoseconds.
     ///
-    /// It can be in the future.
+    /// The sum can be later than the current time.
     private var start: UInt64
 
     init(at now: UInt64) {
@@ -22,7 +23,8 @@ struct BodyPace {
     /// Excludes a period in which the client could not send.
     mutating func exclude(_ nanoseconds: UInt64) { start &+= nanoseconds }
 
-    /// Returns whether the time has passed and fewer bytes have arrived than the minimum rate requires.
+    /// Returns whether fewer bytes have arrived than ``TimeLimits/bodyRate`` requires for the time after
+    /// ``TimeLimits/body``.
     func isTooSlow(at now: UInt64, times: TimeLimits) -> Bool {
         guard now > start else { return false }
         let elapsed = now - start

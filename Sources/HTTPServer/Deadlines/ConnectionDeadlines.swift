@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// The deadlines of one connection, the same for HTTP/1 and HTTP/2.
+/// The deadlines of one HTTP/1 or HTTP/2 connection.
 ///
-/// It stores the start times of the current operations. At each tick of its ``EventLoopState`` the connection compares
-/// them with the time limits. All times are in nanoseconds and come from ``EventLoopState/now``.
+/// This type stores the start times of the current operations. At each tick of its ``EventLoopState`` the connection
+/// checks whether an operation has exceeded its time limit. All times are in nanoseconds and come from
+/// ``EventLoopState/now``.
 struct ConnectionDeadlines {
     /// The start of the connection's state, or of the header that is being received.
     private var start: UInt64
@@ -67,10 +68,10 @@ struct ConnectionDeadlines {
         return false
     }
 
-    /// Returns whether the TLS handshake takes longer than its limit.
+    /// Returns whether the TLS handshake has taken longer than its limit.
     func isHandshakeOverdue(at now: UInt64, times: TimeLimits) -> Bool { now &- start > times.handshake }
 
-    /// Returns whether a header is incomplete for longer than its limit.
+    /// Returns whether a header has been incomplete for longer than its limit.
     func isHeaderOverdue(at now: UInt64, times: TimeLimits) -> Bool { now &- start > times.header }
 
     /// Returns whether the connection has waited for a request for longer than the limit.
@@ -78,9 +79,9 @@ struct ConnectionDeadlines {
         now &- start > (hasReceivedRequest ? times.idle : times.header)
     }
 
-    /// Returns whether sending the last response takes longer than its limit.
+    /// Returns whether sending the last response has taken longer than its limit.
     func isLastResponseOverdue(at now: UInt64, times: TimeLimits) -> Bool { now &- start > times.write }
 
-    /// Returns whether the client, after the last response, takes longer than the limit to close the connection.
+    /// Returns whether the client has not closed the connection within the limit after the last response.
     func isCloseOverdue(at now: UInt64, times: TimeLimits) -> Bool { now &- start > times.linger }
 }

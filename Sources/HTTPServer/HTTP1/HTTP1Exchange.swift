@@ -7,7 +7,7 @@ internal import NIOCore
 
 /// An HTTP/1 request that is answered in a task (the async lane).
 ///
-/// The connection owns it, and cancels the task when the client disconnects.
+/// The connection owns the exchange, and cancels the task when the client disconnects.
 final class HTTP1Exchange: ResponseSink {
     /// True if the responder can receive more of the body now.
     private(set) var acceptsBody = true
@@ -21,7 +21,7 @@ final class HTTP1Exchange: ResponseSink {
     private let source: BodyStream.Source?
     /// The reference from the body's stream to this exchange.
     ///
-    /// It is removed at the end.
+    /// The reference is removed when the exchange ends.
     private var streamOwner: NIOLoopBoundBox<HTTP1Exchange?>?
     private var task: Task<Void, Never>?
     private var framing = Framing.none
@@ -73,7 +73,7 @@ final class HTTP1Exchange: ResponseSink {
     ///
     /// A responder that still reads the body gets an error.
     ///
-    /// SwiftNIO stops the process if a source is released before it is finished.
+    /// The source must be finished before it is released. Otherwise SwiftNIO stops the process.
     private func release() {
         source?.finish(CancellationError())
         streamOwner?.value = nil
@@ -104,7 +104,8 @@ final class HTTP1Exchange: ResponseSink {
         }
         if let head = part.head { begin(head, length: part.length) }
         let hasAnnouncedLength = (part.bytes.readableBytes == 0 || encode(part.bytes)) && (!part.isLast || finish())
-        // The output must be removed even after an error. Otherwise the next connection would send it.
+        // All connections of the event loop share the output buffer. It must be emptied even after an error. Otherwise
+        // another connection would send its content.
         let bytes = handler.loop.takeOutput()
         guard hasAnnouncedLength else {
             // The client would misread surplus bytes as the next response, or the next response as the missing bytes.

@@ -21,7 +21,8 @@ extension HTTP1Handler {
         }
     }
 
-    /// Processes the input, until the client must read responses or the turn of this connection ends.
+    /// Processes the input until more input is needed, responses wait for the client to read them, or the turn of this
+    /// connection ends.
     func process() {
         guard !isProcessing, let context else { return }
         isProcessing = true
@@ -101,8 +102,8 @@ extension HTTP1Handler {
         if !summary.isKeptAlive { closesAfterResponse = true }
         switch loop.responder.respond(to: head, on: connection) {
         case .immediate(let response):
-            // A client that waits for 100 (Continue) may or may not send its body. The start of the next request would
-            // be unknown.
+            // The client has waited for 100 (Continue). Now it may send its body or skip the body, so the server would
+            // not know where the next request begins.
             if summary.expectsContinue, body != nil { closesAfterResponse = true }
             write(response, to: summary)
             finishResponse(context)

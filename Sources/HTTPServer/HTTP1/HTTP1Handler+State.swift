@@ -93,8 +93,8 @@ extension HTTP1Handler {
     func refuse(_ fault: RequestFault) {
         guard let context else { return }
         let hasBegunResponse = exchange?.hasBegunResponse ?? false
-        // A request with a malformed body may be answered already. The client would misread a second response as the
-        // response to its next request.
+        // The request may be answered already if only its body is malformed. The client would misread a second response
+        // as the response to its next request.
         let isAnswered = state == .discardingBody
         dropRequest()
         guard !hasBegunResponse else { return abort() }

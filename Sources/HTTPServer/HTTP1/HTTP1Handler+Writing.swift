@@ -17,7 +17,7 @@ extension HTTP1Handler {
         if let context, loop.output.readableBytes > EventLoopState.outputSize { flush(context) }
     }
 
-    /// Returns the Connection field of a response to a request with a version.
+    /// Returns the Connection field of the response to a request of an HTTP version.
     func connectionOption(for version: RequestHead.Version) -> ResponseEncoder.ConnectionOption {
         if closesAfterResponse { return .close }
         return version == .http10 ? .keepAlive : .implied
@@ -38,7 +38,7 @@ extension HTTP1Handler {
         }
     }
 
-    /// Starts the time limit for a part of a response whose task waits until it is sent.
+    /// Starts the time limit for sending a part of a response, while the response's task waits for the sending.
     func startWriteDeadline(_ sent: EventLoopFuture<Void>) {
         deadlines.beginAwaitedWrite(at: loop.now)
         sent.assumeIsolated().whenComplete { [weak self] _ in self?.deadlines.endAwaitedWrite() }

@@ -10,11 +10,11 @@ internal import NIOOpenSSL
 /// It reads and writes plaintext, and handles one request after the other.
 ///
 /// Responses that the responder returns at once are written here. The responses to all requests of one read are written
-/// together. Other responses are produced by an ``HTTP1Exchange`` in a task. The connection handles the next request after
-/// that response is written, so the order of responses is kept.
+/// together. Other responses are produced by an ``HTTP1Exchange`` in a task. The connection handles the next request
+/// after that response is written, so the order of responses is kept.
 ///
 /// ``State`` and the functions that change it are in `HTTP1Handler+State.swift`.
-final class HTTP1Handler: HTTPConnection, ChannelDuplexHandler {
+final class HTTP1Handler: EventLoopConnection, ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -35,8 +35,9 @@ final class HTTP1Handler: HTTPConnection, ChannelDuplexHandler {
     var body: BodyReader?
     /// The exchange of the request while ``State/answering``.
     var exchange: HTTP1Exchange?
-    /// True if the connection ends after the response to the current request, or to the next request if no request is in
-    /// progress.
+    /// True if the connection ends after the response to the current request.
+    ///
+    /// If no request is in progress, the connection ends after the response to the next request.
     var closesAfterResponse = false
 
     // The channel
@@ -66,8 +67,8 @@ final class HTTP1Handler: HTTPConnection, ChannelDuplexHandler {
 
     /// Changes the state, if ``State/mayBecome(_:)`` allows it.
     func enter(_ next: State) {
-        // Sending may call back into this handler and end the connection. The sender then tries a change that is no
-        // longer allowed.
+        // Sending may call back into this handler and end the connection. The function that was sending may then
+        // request a change that is no longer allowed.
         guard state.mayBecome(next) else { return }
         state = next
         deadlines.restart(at: loop.now)
@@ -123,7 +124,8 @@ final class HTTP1Handler: HTTPConnection, ChannelDuplexHandler {
         if input.readableBytes == 0 {
             input = bytes
         } else {
-            // Without this the buffer would grow for ever if reads never end at the end of a request.
+            // The processed bytes are discarded. Otherwise the buffer would grow forever if no read ends with a
+            // complete request.
             if input.writableBytes < bytes.readableBytes { input.discardReadBytes() }
             input.writeBuffer(&bytes)
         }
@@ -152,7 +154,7 @@ final class HTTP1Handler: HTTPConnection, ChannelDuplexHandler {
 
     // MARK: - The event loop
 
-    override func expire(_ now: UInt64) {
+    override func closeIfExpired(at now: UInt64) {
         let times = loop.times
         extendWriteDeadline(now)
         if deadlines.isWriteOverdue(at: now, times: times) { return abort() }

@@ -13,7 +13,7 @@ struct EarlySettings {
     private enum State {
         /// In the preface (RFC 9113 section 3.4). The number is the count of missing bytes.
         case preface(Int)
-        /// In the header of a frame. The bytes are those that have arrived.
+        /// In the header of a frame. The value has the bytes of the header that have arrived.
         case header([UInt8])
         /// In the payload of a frame. The number is the count of missing bytes.
         case payload(Int)

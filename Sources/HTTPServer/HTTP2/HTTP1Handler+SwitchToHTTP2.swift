@@ -7,11 +7,11 @@ extension HTTP1Handler: RemovableChannelHandler {
     /// The name of HTTP/2 in TLS's application-layer protocol negotiation (RFC 9113 section 3.2).
     static let http2 = "h2"
 
-    /// Replaces this handler by an ``HTTP2Handler``.
+    /// Replaces this handler with an ``HTTP2Handler``.
     ///
     /// The connection stays counted by the ``ConnectionCounter``.
     ///
-    /// It is called at the end of the handshake, before TLS passes on plaintext.
+    /// This function is called when the TLS handshake is complete, before any plaintext arrives.
     func switchToHTTP2(_ context: ChannelHandlerContext) {
         leaveLoop()
         let successor = HTTP2Handler(loop, connection: connection, onError: onError, onEnd: onEnd)

@@ -15,15 +15,16 @@ enum HTTP2Configuration {
     static let windowSize = 65_535
     /// The maximum number of rejected requests of a connection.
     ///
-    /// One more ends the connection.
+    /// A further rejected request ends the connection.
     static let maximumFaults = 32
 
     /// Returns the maximum length of a header list in bytes, counted as in RFC 9113 section 6.5.2.
     ///
     /// A longer list ends the connection.
     ///
-    /// A list that only exceeds ``HTTPLimits`` is answered with 431. It must still be decoded, because both sides share
-    /// the state of the compression. Decoding needs this limit because a small block can expand to a long list.
+    /// A shorter list that exceeds ``HTTPLimits`` is answered with 431. Such a list must still be decoded, because both
+    /// sides share the state of the compression. Decoding needs a limit, because a small block can expand to a long
+    /// list.
     static func maximumHeaderListSize(_ limits: HTTPLimits) -> Int {
         max(4 * limits.header, 262_144) + fieldOverhead * (limits.fieldCount + 4)
     }
@@ -33,7 +34,7 @@ enum HTTP2Configuration {
 
     /// Returns the settings that restrict clients.
     ///
-    /// They apply when the client has acknowledged them.
+    /// They apply only after the client has acknowledged them.
     static func restrictiveSettings(_ limits: HTTPLimits) -> [HTTP2Setting] {
         [HTTP2Setting(parameter: .maxConcurrentStreams, value: limits.streams)]
     }
@@ -54,7 +55,7 @@ enum HTTP2Configuration {
         configuration.contentLengthValidation = .disabled
         configuration.maximumSequentialEmptyDataFrames = 8
         configuration.maximumBufferedControlFrames = 256
-        // A well-behaved client fills each frame with 16,384 bytes.
+        // An ordinary client fills each frame of a header block with 16,384 bytes, except the last frame.
         configuration.maximumSequentialContinuationFrames = maximumHeaderListSize(limits) / 16_384 + 2
         configuration.maximumRecentlyResetStreams = 128
         configuration.maximumConnectionGlitches = 100

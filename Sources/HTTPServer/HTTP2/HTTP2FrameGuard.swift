@@ -14,9 +14,9 @@ final class HTTP2FrameGuard: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
     typealias OutboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// The maximum number of bytes that a client may send while there is no request, no body and no response data.
+    /// The maximum number of bytes that a client may send between requests, pieces of bodies and pieces of responses.
     ///
-    /// It limits floods of WINDOW_UPDATE frames, unknown frames and padding. NIOHTTP2 does not count these.
+    /// It limits floods of WINDOW_UPDATE frames, unknown frames and padding, which NIOHTTP2 does not count.
     static let idleLimit = 131_072
 
     /// The connection's handler; nil after this handler has been removed from the pipeline.

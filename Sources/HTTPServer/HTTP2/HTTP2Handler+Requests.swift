@@ -44,7 +44,7 @@ extension HTTP2Handler {
         case .immediate(let response): stream.answer(response)
         case .deferred(let produce):
             if head.summary.expectsContinue, !endsStream { stream.writeContinue() }
-            // The write may have closed the stream. Nothing would then cancel the task.
+            // If the write has closed the stream, no task is started, because nothing would cancel the task.
             guard isOpen(stream) else { return }
             stream.start(head, producing: produce)
         }
@@ -58,7 +58,7 @@ extension HTTP2Handler {
         creditStream(stream, count: data.readableBytes + (payload.paddingBytes.map { $0 + 1 } ?? 0))
     }
 
-    /// Ends the body.
+    /// Ends the body at its trailers.
     ///
     /// The fields of the trailers are dropped.
     func receiveTrailers(_ payload: HTTP2Frame.FramePayload.Headers, of stream: HTTP2Stream) {

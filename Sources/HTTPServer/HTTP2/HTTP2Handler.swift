@@ -11,14 +11,14 @@ internal import NIOHTTP2
 /// It reads and writes frames, and handles several requests at a time.
 ///
 /// Requests take the same two lanes as in ``HTTP1Handler``. NIOHTTP2 checks the syntax and the order of frames.
-final class HTTP2Handler: HTTPConnection, ChannelDuplexHandler {
+final class HTTP2Handler: EventLoopConnection, ChannelDuplexHandler {
     typealias InboundIn = HTTP2Frame
     typealias OutboundIn = HTTP2Frame
     typealias OutboundOut = HTTP2Frame
 
     /// The state of a connection.
     ///
-    /// It only moves forward, in the order of the cases.
+    /// The state only changes to a later case.
     enum State {
         /// Requests are accepted.
         case open
@@ -131,7 +131,7 @@ final class HTTP2Handler: HTTPConnection, ChannelDuplexHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let frame = unwrapInboundIn(data)
         guard isServing else { return }
-        // Frames that are written during the read are sent at its end.
+        // Frames that are written during the read are sent together at the end of the read.
         isReading = true
         defer { isReading = false }
         switch frame.payload {
@@ -160,7 +160,7 @@ final class HTTP2Handler: HTTPConnection, ChannelDuplexHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         onError(error, connection)
-        // Otherwise it is an error of a stream, and NIOHTTP2 has reset the stream.
+        // If the connection has not failed, the error concerns one stream, which NIOHTTP2 has reset.
         if frameGuard.hasFailed { linger() }
     }
 
@@ -172,7 +172,7 @@ final class HTTP2Handler: HTTPConnection, ChannelDuplexHandler {
 
     // MARK: - The event loop
 
-    override func expire(_ now: UInt64) {
+    override func closeIfExpired(at now: UInt64) {
         let times = loop.times
         if deadlines.isWriteOverdue(at: now, times: times) { return abort() }
         switch state {
@@ -235,7 +235,7 @@ final class HTTP2Handler: HTTPConnection, ChannelDuplexHandler {
 
     /// Sends the written frames.
     ///
-    /// During a read it does nothing, because they are sent at the end of the read.
+    /// During a read this function does nothing, because the frames are sent at the end of the read.
     func flush() {
         if !isReading { context?.flush() }
     }

@@ -8,8 +8,8 @@ internal import NIOHPACK
 
 /// Makes the head of a request from HTTP/2 fields.
 ///
-/// The head has the same bytes as that of an HTTP/1.1 request, except for the version. The rules for HTTP/1 apply, and
-/// also those of RFC 9113 sections 8.2 and 8.3.
+/// The head has the same bytes as the head of an HTTP/1.1 request with these fields, except for the version. The fields
+/// must follow the rules for HTTP/1 and the rules of RFC 9113 sections 8.2 and 8.3.
 struct HTTP2HeadReader {
     /// The reason why fields are rejected.
     enum Fault: Error {
@@ -67,7 +67,7 @@ struct HTTP2HeadReader {
         return try reader.finish(endsStream: endsStream, into: &fields)
     }
 
-    /// Returns whether the fields may be trailers, which have no pseudo-fields.
+    /// Returns whether the fields contain no pseudo-field, as trailers must.
     static func areTrailers(_ block: HPACKHeaders) -> Bool {
         block.allSatisfy { $0.name.utf8.first != UInt8(ascii: ":") }
     }
@@ -152,7 +152,7 @@ struct HTTP2HeadReader {
             hasHostField = true
             if let authority {
                 guard authority.utf8Span.span.equalsIgnoringCase(value.utf8Span.span) else {
-                    throw .refused(.malformed(":authority and Host name different hosts"))
+                    throw .refused(.malformed(":authority and the Host field contain different hosts"))
                 }
                 return
             }
@@ -216,7 +216,7 @@ struct HTTP2HeadReader {
         for index in value.indices where !ASCII.isFieldContent(value[index]) {
             switch value[index] {
             case 0, ASCII.lineFeed, ASCII.carriageReturn: throw .malformed
-            // Some proxies forward such fields from their clients, so they get a response as in HTTP/1.
+            // Some proxies forward such fields from their clients. The clients get the same response as over HTTP/1.
             default: throw .refused(.malformed("a header field contains a control character"))
             }
         }

@@ -12,7 +12,7 @@ internal import NIOHTTP2
 ///
 /// A task may produce the response.
 ///
-/// The connection keeps it in a table until NIOHTTP2 has closed the stream.
+/// The connection keeps the object in a table until NIOHTTP2 has closed the stream.
 final class HTTP2Stream: ResponseSink {
     let id: HTTP2StreamID
     /// True if the whole request has arrived.
@@ -35,7 +35,7 @@ final class HTTP2Stream: ResponseSink {
     private var source: BodyStream.Source?
     /// The reference from the body's stream to this request.
     ///
-    /// It is removed at the end.
+    /// The reference is removed when the stream ends.
     private var streamOwner: NIOLoopBoundBox<HTTP2Stream?>?
     private var task: Task<Void, Never>?
     /// The number of bytes of the response that have not been written yet; nil if its length is not known.
@@ -157,7 +157,8 @@ final class HTTP2Stream: ResponseSink {
         if let head = part.head { begin(head, with: part) }
         if let remaining, hasContent {
             self.remaining = remaining - part.bytes.readableBytes
-            // The body is longer or shorter than announced. The client must not take the response for complete.
+            // The body is longer or shorter than announced. The stream is reset, so that the client does not take the
+            // response for complete.
             guard remaining >= part.bytes.readableBytes, !part.isLast || remaining == part.bytes.readableBytes else {
                 promise?.fail(ChannelError.ioOnClosedChannel)
                 return fail()

@@ -75,7 +75,7 @@ struct AddressKey: Hashable, Sendable {
 
     /// Uses a whole IPv4 address, or the first 64 bits of an IPv6 address.
     ///
-    /// A single home or machine usually has an IPv6 network of 64 bits.
+    /// The addresses of an IPv6 network with a prefix of 64 bits usually belong to a single home or machine.
     init(_ address: SocketAddress?) {
         let words = unsafe address?.withSockAddr { pointer, count in
             let bytes = unsafe UnsafeRawBufferPointer(start: pointer, count: count)

@@ -108,7 +108,7 @@ public final class HTTPListener: Sendable {
     ///
     /// Each connection first answers the requests that have begun.
     ///
-    /// New connections are accepted.
+    /// New connections are still accepted.
     public func retireConnections() {
         onEachLoop { $0.retire() }
     }

@@ -11,8 +11,8 @@ public struct Connection: Sendable {
     /// sent no name.
     public let serverName: String?
 
-    /// The chain of the client's certificate, from the certificate to the authority; empty if the client sent no
-    /// certificate.
+    /// The verified chain of the client's certificate, from this certificate to the authority; empty if the client sent
+    /// no certificate.
     public let clientChain: [Certificate]
 
     /// Makes a connection.
@@ -20,7 +20,7 @@ public struct Connection: Sendable {
     /// - Parameters:
     ///   - peer: The client's address.
     ///   - serverName: The server name that the client sent in its TLS handshake.
-    ///   - clientChain: The chain of the client's certificate, from the certificate to the authority.
+    ///   - clientChain: The verified chain of the client's certificate, from this certificate to the authority.
     public init(peer: String?, serverName: String? = nil, clientChain: [Certificate] = []) {
         self.peer = peer
         self.serverName = serverName

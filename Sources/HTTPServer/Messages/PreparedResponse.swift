@@ -14,7 +14,7 @@ public struct PreparedResponse: Sendable {
     /// The status line and the fields, without Date and Connection.
     let head: ByteBuffer
     let body: ByteBuffer
-    /// The status and the same fields for HTTP/2.
+    /// The status and the fields in the form of HTTP/2, without Date.
     let fields: HPACKHeaders
 
     /// Encodes a response.

@@ -96,11 +96,12 @@ public struct RequestHead {
     /// Case and a dot at the end are ignored.
     ///
     /// - Parameter name: The host's name, in lower case and without a dot at the end.
-    /// - Returns: True if the Host field names it.
+    /// - Returns: True if the Host field names the host.
     public func isFor(host name: String) -> Bool {
         let host = bytes.readableBytesUInt8Span.extracting(summary.host.range)
         var end = host.count
-        // A port consists of digits. An IPv6 address ends with a bracket, so its colons are not taken for a port's.
+        // A port consists of the digits after the last colon. An IPv6 address ends with a bracket, so its last group is
+        // not taken for a port.
         while end > 0, ASCII.isDigit(host[end - 1]) { end -= 1 }
         if end > 0, host[end - 1] == ASCII.colon { end -= 1 } else { end = host.count }
         if end > 0, host[end - 1] == UInt8(ascii: ".") { end -= 1 }

@@ -21,7 +21,7 @@ enum ResponseEncoder {
         }
     }
 
-    /// Appends the fields that depend on the connection, and the empty line.
+    /// Appends Date, Connection and the empty line.
     ///
     /// - Parameters:
     ///   - date: The whole Date field with its line end.
@@ -40,7 +40,7 @@ enum ResponseEncoder {
     enum ConnectionOption {
         /// No field. The connection stays open, which is the default in HTTP/1.1.
         case implied
-        /// `keep-alive`. The connection stays open, which HTTP/1.0 must state.
+        /// `keep-alive`. The connection stays open. The field is needed, because HTTP/1.0 closes by default.
         case keepAlive
         /// `close`. The connection ends with this response.
         case close

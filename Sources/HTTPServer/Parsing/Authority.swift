@@ -7,7 +7,7 @@ internal import Bytes
 enum Authority {
     /// Returns whether bytes are a host with an optional port.
     ///
-    /// User information is not allowed in a request.
+    /// User information (`user@host`) is not allowed in a request.
     static func isValid(_ bytes: Span<UInt8>) -> Bool {
         guard !bytes.isEmpty, bytes.count <= 300 else { return false }
         var end = 0
@@ -53,7 +53,9 @@ enum Authority {
         guard isValid(authority) else { throw .malformed("the target has no valid host") }
         guard hasHost else { return }
         let host = bytes.extracting(summary.host.range)
-        guard authority.equalsIgnoringCase(host) else { throw .malformed("the target and Host name different hosts") }
+        guard authority.equalsIgnoringCase(host) else {
+            throw .malformed("the target and the Host field contain different hosts")
+        }
     }
 
     /// Returns whether a byte is a character of a host name or an IPv4 address.

@@ -25,7 +25,7 @@ struct ChunkedDecoder {
 
     private var state = State.size(digits: 0)
     private var remaining = 0
-    // The number of bytes that are not data. It is limited because extensions and trailers have no length limit.
+    // The number of bytes that are not data. It is limited, because RFC 9112 does not limit extensions and trailers.
     private var overhead = 0
     private static let maximumOverhead = 16_384
 
@@ -69,7 +69,7 @@ struct ChunkedDecoder {
         switch state {
         case .size(let digits):
             if let value = Hexadecimal.value(of: byte) {
-                // 8 digits exceed any limit for bodies and cannot overflow an Int.
+                // A number of 8 digits can exceed every limit for bodies, and cannot overflow an Int.
                 guard digits < 8 else { throw .malformed("a chunk size has too many digits") }
                 remaining = remaining << 4 | Int(value)
                 state = .size(digits: digits + 1)
@@ -95,7 +95,7 @@ struct ChunkedDecoder {
             state = .dataLineFeed
         case .dataLineFeed:
             try expectLineFeed(byte)
-            // The minimum overhead of a chunk is not counted.
+            // Two digits and two line ends are not counted as overhead.
             overhead = max(0, overhead - 6)
             state = .size(digits: 0)
         case .trailerStart where byte == ASCII.carriageReturn: state = .end

@@ -6,17 +6,17 @@ internal import HTTPLimits
 
 /// Parses the complete head of an HTTP/1 request.
 ///
-/// It accepts the forms that RFC 9112 lets clients send. It rejects the malformed forms that the RFC lets servers
-/// tolerate. If a proxy and this server read a request differently, a client may bypass the checks of one of them.
-/// Rejected are bare line feeds, folded lines, blanks before a colon, a second Host field, and a second field for the
-/// length of the body.
+/// The parser accepts the forms that RFC 9112 allows clients to send. It rejects the malformed forms that the RFC
+/// allows servers to tolerate: bare line feeds, folded lines and blanks before a colon. It also rejects a second Host
+/// field, and a second field for the length of the body. If a proxy and this server read such a request differently, a
+/// client could bypass the checks of the proxy or of this server.
 struct HeadParser {
     let limits: HTTPLimits
 
     /// Parses a head.
     ///
     /// - Parameters:
-    ///   - bytes: The head from the method to the empty line. The empty line must be the end.
+    ///   - bytes: The head from the method to the empty line, without bytes after the empty line.
     ///   - fields: A buffer for the fields; its content is replaced.
     /// - Returns: The request line, and the values of the fields about the connection and the body.
     /// - Throws: A fault with status 400, 414, 417, 431 or 505.

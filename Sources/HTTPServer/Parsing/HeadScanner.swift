@@ -27,8 +27,8 @@ struct HeadScanner {
     ///   - bytes: All bytes from the beginning of the header.
     ///   - limits: The limits for the header's length.
     /// - Returns: The number of bytes of the header, including its empty line; nil if its end has not arrived.
-    /// - Throws: A fault with status 414 or 431 as soon as a line or the header is too long. The first limit that is
-    ///   exceeded decides. The division into pieces has no effect.
+    /// - Throws: A fault with status 414 or 431 as soon as a line or the header is too long. If both are too long, the
+    ///   fault is for the limit that is exceeded at the earlier byte, however the bytes are divided into pieces.
     mutating func end(of bytes: Span<UInt8>, limits: HTTPLimits) throws(RequestFault) -> Int? {
         let count = bytes.count
         while scanned < count {
@@ -50,7 +50,7 @@ struct HeadScanner {
 
     /// Checks the length of a line without its line feed, and the length of the header up to the end of the line.
     private func checkLine(length: Int, end: Int, limits: HTTPLimits) throws(RequestFault) {
-        // The carriage return is not counted.
+        // `length` counts the carriage return, and the limits do not.
         let maximum = (lineCount == 0 ? limits.requestLine : limits.fieldLine) + 1
         guard length > maximum || end > limits.header else { return }
         guard length > maximum, lineStart + maximum <= limits.header else { throw .longHeader }

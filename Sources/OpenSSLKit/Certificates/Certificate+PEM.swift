@@ -27,7 +27,7 @@ extension Certificate {
             while let x509 = unsafe PEM_read_bio_X509(bio, nil, nil, nil) {
                 chain.append(try unsafe Certificate(owning: x509, context: context))
             }
-            // OpenSSL reports the end of the text as "no start line" of another block.
+            // At the end of the text OpenSSL reports the error "no start line".
             let entries = ErrorQueue.drain()
             let atEnd = entries.last.map { $0.library == ERR_LIB_PEM && $0.reason == PEM_R_NO_START_LINE } ?? false
             guard atEnd else {

@@ -15,15 +15,15 @@ public final class Certificate: @unchecked Sendable {
     public let subject: String
     /// The issuer's distinguished name in the form of RFC 2253.
     public let issuer: String
-    /// The start of its validity, in seconds since 1970-01-01 00:00 UTC.
+    /// The first second of the certificate's validity, in seconds since 1970-01-01 00:00 UTC.
     public let notBefore: Int64
-    /// The last second of its validity, in seconds since 1970-01-01 00:00 UTC.
+    /// The last second of the certificate's validity, in seconds since 1970-01-01 00:00 UTC.
     public let notAfter: Int64
     /// The DNS names of subjectAltName (RFC 5280 4.2.1.6), as they are written in the certificate.
     public let dnsNames: [String]
     /// The IP addresses of subjectAltName, in text form.
     public let ipAddresses: [String]
-    /// The SHA-256 digest of its DER form.
+    /// The SHA-256 digest of the certificate's DER form.
     public let digest: Digest
 
     /// The SHA-256 fingerprint in the form of `openssl x509`: upper-case hexadecimal pairs, separated by colons.
@@ -57,13 +57,13 @@ public final class Certificate: @unchecked Sendable {
 
     /// Calls `body` with the X509.
     ///
-    /// The function must not change or free the X509.
+    /// `body` must not change or free the X509.
     func withX509<R>(_ body: (OpaquePointer) throws(OpenSSLError) -> R) throws(OpenSSLError) -> R {
         defer { withExtendedLifetime(self) {} }
         return try unsafe body(x509)
     }
 
-    /// Checks that the certificate is valid at a point of time.
+    /// Checks that a time is in the certificate's validity period.
     ///
     /// - Parameter now: Seconds since 1970-01-01 00:00 UTC.
     /// - Throws: ``OpenSSLError`` with code `certificateExpired` or `certificateNotYetValid`.

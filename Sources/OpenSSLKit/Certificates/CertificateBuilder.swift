@@ -63,7 +63,8 @@ struct CertificateBuilder: ~Copyable {
 
     /// Adds the names of subjectAltName.
     ///
-    /// The names are added as values. In the syntax of x509v3_config(5) a comma in a name would start another name.
+    /// The names are added as ASN.1 values. The syntax of x509v3_config(5) is not used, because a comma in a name would
+    /// start another name.
     func addNames(dnsNames: [String], ipAddresses: [String]) throws(OpenSSLError) {
         guard let names = unsafe GENERAL_NAMES_new() else {
             throw .draining(.libraryFailure, context: Self.context)

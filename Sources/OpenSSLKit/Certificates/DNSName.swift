@@ -3,7 +3,7 @@
 
 /// Checks the syntax of host names (RFC 952, RFC 1123 2.1) and their lengths (RFC 1035 2.3.4).
 ///
-/// The first of several labels may be `*`.
+/// If a name has several labels, the first label may be `*`.
 enum DNSName {
     static func isValid(_ name: String) -> Bool {
         guard (1...253).contains(name.utf8.count) else { return false }

@@ -20,7 +20,8 @@ public struct OCSPResponse: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - der: The DER form, as `openssl ocsp -respout` writes it.
-    ///   - certificate: The certificate. The response must contain its issuer's name and its serial number.
+    ///   - certificate: The certificate. The response must contain the hash of the certificate's issuer name, and the
+    ///     certificate's serial number.
     ///   - name: The name of the file, for error messages.
     /// - Throws: ``OpenSSLError`` with code `malformedOCSPResponse` or `rejectedOCSPResponse`. Its context contains `name`.
     public init(der: [UInt8], for certificate: Certificate, name: String) throws(OpenSSLError) {

@@ -7,10 +7,10 @@ internal import COpenSSL
 ///
 /// The memory is wiped when the last reference is released.
 ///
-/// It can be used from any thread. It has no description, so the key cannot get into a log.
+/// The object can be used from any thread. It has no description, so the key cannot get into a log.
 @safe
 public final class PrivateKey: @unchecked Sendable {
-    // Unchecked because of the pointer. The EVP_PKEY is not changed after it is made, and its reference count is atomic.
+    // Unchecked because of the pointer. The EVP_PKEY is never changed, and its reference count is atomic.
     private let key: OpaquePointer
 
     private init(owning key: OpaquePointer) {
@@ -110,7 +110,7 @@ public final class PrivateKey: @unchecked Sendable {
 
     /// Calls `body` with the EVP_PKEY.
     ///
-    /// The function must not change or free the EVP_PKEY.
+    /// `body` must not change or free the EVP_PKEY.
     func withKey<R>(_ body: (OpaquePointer) throws(OpenSSLError) -> R) throws(OpenSSLError) -> R {
         defer { withExtendedLifetime(self) {} }
         return try unsafe body(key)

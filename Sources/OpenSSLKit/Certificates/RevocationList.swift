@@ -53,7 +53,7 @@ public final class RevocationList: @unchecked Sendable {
             while let crl = unsafe PEM_read_bio_X509_CRL(bio, nil, nil, nil) {
                 lists.append(try unsafe RevocationList(owning: crl, context: context))
             }
-            // OpenSSL reports the end of the text as "no start line" of another block.
+            // At the end of the text OpenSSL reports the error "no start line".
             let entries = ErrorQueue.drain()
             let atEnd = entries.last.map { $0.library == ERR_LIB_PEM && $0.reason == PEM_R_NO_START_LINE } ?? false
             guard atEnd else {
@@ -67,7 +67,7 @@ public final class RevocationList: @unchecked Sendable {
 
     /// Calls `body` with the X509_CRL.
     ///
-    /// The function must not change or free the X509_CRL.
+    /// `body` must not change or free the X509_CRL.
     func withCRL<R>(_ body: (OpaquePointer) throws(OpenSSLError) -> R) throws(OpenSSLError) -> R {
         defer { withExtendedLifetime(self) {} }
         return try unsafe body(crl)

@@ -30,7 +30,7 @@ public enum SelfSignedCertificate {
         }
         // Apple's clients accept server certificates with a validity of at most 825 days.
         guard (1...825).contains(days) else {
-            throw OpenSSLError(.invalidConfiguration, context: "self-signed certificate for \(days) days")
+            throw OpenSSLError(.invalidConfiguration, context: "self-signed certificate for \(days) days (1 to 825)")
         }
         ErrorQueue.clear()
         let key = try PrivateKey.makeP256()

@@ -14,7 +14,7 @@ struct SubjectAlternativeNames {
     init(of x509: OpaquePointer, context: String) throws(OpenSSLError) {
         var critical: Int32 = 0
         guard let found = unsafe X509_get_ext_d2i(x509, NID_subject_alt_name, &critical, nil) else {
-            // -1 means that the certificate has no such extension. Otherwise it cannot be decoded or occurs twice.
+            // -1 means that the certificate has no such extension. Otherwise it is malformed or occurs twice.
             guard critical == -1 else { throw .draining(.malformedCertificate, context: context) }
             return
         }
@@ -27,7 +27,7 @@ struct SubjectAlternativeNames {
             else { continue }
             if type == GEN_DNS {
                 let text = unsafe Self.bytes(of: value.assumingMemoryBound(to: ASN1_STRING.self))
-                // A name with a zero byte is left out. Attackers have used it to make one name look like another name.
+                // A name with a zero byte is left out. Attackers have used zero bytes to make a name look like another.
                 if !text.contains(0) { dnsNames.append(String(decoding: text, as: UTF8.self)) }
             } else if type == GEN_IPADD {
                 let address = unsafe Self.bytes(of: value.assumingMemoryBound(to: ASN1_STRING.self))
@@ -43,7 +43,7 @@ struct SubjectAlternativeNames {
 
     /// Formats four or sixteen bytes as an IP address.
     ///
-    /// Zeros are not shortened as in RFC 5952.
+    /// Unlike RFC 5952, the function does not shorten groups of zeros.
     private static func address(_ bytes: [UInt8]) -> String? {
         switch bytes.count {
         case 4:

@@ -26,15 +26,17 @@ struct BIOState {
     private var consecutiveMessages = 0
     /// The number of protocol messages since the handshake.
     private var messages = 0
-    /// The server name that the client has sent, in lower case and without a dot at its end; nil if it has sent no name.
+    /// The server name that the client has sent, in lower case and without a dot at the end; nil if none was sent.
     var serverName: String?
-    /// The chain of the client's certificate in a resumed session, which was verified in this handshake.
+    /// The chain of the client's certificate in a resumed session.
+    ///
+    /// The chain was verified again in this handshake.
     var resumedChain: [Certificate] = []
 
     /// True if the peer sends too many protocol messages, such as KeyUpdates, without data.
     ///
-    /// Processing a message takes as long as a record of data, and one read may contain thousands of messages. The limit
-    /// of 32 messages in a row is that of BoringSSL.
+    /// Processing a message takes as long as processing a record of data, and one read may contain thousands of
+    /// messages. BoringSSL has the same limit of 32 messages in a row.
     var isFlooded: Bool { unsafe consecutiveMessages > 32 || messages > 4096 }
 
     mutating func countMessage() {
@@ -145,7 +147,7 @@ private func readCallback(
     unsafe gatehouse_BIO_clear_retry_flags(bio)
     unsafe count?.pointee = 0
     guard let bioState = unsafe BIOState.of(bio), let bytes = unsafe bytes, limit > 0 else { return 0 }
-    // 0 without the retry flag is an error, so that OpenSSL stops reading.
+    // A result of 0 without the retry flag is an error, which makes OpenSSL stop reading.
     guard unsafe !bioState.pointee.isFlooded else { return 0 }
     let taken = unsafe bioState.pointee.read(limit, into: bytes)
     unsafe count?.pointee = taken
@@ -182,7 +184,7 @@ private func controlCallback(
 
 /// Called by OpenSSL for each protocol message.
 ///
-/// Counts the messages of the peer and the alerts that are sent to it.
+/// Counts the messages of the peer, and the alerts to the peer.
 func messageCallback(
     isWrite: Int32,
     version: Int32,

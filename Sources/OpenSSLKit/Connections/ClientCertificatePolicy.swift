@@ -16,23 +16,24 @@ public struct ClientCertificatePolicy: Sendable {
         case required
     }
 
-    /// Whether clients must present a certificate.
+    /// The requirement for a certificate.
     public let mode: Mode
     /// The authorities in which chains must end.
     ///
-    /// Their names are sent to clients, so that they can choose a certificate.
+    /// The names of the authorities are sent to clients, so that clients can choose a certificate.
     public let authorities: [Certificate]
     /// The lists of revoked certificates.
     ///
-    /// If it is not empty, it must contain a list for every authority of a chain.
+    /// If there are lists, every authority of a client's chain needs a list. Otherwise the client's certificate is
+    /// rejected.
     public let revocationLists: [RevocationList]
     /// The maximum number of intermediates between the client's certificate and the authority's certificate.
     public let maximumDepth: Int
 
     /// Makes a policy.
     ///
-    /// - Throws: ``OpenSSLError`` with code `invalidConfiguration` if `authorities` is empty, if one of them is not a CA
-    ///   certificate (RFC 5280 4.2.1.9), or if `maximumDepth` is not in 0 to 20.
+    /// - Throws: ``OpenSSLError`` with code `invalidConfiguration` if `authorities` is empty or contains a certificate
+    ///   that is not a CA certificate (RFC 5280 4.2.1.9), or if `maximumDepth` is not in 0 to 20.
     public init(
         mode: Mode,
         authorities: [Certificate],
@@ -47,7 +48,8 @@ public struct ClientCertificatePolicy: Sendable {
             throw OpenSSLError(.invalidConfiguration, context: context)
         }
         guard (0...20).contains(maximumDepth) else {
-            throw OpenSSLError(.invalidConfiguration, context: "depth \(maximumDepth) of client certificate chains")
+            let context = "maximum depth \(maximumDepth) of client certificate chains (0 to 20)"
+            throw OpenSSLError(.invalidConfiguration, context: context)
         }
         self.mode = mode
         self.authorities = authorities

@@ -69,7 +69,7 @@ struct ContextBuilder {
         }
     }
 
-    /// Makes the context switch to the context of the requested host.
+    /// Makes connections of the context switch to the context of the requested host.
     func apply(_ hosts: ServerNames<CallbackData.Host>) {
         sslContext.data.hosts = hosts
         unsafe SSL_CTX_set_client_hello_cb(context, clientHelloCallback, callbacks)
@@ -174,7 +174,7 @@ struct ContextBuilder {
         }
         // The extension has two bytes for the length of the list.
         guard list.count < 65_536 else {
-            throw OpenSSLError(.invalidConfiguration, context: "\(names.count) application protocol names")
+            throw OpenSSLError(.invalidConfiguration, context: "list of application protocol names, which is too long")
         }
         return list
     }

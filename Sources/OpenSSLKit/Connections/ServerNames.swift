@@ -3,13 +3,13 @@
 
 internal import COpenSSL
 
-/// An additional identity of a server.
+/// An additional identity of a server, for some host names.
 ///
-/// It is presented to clients that request one of its names (RFC 6066 3).
+/// The identity is presented to clients that request one of the names (RFC 6066 3).
 public struct TLSHost: Sendable {
     /// The host names.
     ///
-    /// `*.` at the start matches exactly one label.
+    /// In a name that begins with `*.`, the `*` matches exactly one label.
     ///
     /// Case and a dot at the end are ignored.
     public let names: [String]
@@ -68,7 +68,7 @@ struct ServerNames<Value> {
 
 /// Called by OpenSSL with a ClientHello: switches to the context of the requested name.
 ///
-/// The context must be chosen before OpenSSL looks for a session, because it determines which sessions can be resumed.
+/// The context determines which sessions can be resumed, so it must be chosen before OpenSSL looks for a session.
 /// OpenSSL's callback for server names is called too late.
 func clientHelloCallback(
     ssl: OpaquePointer?,

@@ -17,7 +17,7 @@ public enum TLSTrust: Sendable {
     case system
     /// Servers whose chain ends in one of these certificates and whose certificate has the requested name (RFC 6125).
     case authorities([Certificate])
-    /// Servers whose certificate has one of these SHA-256 digests (pinning). Its name, issuer and dates are not checked.
+    /// Servers whose certificate has one of these SHA-256 digests (pinning). Name, issuer and dates are not checked.
     case pinned(Set<Digest>)
 }
 
@@ -48,8 +48,8 @@ public struct TLSConfiguration: Sendable {
     ///
     /// The preferred protocol is the first.
     ///
-    /// The default is empty: a server then ignores the client's protocols. A server with protocols accepts a client that
-    /// offers no protocols. It rejects a client that offers only other protocols, with the alert
+    /// The default is empty: a server then ignores the client's protocols. A server with protocols accepts a client
+    /// that offers no protocols. It rejects a client that offers only other protocols, with the alert
     /// no_application_protocol.
     public var applicationProtocols: [String]
 
@@ -75,14 +75,14 @@ public struct TLSConfiguration: Sendable {
 
     /// The additional identities of a server, each for some host names.
     ///
-    /// Clients that request other names get the identity of the role.
+    /// Clients that request other names get the identity in `role`.
     public var hosts: [TLSHost] = []
 
-    /// The name of the service, in which its sessions can be resumed.
+    /// The name of the service to which the server's sessions belong.
     ///
-    /// The default is empty. A server with another name does not resume the sessions, even if it has the same policy and
-    /// ticket keys. Several addresses of a service may share the name. It must stay the same when the service is
-    /// reloaded.
+    /// The default is empty. A server does not resume the sessions of a service with another name, even if both have
+    /// the same policy and ticket keys. Servers on several addresses may have the same name. The name must stay the
+    /// same when the service is reloaded, so that its sessions can still be resumed.
     public var sessionScope = ""
 
     /// Makes a configuration for a role.

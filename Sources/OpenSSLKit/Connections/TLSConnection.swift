@@ -5,11 +5,11 @@ internal import COpenSSL
 
 /// A TLS connection, which converts between ciphertext and plaintext.
 ///
-/// It does no input or output. It keeps ciphertext only of an incomplete record. Bytes to send that do not fit into the
-/// caller's buffer are returned by ``takeUnsent()``. They must be sent after the bytes in the buffer. A connection may
-/// be used by only one thread at a time; it is not `Sendable`. The C objects are freed when it is released. After a
-/// function has thrown, the connection cannot be used any more. The unsent bytes, which contain an alert, should still
-/// be sent.
+/// It does no input or output. It keeps received ciphertext only while a record is incomplete. Bytes to send that do
+/// not fit into the caller's buffer are returned by ``takeUnsent()``. They must be sent after the bytes in the buffer.
+/// A connection may be used by only one thread at a time; it is not `Sendable`. The C objects are freed when the
+/// connection is released. After a function has thrown, the connection cannot be used any more. The unsent bytes, which
+/// contain an alert, should still be sent.
 @safe
 public final class TLSConnection {
     /// The progress of a handshake.
@@ -34,8 +34,8 @@ public final class TLSConnection {
     public enum WriteStep: Sendable, Hashable {
         /// All bytes are encrypted.
         case written
-        /// Nothing is encrypted, because a message of the peer must first be read completely. The caller must then write
-        /// the same bytes again.
+        /// Nothing is encrypted, because a message of the peer must first be read completely. The caller must then
+        /// write the same bytes again.
         case needsInput
     }
 
@@ -124,7 +124,7 @@ public final class TLSConnection {
     ///
     /// - Parameter ciphertext: The next bytes from the peer; may be empty.
     /// - Returns: The progress, and the number of consumed bytes. While input is needed, all bytes are consumed. After
-    ///   the handshake the caller must pass the other bytes to ``read(_:into:)``.
+    ///   the handshake the caller must pass the remaining bytes to ``read(_:into:)``.
     /// - Throws: ``OpenSSLError`` if the handshake has failed.
     public func handshake(_ ciphertext: RawSpan) throws(OpenSSLError) -> (step: HandshakeStep, taken: Int) {
         try throwIfFailed()
@@ -152,7 +152,8 @@ public final class TLSConnection {
     ///
     /// - Parameters:
     ///   - ciphertext: The next bytes from the peer; may be empty.
-    ///   - plaintext: The buffer for the plaintext. It contains the bytes before an error even if the function throws.
+    ///   - plaintext: The buffer for the plaintext. If the function throws, the buffer contains the plaintext before the
+    ///     error.
     /// - Returns: The reason why the read has stopped, and the number of consumed bytes. If input is needed, all bytes
     ///   are consumed.
     /// - Throws: ``OpenSSLError`` with code `alertReceived`, `protocolViolation` or another code.
@@ -241,7 +242,7 @@ public final class TLSConnection {
 
     /// Frees OpenSSL's two record buffers (34 KiB), unless they contain a part of a record.
     ///
-    /// It is meant for idle connections. OpenSSL allocates the buffers again when they are needed. Plaintext in the
+    /// Call it for idle connections. OpenSSL allocates the buffers again when they are needed. Plaintext in the
     /// buffers is wiped.
     public func releaseBuffers() {
         // While a record is incomplete, the function does nothing.
@@ -267,7 +268,7 @@ public final class TLSConnection {
     ///
     /// Then nothing more can be written, and reading continues.
     ///
-    /// It does nothing if close_notify was sent, if the connection has failed, or during the handshake.
+    /// It does nothing if close_notify was already sent, if the connection has failed, or during the handshake.
     ///
     /// - Throws: ``OpenSSLError``.
     public func shutdown() throws(OpenSSLError) {
@@ -313,7 +314,7 @@ public final class TLSConnection {
 
     /// Calls `body` with the SSL.
     ///
-    /// The function must not free the SSL.
+    /// `body` must not free the SSL.
     func withSSL<R>(_ body: (OpaquePointer) -> R) -> R {
         defer { withExtendedLifetime(self) {} }
         return unsafe body(ssl)

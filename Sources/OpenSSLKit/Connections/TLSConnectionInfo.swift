@@ -13,7 +13,7 @@ public struct TLSConnectionInfo: Sendable, Hashable {
     public let applicationProtocol: String?
     /// True if a session was resumed.
     ///
-    /// Then no certificate was sent on this connection.
+    /// If true, no certificate was sent on this connection.
     public let isResumed: Bool
 
     /// The server name that the client has sent (RFC 6066 3), in lower case and without a dot at its end; nil if the

@@ -9,7 +9,7 @@ internal import COpenSSL
 ///
 /// A new certificate needs a new context, see ``TLSContextSource``. Existing connections keep their context. A session
 /// is resumed only if ``TLSConfiguration/sessionScope``, the requested host and the policy for client certificates are
-/// the same. So a session never bypasses a check of another context or host.
+/// the same as in the first handshake. So a session never bypasses a check of another context or host.
 public final class TLSContext: Sendable {
     private let main: SSLContext
     private let hosts: [SSLContext]
@@ -19,7 +19,8 @@ public final class TLSContext: Sendable {
 
     /// Creates a context and checks the whole configuration.
     ///
-    /// The validity of certificates is not checked, because there is no clock. See ``Certificate/checkValidity(at:)``.
+    /// The validity period of certificates is not checked, because a context has no clock. See
+    /// ``Certificate/checkValidity(at:)``.
     ///
     /// - Throws: ``OpenSSLError``. The code is `invalidConfiguration` for an invalid name of a protocol, suite or group,
     ///   for an empty list of trusted certificates, and for a key too weak for OpenSSL's security level 2 (112 bits). The
@@ -52,7 +53,7 @@ public final class TLSContext: Sendable {
 
     /// Calls `body` with the SSL_CTX.
     ///
-    /// The function must not change or free the SSL_CTX.
+    /// `body` must not change or free the SSL_CTX.
     func withContext<R>(_ body: (OpaquePointer) throws(OpenSSLError) -> R) throws(OpenSSLError) -> R {
         defer { withExtendedLifetime(self) {} }
         return try unsafe body(main.pointer)

@@ -5,9 +5,10 @@ internal import COpenSSL
 
 /// The cipher suites and groups that a client offers or a server accepts, by OpenSSL's names.
 ///
-/// The preferred ones are first. The client's order of suites is used, because the client knows whether it has AES in
-/// hardware. The names are checked when a ``TLSContext`` is made. A name is rejected if OpenSSL does not know it, if it
-/// means several suites ("HIGH"), or if the suite is below OpenSSL's security level 2 (112 bits).
+/// A client lists the preferred names first. A server uses the client's order of suites, because the client knows
+/// whether it has AES in hardware. The names are checked when a ``TLSContext`` is made. A name is rejected if OpenSSL
+/// does not know it, if it means several suites ("HIGH"), or if the suite is below OpenSSL's security level 2 (112
+/// bits).
 public struct TLSParameters: Sendable, Hashable {
     /// The cipher suites of TLS 1.2, such as "ECDHE-ECDSA-AES128-GCM-SHA256" (openssl-ciphers(1)).
     public var ciphers: [String]

@@ -5,8 +5,8 @@ internal import COpenSSL
 
 /// Called by OpenSSL to make a ticket (`encrypting` is 1) or to open a ticket (0).
 ///
-/// It returns 1 for success, 2 if the ticket must also be replaced, 0 if the key of the ticket is unknown, and -1 for an
-/// error.
+/// It returns 1 for success, 2 if the ticket must also be replaced, 0 if the key of the ticket is unknown, and -1 for
+/// an error.
 func ticketKeyCallback(
     ssl: OpaquePointer?,
     name: UnsafeMutablePointer<UInt8>?,
@@ -35,7 +35,8 @@ func ticketKeyCallback(
 func makeTicketCallback(ssl: OpaquePointer?, data: UnsafeMutableRawPointer?) -> Int32 {
     // A resumed session already contains the intermediates, and its handshake has no chain.
     guard unsafe SSL_session_reused(ssl) == 0, unsafe SSL_get0_peer_certificate(ssl) != nil else { return 1 }
-    // Without the intermediates the certificate cannot be verified later. The next handshake is then a full handshake.
+    // Intermediates that are too long are left out. The certificate then cannot be verified at a resumption, so the
+    // next handshake is a full handshake.
     guard let encoded = unsafe PeerVerification.encoded(SSL_get_peer_cert_chain(ssl)), !encoded.isEmpty else {
         return 1
     }

@@ -83,9 +83,9 @@ extension Digest: Hashable {
     }
 }
 
-/// The algorithms, fetched once.
+/// The algorithms of OpenSSL, which are fetched once per process.
 ///
-/// Otherwise OpenSSL 3 would look them up by name in every call.
+/// If they were not fetched, OpenSSL 3 would look them up by name in every call.
 @safe
 struct Algorithms: @unchecked Sendable {
     // Unchecked because of the pointers. Fetched method tables are immutable and exist as long as the process.

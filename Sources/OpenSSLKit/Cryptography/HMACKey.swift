@@ -20,7 +20,7 @@ public final class HMACKey: @unchecked Sendable {
     ///   OpenSSL fails.
     public init(_ key: Span<UInt8>) throws(OpenSSLError) {
         guard key.count >= 16 else {
-            throw OpenSSLError(.invalidConfiguration, context: "HMAC key of \(key.count) bytes; at least 16 are needed")
+            throw OpenSSLError(.invalidConfiguration, context: "HMAC key of \(key.count) bytes (at least 16)")
         }
         // RFC 2104 section 2: a key longer than a block is replaced by its hash.
         var short = key.count > 64 ? try Digest.sha256(key).bytes : unsafe key.withUnsafeBufferPointer(Array.init)

@@ -43,7 +43,7 @@ public enum HashFunction: String, Sendable, Hashable, CaseIterable {
 
 /// A message whose digest is computed.
 ///
-/// OpenSSL wipes the state when it is released.
+/// OpenSSL wipes the state when the object is released.
 @safe
 public struct Hashing: ~Copyable {
     private let function: HashFunction
@@ -98,7 +98,7 @@ public struct Hashing: ~Copyable {
     }
 }
 
-/// The hash functions, fetched once like ``Algorithms``.
+/// The hash functions of OpenSSL, which are fetched once per process, like ``Algorithms``.
 @safe
 private struct HashAlgorithms: @unchecked Sendable {
     // Unchecked because of the pointers. Fetched method tables are immutable and exist as long as the process.

@@ -8,9 +8,9 @@ internal import Synchronization
 /// A ticket is an encrypted session that a client stores (RFC 5077, RFC 8446 4.6.1).
 ///
 /// Several contexts may share the keys, so that sessions can be resumed after the certificate has changed. A session
-/// contains its scope. Tickets are encrypted with AES-256-CBC and authenticated with HMAC-SHA-256 (RFC 5077 4). Keys are
-/// only in memory, and are wiped when they are dropped. The object can be used from any thread. It holds a lock for a
-/// short time in each handshake.
+/// contains its scope, so that it is not resumed in another scope. Tickets are encrypted with AES-256-CBC and
+/// authenticated with HMAC-SHA-256 (RFC 5077 4). Keys are only in memory, and are wiped when they are dropped. The
+/// object can be used from any thread. It holds a lock for a short time in each handshake.
 public final class SessionTicketKeys: Sendable {
     /// The number of bytes of a key file: a name of 16 bytes, an HMAC key of 32 bytes and an AES key of 32 bytes.
     ///
@@ -28,8 +28,8 @@ public final class SessionTicketKeys: Sendable {
 
     /// Creates random keys, which no other machine knows.
     ///
-    /// An old key still opens its tickets for their lifetime. When such a ticket is used, it is replaced by a ticket of
-    /// the new key.
+    /// A replaced key still opens its tickets until they expire. When such a ticket is used, it is replaced by a ticket
+    /// of the new key.
     ///
     /// - Parameters:
     ///   - rotation: The number of seconds after which a new key replaces the current key, at least 60. The default is 12
@@ -44,7 +44,8 @@ public final class SessionTicketKeys: Sendable {
         now: @escaping @Sendable () -> Int64
     ) throws(OpenSSLError) {
         guard rotation >= 60 else {
-            throw OpenSSLError(.invalidConfiguration, context: "ticket keys of \(rotation) seconds")
+            let context = "ticket key rotation of \(rotation) seconds (at least 60)"
+            throw OpenSSLError(.invalidConfiguration, context: context)
         }
         try Self.check(lifetime)
         self.rotation = rotation
@@ -65,9 +66,9 @@ public final class SessionTicketKeys: Sendable {
     ///   - lifetime: The number of seconds for which a ticket can be used, at most 7 days (RFC 8446 4.6.1). The default is
     ///     12 hours.
     /// - Throws: ``OpenSSLError`` with code `invalidConfiguration` if `files` is empty, or if a key has another length,
-    ///   consists of equal bytes, or has the name of another key. The context contains the key's number.
+    ///   consists of equal bytes, or has the name of another key. The error's context contains the position of the key.
     public init(files: [[UInt8]], lifetime: Int64 = 43_200) throws(OpenSSLError) {
-        guard !files.isEmpty else { throw OpenSSLError(.invalidConfiguration, context: "no ticket key") }
+        guard !files.isEmpty else { throw OpenSSLError(.invalidConfiguration, context: "empty list of ticket keys") }
         try Self.check(lifetime)
         var keys: [TicketKey] = []
         for (index, file) in files.enumerated() {
@@ -94,7 +95,7 @@ public final class SessionTicketKeys: Sendable {
 
     private static func check(_ lifetime: Int64) throws(OpenSSLError) {
         guard (1...604_800).contains(lifetime) else {
-            throw OpenSSLError(.invalidConfiguration, context: "tickets of \(lifetime) seconds")
+            throw OpenSSLError(.invalidConfiguration, context: "ticket lifetime of \(lifetime) seconds (1 to 604800)")
         }
     }
 
@@ -136,7 +137,7 @@ public final class SessionTicketKeys: Sendable {
 
     /// Drops keys whose tickets have all expired.
     ///
-    /// A key's last ticket is older than the next key.
+    /// A key has made its last ticket before the next key was created, so the age of the next key decides.
     private func dropExpiredKeys(_ keys: inout [TicketKey], at time: Int64) {
         guard rotation != nil else { return }
         while keys.count > 1, time - keys[keys.count - 2].creationTime > lifetime { keys.removeLast() }

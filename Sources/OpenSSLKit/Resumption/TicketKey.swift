@@ -5,7 +5,7 @@ internal import COpenSSL
 
 /// A key of session tickets: a name of 16 bytes, an HMAC-SHA-256 key of 32 bytes and an AES-256 key of 32 bytes.
 ///
-/// It is wiped when it is released.
+/// The key is wiped when the object is released.
 @safe
 final class TicketKey: @unchecked Sendable {
     // Unchecked because of the pointer. The bytes are written in init and only read afterwards.
@@ -45,7 +45,7 @@ final class TicketKey: @unchecked Sendable {
         unsafe bytes.deallocate()
     }
 
-    /// Returns whether the key has a name, which a ticket contains.
+    /// Returns whether the key has the name that a ticket contains.
     func isNamed(_ name: UnsafePointer<UInt8>) -> Bool {
         unsafe CRYPTO_memcmp(name, bytes, Self.nameCount) == 0
     }

@@ -96,7 +96,7 @@ struct EarlySettingsTests {
         }
     }
 
-    @Test func `the bytes of a connection that does not begin with SETTINGS are passed to NIOHTTP2`() throws {
+    @Test func `a connection that does not begin with SETTINGS is closed`() throws {
         let (client, _) = try EmbeddedChannel.client(HTTPLimits(), sendsPreface: false)
         client.send([Frame(.ping, 0, ByteBuffer(repeating: 1, count: 8))], preface: true)
         #expect(client.isOver)

@@ -64,12 +64,12 @@ struct HTTP2DeadlineTests {
         channel.pipeline.fireChannelWritabilityChanged()
         let reads = client.network.readCount
         try client.request()
-        #expect(client.network.readCount == reads, "the server reads no more data from the client")
+        #expect(client.network.readCount == reads, "the server has read more data from the client")
         loop.advanceTime(by: .seconds(21))
         #expect(client.network.isClosed && client.endCount == 1)
     }
 
-    @Test func `a drain sends GOAWAY, lets open streams finish, and closes`() throws {
+    @Test func `a drain sends GOAWAY, waits until open streams finish, and closes the connection`() throws {
         let (client, _) = try EmbeddedChannel.client()
         client.send(Frame(.settings, 0, ByteBuffer(bytes: [0, 4, 0, 0, 0, 0])))
         let stream = try client.request()
@@ -90,7 +90,7 @@ struct HTTP2DeadlineTests {
         #expect(client.goAway == 0 && client.isOver)
     }
 
-    @Test func `closing all connections closes each connection only once`() throws {
+    @Test func `closing all connections ends each connection exactly once`() throws {
         let (client, _) = try EmbeddedChannel.client()
         client.loopState.closeAll()
         #expect(client.network.isClosed && client.endCount == 1)
@@ -98,7 +98,7 @@ struct HTTP2DeadlineTests {
         #expect(client.endCount == 1)
     }
 
-    @Test func `a connection that is lost ends only once`() throws {
+    @Test func `a connection that is lost ends exactly once`() throws {
         let (client, loop) = try EmbeddedChannel.client()
         client.send(Frame(.settings, 0, ByteBuffer(bytes: [0, 4, 0, 0, 0, 0])))
         try client.request()
@@ -107,7 +107,7 @@ struct HTTP2DeadlineTests {
         #expect(client.endCount == 1)
     }
 
-    @Test func `a client that sends GOAWAY is answered and disconnected`() throws {
+    @Test func `the requests of a client that sends GOAWAY are answered, and the client is disconnected`() throws {
         let (client, _) = try EmbeddedChannel.client()
         let stream = try client.request()
         client.send(Frame(.goAway, 0, ByteBuffer(repeating: 0, count: 8)))

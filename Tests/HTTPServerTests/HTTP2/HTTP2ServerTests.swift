@@ -189,7 +189,7 @@ struct HTTP2ServerTests {
             }
         }
         try await serve(reply) { port in
-            // On a busy machine the client may reach its time limit before the request arrives. So the time is increased.
+            // On a busy machine the client may reach its time limit before the request arrives. The time is then increased.
             for seconds in [1, 5, 30, 120] where !hasBegun.withLock({ $0 }) {
                 #expect(try await curl(port, "/", "--max-time", "\(seconds)").status != 0)
             }

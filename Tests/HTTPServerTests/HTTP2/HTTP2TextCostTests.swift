@@ -8,7 +8,7 @@ import Testing
 
 @testable import HTTPServer
 
-/// The time to process a client's text grows only linearly with its length, also if NIOHTTP2 passes it as a `String`.
+/// The time to process a client's text is linear in the length of the text, even if NIOHTTP2 passes a `String`.
 ///
 /// `TextCostTests` of GatehouseTests tests HTTP/1 and the code after the parser.
 @Suite struct HTTP2TextCostTests {
@@ -60,7 +60,7 @@ import Testing
         #expect(ratio.value < 3, "\(name): \(ratio)")
     }
 
-    @Test func `repeated use of one long table entry costs the same for marks and letters`() async throws {
+    @Test func `many references to one table entry cost the same for combining marks and letters`() async throws {
         func cost(of unit: String) throws -> Double {
             let (client, _) = try EmbeddedChannel.client()
             let text = String(repeating: unit, count: 3900 / unit.utf8.count)

@@ -22,7 +22,7 @@ final class TestConnection {
     private(set) weak var handler: HTTP1Handler?
     /// An exchange of the connection.
     ///
-    /// Tests check when it is freed.
+    /// Tests check when the exchange is released.
     weak var exchange: HTTP1Exchange?
 
     init(
@@ -128,7 +128,7 @@ struct EmbeddedConnection {
 
     /// Ends the connection and the timer of its event loop.
     ///
-    /// Otherwise they would keep each other alive.
+    /// Otherwise the event loop and the connection would never be released.
     func end() {
         base.disconnect()
         base.loopState.stop()
