@@ -19,8 +19,8 @@ enum CryptFormat: PasswordFormat {
         for (prefix, read) in readers where stored.hasPrefix(prefix) {
             return try read(stored, stored.dropFirst(prefix.count))
         }
-        // A DES hash has no prefix, but 13 characters of the alphabet. The last character has 4 bits of the hash and
-        // two zero bits.
+        // A DES hash has no prefix. It has 13 characters of the alphabet. The last character contains 4 bits of the
+        // hash and two zero bits.
         guard CryptAlphabet.isCommon(stored, length: 13), endsInZeroBits(stored) else { return nil }
         return Crypt(method: .descrypt, stored: stored)
     }
@@ -55,8 +55,8 @@ enum CryptFormat: PasswordFormat {
         let text = Array(fields[2].utf8)
         let values = text.compactMap { CryptAlphabet.bcrypt.firstIndex(of: $0) }
         guard text.count == 53, values.count == 53 else { throw fields.fault("not 53 characters of salt and hash") }
-        // 22 characters encode the 16 bytes of the salt, and 31 characters the 23 bytes of the hash. The unused bits
-        // are zero.
+        // 22 characters encode the 16 bytes of the salt, and 31 characters the 23 bytes of the hash. The pad bits must
+        // be zero.
         guard values[21] % 16 == 0, values[52] % 4 == 0 else {
             throw fields.fault("the unused bits at the end of salt or hash are not zero")
         }
@@ -88,8 +88,8 @@ enum CryptFormat: PasswordFormat {
         guard CryptAlphabet.isCommon(fields.fields.last ?? "", length: count) else {
             throw fields.fault("the hash does not have \(count) characters")
         }
-        // The parameters contain the number of rounds even if the text leaves out the default number. Both texts have
-        // the same cost.
+        // The parameters contain the number of rounds even if the text omits it because it is the default. Texts with
+        // and without the number then have the same cost.
         return Crypt(
             method: method,
             stored: stored,
@@ -100,7 +100,7 @@ enum CryptFormat: PasswordFormat {
 
     /// Returns whether the two unused bits of the last character are zero.
     ///
-    /// A DES hash has 64 bits, and its 11 characters have 66.
+    /// A DES hash has 64 bits, and its 11 characters encode 66 bits.
     static func endsInZeroBits(_ stored: String) -> Bool {
         stored.utf8.last.flatMap(CryptAlphabet.value).map { $0 % 4 == 0 } ?? false
     }

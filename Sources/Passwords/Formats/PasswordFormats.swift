@@ -33,7 +33,7 @@ public struct FormatOptions: Sendable, Hashable {
 public enum PasswordFormats {
     private static let all: [any PasswordFormat.Type] = [
         Argon2Format.self, CryptFormat.self, ScryptFormat.self, PBKDF2Format.self, PrehashedBcryptFormat.self,
-        // The next three formats have names in common. Each of them checks whether a text is in its own format.
+        // The next three formats have names in common. Each of them returns nil for a text in another format.
         GlassFishFormat.self, SpringFormat.self, LDAPFormat.self, ClearTextFormat.self,
         DjangoFormat.self, WerkzeugFormat.self, ApacheMD5Format.self,
     ]

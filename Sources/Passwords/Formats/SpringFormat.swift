@@ -7,8 +7,8 @@ internal import OpenSSLKit
 /// The formats of Spring Security's DelegatingPasswordEncoder: the name of an encoder in braces, then the encoder's
 /// text.
 ///
-/// The encoders are those of PasswordEncoderFactories. LDAP uses some of the same names. The text after the name then
-/// shows which of the two formats it is.
+/// The encoders are those of PasswordEncoderFactories. LDAP uses some of the same names. In that case the text after
+/// the name determines the format.
 enum SpringFormat: PasswordFormat {
     static let names = [
         "{bcrypt}", "{argon2}", "{argon2@SpringSecurity_v5_8}", "{pbkdf2}", "{pbkdf2@SpringSecurity_v5_8}", "{scrypt}",
@@ -25,11 +25,11 @@ enum SpringFormat: PasswordFormat {
             return crypt
         case "argon2@SpringSecurity_v5_8": return try LDAPFormat.read("{ARGON2}" + text.rest, options: options)
         case "scrypt", "scrypt@SpringSecurity_v5_8": return try scrypt(text)
-        // OpenLDAP's format contains dollar signs.
+        // OpenLDAP's {PBKDF2} contains dollar signs, and Spring's {pbkdf2} does not.
         case "pbkdf2" where !text.rest.contains("$"):
             return try pbkdf2(text, function: .sha1, iterations: 185_000, salt: 8)
         case "pbkdf2@SpringSecurity_v5_8": return try pbkdf2(text, function: .sha256, iterations: 310_000, salt: 16)
-        // LDAP's format is Base64, in which a digest has 44 characters.
+        // Spring's {sha256} has 80 hexadecimal digits. LDAP's {SHA256} has 44 characters of Base64.
         case "sha256" where text.rest.utf8.count == 80: return try standard(text)
         case "MD5" where text.rest.hasPrefix("{") || text.rest.utf8.count == 32: return try digest(text, function: .md5)
         case "SHA-1": return try digest(text, function: .sha1)
@@ -46,7 +46,7 @@ enum SpringFormat: PasswordFormat {
 
     /// Pbkdf2PasswordEncoder without an application secret: salt and hash in hexadecimal digits.
     ///
-    /// The text does not contain the number of iterations. It is the default of the encoder's version.
+    /// The text does not contain the number of iterations. `iterations` is the default of the encoder's version.
     private static func pbkdf2(
         _ text: SchemeText,
         function: HashFunction,
@@ -99,7 +99,9 @@ enum SpringFormat: PasswordFormat {
         )
     }
 
-    /// MessageDigestPasswordEncoder: the salt in braces, then the digest of the password and the salt with its braces.
+    /// MessageDigestPasswordEncoder: the salt in braces, then the digest.
+    ///
+    /// The digest is computed over the password and the salt with its braces.
     private static func digest(_ text: SchemeText, function: HashFunction) throws(BadHash) -> SaltedDigest {
         let fields = try HashFields(text.rest, of: "{\(text.name)}", counts: 1...1)
         var (salt, hash): (Substring, Substring) = ("", fields[0])

@@ -43,7 +43,7 @@ struct HashFields {
 
     /// Reads the numbers of a field such as `m=256,t=2`.
     ///
-    /// The names must be exactly the given names in their order.
+    /// The field must contain exactly the given names, in the given order.
     ///
     /// - Throws: ``BadHash`` if the field has other names, or a number is out of bounds.
     func numbers(_ field: Substring, named names: [(name: String, bounds: ClosedRange<Int>)]) throws(BadHash) -> [Int] {

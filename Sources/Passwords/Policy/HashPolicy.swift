@@ -52,9 +52,9 @@ public struct HashPolicy: Sendable, Hashable {
         return template.text(key)
     }
 
-    /// Creates a hash of this policy's cost that no password matches.
+    /// Creates a decoy: a hash with the cost of this policy that no password matches.
     ///
-    /// - Returns: The decoy. No hash is computed.
+    /// - Returns: The decoy. Its creation is fast, because no hash is computed.
     /// - Throws: ``HashFault`` with code `failed` if no random bytes can be generated, or the parameters are out of
     ///   bounds.
     public func decoy() throws(HashFault) -> any PasswordHash {
