@@ -127,7 +127,7 @@ struct WatchingTests {
         #expect(try await realm.groupNames(of: Username("ann")) == ["admins"])
     }
 
-    @Test func `a file that is empty for a moment while htpasswd writes it changes no user`() async throws {
+    @Test func `no user is reported as changed while htpasswd writes a file that is empty for a moment`() async throws {
         clock.set(FileStamp.systemNow())
         let realm = try start("ann:\(KnownHashes.ssha)\nbob:\(KnownHashes.ssha)\n")
         try folder.write("")

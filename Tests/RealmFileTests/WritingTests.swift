@@ -112,7 +112,9 @@ struct WritingTests {
         #expect(try folder.text() == "ann;\(KnownHashes.ssha);a\n")
     }
 
-    /// The arguments are a name, a group and a hash. A key file cannot store at least one of them.
+    /// The arguments are a name, a group and a hash.
+    ///
+    /// A key file cannot store at least one of them.
     @Test(arguments: [
         ("#u", "g", KnownHashes.ssha), ("a;b", "g", KnownHashes.ssha), ("a:b", "g", KnownHashes.ssha),
         ("\u{FEFF}u", "g", KnownHashes.ssha),

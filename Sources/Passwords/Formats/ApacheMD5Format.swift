@@ -9,10 +9,10 @@ enum ApacheMD5Format: PasswordFormat {
         guard stored.hasPrefix("$apr1$") else { return nil }
         let fields = try HashFields(stored.dropFirst(6), of: "apr1", counts: 2...2)
         guard CryptAlphabet.isSalt(fields[0], lengths: 1...8) else {
-            throw fields.fault("the salt does not have 1 to 8 characters")
+            throw fields.fault("the salt does not have 1 to 8 allowed characters")
         }
         guard CryptAlphabet.isCommon(fields[1], length: 22), let digest = digest(fields[1]) else {
-            throw fields.fault("the hash does not have 22 characters")
+            throw fields.fault("the hash does not have 22 characters of the alphabet")
         }
         return ApacheMD5(salt: Array(fields[0].utf8), storedHash: digest)
     }

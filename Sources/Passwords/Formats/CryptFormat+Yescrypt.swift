@@ -36,7 +36,7 @@ extension CryptFormat {
             throw fields.fault("the salt is truncated")
         }
         guard CryptAlphabet.isCommon(fields[2], length: 43) else {
-            throw fields.fault("the hash does not have 43 characters")
+            throw fields.fault("the hash does not have 43 characters of the alphabet")
         }
         let others =
             (flavor == 47 ? "" : ",flavor=\(flavor)") + (p == 1 ? "" : ",p=\(p)") + (t == 0 ? "" : ",t=\(t)")
@@ -67,7 +67,7 @@ extension CryptFormat {
         }
         try checkSalt(fields, salt: fields[0].dropFirst(11))
         guard CryptAlphabet.isCommon(fields[1], length: 43) else {
-            throw fields.fault("the hash does not have 43 characters")
+            throw fields.fault("the hash does not have 43 characters of the alphabet")
         }
         return Crypt(
             method: .scrypt7,

@@ -52,12 +52,12 @@ public enum PasswordFormats {
     /// - Throws: ``BadHash`` if the format is unknown, the text is malformed, or a check would be too costly.
     public static func read(_ stored: String, options: FormatOptions = .init()) throws(BadHash) -> any PasswordHash {
         guard stored.utf8.count <= maximumLength, stored.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f }) else {
-            throw BadHash("the password is longer than \(maximumLength) bytes, or has control characters")
+            throw BadHash("the stored password is longer than \(maximumLength) bytes, or contains control characters")
         }
         for format in all {
             if let algorithm = try format.read(stored, options: options) { return StoredHash(algorithm: algorithm) }
         }
         if let name = SchemeText(stored)?.name { throw BadHash("the scheme {\(name)} is not supported") }
-        throw BadHash("the format of the password is not supported")
+        throw BadHash("the format of the stored password is not supported")
     }
 }

@@ -55,7 +55,7 @@ enum SpringFormat: PasswordFormat {
     ) throws(BadHash) -> PBKDF2 {
         let fields = try HashFields(text.rest, of: "{\(text.name)}", counts: 1...1)
         guard let bytes = Hexadecimal.decodeLowercase(fields[0]) else {
-            throw fields.fault("not in hexadecimal digits")
+            throw fields.fault("the salt with the hash is not in hexadecimal digits")
         }
         let checked = try fields.checked(bytes, named: "salt with the hash", in: (salt + 32)...(salt + 32))
         return PBKDF2(
@@ -88,7 +88,7 @@ enum SpringFormat: PasswordFormat {
     /// password.
     private static func standard(_ text: SchemeText) throws(BadHash) -> SaltedDigest {
         guard let bytes = Hexadecimal.decodeLowercase(text.rest), bytes.count == 40 else {
-            throw BadHash("{sha256}: not in hexadecimal digits")
+            throw BadHash("{sha256}: the salt with the hash is not in hexadecimal digits")
         }
         return SaltedDigest(
             function: .sha256,
@@ -109,7 +109,9 @@ enum SpringFormat: PasswordFormat {
             guard let end = hash.firstIndex(of: "}") else { throw fields.fault("the salt has no closing brace") }
             (salt, hash) = (hash[...end], hash[hash.index(after: end)...])
         }
-        guard let bytes = Hexadecimal.decodeLowercase(hash) else { throw fields.fault("not in hexadecimal digits") }
+        guard let bytes = Hexadecimal.decodeLowercase(hash) else {
+            throw fields.fault("the digest is not in hexadecimal digits")
+        }
         return SaltedDigest(
             function: function,
             salt: try fields.checked(Array(salt.utf8), named: "salt", in: 0...128),

@@ -61,7 +61,7 @@ public struct HashPolicy: Sendable, Hashable {
         if let fault = scheme.boundsFault { throw HashFault(.failed, "\(scheme.name) \(fault)") }
         let stored: String?
         if let (method, setting) = try cryptSetting() {
-            // A dot encodes zero bits. The unused bits at the end are therefore zero, as the format requires.
+            // A dot encodes zero bits. The pad bits at the end are therefore zero, as the format requires.
             let digits = [.bcrypt: 31, .yescrypt: 43, .sha512crypt: 86][method] ?? 0
             let separator = method == .bcrypt || setting.hasSuffix("$") ? "" : "$"
             stored = setting + separator + String(repeating: ".", count: digits)

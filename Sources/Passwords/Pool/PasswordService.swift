@@ -40,7 +40,7 @@ public final class PasswordService: Sendable {
             defer { for index in key.indices { key[index] = 0 } }
             mac = try HMACKey(key.span)
         } catch {
-            throw HashFault(.failed, "no key for identifying checks: \(error)")
+            throw HashFault(.failed, "cannot create the key that identifies equal checks: \(error)")
         }
         self.policy = policy
         self.pool = pool

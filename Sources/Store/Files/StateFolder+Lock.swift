@@ -53,7 +53,7 @@ extension StateFolder {
                 guard errno == EWOULDBLOCK || errno == EINTR else { throw Fault("cannot lock \(folder)") }
                 usleep(10_000)
             }
-            throw Fault(reason: "another program has \(folder) locked")
+            throw Fault(reason: "another program has locked \(folder)")
         }
     }
 }

@@ -27,7 +27,9 @@ struct HashVector: Sendable, CustomTestStringConvertible {
 
     func read() throws -> any PasswordHash { try PasswordFormats.read(stored, options: options) }
 
-    /// True if a check takes about a tenth of a second. Tests compute only a few such checks.
+    /// True if a check takes about a tenth of a second.
+    ///
+    /// Tests compute only a few such checks.
     var isCostly: Bool {
         ["{pbkdf2", "{scrypt", "{bcrypt", "$y$", "$gy$", "$7$"].contains(where: stored.hasPrefix)
             || stored.contains("m=65536")
