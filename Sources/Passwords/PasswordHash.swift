@@ -22,13 +22,13 @@ public protocol PasswordHash: Sendable {
     /// - Parameter password: The password.
     /// - Returns: True if it is the stored password.
     /// - Throws: ``HashFault``. The code is `unusable` if the format would ignore a part of the password. Such a
-    ///   password is rejected and never truncated: for bcrypt more than 72 bytes, for crypt(3) a NUL byte. The code is
-    ///   `failed` if the library cannot compute the hash, for example because there is no memory.
+    ///   password is rejected and never truncated. For bcrypt it has more than 72 bytes, and for crypt(3) it contains a
+    ///   NUL byte. The code is `failed` if the library cannot compute the hash, for example because there is no memory.
     func matches(_ password: Secret) throws(HashFault) -> Bool
 
     /// A hash of equal cost that no password matches.
     ///
-    /// It is checked if there is no stored password.
+    /// It is checked if the user does not exist or has no password.
     var decoy: any PasswordHash { get }
 }
 

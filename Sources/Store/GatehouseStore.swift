@@ -6,8 +6,8 @@ internal import Glibc
 
 /// The store in the state folder of a program: an SQLite file with users, locks and sessions.
 ///
-/// Several programs may open it at the same time. A change is on the disk when its call returns. If a program is
-/// killed, its change is there completely or not at all. Only the owner of the file may use it.
+/// Several programs may open it at the same time. A change is on the disk when its call returns. If a program is killed
+/// during a change, the change is stored either completely or not at all. Only the owner of the file may use it.
 public final class GatehouseStore: Sendable {
     /// The file's name in the state folder.
     public static let fileName = "gatehouse.sqlite"
@@ -45,8 +45,8 @@ public final class GatehouseStore: Sendable {
 
     /// Throws if the opened file was removed or replaced.
     ///
-    /// SQLite would continue to use the old file. It would not read changes that other programs make in the new file,
-    /// and its own changes would be lost.
+    /// SQLite would continue to use the old file. This program would then not read the changes of other programs in the
+    /// new file, and its own changes would be lost.
     private func checkFileIsNotReplaced() throws(StoreFault) {
         guard let path, FileIdentity(path) != file else { return }
         throw StoreFault(
@@ -96,7 +96,7 @@ public final class GatehouseStore: Sendable {
 
     /// Opens an existing store for reading; creates an empty store in memory if the file does not exist.
     ///
-    /// It is for programs that only read, and creates no files.
+    /// It is for programs that only read. It creates neither the folder nor the database file.
     ///
     /// - Parameter folder: The state folder.
     /// - Returns: The store.
@@ -129,7 +129,8 @@ public final class GatehouseStore: Sendable {
         do throws(StoreFault) {
             return try openReadOnly(path)
         } catch {
-            // Another program may be creating or migrating the store. It holds the lock since before the file existed.
+            // Another program may be creating or migrating the store. Such a program takes the lock before it creates
+            // the file.
             do throws(StateFolder.Fault) {
                 try StateFolder.Lock.waitUntilReleased(in: folder)
             } catch {
@@ -156,7 +157,10 @@ public final class GatehouseStore: Sendable {
         } catch let error as DatabaseError where [.SQLITE_READONLY, .SQLITE_CANTOPEN].contains(error.resultCode) {
             // Even for reading, SQLite has to create files in the same folder, unless another program has the store
             // open.
-            throw StoreFault(.unavailable, "the store \(path) can be read by its owner only; run this as its owner")
+            throw StoreFault(
+                .unavailable,
+                "the store \(path) can be read by its owner only; run this command as its owner"
+            )
         } catch {
             throw StoreFault(error, path: path)
         }
@@ -164,7 +168,7 @@ public final class GatehouseStore: Sendable {
 
     /// Creates an empty store in memory.
     ///
-    /// It ends with this object.
+    /// The store is deleted with this object.
     ///
     /// - Returns: An empty store.
     /// - Throws: ``StoreFault`` if SQLite cannot create the store.

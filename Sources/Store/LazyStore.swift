@@ -9,7 +9,7 @@ internal import Synchronization
 ///
 /// Programs provide it to their realms as a service. If a configuration does not use the store, no file is created.
 public final class LazyStore: Sendable {
-    /// The treatment of a missing store.
+    /// The action if the store does not exist.
     public enum Mode: Sendable, Hashable {
         /// The store is created.
         case createIfMissing
@@ -26,7 +26,7 @@ public final class LazyStore: Sendable {
     ///
     /// - Parameters:
     ///   - folder: The state folder.
-    ///   - mode: The treatment of a missing store.
+    ///   - mode: The action if the store does not exist.
     public init(folder: String, mode: Mode) {
         self.folder = folder
         self.mode = mode

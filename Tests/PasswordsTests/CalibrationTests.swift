@@ -34,7 +34,7 @@ import Testing
         #expect(result.time == .milliseconds(100))
     }
 
-    @Test func `passes are raised when the memory is used up`() throws {
+    @Test func `passes are raised when the memory has reached its maximum`() throws {
         let result = try calibration(.milliseconds(200), perMiB: .milliseconds(1)).argon2id(memory: 32 << 20)
         #expect("\(result.policy)" == "argon2id memory=32MiB passes=6 lanes=1")
     }
@@ -52,7 +52,7 @@ import Testing
         #expect("\(none.policy)" == "argon2id memory=64KiB passes=64 lanes=1")
     }
 
-    @Test func `bcrypt's cost is raised within the target`() throws {
+    @Test func `bcrypt's cost is raised until the target time is reached`() throws {
         let result = try calibration(.milliseconds(250), perMiB: .milliseconds(1)).bcrypt()
         #expect("\(result.policy)" == "bcrypt cost=12")
         let slow = try calibration(.milliseconds(10), perMiB: .milliseconds(1)).bcrypt()

@@ -35,7 +35,7 @@ import Testing
         ("argon2id memory=-1MiB", "needs a size of memory such as 512KiB, 19MiB or 1GiB, not -1MiB"),
         ("argon2id memory=63KiB", "takes 64KiB to 2GiB of memory, not 63KiB (argon2id)"),
         ("argon2id memory=3GiB", "takes 64KiB to 2GiB of memory, not 3GiB (argon2id)"),
-        ("argon2id passes=0", "takes 1 to 64 passes and 16GiB over all passes, not 0 (argon2id)"),
+        ("argon2id passes=0", "takes 1 to 64 passes, with memory times passes up to 16GiB, not 0 (argon2id)"),
         ("argon2id lanes=17", "takes 1 to 16 lanes, not 17 (argon2id)"),
         ("argon2id passes=2 passes=2", "has passes= twice"), ("bcrypt cost=x", "needs a whole number for cost, not x"),
         ("bcrypt cost=18", "takes a cost of 4 to 17, not 18 (bcrypt)"),
@@ -43,14 +43,17 @@ import Testing
         ("sha512crypt rounds=999", "takes 1000 to 10000000 rounds, not 999 (sha512crypt)"),
         ("pbkdf2-sha256 iterations=1", "takes 1000 to 10000000 iterations, not 1 (pbkdf2-sha256)"),
         ("argon2id memory=9999999999GiB", "takes 64KiB to 2GiB of memory, not 9999999999GiB (argon2id)"),
-        ("argon2id passes=9999999999", "takes 1 to 64 passes and 16GiB over all passes, not 9999999999 (argon2id)"),
+        (
+            "argon2id passes=9999999999",
+            "takes 1 to 64 passes, with memory times passes up to 16GiB, not 9999999999 (argon2id)"
+        ),
     ])
     func `invalid words are rejected with a message`(text: String, message: String) {
         #expect(throws: BadValue(message)) { try HashPolicy(words: text.split(separator: " ").map(String.init)) }
     }
 
     @Test(arguments: ["ln=3", "ln=25", "r=0", "p=0", "r=9999999999", "p=9999999999", "ln=9999999999", "ln=24 r=256"])
-    func `scrypt's parameters that are out of bounds are rejected without an overflow`(text: String) {
+    func `scrypt parameters out of bounds are rejected without an overflow`(text: String) {
         #expect(throws: BadValue.self) {
             try HashPolicy(words: ["scrypt"] + text.split(separator: " ").map(String.init))
         }

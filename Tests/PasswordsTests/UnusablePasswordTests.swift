@@ -32,7 +32,7 @@ import Testing
         #expect(try fault(vector.stored, vector.password + Array("more".utf8))?.code == .unusable)
     }
 
-    @Test func `DES rejects passwords if it would ignore bytes or bits of them`() throws {
+    @Test func `a password is rejected if DES would ignore some of its bytes or bits`() throws {
         #expect(try fault("CC4rMpbg9AMZ.", Array("U*U***U*x".utf8))?.code == .unusable)
         #expect(try fault("CC4rMpbg9AMZ.", [0xd5] + Array("*U***U*".utf8))?.code == .unusable)
         #expect(try fault("_J9..CCCCXBrJUJV154M", [0xd5] + Array("*U*U*U*".utf8))?.code == .unusable)

@@ -88,7 +88,7 @@ struct ConcurrentWritersTests {
         }
     }
 
-    @Test func `after the lock file is removed the next writer locks a new one`() throws {
+    @Test func `after the lock file is removed, the next writer locks a new lock file`() throws {
         try folder.write("ann;\(KnownHashes.ssha);a\n")
         let file = try FileSnapshot(reading: folder.file("users"))
         let first = try FileLock(of: file.path, timeLimit: 0)
@@ -100,7 +100,7 @@ struct ConcurrentWritersTests {
         }
     }
 
-    @Test func `a change on a full disk fails, and the file stays as it was`() async throws {
+    @Test func `a change on a full disk fails, and the file does not change`() async throws {
         var text = "# here\n"
         for number in 0..<40 { text += "user\(number);\(KnownHashes.ssha);users\n" }
         try folder.write(text)
@@ -135,8 +135,8 @@ struct ConcurrentWritersTests {
 
     /// A change writes two files.
     ///
-    /// Between the two writes, a user may only be in groups that the user is in before and after the change.
-    @Test func `after a change that fails halfway, the user is only in groups of both the old and the new state`()
+    /// Between the two writes, a user may only be in groups that are in both the old and the new list.
+    @Test func `after a change that fails halfway, the user is only in groups of both the old and the new list`()
         async throws
     {
         try folder.write("ann:\(KnownHashes.ssha)\n")

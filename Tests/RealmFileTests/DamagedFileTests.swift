@@ -129,7 +129,7 @@ struct DamagedFileTests {
         }
     }
 
-    /// The users on undamaged lines are still read.
+    /// Users on undamaged lines can still be read.
     @Test func `a damaged line does not affect the users on other lines`() {
         var random = Random(seed: 31)
         let lines = Self.keyFile.split(separator: "\n").map { Array($0.utf8) }

@@ -137,7 +137,7 @@ struct LoginTests {
             }
         }
         #expect(plans.count == 1, "\(plans)")
-        #expect(realm.files.table.costs.count == 2)
+        #expect(realm.files.table.hashPerCost.count == 2)
     }
 
     @Test func `a login in a realm without users computes a hash of the policy`() async throws {
@@ -181,7 +181,7 @@ struct LoginTests {
         var changes = UserChanges()
         changes.hash = KnownHashes.glassfish
         try await realm.change(try Username("ann"), changes)
-        // This rehash belongs to a login before the change.
+        // This is the rehash of a login before the change.
         realm.rehasher?.start(try Username("ann"), password: Secret(utf8: "secret"), replacing: KnownHashes.ssha)
         await realm.rehasher?.waitUntilIdle()
         #expect(try folder.text() == "ann;\(KnownHashes.glassfish);a\n")

@@ -8,7 +8,7 @@ import Testing
 
 /// Random changes of random files.
 ///
-/// The result is compared with a model of lines that shares no code with the realm.
+/// The result is compared with a simple model that shares no code with the realm.
 struct RandomChangesTests {
     private struct Line: Equatable {
         var text: String

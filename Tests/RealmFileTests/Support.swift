@@ -10,7 +10,7 @@ import Synchronization
 
 /// Hashes in the formats of several programs.
 ///
-/// Checks of them are fast.
+/// Their checks are fast.
 enum KnownHashes {
     /// The SHA-1 of `secret`, salted with the bytes 1 to 8.
     static let ssha = "{SSHA}lHFzXul4wnzRItssVcTnvXWRjNgBAgMEBQYHCA=="
@@ -76,7 +76,9 @@ final class RecordedLog: Sendable {
 final class ManualWallClock: Sendable {
     private let time: Mutex<Int>
 
-    /// Creates a clock; the default time is in one hour, when files written by a test are no longer recent.
+    /// Creates a clock; the default time is one hour from now.
+    ///
+    /// Files that the test writes are then no longer recent.
     init(_ time: Int = FileStamp.systemNow() + 3600 * 1_000_000_000) { self.time = Mutex(time) }
 
     var now: @Sendable () -> Int { { [self] in time.withLock { $0 } } }
@@ -87,7 +89,7 @@ final class ManualWallClock: Sendable {
 extension FileRealm {
     /// Creates a realm of files in a folder.
     ///
-    /// By its default clock the files are complete.
+    /// With the default clock the files are old enough to be read as complete.
     static func make(
         _ folder: TemporaryFolder,
         _ properties: [String: PropertyValue] = [:],

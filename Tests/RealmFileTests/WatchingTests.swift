@@ -27,7 +27,7 @@ struct WatchingTests {
         #expect(unsafe rename(folder.file("fresh"), folder.file(name)) == 0)
     }
 
-    /// Sets the clock to the time of the last write of a file.
+    /// Sets the clock to the time at which a file was last written.
     ///
     /// On a busy machine some time may have passed since then.
     private func setClockToWriting(_ name: String = "users") throws {
@@ -127,7 +127,7 @@ struct WatchingTests {
         #expect(try await realm.groupNames(of: Username("ann")) == ["admins"])
     }
 
-    @Test func `a file that is empty for a moment while htpasswd writes it changes no user`() async throws {
+    @Test func `no user is reported as changed while htpasswd writes a file that is empty for a moment`() async throws {
         clock.set(FileStamp.systemNow())
         let realm = try start("ann:\(KnownHashes.ssha)\nbob:\(KnownHashes.ssha)\n")
         try folder.write("")
@@ -170,7 +170,7 @@ struct WatchingTests {
         #expect(realm.listing == [])
     }
 
-    @Test func `a change that leaves the file's stamp the same is read while the file is recent`() async throws {
+    @Test func `a recent change is read even if the file's stamp stays the same`() async throws {
         let realm = try start("ann;\(KnownHashes.ssha);a\n")
         // The state is set as if the file had been read and then written again within the same tick of the clock.
         let stamps = realm.files.settings.stamps()

@@ -79,7 +79,7 @@ struct WritingTests {
         #expect(realm.listing == ["ann: ", "!bob: ", "!carl: ", "!dora: "])
     }
 
-    @Test func `a hash is replaced only if it is the expected one`() async throws {
+    @Test func `a hash is replaced only if it is the expected hash`() async throws {
         try folder.write("ann;\(KnownHashes.ssha);a\n")
         let realm = try FileRealm.make(folder)
         var changes = UserChanges()
@@ -112,7 +112,9 @@ struct WritingTests {
         #expect(try folder.text() == "ann;\(KnownHashes.ssha);a\n")
     }
 
-    /// The arguments are a name, a group and a hash, of which a key file cannot store at least one.
+    /// The arguments are a name, a group and a hash.
+    ///
+    /// A key file cannot store at least one of them.
     @Test(arguments: [
         ("#u", "g", KnownHashes.ssha), ("a;b", "g", KnownHashes.ssha), ("a:b", "g", KnownHashes.ssha),
         ("\u{FEFF}u", "g", KnownHashes.ssha),
@@ -178,7 +180,7 @@ struct WritingTests {
         #expect(try folder.text() == "ann:\(KnownHashes.ssha)\n")
     }
 
-    @Test func `a new user does not get the groups in which the group file already has that name`() async throws {
+    @Test func `a new user does not get the groups of the same name in the group file`() async throws {
         try folder.write("ann:\(KnownHashes.ssha)\n")
         try folder.write("admins: bob\nstaff: ann\n", to: "groups")
         let realm = try FileRealm.make(folder, groups: "groups")

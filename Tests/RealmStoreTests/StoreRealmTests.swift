@@ -23,7 +23,7 @@ import Testing
 
         /// Creates a realm in a new store.
         ///
-        /// By default its hashes are computed very quickly.
+        /// By default the computation of a hash takes very little time.
         init(_ policy: HashPolicy = HashPolicy(.argon2id(memory: 64, passes: 1, lanes: 1))) throws {
             let pool = HashingPool(HashingSettings(workers: 2)) { DispatchTime.now().uptimeNanoseconds }
             passwords = try PasswordService(policy: policy, pool: pool)
@@ -181,7 +181,8 @@ import Testing
         let fixture = try StoreFixture()
         try await fixture.add("ann", "correct horse")
         try await fixture.add("bob", "correct horse")
-        // Changes before the first refresh are unknown. A user may have signed in and been removed before it.
+        // Changes before the first refresh are unknown. A user may have signed in and been removed before the first
+        // refresh.
         #expect(await fixture.realm.refresh() == .all)
         #expect(await fixture.realm.refresh() == .none)
         let other = try GatehouseStore.open(folder: fixture.folder)

@@ -266,7 +266,7 @@ import Testing
         #expect(try Digest.sha256(Array(raw)) == token.digest())
         #expect(bytes.range(of: raw) == nil)
         #expect(bytes.range(of: Data(stamp.bytes)) == nil)
-        // The search does find bytes that the files contain.
+        // This checks the search itself: it finds bytes that the files contain.
         #expect(bytes.range(of: Data(try token.digest().bytes)) != nil)
         #expect(bytes.range(of: Data(session.id.description.utf8)) != nil)
 

@@ -5,7 +5,7 @@ internal import OpenSSLKit
 
 /// Apache's variant of md5-crypt, `$apr1$`.
 ///
-/// crypt(3) does not compute it.
+/// It is computed here because crypt(3) does not support it.
 ///
 /// It is weak: 1000 rounds of MD5.
 struct ApacheMD5: KeyDerivation {

@@ -18,18 +18,18 @@ struct Argon2: KeyDerivation {
         }
     }
 
-    /// The parameters that decide the cost.
+    /// The parameters that determine the cost.
     struct Parameters: Sendable, Hashable {
         /// The memory, in KiB.
         let memory: Int
         let passes: Int
         let lanes: Int
 
-        /// The memory of the first recommendation of RFC 9106 section 4, in KiB.
+        /// The memory in the first recommendation of RFC 9106 section 4: 2 GiB, in KiB.
         static let maximumMemory = 2 << 20
         static let maximumPasses = 64
         static let maximumLanes = 64
-        /// The maximum of memory in KiB times passes.
+        /// The maximum product of the memory in KiB and the passes.
         ///
         /// Such a hash takes about ten seconds.
         static let maximumWork = 16 << 20

@@ -5,7 +5,8 @@ internal import OpenSSLKit
 
 /// A password stored in clear text.
 ///
-/// Only its SHA-256 is kept in memory, so that the time of a comparison does not depend on the length of the password.
+/// Only its SHA-256 is kept in memory, so that the time of a comparison does not depend on the length of the stored
+/// password.
 struct ClearText: KeyDerivation {
     let storedHash: [UInt8]
 

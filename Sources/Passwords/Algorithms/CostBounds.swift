@@ -9,9 +9,9 @@ enum CostBounds {
     ///
     /// A cost of 12 takes about a quarter of a second, a cost of 17 eight seconds.
     static let bcrypt = 4...17
-    /// The lower bound is that of libxcrypt.
+    /// The lower bound is the same as in libxcrypt.
     ///
-    /// libxcrypt's upper bound is a hundred times as high as this one.
+    /// The upper bound is a hundredth of the upper bound in libxcrypt.
     static let shaRounds = 1000...10_000_000
     static let maximumSHA1Rounds = 10_000_000
     static let maximumSunRounds = 1_000_000

@@ -6,7 +6,7 @@ internal import OpenSSLKit
 
 /// The function crypt(3) of libxcrypt.
 ///
-/// Every call has its own memory.
+/// Every call has its own memory, so several threads can call it at the same time.
 enum CryptLibrary {
     /// The maximum length of a password, in bytes.
     static let maximumLength = Int(gatehouse_crypt_max_passphrase)

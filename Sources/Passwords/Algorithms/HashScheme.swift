@@ -49,7 +49,7 @@ extension HashScheme {
             }
             guard (1...Argon2.Parameters.maximumPasses).contains(passes),
                 memory * passes <= Argon2.Parameters.maximumWork
-            else { return "takes 1 to 64 passes and 16GiB over all passes, not \(passes)" }
+            else { return "takes 1 to 64 passes, with memory times passes up to 16GiB, not \(passes)" }
         case .yescrypt(let cost):
             guard (1...11).contains(cost) else { return "takes a cost of 1 to 11, not \(cost)" }
         case .bcrypt(let cost):
@@ -58,7 +58,7 @@ extension HashScheme {
             guard CostBounds.shaRounds.contains(rounds) else { return "takes 1000 to 10000000 rounds, not \(rounds)" }
         case .scrypt(let logN, let r, let p):
             guard Scrypt.Parameters(logN: logN, r: r, p: p) != nil, logN >= 4, r * p << logN <= 1 << 24 else {
-                return "takes ln from 4 to 24 with r and p of up to 2GiB of memory, not ln=\(logN) r=\(r) p=\(p)"
+                return "takes ln from 4 to 24, and r and p for up to 2GiB of memory, not ln=\(logN) r=\(r) p=\(p)"
             }
         case .pbkdf2SHA256(let iterations), .pbkdf2SHA512(let iterations):
             guard (1000...PBKDF2.maximumIterations).contains(iterations) else {

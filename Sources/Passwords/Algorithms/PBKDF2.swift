@@ -12,7 +12,7 @@ struct PBKDF2: KeyDerivation {
 
     /// The maximum number of iterations.
     ///
-    /// It takes three seconds with SHA-256, and thirteen seconds with SHA-512.
+    /// A check then takes three seconds with SHA-256, and thirteen seconds with SHA-512.
     static let maximumIterations = 10_000_000
 
     var cost: HashCost {

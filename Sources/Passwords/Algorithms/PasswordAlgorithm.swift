@@ -17,7 +17,7 @@ protocol PasswordAlgorithm: Sendable {
     /// It is nil if no policy creates such hashes, or if the salt or the key is shorter than in a new hash.
     var scheme: HashScheme? { get }
 
-    /// Returns whether the password is the stored one.
+    /// Returns whether a password is the stored password.
     ///
     /// The hash is computed completely and compared in constant time.
     ///
@@ -53,7 +53,7 @@ extension KeyDerivation {
     }
 }
 
-/// A key derivation that can write its text for new hashes.
+/// A key derivation that can write a new hash as text.
 protocol StorableKeyDerivation: KeyDerivation {
     /// Returns the text to store, with the salt and cost of this value and the given key.
     ///

@@ -5,10 +5,10 @@ internal import OpenSSLKit
 
 /// A digest of password and salt.
 ///
-/// It is a weak hash because it is computed only once or a few times.
+/// It is a weak hash, because a few rounds of a fast function make guessing cheap.
 struct SaltedDigest: KeyDerivation {
     let function: HashFunction
-    /// How often the function is applied: first to password and salt, then to its own result.
+    /// The number of times that the function is applied: first to password and salt, then to its own result.
     var rounds = 1
     /// True if the salt is hashed before the password.
     var saltFirst = false

@@ -5,7 +5,7 @@ internal import OpenSSLKit
 
 /// scrypt (RFC 7914), computed by OpenSSL.
 struct Scrypt: KeyDerivation {
-    /// The parameters that decide the cost.
+    /// The parameters that determine the cost.
     struct Parameters: Sendable, Hashable {
         /// The binary logarithm of N.
         let logN: Int
@@ -13,7 +13,7 @@ struct Scrypt: KeyDerivation {
         let p: Int
 
         static let maximumMemory = 2 << 30
-        /// The maximum of memory times p, in bytes.
+        /// The maximum product of the memory in bytes and p.
         ///
         /// Such a hash takes about ten seconds.
         static let maximumWork = 8 << 30
@@ -62,7 +62,7 @@ struct Scrypt: KeyDerivation {
                 n: 1 << UInt64(parameters.logN),
                 r: UInt64(parameters.r),
                 p: UInt64(parameters.p),
-                // OpenSSL counts V, p blocks, and one more block.
+                // OpenSSL counts N + 2 blocks for V and p blocks for B. A block has 128 r bytes.
                 maximumMemory: UInt64(parameters.memory + 128 * parameters.r * (parameters.p + 2) + 4096),
                 into: &bytes
             )

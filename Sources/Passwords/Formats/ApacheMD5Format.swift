@@ -9,18 +9,17 @@ enum ApacheMD5Format: PasswordFormat {
         guard stored.hasPrefix("$apr1$") else { return nil }
         let fields = try HashFields(stored.dropFirst(6), of: "apr1", counts: 2...2)
         guard CryptAlphabet.isSalt(fields[0], lengths: 1...8) else {
-            throw fields.fault("the salt does not have 1 to 8 characters")
+            throw fields.fault("the salt does not have 1 to 8 allowed characters")
         }
         guard CryptAlphabet.isCommon(fields[1], length: 22), let digest = digest(fields[1]) else {
-            throw fields.fault("the hash does not have 22 characters")
+            throw fields.fault("the hash does not have 22 characters of the alphabet")
         }
         return ApacheMD5(salt: Array(fields[0].utf8), storedHash: digest)
     }
 
-    /// For each group of characters, the indexes of the digest's bytes that the group encodes, the most significant
-    /// byte first.
+    /// The indexes of the digest's bytes that each group of characters encodes, the most significant byte first.
     ///
-    /// A group has four characters. The last group has two, which encode byte 11.
+    /// A group has four characters and encodes three bytes. The last group has two characters and encodes byte 11.
     private static let order = [[0, 6, 12], [1, 7, 13], [2, 8, 14], [3, 9, 15], [4, 10, 5], [11]]
 
     private static func digest(_ text: Substring) -> [UInt8]? {

@@ -14,7 +14,7 @@ enum Argon2Format: PasswordFormat {
         let all = try HashFields(stored.dropFirst(kind.rawValue.count + 2), of: kind.rawValue, counts: 3...4)
         var version = 0x10
         if all.fields.count == 4 {
-            guard all[0].hasPrefix("v=") else { throw all.fault("the first field is not v=") }
+            guard all[0].hasPrefix("v=") else { throw all.fault("the first field does not begin with v=") }
             version = try all.number(all[0].dropFirst(2), named: "v", in: 0...255)
             guard Argon2.versions.contains(version) else { throw all.fault("version \(version) is neither 16 nor 19") }
         }

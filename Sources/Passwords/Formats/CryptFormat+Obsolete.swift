@@ -15,10 +15,10 @@ extension CryptFormat {
         )
         guard CryptAlphabet.isSalt(fields[1], lengths: 1...64), fields[1].utf8.allSatisfy(CryptAlphabet.common.contains)
         else {
-            throw fields.fault("the salt does not have 1 to 64 characters")
+            throw fields.fault("the salt does not have 1 to 64 allowed characters")
         }
         guard CryptAlphabet.isCommon(fields[2], length: 28) else {
-            throw fields.fault("the hash does not have 28 characters")
+            throw fields.fault("the hash does not have 28 characters of the alphabet")
         }
         return Crypt(method: .sha1crypt, stored: stored, parameters: "rounds=\(rounds)")
     }
@@ -30,15 +30,17 @@ extension CryptFormat {
         let fields = try HashFields(rest, of: "sunmd5", counts: 3...4)
         var rounds = 0
         if !fields[0].isEmpty {
-            guard fields[0].hasPrefix(",rounds=") else { throw fields.fault("neither $md5$ nor $md5,rounds=") }
+            guard fields[0].hasPrefix(",rounds=") else {
+                throw fields.fault("the text begins with neither $md5$ nor $md5,rounds=")
+            }
             rounds = try fields.number(fields[0].dropFirst(8), named: "rounds", in: 1...CostBounds.maximumSunRounds)
         }
         guard CryptAlphabet.isSalt(fields[1], lengths: 1...16),
             fields[1].utf8.allSatisfy(CryptAlphabet.common.contains),
             fields.fields.count == 3 || fields[2].isEmpty
-        else { throw fields.fault("the salt does not have 1 to 16 characters") }
+        else { throw fields.fault("the salt does not have 1 to 16 allowed characters") }
         guard CryptAlphabet.isCommon(fields.fields.last ?? "", length: 22) else {
-            throw fields.fault("the hash does not have 22 characters")
+            throw fields.fault("the hash does not have 22 characters of the alphabet")
         }
         // The method adds 4096 rounds to the number in the text.
         return Crypt(method: .sunmd5, stored: stored, parameters: "rounds=\(rounds + 4096)")
@@ -48,10 +50,10 @@ extension CryptFormat {
     static func md5(_ stored: String, rest: Substring) throws(BadHash) -> Crypt {
         let fields = try HashFields(rest, of: "md5crypt", counts: 2...2)
         guard CryptAlphabet.isSalt(fields[0], lengths: 1...8) else {
-            throw fields.fault("the salt does not have 1 to 8 characters")
+            throw fields.fault("the salt does not have 1 to 8 allowed characters")
         }
         guard CryptAlphabet.isCommon(fields[1], length: 22) else {
-            throw fields.fault("the hash does not have 22 characters")
+            throw fields.fault("the hash does not have 22 characters of the alphabet")
         }
         return Crypt(method: .md5crypt, stored: stored)
     }

@@ -11,8 +11,8 @@ extension CryptFormat {
         }
         var (p, t) = (1, 0)
         if !reader.isAtEnd {
-            // Each bit of this number is set if a parameter follows: p, t, g, and the size of a ROM. Hashes with g or a
-            // ROM are rejected.
+            // The bits of this number show which of the parameters p, t, g and NROM (the size of a ROM) follow. Hashes
+            // with g or NROM are rejected.
             guard let have = reader.next(from: 1), have & ~3 == 0 else {
                 throw fields.fault("g and NROM are not supported")
             }
@@ -30,13 +30,13 @@ extension CryptFormat {
             (128 * r * p * max(1, t)) << logN <= Scrypt.Parameters.maximumWork
         else { throw fields.fault("the cost is out of bounds") }
         try checkSalt(fields, salt: fields[1])
-        // A group of 4 characters encodes 3 bytes. In an incomplete group the unused bits are zero.
+        // A group of 4 characters encodes 3 bytes. In an incomplete group the pad bits must be zero.
         let (cut, last) = (fields[1].utf8.count % 4, fields[1].utf8.last.flatMap(CryptAlphabet.value) ?? 0)
         guard cut == 0 || cut == 2 && last < 4 || cut == 3 && last < 16 else {
             throw fields.fault("the salt is truncated")
         }
         guard CryptAlphabet.isCommon(fields[2], length: 43) else {
-            throw fields.fault("the hash does not have 43 characters")
+            throw fields.fault("the hash does not have 43 characters of the alphabet")
         }
         let others =
             (flavor == 47 ? "" : ",flavor=\(flavor)") + (p == 1 ? "" : ",p=\(p)") + (t == 0 ? "" : ",t=\(t)")
@@ -50,8 +50,9 @@ extension CryptFormat {
         )
     }
 
-    /// The flavours that libxcrypt computes: scrypt without t, scrypt with t, and yescrypt (`j`), which is the usual
-    /// flavour.
+    /// The flavours that libxcrypt computes: 0 is scrypt, 1 is scrypt with the parameter t, and 47 is yescrypt.
+    ///
+    /// Most hashes have flavour 47, which is written as `j`.
     private static let flavors = [0, 1, 47]
 
     /// `$7$`, then N in one character, r and p in five characters each, the salt, and the hash.
@@ -66,7 +67,7 @@ extension CryptFormat {
         }
         try checkSalt(fields, salt: fields[0].dropFirst(11))
         guard CryptAlphabet.isCommon(fields[1], length: 43) else {
-            throw fields.fault("the hash does not have 43 characters")
+            throw fields.fault("the hash does not have 43 characters of the alphabet")
         }
         return Crypt(
             method: .scrypt7,
@@ -100,7 +101,7 @@ struct YescryptNumbers {
     /// The first character determines how many characters follow. The values 0 to 47 are numbers of one character. The
     /// next 8 values begin numbers of two characters, the next 4 values numbers of three characters, and so on.
     ///
-    /// - Parameter minimum: The number that the lowest encoding represents.
+    /// - Parameter minimum: The smallest number. The first character of the alphabet encodes it.
     /// - Returns: The number; nil if no valid number follows, or the number has more than 30 bits.
     mutating func next(from minimum: Int) -> Int? {
         guard let first = characters.popFirst().flatMap(CryptAlphabet.value) else { return nil }

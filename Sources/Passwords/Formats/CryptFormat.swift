@@ -19,8 +19,8 @@ enum CryptFormat: PasswordFormat {
         for (prefix, read) in readers where stored.hasPrefix(prefix) {
             return try read(stored, stored.dropFirst(prefix.count))
         }
-        // A DES hash has no prefix, but 13 characters of the alphabet. The last character has 4 bits of the hash and
-        // two zero bits.
+        // A DES hash has no prefix. It has 13 characters of the alphabet. The last character contains 4 bits of the
+        // hash and two zero bits.
         guard CryptAlphabet.isCommon(stored, length: 13), endsInZeroBits(stored) else { return nil }
         return Crypt(method: .descrypt, stored: stored)
     }
@@ -45,7 +45,7 @@ enum CryptFormat: PasswordFormat {
         let fields = try HashFields(rest, of: "bcrypt", counts: 3...3)
         guard fields[0] != "x" else {
             throw BadHash(
-                "bcrypt: $2x$ marks hashes of a broken implementation, which many passwords match; set a new password"
+                "bcrypt: $2x$ marks a hash of a broken implementation; many wrong passwords match it; set a new password"
             )
         }
         guard ["a", "b", "y"].contains(fields[0]) else { throw BadHash("bcrypt: the prefix is not $2a$, $2b$ or $2y$") }
@@ -54,11 +54,13 @@ enum CryptFormat: PasswordFormat {
         let cost = try fields.number(digits, named: "the cost", in: CostBounds.bcrypt)
         let text = Array(fields[2].utf8)
         let values = text.compactMap { CryptAlphabet.bcrypt.firstIndex(of: $0) }
-        guard text.count == 53, values.count == 53 else { throw fields.fault("not 53 characters of salt and hash") }
-        // 22 characters encode the 16 bytes of the salt, and 31 characters the 23 bytes of the hash. The unused bits
-        // are zero.
+        guard text.count == 53, values.count == 53 else {
+            throw fields.fault("salt and hash together do not have 53 characters of the alphabet")
+        }
+        // 22 characters encode the 16 bytes of the salt, and 31 characters the 23 bytes of the hash. The pad bits must
+        // be zero.
         guard values[21] % 16 == 0, values[52] % 4 == 0 else {
-            throw fields.fault("the unused bits at the end of salt or hash are not zero")
+            throw fields.fault("the pad bits at the end of the salt or the hash are not zero")
         }
         return Crypt(
             method: .bcrypt,
@@ -78,18 +80,20 @@ enum CryptFormat: PasswordFormat {
         let fields = try HashFields(rest, of: method.rawValue, counts: 2...3)
         var rounds = 5000
         if fields.fields.count == 3 {
-            guard fields[0].hasPrefix("rounds=") else { throw fields.fault("the first of three fields is not rounds=") }
+            guard fields[0].hasPrefix("rounds=") else {
+                throw fields.fault("the first of three fields does not begin with rounds=")
+            }
             rounds = try fields.number(fields[0].dropFirst(7), named: "rounds", in: CostBounds.shaRounds)
         }
         let salt = fields.fields.suffix(2).first ?? ""
         guard CryptAlphabet.isSalt(salt, lengths: 1...16) else {
-            throw fields.fault("the salt does not have 1 to 16 characters")
+            throw fields.fault("the salt does not have 1 to 16 allowed characters")
         }
         guard CryptAlphabet.isCommon(fields.fields.last ?? "", length: count) else {
-            throw fields.fault("the hash does not have \(count) characters")
+            throw fields.fault("the hash does not have \(count) characters of the alphabet")
         }
-        // The parameters contain the number of rounds even if the text leaves out the default number. Both texts have
-        // the same cost.
+        // The parameters contain the number of rounds even if the text omits it because it is the default. Texts with
+        // and without the number then have the same cost.
         return Crypt(
             method: method,
             stored: stored,
@@ -98,9 +102,9 @@ enum CryptFormat: PasswordFormat {
         )
     }
 
-    /// Returns whether the two unused bits of the last character are zero.
+    /// Returns whether the two pad bits of the last character are zero.
     ///
-    /// A DES hash has 64 bits, and its 11 characters have 66.
+    /// A DES hash has 64 bits, and its 11 characters encode 66 bits.
     static func endsInZeroBits(_ stored: String) -> Bool {
         stored.utf8.last.flatMap(CryptAlphabet.value).map { $0 % 4 == 0 } ?? false
     }

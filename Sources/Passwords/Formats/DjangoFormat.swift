@@ -43,7 +43,7 @@ enum DjangoFormat: PasswordFormat {
                 named: "the number of iterations",
                 in: 1...PBKDF2.maximumIterations
             ),
-            // The salt is not encoded: its bytes are those of the text.
+            // The salt is not encoded: the bytes of the text are the salt.
             salt: try fields.checked(Array(fields[1].utf8), named: "salt", in: 1...128),
             storedHash: try fields.bytes(
                 fields[2],

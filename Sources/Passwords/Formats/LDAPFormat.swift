@@ -54,7 +54,7 @@ enum LDAPFormat: PasswordFormat {
         isSalted: Bool,
         rounds: Int = 1
     ) throws(BadHash) -> SaltedDigest {
-        guard let bytes = Base64.padded.decode(fields[0]) else { throw fields.fault("not valid Base64") }
+        guard let bytes = Base64.padded.decode(fields[0]) else { throw fields.fault("the digest is not valid Base64") }
         let count = function.byteCount
         guard bytes.count >= count else { throw fields.fault("the digest has fewer than \(count) bytes") }
         return SaltedDigest(

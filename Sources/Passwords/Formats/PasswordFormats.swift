@@ -33,7 +33,7 @@ public struct FormatOptions: Sendable, Hashable {
 public enum PasswordFormats {
     private static let all: [any PasswordFormat.Type] = [
         Argon2Format.self, CryptFormat.self, ScryptFormat.self, PBKDF2Format.self, PrehashedBcryptFormat.self,
-        // The next three formats have names in common. Each of them checks whether a text is in its own format.
+        // The next three formats have names in common. Each of them returns nil for a text in another format.
         GlassFishFormat.self, SpringFormat.self, LDAPFormat.self, ClearTextFormat.self,
         DjangoFormat.self, WerkzeugFormat.self, ApacheMD5Format.self,
     ]
@@ -52,12 +52,12 @@ public enum PasswordFormats {
     /// - Throws: ``BadHash`` if the format is unknown, the text is malformed, or a check would be too costly.
     public static func read(_ stored: String, options: FormatOptions = .init()) throws(BadHash) -> any PasswordHash {
         guard stored.utf8.count <= maximumLength, stored.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f }) else {
-            throw BadHash("the password is longer than \(maximumLength) bytes, or has control characters")
+            throw BadHash("the stored password is longer than \(maximumLength) bytes, or contains control characters")
         }
         for format in all {
             if let algorithm = try format.read(stored, options: options) { return StoredHash(algorithm: algorithm) }
         }
         if let name = SchemeText(stored)?.name { throw BadHash("the scheme {\(name)} is not supported") }
-        throw BadHash("the format of the password is not supported")
+        throw BadHash("the format of the stored password is not supported")
     }
 }

@@ -20,8 +20,8 @@ enum ScryptFormat: PasswordFormat {
 
     /// Reads a key of 32 or 64 bytes.
     ///
-    /// Other lengths are rejected because a shorter key of scrypt is the beginning of a longer key. A truncated text
-    /// would match the password.
+    /// Other lengths are rejected. A short key of scrypt is the beginning of a longer key, so the password would also
+    /// match a truncated text.
     ///
     /// - Throws: ``BadHash`` if the key has another length.
     static func key(_ fields: HashFields, of text: some StringProtocol, base64: Base64) throws(BadHash) -> [UInt8] {

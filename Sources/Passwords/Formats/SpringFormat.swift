@@ -7,8 +7,8 @@ internal import OpenSSLKit
 /// The formats of Spring Security's DelegatingPasswordEncoder: the name of an encoder in braces, then the encoder's
 /// text.
 ///
-/// The encoders are those of PasswordEncoderFactories. LDAP uses some of the same names. The text after the name then
-/// shows which of the two formats it is.
+/// The encoders are those of PasswordEncoderFactories. LDAP uses some of the same names. In that case the text after
+/// the name determines the format.
 enum SpringFormat: PasswordFormat {
     static let names = [
         "{bcrypt}", "{argon2}", "{argon2@SpringSecurity_v5_8}", "{pbkdf2}", "{pbkdf2@SpringSecurity_v5_8}", "{scrypt}",
@@ -25,11 +25,11 @@ enum SpringFormat: PasswordFormat {
             return crypt
         case "argon2@SpringSecurity_v5_8": return try LDAPFormat.read("{ARGON2}" + text.rest, options: options)
         case "scrypt", "scrypt@SpringSecurity_v5_8": return try scrypt(text)
-        // OpenLDAP's format contains dollar signs.
+        // OpenLDAP's {PBKDF2} contains dollar signs, and Spring's {pbkdf2} does not.
         case "pbkdf2" where !text.rest.contains("$"):
             return try pbkdf2(text, function: .sha1, iterations: 185_000, salt: 8)
         case "pbkdf2@SpringSecurity_v5_8": return try pbkdf2(text, function: .sha256, iterations: 310_000, salt: 16)
-        // LDAP's format is Base64, in which a digest has 44 characters.
+        // Spring's {sha256} has 80 hexadecimal digits. LDAP's {SHA256} has 44 characters of Base64.
         case "sha256" where text.rest.utf8.count == 80: return try standard(text)
         case "MD5" where text.rest.hasPrefix("{") || text.rest.utf8.count == 32: return try digest(text, function: .md5)
         case "SHA-1": return try digest(text, function: .sha1)
@@ -46,7 +46,7 @@ enum SpringFormat: PasswordFormat {
 
     /// Pbkdf2PasswordEncoder without an application secret: salt and hash in hexadecimal digits.
     ///
-    /// The text does not contain the number of iterations. It is the default of the encoder's version.
+    /// The text does not contain the number of iterations. `iterations` is the default of the encoder's version.
     private static func pbkdf2(
         _ text: SchemeText,
         function: HashFunction,
@@ -55,7 +55,7 @@ enum SpringFormat: PasswordFormat {
     ) throws(BadHash) -> PBKDF2 {
         let fields = try HashFields(text.rest, of: "{\(text.name)}", counts: 1...1)
         guard let bytes = Hexadecimal.decodeLowercase(fields[0]) else {
-            throw fields.fault("not in hexadecimal digits")
+            throw fields.fault("the salt with the hash is not in hexadecimal digits")
         }
         let checked = try fields.checked(bytes, named: "salt with the hash", in: (salt + 32)...(salt + 32))
         return PBKDF2(
@@ -88,7 +88,7 @@ enum SpringFormat: PasswordFormat {
     /// password.
     private static func standard(_ text: SchemeText) throws(BadHash) -> SaltedDigest {
         guard let bytes = Hexadecimal.decodeLowercase(text.rest), bytes.count == 40 else {
-            throw BadHash("{sha256}: not in hexadecimal digits")
+            throw BadHash("{sha256}: the salt with the hash is not in hexadecimal digits")
         }
         return SaltedDigest(
             function: .sha256,
@@ -99,7 +99,9 @@ enum SpringFormat: PasswordFormat {
         )
     }
 
-    /// MessageDigestPasswordEncoder: the salt in braces, then the digest of the password and the salt with its braces.
+    /// MessageDigestPasswordEncoder: the salt in braces, then the digest.
+    ///
+    /// The digest is computed over the password and the salt with its braces.
     private static func digest(_ text: SchemeText, function: HashFunction) throws(BadHash) -> SaltedDigest {
         let fields = try HashFields(text.rest, of: "{\(text.name)}", counts: 1...1)
         var (salt, hash): (Substring, Substring) = ("", fields[0])
@@ -107,7 +109,9 @@ enum SpringFormat: PasswordFormat {
             guard let end = hash.firstIndex(of: "}") else { throw fields.fault("the salt has no closing brace") }
             (salt, hash) = (hash[...end], hash[hash.index(after: end)...])
         }
-        guard let bytes = Hexadecimal.decodeLowercase(hash) else { throw fields.fault("not in hexadecimal digits") }
+        guard let bytes = Hexadecimal.decodeLowercase(hash) else {
+            throw fields.fault("the digest is not in hexadecimal digits")
+        }
         return SaltedDigest(
             function: function,
             salt: try fields.checked(Array(salt.utf8), named: "salt", in: 0...128),

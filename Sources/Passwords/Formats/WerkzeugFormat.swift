@@ -12,7 +12,7 @@ enum WerkzeugFormat: PasswordFormat {
         guard stored.hasPrefix("scrypt:") || stored.hasPrefix("pbkdf2:") else { return nil }
         let fields = try HashFields(stored, of: String(stored.prefix { $0 != ":" }), counts: 3...3)
         let method = fields[0].split(separator: ":", omittingEmptySubsequences: false)
-        // The salt is not encoded: its bytes are those of the text.
+        // The salt is not encoded: the bytes of the text are the salt.
         let salt = try fields.checked(Array(fields[1].utf8), named: "salt", in: 1...128)
         guard let hash = Hexadecimal.decodeLowercase(fields[2]) else {
             throw fields.fault("the hash is not in hexadecimal digits")

@@ -21,7 +21,9 @@ struct HashFields {
         self.format = format
         fields = text.split(separator: "$", maxSplits: counts.upperBound, omittingEmptySubsequences: false)
             .map { Substring($0) }
-        guard counts.contains(fields.count) else { throw BadHash("\(format): the number of $ is wrong") }
+        guard counts.contains(fields.count) else {
+            throw BadHash("\(format): the text has the wrong number of dollar signs")
+        }
     }
 
     /// The field with an index.
@@ -36,14 +38,14 @@ struct HashFields {
     func number(_ text: some StringProtocol, named what: String, in bounds: ClosedRange<Int>) throws(BadHash) -> Int {
         guard let number = Decimal.read(text) else { throw fault("\(what) is not a whole number") }
         guard bounds.contains(number) else {
-            throw fault("\(what) is \(number), and not from \(bounds.lowerBound) to \(bounds.upperBound)")
+            throw fault("\(what) is \(number), but must be from \(bounds.lowerBound) to \(bounds.upperBound)")
         }
         return number
     }
 
     /// Reads the numbers of a field such as `m=256,t=2`.
     ///
-    /// The names must be exactly the given names in their order.
+    /// The field must contain exactly the given names, in the given order.
     ///
     /// - Throws: ``BadHash`` if the field has other names, or a number is out of bounds.
     func numbers(_ field: Substring, named names: [(name: String, bounds: ClosedRange<Int>)]) throws(BadHash) -> [Int] {

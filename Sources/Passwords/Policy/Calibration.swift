@@ -5,7 +5,7 @@ internal import RealmKit
 
 /// Finds the policy whose hash takes about a given time on this machine.
 ///
-/// It computes several hashes on the calling thread, and so takes several times as long as the target time. Run it on
+/// Several hashes are computed on the calling thread, so a calibration takes several times the target time. Run it on
 /// an idle machine.
 public struct Calibration: Sendable {
     /// A policy and the time of its hash.
@@ -23,8 +23,8 @@ public struct Calibration: Sendable {
     /// Creates a calibration.
     ///
     /// - Parameters:
-    ///   - target: The wanted time of one hash. Users notice a tenth of a second, and it limits a server to few logins
-    ///     a second.
+    ///   - target: The wanted time of one hash. Users notice a delay of 100 ms, and each core can then check only ten
+    ///     passwords per second.
     ///   - now: The time of a monotonic clock.
     public init(target: Duration, now: @escaping @Sendable () -> Duration) {
         self.init(target: target, now: now) { policy throws(HashFault) in
@@ -43,14 +43,15 @@ public struct Calibration: Sendable {
         self.work = work
     }
 
-    /// Finds the strongest policy of Argon2id with one lane that the target time allows.
+    /// Finds the strongest policy of Argon2id with one lane whose hash takes about the target time.
     ///
     /// The memory is raised first, up to the budget. Then the number of passes is raised.
     ///
     /// The result has at least OWASP's minimum of 19 MiB and 2 passes, or less memory if the budget is smaller. On a
     /// slow machine its hash may therefore take longer than the target.
     ///
-    /// - Parameter budget: The maximum memory of one hash, in bytes. Several hashes may be computed at the same time.
+    /// - Parameter budget: The maximum memory of one hash, in bytes. A server that computes several hashes at the same
+    ///   time needs this memory for each hash.
     /// - Returns: The policy and the time of its hash.
     /// - Throws: ``HashFault`` if a hash cannot be computed.
     public func argon2id(memory budget: Int) throws(HashFault) -> Result {
@@ -80,7 +81,7 @@ public struct Calibration: Sendable {
         return best
     }
 
-    /// Finds the highest cost of bcrypt that the target time allows.
+    /// Finds the highest cost of bcrypt whose hash takes about the target time.
     ///
     /// The result is at least 10.
     ///
@@ -95,9 +96,9 @@ public struct Calibration: Sendable {
         return best
     }
 
-    /// Returns the time of the faster of two runs.
+    /// Measures two runs, and returns the shorter time.
     ///
-    /// Other work of the machine can only make a run slower.
+    /// Other work of the machine can only make a run slower, so the shorter time is the more accurate one.
     private func measure(_ scheme: HashScheme) throws(HashFault) -> Result {
         let policy = HashPolicy(scheme)
         var best = Duration.seconds(86_400)

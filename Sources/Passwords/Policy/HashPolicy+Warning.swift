@@ -4,10 +4,10 @@
 extension HashPolicy {
     /// The warning for the administrator that this policy is weak; nil for a policy that is strong enough.
     ///
-    /// The minimum is that of OWASP's Password Storage Cheat Sheet.
+    /// The minimums are from OWASP's Password Storage Cheat Sheet.
     ///
-    /// The sheet has no minimum for yescrypt and SHA-512 crypt. For yescrypt it is 16 MiB, the default of the
-    /// libraries. For SHA-512 crypt it is 210 000 rounds, the sheet's minimum for PBKDF2 with HMAC-SHA-512.
+    /// The sheet has no minimum for yescrypt and SHA-512 crypt. Here the minimum for yescrypt is 16 MiB, the default of
+    /// libxcrypt. The minimum for SHA-512 crypt is 210 000 rounds, the sheet's minimum for PBKDF2 with HMAC-SHA-512.
     public var warning: String? {
         guard let minimum = scheme.minimum else { return nil }
         return "\(self) is weak; the minimum is \(minimum)"
@@ -15,7 +15,7 @@ extension HashPolicy {
 }
 
 extension HashScheme {
-    /// The minimum for this algorithm; nil if the scheme is not below it.
+    /// The minimum parameters of this algorithm if the scheme is below them; otherwise nil.
     fileprivate var minimum: String? {
         switch self {
         case .argon2id(let memory, let passes, _):

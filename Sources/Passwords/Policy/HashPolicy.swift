@@ -52,16 +52,16 @@ public struct HashPolicy: Sendable, Hashable {
         return template.text(key)
     }
 
-    /// Creates a hash of this policy's cost that no password matches.
+    /// Creates a decoy: a hash with the cost of this policy that no password matches.
     ///
-    /// - Returns: The decoy. No hash is computed.
+    /// - Returns: The decoy. Its creation is fast, because no hash is computed.
     /// - Throws: ``HashFault`` with code `failed` if no random bytes can be generated, or the parameters are out of
     ///   bounds.
     public func decoy() throws(HashFault) -> any PasswordHash {
         if let fault = scheme.boundsFault { throw HashFault(.failed, "\(scheme.name) \(fault)") }
         let stored: String?
         if let (method, setting) = try cryptSetting() {
-            // A dot encodes zero bits. The unused bits at the end are therefore zero, as the format requires.
+            // A dot encodes zero bits. The pad bits at the end are therefore zero, as the format requires.
             let digits = [.bcrypt: 31, .yescrypt: 43, .sha512crypt: 86][method] ?? 0
             let separator = method == .bcrypt || setting.hasSuffix("$") ? "" : "$"
             stored = setting + separator + String(repeating: ".", count: digits)

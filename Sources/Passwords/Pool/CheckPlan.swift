@@ -3,28 +3,28 @@
 
 internal import RealmKit
 
-/// The checks that one login computes: one check of every cost in the realm, in the same order for every user.
+/// The checks that one login computes: one check for each cost in the realm, in the same order for every user.
 ///
 /// The work is the same for all users, so response times do not reveal which users exist. A fixed response time would
-/// not hide it: on a busy machine some checks would take longer.
+/// not hide this, because on a busy machine some checks take longer than any fixed time.
 struct CheckPlan: Sendable, CustomStringConvertible {
     /// The checks.
     ///
     /// At most one of them is a check of the user's own hash.
     private let checks: [any PasswordHash]
     private let own: Int?
-    /// The memory of the most costly check, in bytes.
+    /// The memory of the check that takes the most memory, in bytes.
     ///
-    /// The checks are computed one after the other.
+    /// The checks are computed one after the other, so no more memory is needed for all of them.
     let memory: Int
 
     /// - Parameters:
     ///   - own: The user's hash; nil for a user without a usable hash.
-    ///   - costs: One hash or decoy of every cost in the realm.
-    init(own: (any PasswordHash)?, costs: [any PasswordHash]) {
-        var checks = costs
+    ///   - hashPerCost: One hash or decoy for each cost in the realm.
+    init(own: (any PasswordHash)?, hashPerCost: [any PasswordHash]) {
+        var checks = hashPerCost
         if let own {
-            let index = costs.firstIndex { $0.cost == own.cost }
+            let index = hashPerCost.firstIndex { $0.cost == own.cost }
             if let index { checks[index] = own } else { checks.append(own) }
             self.own = index ?? checks.count - 1
         } else {
@@ -47,12 +47,13 @@ struct CheckPlan: Sendable, CustomStringConvertible {
         for (index, check) in checks.enumerated() {
             do throws(HashFault) {
                 let matches = try check.matches(password)
-                // The result of another user's hash or of a decoy is ignored; only the work counts.
+                // The result of another user's hash or of a decoy is ignored. It is computed only for its time.
                 if index == own { result = .checked(matches) }
             } catch {
                 switch error.code {
-                // If the library cannot compute one of the hashes, the login fails, whether or not it is the user's own
-                // hash. A failure only for the own hash would reveal its cost.
+                // If the library cannot compute one of the hashes, the login fails, even if the hash is not the user's
+                // own. If only a failure of the user's own hash made the login fail, the response would reveal the cost
+                // of that hash.
                 case .failed: return .failed(error)
                 case .unusable: if index == own { result = .failed(error) }
                 }

@@ -45,7 +45,7 @@ struct FairQueue: Sendable {
 
     /// Removes the job whose turn it is.
     ///
-    /// The next turn of its source comes after all other sources.
+    /// The next job of the same source follows after one job of each other source.
     mutating func takeNext() -> UInt64? {
         guard let source = rotation.popFirst(), let number = jobsBySource[source]?.popFirst() else { return nil }
         count -= 1

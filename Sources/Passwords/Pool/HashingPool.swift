@@ -79,7 +79,7 @@ enum HashingResult: Sendable {
     case failed(HashFault)
 }
 
-/// The reason for which work was not run.
+/// The reason why work was not run.
 enum HashingRefusal: Error, Sendable, Hashable, CustomStringConvertible {
     /// The queue is full.
     case full

@@ -5,7 +5,8 @@ internal import OpenSSLKit
 
 /// The queue and the threads behind ``HashingPool``.
 ///
-/// The threads retain this object and not the pool. They therefore end when the pool is released.
+/// The threads retain this object but not the pool, so the pool can be released while threads are waiting. The pool
+/// then calls ``close()``, which ends the threads.
 final class HashingScheduler: Sendable {
     typealias Answer = Result<TimedHashingResult, HashingRefusal>
     /// Requests that are complete, with their results.
@@ -139,7 +140,7 @@ final class HashingScheduler: Sendable {
         }
     }
 
-    /// Returns the waiting job that is rejected because the queue is full; nil if the new request is rejected instead.
+    /// Returns the waiting job to be rejected when the queue is full; nil if the new request is to be rejected.
     private func jobToReject(_ queue: FairQueue, for source: String) -> UInt64? {
         guard let longest = queue.longest else { return nil }
         switch settings.whenFull {
@@ -150,7 +151,7 @@ final class HashingScheduler: Sendable {
 
     /// Rejects the jobs that have waited too long.
     ///
-    /// The first job of each source has waited longest.
+    /// Only the first job of each source is checked, because it has waited longest.
     private func dropExpired(_ state: inout State, at time: UInt64) -> Completions {
         guard state.queue.count > 0 else { return [] }
         var completions: Completions = []
@@ -179,7 +180,7 @@ final class HashingScheduler: Sendable {
     // MARK: Threads
 
     /// Returns whether a thread will take the job; starts another thread if all threads are busy and the limit allows
-    /// it.
+    /// another thread.
     private func hasThread(_ state: inout State) -> Bool {
         guard state.idle == 0 || state.queue.count >= state.idle, state.threads < settings.workers else {
             return state.threads > 0

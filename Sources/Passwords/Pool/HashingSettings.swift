@@ -3,7 +3,7 @@
 
 /// The limits of the threads, the memory and the queue for password checks.
 public struct HashingSettings: Sendable, Hashable {
-    /// The treatment of a check when the queue is full.
+    /// The choice of the check that is rejected when the queue is full.
     public enum OverflowPolicy: String, Sendable, Hashable, CaseIterable {
         /// The new check is rejected.
         ///
@@ -15,7 +15,7 @@ public struct HashingSettings: Sendable, Hashable {
 
     /// The number of checks that are computed at the same time, each on its own thread.
     ///
-    /// It is 1 to 1024.
+    /// The value is from 1 to 1024.
     public var workers: Int
     /// The maximum memory of all running checks together, in bytes.
     ///
@@ -27,15 +27,15 @@ public struct HashingSettings: Sendable, Hashable {
     public var queue = 512
     /// The maximum time that a check waits.
     ///
-    /// After that it is rejected.
+    /// A check that has waited longer is rejected.
     ///
-    /// The default is 5 seconds. After a longer wait users try again, which increases the load.
+    /// The default is 5 seconds. Users who have to wait longer try again, and so increase the load.
     public var wait = Duration.seconds(5)
-    /// The treatment of a check when the queue is full.
+    /// The choice of the check that is rejected when the queue is full.
     public var whenFull = OverflowPolicy.refuse
     /// The niceness of the worker threads, 0 to 19, as in nice(1).
     ///
-    /// The default is 10. If all processors are busy, requests without a hash computation then run first.
+    /// The default is 10, so that requests without a hash computation run first when all processors are busy.
     public var niceness = 10
 
     /// Creates settings with the defaults.
@@ -58,12 +58,12 @@ public struct HashingStatistics: Sendable, Hashable {
     public var memory = 0
     /// The number of computed checks.
     public var computed = 0
-    /// The number of requests that shared the identical check of another request.
+    /// The number of requests that shared a check with an earlier identical request.
     public var coalesced = 0
     /// The number of requests that were rejected because the queue was full.
     public var refused = 0
     /// The number of requests that were rejected because they had waited too long.
     public var timedOut = 0
-    /// The number of requests that were cancelled before they were computed.
+    /// The number of requests that were cancelled before their check was complete.
     public var cancelled = 0
 }

@@ -32,14 +32,14 @@ final class Monitor<State>: @unchecked Sendable {
 
     /// Reads and changes the state.
     ///
-    /// The lock must be held for a few instructions only.
+    /// `body` must be short, because other threads wait for the lock.
     func withLock<Result>(_ body: (inout State) -> Result) -> Result {
         unsafe pthread_mutex_lock(lock)
         defer { unsafe pthread_mutex_unlock(lock) }
         return body(&state)
     }
 
-    /// Calls `body` with the state, now and whenever the thread is woken, until it returns a result.
+    /// Calls `body` with the state, now and whenever the thread is woken, until `body` returns a result.
     func wait<Result>(_ body: (inout State) -> Result?) -> Result {
         unsafe pthread_mutex_lock(lock)
         defer { unsafe pthread_mutex_unlock(lock) }

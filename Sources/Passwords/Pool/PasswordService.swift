@@ -16,7 +16,7 @@ public final class PasswordService: Sendable {
     private let mac: HMACKey
     /// The decoy that is checked in a realm without hashes.
     ///
-    /// It costs the same as a new hash.
+    /// A check of the decoy costs as much as a check of a new hash.
     private let decoy: any PasswordHash
 
     /// Creates a service.
@@ -40,7 +40,7 @@ public final class PasswordService: Sendable {
             defer { for index in key.indices { key[index] = 0 } }
             mac = try HMACKey(key.span)
         } catch {
-            throw HashFault(.failed, "no key for identifying checks: \(error)")
+            throw HashFault(.failed, "cannot create the key that identifies equal checks: \(error)")
         }
         self.policy = policy
         self.pool = pool
@@ -56,25 +56,27 @@ public final class PasswordService: Sendable {
 
     /// Checks a password.
     ///
-    /// One check of every cost in `costs` is computed, even if `stored` is nil. The time therefore does not reveal
-    /// whether the user exists or how the password is stored. Identical checks at the same time are computed once.
+    /// One check is computed for each cost in `hashPerCost`, even if `stored` is nil. The time therefore does not
+    /// reveal whether the user exists or how the password is stored. Logins with an identical check at the same time
+    /// share one computation.
     ///
     /// - Parameters:
     ///   - password: The password that the client has sent.
     ///   - stored: The stored password of the user; nil if the user does not exist or may not sign in.
-    ///   - costs: One hash or decoy of every cost in the realm. If it is empty, a decoy of the policy is checked.
-    ///   - attempt: The login. Its peer is the source of the request. A note with the times is added to its report.
-    /// - Returns: True if it is the stored password. Always false if `stored` is nil or the password is empty.
+    ///   - hashPerCost: One hash or decoy for each cost in the realm. If it is empty, a decoy of the policy is checked.
+    ///   - attempt: The login. Its peer is the source of the request. A note with the waiting time and the running time
+    ///     is added to its report.
+    /// - Returns: True if `password` is the stored password. Always false if `stored` is nil or the password is empty.
     /// - Throws: ``LoginFault``: `unavailable` if the queue is full, the check has waited too long, or the library
     ///   fails; `unusableCredential` if the format would ignore a part of the password.
     public func check(
         _ password: Secret,
         against stored: StoredPassword?,
-        costs: [any PasswordHash],
+        hashPerCost: [any PasswordHash],
         for attempt: LoginAttempt
     ) async throws(LoginFault) -> Bool {
         let own = stored.flatMap { isWithinMemoryLimit($0.hash.cost) ? $0 : nil }
-        let plan = plan(own, costs: costs)
+        let plan = plan(own, hashPerCost: hashPerCost)
         let key = key(password, stored: stored, plan: plan, attempt: attempt)
         let source = Self.source(attempt.peer)
         let hashed = try await run(memory: plan.memory, source: source, key: key) { plan.compute(password) }
@@ -90,7 +92,7 @@ public final class PasswordService: Sendable {
     ///
     /// - Parameter password: The new password.
     /// - Returns: The text to store.
-    /// - Throws: ``LoginFault``, as in ``check(_:against:costs:for:)``.
+    /// - Throws: ``LoginFault``, as in ``check(_:against:hashPerCost:for:)``.
     public func hash(_ password: Secret) async throws(LoginFault) -> String {
         let policy = policy
         let hashed = try await run(memory: decoy.cost.memory, source: "new hashes", key: nil) {
@@ -120,15 +122,15 @@ public final class PasswordService: Sendable {
         }
     }
 
-    private func plan(_ own: StoredPassword?, costs: [any PasswordHash]) -> CheckPlan {
-        let affordable = costs.filter { isWithinMemoryLimit($0.cost) }
-        return CheckPlan(own: own?.hash, costs: affordable.isEmpty && own == nil ? [decoy] : affordable)
+    private func plan(_ own: StoredPassword?, hashPerCost: [any PasswordHash]) -> CheckPlan {
+        let affordable = hashPerCost.filter { isWithinMemoryLimit($0.cost) }
+        return CheckPlan(own: own?.hash, hashPerCost: affordable.isEmpty && own == nil ? [decoy] : affordable)
     }
 
     /// Returns the key of a check: identical checks have the same key.
     ///
-    /// Every field is preceded by its length, so different checks never have the same bytes (CVE-2026-71326). The
-    /// stored text is one of the fields, so a login after a change of the password never shares a check of the old
+    /// Every field is preceded by its length, so the input of the HMAC differs for different checks (CVE-2026-71326).
+    /// The stored text is one of the fields, so a login after a change of the password never shares a check of the old
     /// password.
     private func key(
         _ password: Secret,

@@ -3,7 +3,7 @@
 
 internal import Glibc
 
-/// A thread of the operating system, for work that would block the thread of a task for too long.
+/// A thread of the operating system, for work that would block one of the threads that run tasks for too long.
 enum WorkerThread {
     private final class Box {
         let niceness: Int
@@ -19,7 +19,7 @@ enum WorkerThread {
     ///
     /// - Parameters:
     ///   - niceness: The niceness of the thread, 0 to 19, as in nice(1).
-    ///   - work: The work. The thread ends when it returns.
+    ///   - work: The work. When it returns, the thread ends.
     /// - Returns: True if the thread was started; false if the system has no more threads.
     static func start(niceness: Int, work: @escaping @Sendable () -> Void) -> Bool {
         // The thread blocks all signals, because other threads handle them.
@@ -38,7 +38,8 @@ enum WorkerThread {
             { raw in
                 guard let raw = unsafe raw else { return nil }
                 let box = unsafe Unmanaged<Box>.fromOpaque(raw).takeRetainedValue()
-                // On Linux every thread has its own niceness. If it cannot be set, only the order of the work changes.
+                // On Linux every thread has its own niceness. A failure is ignored, because the niceness only affects
+                // the order in which threads run.
                 _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Int32(box.niceness))
                 box.work()
                 return nil

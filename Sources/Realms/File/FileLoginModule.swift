@@ -6,8 +6,8 @@ public import RealmKit
 
 /// Checks the names and passwords of a ``FileRealm``'s users.
 ///
-/// Every login computes one check of every cost in the file, even if the user is unknown or disabled or has no usable
-/// hash. An empty password is rejected after the same work.
+/// Every login computes one check for each cost among the hashes in the file, even if the user is unknown or disabled
+/// or has no usable hash. An empty password is rejected after the same work.
 ///
 /// If the stack accepts the login, a hash that is weaker than the policy is replaced in the background. The options are
 /// those of `FirstPass`.
@@ -49,12 +49,12 @@ public struct FileLoginModule: PasswordLoginModule {
             isCorrect = try await passwords.check(
                 password,
                 against: user?.usablePassword,
-                costs: table.costs,
+                hashPerCost: table.hashPerCost,
                 for: attempt
             )
         } catch {
-            // An error would show the client that the format of this user's hash rejects the password, so the login
-            // fails like any other.
+            // An error would reveal to the client that the format of this user's hash rejects the password. The login
+            // therefore fails as with a wrong password.
             guard error.kind == .unusableCredential else { throw error }
             return .failed(.unusableCredential)
         }

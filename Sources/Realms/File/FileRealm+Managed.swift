@@ -34,7 +34,7 @@ extension FileRealm: ManagedRealm {
 
     /// Changes the user's line.
     ///
-    /// A `!` before the hash disables a user.
+    /// A disabled user has a `!` before the hash.
     public func change(_ user: Username, _ changes: UserChanges) async throws(RealmError) {
         try await files.apply(.change(user, changes))
     }

@@ -14,9 +14,9 @@ internal import Synchronization
 /// A change made by the realm keeps all other lines byte for byte. It is on the disk when the call returns. Other
 /// programs may change the file at the same time if they use the same lock; see docs/file-realm.md.
 ///
-/// Properties: `jaas-context` (`fileRealm`), `file`, `group-file`, `format` (`auto`, `glassfish`, `htpasswd`), `clear-text`
-/// (`false`), `rehash` (`false`). It may be used from any thread. Source: `FileRealm` of GlassFish, `mod_authn_file` and
-/// `mod_authz_groupfile` of Apache.
+/// Properties: `jaas-context` (`fileRealm`), `file`, `group-file`, `format` (`auto`, `glassfish`, `htpasswd`),
+/// `clear-text` (`false`), `rehash` (`false`). It may be used from any thread. The models are `FileRealm` of GlassFish,
+/// and `mod_authn_file` and `mod_authz_groupfile` of Apache.
 public struct FileRealm: Realm {
     /// `FileRealm` and the name of GlassFish's realm.
     public static let classNames = ["FileRealm", "com.sun.enterprise.security.auth.realm.file.FileRealm"]
@@ -44,7 +44,7 @@ public struct FileRealm: Realm {
     /// Reads the files.
     ///
     /// - Parameter properties: The properties of the schema. If the services contain a `RealmLog`, it receives the
-    ///   ``warnings``. Only the module needs a `PasswordService`.
+    ///   ``warnings``. A `PasswordService` is needed to check passwords, but not to create the realm.
     /// - Throws: ``BadRealm`` if the file cannot be read, other users of the machine may change it, or its format
     ///   cannot be detected.
     public init(_ properties: RealmProperties) throws(BadRealm) {
@@ -110,8 +110,8 @@ public struct FileRealm: Realm {
 extension FileRealm: RefreshingRealm {
     /// Checks whether the file has changed.
     ///
-    /// Changes are reported when the file has not changed for one second, but after five seconds at the latest. The
-    /// reason is that a file may be empty for a moment while it is written in place. A hash that this realm has
-    /// replaced after a login is not reported.
+    /// A change is reported when the file has not changed for one second, or five seconds after the change at the
+    /// latest. A file that is written in place may be empty for a moment, and its users must then not be reported as
+    /// changed. A hash that this realm has replaced after a login is not reported.
     public func refresh() async -> ChangedUsers { await files.refresh() }
 }

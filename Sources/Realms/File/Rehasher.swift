@@ -7,8 +7,9 @@ internal import Synchronization
 
 /// Replaces weak password hashes after logins, one at a time.
 ///
-/// Logins do not wait for it. While it replaces one hash, other hashes are not replaced before the next login of their
-/// users. A failure is logged, unless it has the same reason as the failure before.
+/// Logins do not wait for a replacement. If a user signs in while another hash is being replaced, the user's own hash
+/// is replaced at a later login. A failure is logged only if its reason differs from the reason of the previous
+/// failure.
 final class Rehasher: Sendable {
     private struct State {
         var task: Task<Void, Never>?

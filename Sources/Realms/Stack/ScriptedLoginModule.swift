@@ -4,7 +4,7 @@
 public import RealmKit
 internal import Synchronization
 
-/// Returns the results that are set in its options, for tests of stacks.
+/// A module that returns the results in its options, for tests of stacks.
 ///
 /// The options `login`, `commit`, `abort` and `logout` each contain the results of that function, separated by commas.
 /// Each call returns the next result. The last result repeats. The other options are:
@@ -20,7 +20,7 @@ internal import Synchronization
 ///   is done);
 /// * `success` or `ignored`;
 /// * the code of a failure, such as `wrong-credentials` or `unavailable`;
-/// * `throw:` and such a code: the module throws;
+/// * `throw:` and the code of a failure, such as `throw:unavailable`: the module throws the failure;
 /// * `forged`: a success of another login, which the engine must reject;
 /// * `never`: the call never returns.
 ///

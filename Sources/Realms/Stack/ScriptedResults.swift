@@ -41,7 +41,7 @@ final class ScriptedResults: Sendable {
             guard let step = Step(word) else {
                 let known = LoginFailure.allCases.map(\.code).joined(separator: ", ")
                 throw BadModule(
-                    "has no result \(word); the results are auto, success, ignored, forged, never and, alone or after throw:, \(known)",
+                    "has no result \(word); the results are auto, success, ignored, forged, never, a failure, and throw: with a failure; the failures are \(known)",
                     setting: name
                 )
             }

@@ -3,9 +3,9 @@
 
 public import RealmKit
 
-/// A realm without its own users.
+/// A realm whose users belong to other services.
 ///
-/// The modules of its login.conf entry authenticate users of other services.
+/// The modules of its login.conf entry authenticate these users. The realm does not store users.
 ///
 /// Property: `jaas-context`, which is required.
 public struct StackRealm: Realm {

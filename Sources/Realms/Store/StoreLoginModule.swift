@@ -7,8 +7,9 @@ internal import Store
 
 /// Checks names and passwords against the embedded store.
 ///
-/// Every login runs the same queries and computes the same hashes. Its time therefore does not reveal whether the user
-/// is unknown, disabled or expired, or the password is wrong. The options are those of ``FirstPass``.
+/// Every login runs the same queries and computes one hash of each cost. The time of a rejected login therefore does
+/// not reveal the reason, such as an unknown user, a disabled user or a wrong password. The options are those of
+/// ``FirstPass``.
 public struct StoreLoginModule: PasswordLoginModule {
     /// The settings for sharing the password with the other modules of the stack.
     public let firstPass: FirstPass
@@ -17,7 +18,7 @@ public struct StoreLoginModule: PasswordLoginModule {
     /// Creates the module for a realm.
     ///
     /// - Parameters:
-    ///   - realm: The realm whose users it checks.
+    ///   - realm: The realm whose users the module checks.
     ///   - options: The options `tryFirstPass`, `useFirstPass`, `storePass` and `clearPass`.
     /// - Throws: ``BadModule`` for options that are not valid.
     public init(realm: StoreRealm, options: ModuleOptions) throws(BadModule) {
@@ -25,7 +26,7 @@ public struct StoreLoginModule: PasswordLoginModule {
         firstPass = try FirstPass(options)
     }
 
-    /// Succeeds if the user exists, may sign in, and the password matches.
+    /// Succeeds if the user exists and may sign in, and the password matches.
     public func authenticate(_ attempt: LoginAttempt, password: Secret) async throws(LoginFault) -> Verdict {
         let found: StoredLogin
         do throws(StoreFault) {
@@ -33,8 +34,13 @@ public struct StoreLoginModule: PasswordLoginModule {
         } catch {
             throw .unavailable(error.description)
         }
-        let (stored, costs) = read(found, for: attempt)
-        let isCorrect = try await realm.passwords.check(password, against: stored, costs: costs, for: attempt)
+        let (stored, hashPerCost) = parse(found, for: attempt)
+        let isCorrect = try await realm.passwords.check(
+            password,
+            against: stored,
+            hashPerCost: hashPerCost,
+            for: attempt
+        )
         guard let user = found.user else { return .failed(.unknownUser) }
         guard isCorrect, let stored else { return .failed(.wrongCredentials) }
         guard user.record.isEnabled else { return .failed(.disabled) }
@@ -51,9 +57,10 @@ public struct StoreLoginModule: PasswordLoginModule {
 
     /// Replaces the stored hash if it is weaker than the policy.
     ///
-    /// The hash is replaced in the commit phase because only then the stack has accepted the login. If the login is
-    /// rejected, for example because the account is locked, its time must not reveal that the password was correct. If
-    /// the hash cannot be replaced, the login still succeeds.
+    /// The hash is replaced in the commit phase, which runs only if the stack accepts the login. Otherwise the longer
+    /// time of a rejected login, for example to a locked account, would reveal that the password was correct.
+    ///
+    /// If the hash cannot be replaced, the login still succeeds.
     public func commit(_ attempt: LoginAttempt) async throws(LoginFault) -> Completion {
         let shared = attempt.shared
         firstPass.cleanUp(attempt)
@@ -76,31 +83,35 @@ public struct StoreLoginModule: PasswordLoginModule {
     private var oldHashKey: SharedState.Key { SharedState.Key("gatehouse.store.\(realm.name).hash") }
     private var passwordKey: SharedState.Key { SharedState.Key("gatehouse.store.\(realm.name).password") }
 
-    /// Returns the user's stored password, and a decoy of every cost in the realm.
+    /// Returns the user's stored password, and a decoy for each cost in the realm.
     ///
-    /// Exactly one hash of each cost is read: the user's own hash, or the hash of another user. Reading a hash takes a
-    /// few hundredths of the time of a cheap check. Another number of hashes would therefore reveal which users exist.
-    private func read(
+    /// Exactly one hash of each cost is parsed: the user's own hash, or the hash of another user. Parsing a hash takes
+    /// a few percent of the time of a cheap check. If the number of parsed hashes depended on the user, the response
+    /// time would reveal which users exist.
+    private func parse(
         _ found: StoredLogin,
         for attempt: LoginAttempt
-    ) -> (stored: StoredPassword?, costs: [any PasswordHash]) {
+    ) -> (stored: StoredPassword?, hashPerCost: [any PasswordHash]) {
         var own: StoredPassword?
-        var costs: [any PasswordHash] = []
-        var isRead = found.user?.hash == nil
+        var hashPerCost: [any PasswordHash] = []
+        // True if the user's own hash was parsed, or does not exist.
+        var isParsed = found.user?.hash == nil
         for (cost, hash) in found.costs {
-            let isOwn = !isRead && cost == found.user?.record.format
-            if isOwn { isRead = true }
-            let stored = read(isOwn ? found.user?.hash ?? hash : hash, for: isOwn ? attempt : nil)
+            let isOwn = !isParsed && cost == found.user?.record.format
+            if isOwn { isParsed = true }
+            let stored = parse(isOwn ? found.user?.hash ?? hash : hash, for: isOwn ? attempt : nil)
             if isOwn { own = stored }
-            if let decoy = (stored ?? (isOwn ? read(hash, for: nil) : nil))?.hash.decoy { costs.append(decoy) }
+            if let decoy = (stored ?? (isOwn ? parse(hash, for: nil) : nil))?.hash.decoy { hashPerCost.append(decoy) }
         }
-        // The cost of the hash is not in the list if another program has written the hash.
-        if !isRead, let hash = found.user?.hash { own = read(hash, for: attempt) }
-        return (own, costs)
+        // If another program has stored the user's hash without its cost, the loop has not parsed the hash.
+        if !isParsed, let hash = found.user?.hash { own = parse(hash, for: attempt) }
+        return (own, hashPerCost)
     }
 
-    /// Reads a hash; logs an error only if the hash belongs to the user of the login.
-    private func read(_ hash: String, for attempt: LoginAttempt?) -> StoredPassword? {
+    /// Parses a hash; logs an error if `attempt` is not nil.
+    ///
+    /// `attempt` is nil if the hash belongs to another user than the user of the login.
+    private func parse(_ hash: String, for attempt: LoginAttempt?) -> StoredPassword? {
         do throws(BadHash) {
             return try StoredPassword(hash)
         } catch {

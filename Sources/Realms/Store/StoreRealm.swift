@@ -97,7 +97,9 @@ public final class StoreRealm: ManagedRealm, RefreshingRealm {
         try await add(all: [NewUser(user, hash: hash)])
     }
 
-    /// Adds all of the users, or, after an error, none of them.
+    /// Adds users.
+    ///
+    /// If one of the users cannot be added, no user is added.
     public func add(all users: [NewUser]) async throws(RealmError) {
         var rows: [UserRow] = []
         for user in users {
@@ -164,7 +166,7 @@ public final class StoreRealm: ManagedRealm, RefreshingRealm {
         }
     }
 
-    /// Returns the text of the cost of a hash, by which the store compares costs; throws if the hash cannot be checked.
+    /// Returns the cost of a hash as text for the store; throws if a check of the hash is not possible.
     private func cost(_ hash: String?) throws(RealmError) -> String? {
         guard let hash else { return nil }
         let cost: HashCost
@@ -186,7 +188,7 @@ public final class StoreRealm: ManagedRealm, RefreshingRealm {
                 group.unicodeScalars.allSatisfy({ $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value) })
             else {
                 throw .invalidOperation(
-                    "a group's name must not be empty, longer than 1024 bytes, or contain control characters"
+                    "a group's name must not be empty, have more than 1024 bytes, or contain control characters"
                 )
             }
         }

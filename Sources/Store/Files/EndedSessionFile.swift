@@ -9,8 +9,10 @@ internal import Synchronization
 /// A file for the IDs of sessions that end while the database cannot be written.
 ///
 /// The file gets its full length before the first session is stored. On most file systems its bytes can then be
-/// overwritten even if the disk is full, or another program has locked the database. It is a text file with lines of 22
-/// characters. A free line consists of dots. The calls block, so they run on a separate queue.
+/// overwritten even if the disk is full. A lock of another program on the database does not prevent this.
+///
+/// The file contains lines of 22 characters. A free line consists of dots. The system calls block, so they run on a
+/// separate queue.
 final class EndedSessionFile: Sendable {
     /// The file's name in the state folder.
     static let fileName = "gatehouse.ended"
@@ -37,7 +39,7 @@ final class EndedSessionFile: Sendable {
     private struct State {
         var descriptor: Int32?
         var lines: [SessionID: Int] = [:]
-        /// The IDs of ``lines`` that may not be on the disk yet.
+        /// The IDs in ``lines`` that may not be on the disk yet.
         var unsynced: Set<SessionID> = []
         var free: [Int] = []
         /// True if a sync failed when the file was opened, so that its contents may not be on the disk.
@@ -106,8 +108,8 @@ final class EndedSessionFile: Sendable {
 
     /// Removes the IDs of sessions that have been removed from the database.
     ///
-    /// If an ID cannot be removed from the file, it does no harm, because its session has ended. Its line is used
-    /// again.
+    /// If the file cannot be written, an ID remains in it. That does no harm, because its session has ended. The line
+    /// is used again for another ID.
     func remove(_ ids: [SessionID]) async throws(StoreFault) {
         guard count.load(ordering: .acquiring) > 0 else { return }
         try await onQueue { [self] state throws(StoreFault) in
@@ -156,8 +158,8 @@ final class EndedSessionFile: Sendable {
 
     /// Returns whether the open file still has its name and its full length.
     ///
-    /// A clean-up or a restored backup may have removed or replaced the file. A restart would then not find the IDs in
-    /// the open file.
+    /// A clean-up or a restored backup may have removed or replaced the file. The IDs in the open file would then be
+    /// lost at a restart.
     private func isInPlace(_ state: State) -> Bool {
         guard let descriptor = state.descriptor else { return false }
         var (open, named) = (stat(), stat())

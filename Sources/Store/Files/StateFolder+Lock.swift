@@ -6,14 +6,14 @@ internal import Glibc
 extension StateFolder {
     /// The lock of the folder.
     ///
-    /// Only one program holds it at a time.
+    /// At most one program holds the lock at a time.
     ///
-    /// It is released with this object, or by the system when the process ends. It does not stop programs that do not
-    /// take the lock.
+    /// The lock is released with this object, or by the system when the process ends. It does not stop programs that do
+    /// not take the lock.
     package final class Lock: Sendable {
-        /// The maximum wait, in hundredths of a second.
+        /// The maximum wait, in hundredths of a second: ten seconds.
         ///
-        /// The work under the lock takes a few milliseconds.
+        /// A program usually holds the lock for a few milliseconds only.
         private static let timeLimit = 1000
 
         private let descriptor: Int32
@@ -53,7 +53,7 @@ extension StateFolder {
                 guard errno == EWOULDBLOCK || errno == EINTR else { throw Fault("cannot lock \(folder)") }
                 usleep(10_000)
             }
-            throw Fault(reason: "another program has \(folder) locked")
+            throw Fault(reason: "another program has locked \(folder)")
         }
     }
 }

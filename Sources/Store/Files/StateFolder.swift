@@ -72,7 +72,7 @@ package struct StateFolder {
         do throws(Fault) {
             defer { close(descriptor) }
             guard fchmod(descriptor, mode) == 0 else { throw Fault("cannot set the mode of \(temporary)") }
-            try writeAll(bytes, to: descriptor)
+            try writeAll(bytes, to: descriptor, path: temporary)
             guard fsync(descriptor) == 0 else { throw Fault("cannot write \(temporary)") }
         } catch {
             unsafe unlink(temporary)
@@ -85,7 +85,7 @@ package struct StateFolder {
         }
     }
 
-    /// Creates an empty file, or removes permissions of an existing file that are not in the mode.
+    /// Creates an empty file; if the file exists, removes the permissions that the mode does not contain.
     ///
     /// A file from a backup may have too many permissions. An existing file is not opened, because closing it would
     /// release the locks that SQLite holds on it in this process.
@@ -116,12 +116,12 @@ package struct StateFolder {
         return descriptor
     }
 
-    private func writeAll(_ bytes: [UInt8], to descriptor: Int32) throws(Fault) {
+    private func writeAll(_ bytes: [UInt8], to descriptor: Int32, path: String) throws(Fault) {
         var rest = bytes[...]
         while !rest.isEmpty {
             let written = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if written < 0, errno == EINTR { continue }
-            guard written > 0 else { throw Fault("cannot write") }
+            guard written > 0 else { throw Fault("cannot write \(path)") }
             rest = rest.dropFirst(written)
         }
     }

@@ -12,7 +12,7 @@ public import Throttle
 extension GatehouseStore: ThrottleStore {
     /// The number of resets that are kept.
     ///
-    /// A server reads them several times a second.
+    /// A server reads new resets several times a second, so older resets are not needed.
     static let rememberedResets = 1000
 
     /// Reads all records that have not expired, and the number of the last reset.
@@ -31,7 +31,9 @@ extension GatehouseStore: ThrottleStore {
         }
     }
 
-    /// Stores all of the changes, or, after an error, none of them.
+    /// Stores changes.
+    ///
+    /// If one of the changes cannot be stored, no change is stored.
     public func save(_ changes: [ThrottleChange]) async throws(ThrottleStoreError) {
         let now = Int(time(nil))
         try await withThrottleErrors { store in

@@ -11,7 +11,7 @@ public import Sessions
 extension GatehouseStore: SessionStore {
     /// The number of commands that are kept.
     ///
-    /// A server reads them every second.
+    /// A server reads new commands every second, so older commands are not needed.
     static let rememberedCommands = 1000
 
     /// Reads all sessions, and the number of the last command.
@@ -79,7 +79,7 @@ extension GatehouseStore: SessionStore {
             do {
                 try await store.endedSessions?.remove(ids)
             } catch {
-                // An ID that remains in the file takes a line. It has no other effect, because its session was removed.
+                // An ID that remains in the file only occupies a line, because its session was removed.
             }
         }
     }

@@ -17,13 +17,13 @@ extension GatehouseStore {
     /// - Parameters:
     ///   - user: The name.
     ///   - realm: The realm.
-    /// - Returns: The user, if the user exists, and a hash of every cost in the realm.
+    /// - Returns: The user, if the user exists, and one hash for each cost in the realm.
     /// - Throws: ``StoreFault`` with code `unavailable`.
     public func login(_ user: Username, in realm: String) async throws(StoreFault) -> StoredLogin {
         try await read { database in
             let arguments: StatementArguments = ["realm": realm]
             let costs = try Row.fetchAll(try database.cachedStatement(sql: Self.costsStatement), arguments: arguments)
-                // Another program may have written a cost without a hash. It must not prevent logins.
+                // Another program may have written a cost without a hash. Such a row must not prevent logins.
                 .compactMap { row in (row[1] as String?).map { (cost: row[0] as String, hash: $0) } }
             let row = try Row.fetchOne(
                 try database.cachedStatement(sql: Self.loginStatement),
@@ -74,7 +74,9 @@ extension GatehouseStore {
         }
     }
 
-    /// Adds all of the users, or, after an error, none of them.
+    /// Adds users.
+    ///
+    /// If one of the users cannot be added, no user is added.
     ///
     /// - Parameters:
     ///   - users: The users.
@@ -203,10 +205,10 @@ extension GatehouseStore {
 
     private static let columns = "name, hash, enabled, expiry, must_change, cost"
 
-    /// Selects one hash of every cost.
+    /// Selects one hash for each cost.
     ///
-    /// It goes from cost to cost along the index, so its time depends on the number of costs and not on the number of
-    /// users.
+    /// The query goes from cost to cost along the index. Its time therefore depends on the number of costs, and not on
+    /// the number of users.
     private static let costsStatement = """
         WITH RECURSIVE costs (cost) AS (
             SELECT min(cost) FROM users WHERE realm = :realm
@@ -218,7 +220,7 @@ extension GatehouseStore {
         FROM costs WHERE cost IS NOT NULL
         """
 
-    /// Selects one row for every name, so that an unknown name takes the same time.
+    /// Selects exactly one row for any name, so that the query takes the same time for unknown names.
     private static let loginStatement = """
         SELECT
             coalesce(users.name, :name) AS name, users.hash AS hash, coalesce(users.enabled, 1) AS enabled,

@@ -19,9 +19,9 @@ public struct StoredLogin: Sendable {
     ///
     /// The time for splitting it reveals the number of groups, so it is split only after a successful check.
     let joinedGroups: String
-    /// One hash of every cost in the realm, with the text of its cost.
+    /// For each cost in the realm, the text of the cost and one hash.
     ///
-    /// The hashes belong to any users.
+    /// The hash may belong to any user of the realm.
     public let costs: [(cost: String, hash: String)]
 
     /// The separator of groups.

@@ -38,7 +38,7 @@ import Testing
             (nil, false), (FixedHash("b", .success(true)), true), (FixedHash("b", .success(false)), false),
         ] {
             let before = (a.checks.load(ordering: .relaxed), b.checks.load(ordering: .relaxed))
-            let plan = CheckPlan(own: own, costs: [a, b])
+            let plan = CheckPlan(own: own, hashPerCost: [a, b])
             #expect(isRight(plan.compute(Secret(utf8: "x"))) == expected)
             #expect(a.checks.load(ordering: .relaxed) == before.0 + 1)
             #expect(b.checks.load(ordering: .relaxed) == before.1 + (own == nil ? 1 : 0))
@@ -49,7 +49,7 @@ import Testing
 
     @Test func `an empty password is rejected after the same computation`() {
         let own = FixedHash("a", .success(true))
-        let plan = CheckPlan(own: own, costs: [FixedHash("a", .success(true))])
+        let plan = CheckPlan(own: own, hashPerCost: [FixedHash("a", .success(true))])
         #expect(isRight(plan.compute(Secret(utf8: ""))) == false)
         #expect(own.checks.load(ordering: .relaxed) == 1)
     }
@@ -57,7 +57,7 @@ import Testing
     @Test func `if one hash cannot be computed, the login fails in the same way for known and unknown users`() {
         let broken = FixedHash("a", .failure(HashFault(.failed, "no memory")))
         for own in [nil, broken, FixedHash("b", .success(true))] {
-            guard case .failed(let fault) = CheckPlan(own: own, costs: [broken]).compute(Secret(utf8: "x")) else {
+            guard case .failed(let fault) = CheckPlan(own: own, hashPerCost: [broken]).compute(Secret(utf8: "x")) else {
                 Issue.record("the check did not fail")
                 continue
             }
@@ -67,11 +67,12 @@ import Testing
 
     @Test func `a password that a format cannot hash is an error only for users with a hash of that format`() {
         let short = FixedHash("bcrypt", .failure(HashFault(.unusable, "too long")))
-        #expect(isRight(CheckPlan(own: nil, costs: [short]).compute(Secret(utf8: "x"))) == false)
+        #expect(isRight(CheckPlan(own: nil, hashPerCost: [short]).compute(Secret(utf8: "x"))) == false)
         #expect(
-            isRight(CheckPlan(own: FixedHash("a", .success(true)), costs: [short]).compute(Secret(utf8: "x"))) == true
+            isRight(CheckPlan(own: FixedHash("a", .success(true)), hashPerCost: [short]).compute(Secret(utf8: "x")))
+                == true
         )
-        guard case .failed(let fault) = CheckPlan(own: short, costs: [short]).compute(Secret(utf8: "x")) else {
+        guard case .failed(let fault) = CheckPlan(own: short, hashPerCost: [short]).compute(Secret(utf8: "x")) else {
             Issue.record("the check did not fail")
             return
         }

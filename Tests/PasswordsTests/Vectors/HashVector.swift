@@ -5,7 +5,7 @@ import Passwords
 import RealmKit
 import Testing
 
-/// A password and a published hash of it.
+/// A password and its published hash.
 struct HashVector: Sendable, CustomTestStringConvertible {
     let password: [UInt8]
     let stored: String
@@ -27,7 +27,9 @@ struct HashVector: Sendable, CustomTestStringConvertible {
 
     func read() throws -> any PasswordHash { try PasswordFormats.read(stored, options: options) }
 
-    /// True if a check takes about a tenth of a second, so that tests compute only a few.
+    /// True if a check takes about a tenth of a second.
+    ///
+    /// Tests compute only a few such checks.
     var isCostly: Bool {
         ["{pbkdf2", "{scrypt", "{bcrypt", "$y$", "$gy$", "$7$"].contains(where: stored.hasPrefix)
             || stored.contains("m=65536")

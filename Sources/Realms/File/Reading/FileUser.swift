@@ -38,9 +38,9 @@ struct FileUser: Sendable {
         )
     }
 
-    /// Returns whether sessions of this version of the user stay valid for another version.
+    /// Returns whether the user's sessions stay valid after a change to another version of the user.
     ///
-    /// Its state, groups and password must be the same. A rehash of the password does not count as a difference.
+    /// The state, the groups and the password must be the same. A new hash of the same password is not a difference.
     func isSame(as other: FileUser, rehashedTo rehashed: String?) -> Bool {
         isEnabled == other.isEnabled && isAmbiguous == other.isAmbiguous
             && groups.elementsEqual(other.groups, by: { $0.utf8.elementsEqual($1.utf8) })

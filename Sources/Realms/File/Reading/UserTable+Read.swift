@@ -6,12 +6,12 @@ internal import RealmKit
 
 /// The options for reading a file of users.
 struct ReadOptions: Sendable {
-    /// The configured format; nil if it is detected by the content.
+    /// The configured format; nil if the format is detected from the content.
     var format: KeyFileFormat?
     var allowsClearText = false
     /// The service that checks passwords; nil in a program without logins.
     ///
-    /// Hashes above its memory limit are not usable.
+    /// A user whose hash needs more memory than the limit of the service cannot sign in.
     var passwords: PasswordService?
 
     func formatOptions(_ format: KeyFileFormat) -> FormatOptions {

@@ -9,8 +9,8 @@ final class UserTable: Sendable {
     let format: KeyFileFormat
     /// The users in the order of the file.
     let users: [FileUser]
-    /// One decoy of every cost among the users that can sign in.
-    let costs: [any PasswordHash]
+    /// One decoy for each cost among the hashes of users that can sign in.
+    let hashPerCost: [any PasswordHash]
     /// The warnings for the administrator about ignored lines and other problems.
     let warnings: [String]
     /// The ``warnings`` about single lines.
@@ -32,12 +32,12 @@ final class UserTable: Sendable {
             guard let hash = user.usablePassword?.hash, decoys[hash.cost] == nil else { continue }
             decoys[hash.cost] = hash.decoy
         }
-        costs = decoys.sorted { $0.key.description < $1.key.description }.map(\.value)
+        hashPerCost = decoys.sorted { $0.key.description < $1.key.description }.map(\.value)
         var warnings = fileWarnings + lineWarnings
-        if costs.count > 3 {
-            let list = costs.map(\.cost.description).joined(separator: "; ")
+        if hashPerCost.count > 3 {
+            let list = hashPerCost.map(\.cost.description).joined(separator: "; ")
             warnings.append(
-                "the password hashes have \(costs.count) different costs, and each login computes one hash of each cost: \(list)"
+                "the password hashes have \(hashPerCost.count) different costs, and each login computes one hash of each cost: \(list)"
             )
         }
         self.warnings = warnings

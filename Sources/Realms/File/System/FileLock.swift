@@ -6,7 +6,7 @@ internal import Glibc
 
 /// The lock for replacing a file.
 ///
-/// Only one writer of all programs holds it at a time.
+/// At most one writer of all programs holds the lock at a time.
 ///
 /// It is a flock(2) on `.NAME.lock` in the same folder. The lock file is never removed: if it were created again, two
 /// writers could hold locks on two files of that name. The system releases the lock when the process that holds it

@@ -7,9 +7,9 @@ internal import Synchronization
 
 /// A wait for a flock(2) with a deadline.
 ///
-/// The system wakes the processes that wait in flock(2) in their order. Polling would not keep this order: if other
-/// processes write all the time, it might never get the lock. flock(2) has no timeout, so a separate thread waits. If
-/// it gets the lock after the deadline, it releases the lock.
+/// Processes that wait in flock(2) get the lock in the order in which they began to wait. A process that polls instead
+/// might never get the lock if other processes write all the time. flock(2) has no timeout, so a separate thread waits.
+/// If that thread gets the lock after the deadline, it releases the lock.
 final class FileLockWait: Sendable {
     private struct State {
         /// The error number of flock(2), 0 for success; nil until it returns.

@@ -6,8 +6,8 @@ internal import Glibc
 /// Replaces the contents of a file atomically and durably.
 ///
 /// The new contents are written to a temporary file in the same folder, with the same owner and mode. After they are on
-/// the disk, the temporary file is renamed to the old name. If the program is killed, the old or the new file is there
-/// completely. A temporary file that is left over is removed by the next writer.
+/// the disk, the temporary file is renamed to the old name. If the program is killed, the file has either its complete
+/// old contents or its complete new contents. A temporary file that is left over is removed by the next writer.
 ///
 /// The caller must hold the ``FileLock``.
 enum FileReplacement {
@@ -45,7 +45,9 @@ enum FileReplacement {
         to permissions: FilePermissions
     ) throws(FileFault) {
         var status = stat()
-        guard unsafe fstat(descriptor, &status) == 0 else { throw .system("nothing is changed: \(path)") }
+        guard unsafe fstat(descriptor, &status) == 0 else {
+            throw .system("nothing is changed: cannot read the status of \(path)")
+        }
         if status.st_uid != permissions.user || status.st_gid != permissions.group {
             guard fchown(descriptor, permissions.user, permissions.group) == 0 else {
                 throw .system(
@@ -73,11 +75,11 @@ enum FileReplacement {
     /// Syncs the folder, so that the new name is on the disk.
     private static func sync(_ folder: String) throws(FileFault) {
         let descriptor = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw .system("changed, but not yet safe on the disk: \(folder)") }
+        guard descriptor >= 0 else { throw .system("changed, but not yet safe on the disk: cannot open \(folder)") }
         defer { close(descriptor) }
         // Some network file systems cannot sync folders, and need no sync.
         guard fsync(descriptor) == 0 || errno == EINVAL else {
-            throw .system("changed, but not yet safe on the disk: \(folder)")
+            throw .system("changed, but not yet safe on the disk: cannot sync \(folder)")
         }
     }
 

@@ -31,8 +31,8 @@ struct FileSnapshot: Sendable {
         bytes = try Self.bytes(of: descriptor, count: Int(status.st_size), name: name)
         var after = stat()
         guard unsafe fstat(descriptor, &after) == 0 else { throw .system(name) }
-        // If the file was replaced while it was read, it has lost its name. That changes its stamp, but not its
-        // contents.
+        // If the file was replaced during the read, its name was removed. That changes the ctime in its stamp, but not
+        // its contents.
         guard FileStamp(after) == stamp || after.st_nlink == 0 && FileStamp(after).modified == stamp.modified else {
             throw FileFault("\(name): it is being written")
         }

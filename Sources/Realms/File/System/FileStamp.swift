@@ -5,7 +5,7 @@ internal import Glibc
 
 /// The identity, size and times of a file.
 ///
-/// They show a change without a read of the file.
+/// A comparison of two stamps shows whether the file has changed, without reading it.
 struct FileStamp: Sendable, Hashable {
     let device: UInt64
     let inode: UInt64
@@ -14,7 +14,7 @@ struct FileStamp: Sendable, Hashable {
     let modified: Int
     /// The time of the last change of the file (ctime), in nanoseconds since 1970.
     ///
-    /// Unlike ``modified`` it cannot be set back.
+    /// Unlike ``modified``, this time cannot be set by a program.
     let changed: Int
 
     init(_ status: stat) {
@@ -34,7 +34,7 @@ struct FileStamp: Sendable, Hashable {
         self.init(status)
     }
 
-    /// Returns whether the file was changed so recently that another change may not change the stamp.
+    /// Returns whether the file was changed so recently that its stamp may stay the same after another change.
     func isUnsettled(at now: Int) -> Bool {
         [modified, changed].contains { ($0 &- now).magnitude < Self.settlingTime.magnitude }
     }

@@ -26,8 +26,9 @@ extension UserFiles {
         }
     }
 
-    /// Reads the files; returns false if a newer version was published in the meantime, so that they must be read
-    /// again.
+    /// Reads and publishes the files; returns false if another version was published during the read.
+    ///
+    /// The files must then be read again.
     private func read() -> Bool {
         let (old, generation) = state.withLock { ($0.version, $0.generation) }
         // The stamps are read before the files, so that the next check detects a change during the read.
@@ -85,8 +86,8 @@ extension UserFiles {
         let (isDone, isNew) = state.withLock { state in
             guard state.generation == generation else { return (false, false) }
             let isNew = state.fault != fault
-            // The state is not settled: the problem may be corrected without a change of the file, for example in its
-            // folder.
+            // The state is not settled: the problem may be solved without a change of the file, for example by a new
+            // mode of its folder.
             (state.checkedStamps, state.checkedAt, state.isSettled, state.fault) = (stamps, moment, false, fault)
             return (true, isNew)
         }
@@ -96,8 +97,9 @@ extension UserFiles {
 
     /// Returns the users that have changed since the last call.
     ///
-    /// Changes are reported when the file has not changed for one second, but after five seconds at the latest. The
-    /// reason is that a file may be empty for a moment while it is written in place.
+    /// A change is reported when the file has not changed for one second, or five seconds after the change at the
+    /// latest. A file that is written in place may be empty for a moment, and its users must then not be reported as
+    /// changed.
     func refresh() async -> ChangedUsers {
         await reload()
         let moment = now()

@@ -9,7 +9,7 @@ internal import Synchronization
 ///
 /// The users are always those of one complete version of the file. A login calls ``reload()`` and then reads the
 /// ``table``. If the file has not changed, a reload costs one stat(2). Otherwise the first login after the change reads
-/// the file on a separate thread. Until then other logins use the old users.
+/// the file on a separate thread. Until the file is read, other logins use the old users.
 final class UserFiles: Sendable {
     struct State {
         var version: UserFilesVersion
@@ -18,7 +18,7 @@ final class UserFiles: Sendable {
         var checkedAt: Int
         /// True if every later change will change the stamps.
         var isSettled: Bool
-        /// The number of the version, so that a slow reader does not replace a newer version by an older one.
+        /// The number of the version, so that a slow reader does not replace a newer version by an older version.
         var generation = 0
         var isReading = false
         /// The error of the newest version; nil if that version is in use.

@@ -23,12 +23,12 @@ struct UserFilesVersion: Sendable {
     let table: UserTable
     /// True if the format is configured or was detected.
     ///
-    /// An empty file has no format.
+    /// In an empty file no format is detected.
     let hasFormat: Bool
 
     var stamps: [FileStamp?] { [file.stamp] + (groupFile.map { [$0.stamp] } ?? []) }
 
-    /// Returns whether one of the files was changed so recently that another change may not change its stamp.
+    /// Returns whether one of the files was changed so recently that its stamp may stay the same after another change.
     func isUnsettled(at moment: Int) -> Bool { stamps.contains { $0?.isUnsettled(at: moment) ?? false } }
 
     /// True if this process may replace all of the files.
@@ -40,7 +40,7 @@ struct UserFilesVersion: Sendable {
     ///
     /// - Parameters:
     ///   - settings: The paths of the files, and the options for reading them.
-    ///   - previous: The previous version. A detected format must stay the same, and unchanged hashes are not read
+    ///   - previous: The previous version. A detected format must stay the same, and unchanged hashes are not parsed
     ///     again.
     /// - Throws: ``FileFault`` if they cannot be read, other users of the machine may change them, or they are
     ///   malformed as a whole.
@@ -51,7 +51,7 @@ struct UserFilesVersion: Sendable {
                 let file = try FileSnapshot(reading: settings.file)
                 var groupFile: FileSnapshot?
                 if let path = settings.groupFile { groupFile = try FileSnapshot(reading: path) }
-                // If the first file is unchanged after the second file was read, both have their contents of one
+                // If the first file is still unchanged after the second file was read, both contents are from the same
                 // moment.
                 guard groupFile == nil || FileStamp(of: settings.file) == file.stamp else {
                     throw FileFault("\(settings.file): it is being written")

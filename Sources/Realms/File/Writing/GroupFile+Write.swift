@@ -4,8 +4,8 @@
 internal import RealmKit
 
 extension GroupFile {
-    /// Returns the bytes of the group file after a change of a user's groups.
-    static func setting(_ groups: [String], of user: Username, in bytes: [UInt8]) -> [UInt8] {
+    /// Returns the bytes of a group file after the groups of a user are replaced.
+    static func replacingGroups(of user: Username, with groups: [String], in bytes: [UInt8]) -> [UInt8] {
         var missing = UserEdit.unique(groups)
         var splices: [Splice] = []
         let file = GroupFile(bytes)
@@ -30,7 +30,7 @@ extension GroupFile {
         return result
     }
 
-    /// Removes a name with the blanks before it.
+    /// Returns the splices that remove a user's name from a line, with the blanks before the name.
     private static func removals(of user: Username, from line: GroupLine, in bytes: [UInt8]) -> [Splice] {
         line.members.filter { $0.name.utf8.elementsEqual(user.text.utf8) }.map { member in
             var start = member.range.lowerBound

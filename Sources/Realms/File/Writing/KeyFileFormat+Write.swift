@@ -21,7 +21,7 @@ extension KeyFileFormat {
         let lines = TextLine.lines(of: bytes)
         var found: [UserLine] = []
         for (index, line) in lines.enumerated() {
-            // Only lines that begin with the name are read. Usually that is one line of thousands.
+            // Only lines that begin with the name are parsed, because the file may have thousands of lines.
             let content = self == .htpasswd ? bytes.trimmed(line.content) : line.content
             guard bytes[content].starts(with: name) else { continue }
             if self == .htpasswd, index > 0, Self.isContinued(bytes, content: lines[index - 1].content) { continue }
@@ -32,14 +32,14 @@ extension KeyFileFormat {
         return found
     }
 
-    /// Rejects a name that would be read back differently.
+    /// Rejects a user name that could not be read back unchanged.
     func check(_ user: Username, hasGroups: Bool) throws(RealmError) {
         let text = user.text
         if text.hasPrefix("#") { throw .invalidOperation("a user name in \(name) cannot begin with #") }
         if text.unicodeScalars.first == "\u{FEFF}" {
             throw .invalidOperation("a user name in \(name) cannot begin with a byte order mark")
         }
-        // Both characters are rejected in both formats, because the format is detected by them.
+        // Both formats reject both characters, because they determine which format is detected.
         for mark in [";", ":"] where text.contains(mark) {
             throw .invalidOperation("a user name in \(name) cannot contain \(mark)")
         }
@@ -49,7 +49,7 @@ extension KeyFileFormat {
         else { throw .invalidOperation("a user name in a group file cannot contain blanks, quotes or backslashes") }
     }
 
-    /// Rejects groups that would be read back differently.
+    /// Rejects groups that could not be read back unchanged.
     func check(_ groups: [String]) throws(RealmError) {
         let marks = self == .glassfish ? [";", ","] : [":", "\\"]
         for group in groups {
@@ -70,7 +70,7 @@ extension KeyFileFormat {
         }
     }
 
-    /// Rejects a hash that would be read back differently.
+    /// Rejects a hash that could not be read back unchanged.
     func check(hash: String, readOptions: ReadOptions) throws(RealmError) {
         guard !hash.isEmpty, !hash.containsControlCharacter, !hash.hasLeadingOrTrailingBlank, !hash.hasPrefix("!"),
             hash != noPassword,

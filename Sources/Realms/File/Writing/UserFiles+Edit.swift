@@ -34,8 +34,8 @@ extension UserFiles {
     private func write(_ edit: UserEdit, isRehash: Bool) throws(RealmError) {
         let known = state.withLock { $0.version }
         let locks = try Self.unavailable { () throws(FileFault) in try lock() }
-        // The locks are held until the new version is published. Otherwise it could be published after the newer
-        // version of another writer.
+        // The locks are held until the new version is published. Otherwise another writer could publish a newer version
+        // first, which this version would then replace.
         defer { withExtendedLifetime(locks) {} }
         let old = try Self.unavailable { () throws(FileFault) in try readWhole(after: known) }
         try edit.check(old.table.format, settings: settings)
@@ -45,7 +45,7 @@ extension UserFiles {
         let new = try check(file, edit: edit, old: old)
         let groups = try groupSteps(edit, old: before)
         var isWritten = false
-        // If an error stops the change halfway, the user is only in groups of both the old and the new state.
+        // If an error stops the change halfway, the user is only in groups that are in both the old and the new list.
         try Self.unavailable { () throws(FileFault) in
             for step in groups.before { isWritten = try setGroups(step, of: edit.user) || isWritten }
             if file != old.file.bytes {
@@ -85,8 +85,8 @@ extension UserFiles {
     ///
     /// The two files cannot be replaced at the same moment. The groups of a new user are written before the user, and
     /// the groups of a removed user are deleted after the user. A change first removes old groups, then changes the
-    /// password or the state, and then adds new groups. During the change, both passwords give access only to groups of
-    /// both the old and the new state.
+    /// password or the state, and then adds new groups. During the change, the old and the new password both give
+    /// access only to the groups that are in the old and in the new list.
     private func groupSteps(
         _ edit: UserEdit,
         old: [String]
@@ -102,17 +102,17 @@ extension UserFiles {
         }
     }
 
-    /// Replaces the group file if the user's groups in it differ.
+    /// Replaces the groups of a user in the group file; returns whether the file has changed.
     private func setGroups(_ groups: [String], of user: Username) throws(FileFault) -> Bool {
         guard let path = settings.groupFile else { return false }
         let old = try FileSnapshot(reading: path)
-        let new = GroupFile.setting(groups, of: user, in: old.bytes)
+        let new = GroupFile.replacingGroups(of: user, with: groups, in: old.bytes)
         guard new != old.bytes else { return false }
         try FileReplacement.replace(old, with: new)
         return true
     }
 
-    /// Checks, before the new contents are written, that they contain the change.
+    /// Checks that the new contents contain the change, before they are written.
     ///
     /// - Returns: The user's stored password in the new contents.
     private func check(_ bytes: [UInt8], edit: UserEdit, old: UserFilesVersion) throws(RealmError) -> String? {
