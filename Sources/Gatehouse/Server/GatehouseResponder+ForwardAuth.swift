@@ -29,13 +29,13 @@ extension GatehouseResponder {
         // Without X-Forwarded-For, every client would have the address of the proxy, and rules for the network of the
         // proxy would match.
         guard received.client.isForwarded else {
-            return reject(received, because: "the request is ambiguous", remark: "no-x-forwarded-for")
+            return reject(received, because: "the request cannot be checked", remark: "no-x-forwarded-for")
         }
         let original: OriginalRequest
         switch OriginalRequest.read(description(head, of: proxy), from: proxy) {
         case .request(let read): original = read
         case .rejected(let reason):
-            return reject(received, because: "the request is ambiguous", logging: reason)
+            return reject(received, because: "the request cannot be checked", logging: reason)
         }
         received.original = original
         // A request over http has exposed its credentials on the network. Browsers do not send our cookies over http.

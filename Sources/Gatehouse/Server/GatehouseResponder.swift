@@ -76,7 +76,7 @@ struct GatehouseResponder: Responder {
         if let reason = proxies.readAddress(&received.client, from: head) {
             // A forward-auth proxy gets a response that it understands.
             if case .forwardAuth = route {
-                return reject(received, because: "the request is ambiguous", logging: reason)
+                return reject(received, because: "the request cannot be checked", logging: reason)
             }
             return reply(to: received, with: .malformed(reason))
         }

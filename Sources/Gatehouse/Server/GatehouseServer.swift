@@ -217,7 +217,7 @@ public struct GatehouseServer: Service {
 
     private func makeResponder(_ configuration: Configuration, _ tls: ServerTLS) throws -> GatehouseResponder {
         let settings = configuration.server
-        let components = try signIn.components(for: configuration, isTrusted: !tls.certificate.isDevelopment)
+        let components = try signIn.components(for: configuration, isCertificateTrusted: !tls.certificate.isDevelopment)
         let hasForm = configuration.rules.contains { $0.schemes.contains(.form) }
         return GatehouseResponder(
             accessController: components.accessController,

@@ -151,10 +151,10 @@ extension Page {
     static let notStored: Page = {
         var page = Page(
             status: .serviceUnavailable,
-            title: "Signed out, but not stored",
+            title: "You are signed out, but the server could not save it",
             lines: [
                 "The session has ended, but the end could not be stored.",
-                "The session may be valid again after a restart of the server. Please tell the administrator.",
+                "After a restart of the server, the session may be valid again. Please tell the administrator.",
             ]
         )
         page.headers[.retryAfter] = "5"

@@ -72,14 +72,15 @@ extension AccessDecision {
     /// - Parameters:
     ///   - routes: The paths of the sign-in page; nil if there is none.
     ///   - isSafe: True if the method of the request is safe.
-    ///   - redirectsRejected: True if a browser with rejected credentials is also redirected to the sign-in page.
+    ///   - redirectsAfterRejectedCredentials: True if a browser with rejected credentials is also redirected to the
+    ///     sign-in page.
     ///   - clientKind: The kind of the client.
     ///   - target: The path and query to return to after the sign-in.
     /// - Returns: The outcome.
     package func outcome(
         signInAt routes: Routes?,
         isSafe: Bool,
-        redirectsRejected: Bool = false,
+        redirectsAfterRejectedCredentials: Bool = false,
         clientKind: @autoclosure () -> ClientKind,
         target: @autoclosure () -> String
     ) -> Outcome {
@@ -94,8 +95,8 @@ extension AccessDecision {
         case .challenge(let challenge, let wasRejected):
             let kind = clientKind()
             // Browsers get the first scheme.
-            guard let routes, challenge.schemes.first == .form, kind == .navigation, !wasRejected || redirectsRejected
-            else {
+            let mayRedirect = !wasRejected || redirectsAfterRejectedCredentials
+            guard let routes, challenge.schemes.first == .form, kind == .navigation, mayRedirect else {
                 let challenge = kind == .script ? challenge.forScripts : challenge
                 return .response(.unauthorized(challenge, wasRejected: wasRejected))
             }

@@ -26,17 +26,22 @@ extension SignInService {
     ///
     /// - Parameters:
     ///   - configuration: Realms, rules and settings.
-    ///   - isTrusted: True if clients are expected to trust the certificate.
+    ///   - isCertificateTrusted: True if clients are expected to trust the certificate.
     /// - Returns: The components.
     /// - Throws: ``OpenSSLError`` when no random bytes can be generated for a key.
-    package func components(for configuration: Configuration, isTrusted: Bool) throws(OpenSSLError) -> AccessComponents
-    {
+    package func components(
+        for configuration: Configuration,
+        isCertificateTrusted: Bool
+    ) throws(OpenSSLError) -> AccessComponents {
         let clock = SystemClock()
         let settings = configuration.server
         let rules = ProtectionRules(configuration.rules)
         let authenticator = configuration.authenticator.throttled(by: throttle)
         let context = PageContext(
-            security: SecurityHeaders(isTrusted: isTrusted, returnTo: settings.signIn.returnTo.map(\.description)),
+            security: SecurityHeaders(
+                isCertificateTrusted: isCertificateTrusted,
+                returnTo: settings.signIn.returnTo.map(\.description)
+            ),
             routes: Routes(prefix: settings.signIn.prefix)
         )
         let accessController = AccessController(

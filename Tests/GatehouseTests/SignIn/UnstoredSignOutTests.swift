@@ -60,7 +60,7 @@ import Testing
             client[TestClient.session] = token
             let answer = try await client.post("/sign-out", [("csrf", csrf)])
             #expect(answer.status == 503)
-            #expect(answer.body.contains("Signed out, but not stored"))
+            #expect(answer.body.contains("You are signed out, but the server could not save it"))
             #expect(client[TestClient.session] == nil)
             #expect(try await isSignedOut(token))
         }
@@ -98,7 +98,7 @@ import Testing
         #expect(try await isSignedOut(token))
     }
 
-    @Test func `a repeated request to end another session is acknowledged once the end is stored`() async throws {
+    @Test func `a repeated request to end another session gets 204 after the end is stored`() async throws {
         var ids: [String] = []
         for _ in 0..<2 {
             let other = TestClient(server)
@@ -127,7 +127,7 @@ import Testing
     }
 }
 
-/// A store that keeps no sessions, and fails when a test has called ``setFailing(_:)``.
+/// A store that keeps no sessions and fails while a test has set it to fail.
 final class FailingStore: SessionStore {
     private let isFailing = Mutex(false)
     private let removing = Mutex<(@Sendable () -> Void)?>(nil)
@@ -150,5 +150,5 @@ final class FailingStore: SessionStore {
     }
     func recordEnded(_ ids: [SessionID]) async throws(SessionStoreError) { try check() }
     func sessionCommands(after number: Int) async throws(SessionStoreError) -> [SessionCommand] { [] }
-    func commandSessions(_ action: SessionCommand.Action) async throws(SessionStoreError) -> Int { 0 }
+    func storeCommand(_ action: SessionCommand.Action) async throws(SessionStoreError) -> Int { 0 }
 }

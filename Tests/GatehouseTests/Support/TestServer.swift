@@ -82,7 +82,10 @@ final class TestServer: Sendable {
         )
         let rules = ProtectionRules(configuration.rules)
         let context = PageContext(
-            security: SecurityHeaders(isTrusted: true, returnTo: settings.signIn.returnTo.map(\.description)),
+            security: SecurityHeaders(
+                isCertificateTrusted: true,
+                returnTo: settings.signIn.returnTo.map(\.description)
+            ),
             routes: Routes(prefix: settings.signIn.prefix)
         )
         accessController = AccessController(
