@@ -22,7 +22,7 @@ extension Page {
 
     /// `/health`: the server is running.
     ///
-    /// The page does not depend on the state of the realms.
+    /// The page does not show whether the realms are available.
     static let health = Page(title: "ok", lines: ["ok"])
 
     /// The page for `/welcome` and for all other protected paths without their own page.
@@ -53,7 +53,7 @@ extension Page {
         return facts
     }
 
-    /// 401. The text is the same for all reasons why credentials are rejected.
+    /// 401. The text does not reveal why credentials were rejected.
     ///
     /// - Parameters:
     ///   - challenge: The challenge.

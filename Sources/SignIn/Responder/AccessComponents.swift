@@ -22,7 +22,7 @@ package struct AccessComponents: Sendable {
 extension SignInService {
     /// Returns the components of a configuration.
     ///
-    /// The realms of the configuration are checked for changed users from now on.
+    /// From now on, the realms of this configuration are checked for changed users.
     ///
     /// - Parameters:
     ///   - configuration: Realms, rules and settings.

@@ -15,7 +15,7 @@ package struct SignInResponder: SignInComponent {
     private var api: SessionAPI { SessionAPI(site: site) }
     private var account: AccountPage { AccountPage(site: site) }
 
-    /// The names of the default realms: users log in there if no rule names other realms.
+    /// The names of the realms in which users log in if no rule names other realms.
     package var signInRealms: [String] { site.realms }
 
     init(site: SignInSite) { self.site = site }

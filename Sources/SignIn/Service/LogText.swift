@@ -26,7 +26,7 @@ package enum LogText {
         }
     }
 
-    /// Returns a text about the unavailable module if the login is reported as unavailable; else an empty text.
+    /// Returns a text about the unavailable module; empty if the login is not reported as unavailable.
     private static func outage(_ report: LoginReport) -> String {
         guard report.isUnavailable,
             let step = report.steps.first(where: { $0.phase == .login && $0.outcome == .failure(.unavailable) })
@@ -60,7 +60,7 @@ package enum LogText {
 
     /// Appends an escape sequence such as `\u{301}`.
     ///
-    /// It is written byte by byte for speed, because a path may contain thousands of such characters.
+    /// The function writes single bytes for speed, because a path may contain thousands of such characters.
     private static func appendNumber(of scalar: Unicode.Scalar, to result: inout [UInt8]) {
         result += "\\u{".utf8
         var shift = max(0, (31 - scalar.value.leadingZeroBitCount) / 4 * 4)

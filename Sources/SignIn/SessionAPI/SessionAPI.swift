@@ -44,7 +44,7 @@ struct SessionAPI: SignInComponent {
             case .answered(let pending): return await proceed(with: pending, browser: browser, request: request)
             }
         case .login(let name, let password, let realm):
-            // A realm that users cannot sign in to on the web is rejected like a realm that does not exist.
+            // Some realms do not allow sign-ins on the web. The response is the same as for a realm that does not exist.
             let named = realm.map { name in realms(openTo: request.address).first { UTF8Text($0) == name } }
             guard let username = LoginFlow.username(name), named != .some(nil) else {
                 return LoggedResponse(error("invalid-credentials", status: .unauthorized, to: request))
@@ -116,7 +116,7 @@ struct SessionAPI: SignInComponent {
 
     /// `DELETE /session`: ends the session.
     func deleteSession(_ request: WebRequest) async -> LoggedResponse {
-        // Without a session the response is 404, not 401: a client that wants to sign out does not have to sign in.
+        // If there is no session, the response is 404, because a 401 would ask the client to sign in.
         guard let session = session(request, isActivity: false)?.session ?? unstoredEnd(request) else {
             return LoggedResponse(error("no-session", status: .notFound, to: request))
         }
@@ -124,9 +124,9 @@ struct SessionAPI: SignInComponent {
         return LoggedResponse(nothing([SetCookie.sessionRemoval]), user: session.user)
     }
 
-    /// Returns a response with status 503: the session has ended, but the end is not stored.
+    /// Returns the response with status 503 for a session that has ended but whose end is not stored.
     ///
-    /// The response removes the cookie, so the browser is signed out in any case.
+    /// The response removes the cookie, so that the browser is signed out.
     private func notStored(_ request: WebRequest, cookies: [String] = [SetCookie.sessionRemoval]) -> Response {
         error("not-stored", status: .serviceUnavailable, to: request, cookies: cookies)
     }
