@@ -5,7 +5,7 @@ internal import Sessions
 
 /// The parts of a request that the access rules use.
 ///
-/// The server, forward authentication and the middleware create it from a ``RequestClient``.
+/// The server, forward authentication and the middleware create this value from a ``RequestClient``.
 package struct AccessRequest {
     /// The host that the request is for.
     package enum Host {

@@ -145,7 +145,7 @@ final class TestServer: Sendable {
         channel.closeFuture.whenComplete { _ in isClosed.withLock { $0 = true } }
         let begin = ContinuousClock.now
         while !isClosed.withLock({ $0 }) {
-            // Only a defect makes the test wait this long.
+            // The test waits this long only if the server has a defect.
             try #require(ContinuousClock.now - begin < .seconds(60), "\(request.debugDescription) is not answered")
             await eventLoop.run()
             await Task.yield()
