@@ -9,7 +9,7 @@ internal import Sessions
 package struct AccessRequest {
     /// The host that the request is for.
     package enum Host {
-        /// The host is not read, because no rule and no session needs it.
+        /// The host is not read, because no rule or session needs the host.
         case notNeeded
         /// The host and port as text.
         ///

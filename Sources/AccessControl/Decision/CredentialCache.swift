@@ -166,7 +166,7 @@ package final class CredentialCache: Sendable {
         state.withLock { state in
             guard !state.revocations.hasRevoked(client, since: key.epoch) else { return }
             state.lastNumber &+= 1
-            // If two concurrent logins have the same credentials, the later entry replaces the earlier one.
+            // If two concurrent logins have the same credentials, the later entry replaces the earlier entry.
             state.entries[key.tag] = Entry(
                 identity,
                 of: client,

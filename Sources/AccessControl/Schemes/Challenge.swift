@@ -6,9 +6,9 @@ package import RealmConfiguration
 
 /// The challenge of a rule: the realm and the schemes by which a client can authenticate.
 package struct Challenge: Sendable, Hashable {
-    /// The first realm of the rule.
+    /// The name of the first realm of the rule.
     ///
-    /// Its name is the name of the protection space (RFC 9110 section 11.5).
+    /// The challenge names it as the protection space (RFC 9110 section 11.5).
     package let realm: String
     /// The schemes, in the order of preference.
     package let schemes: [ProtectRule.Scheme]

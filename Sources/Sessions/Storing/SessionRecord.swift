@@ -4,7 +4,7 @@
 public import OpenSSLKit
 public import RealmKit
 
-/// A session as a store keeps it.
+/// The stored form of a session.
 ///
 /// All times are seconds since 1970.
 public struct SessionRecord: Sendable, Hashable {

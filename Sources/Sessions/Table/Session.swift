@@ -15,7 +15,7 @@ public final class Session: Sendable {
     public let id: SessionID
     /// The user who has signed in.
     public let user: SignedInUser
-    /// The host that set the session cookie.
+    /// The host whose response has set the session cookie.
     ///
     /// The session is not found at another host.
     public let host: SessionHost

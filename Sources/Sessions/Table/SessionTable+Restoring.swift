@@ -22,7 +22,7 @@ extension SessionTable {
     /// present stamp of the user cannot be read.
     ///
     /// - Parameter status: Returns the current status of a user. It is called once for each user.
-    /// - Throws: ``SessionStoreError`` when the store cannot be read. No session is restored then.
+    /// - Throws: ``SessionStoreError`` when the store cannot be read. In this case no session is restored.
     public func restore(
         _ status: (SignedInUser) async -> UserStatus
     ) async throws(SessionStoreError) {

@@ -35,7 +35,7 @@ public final class SessionTable: Sendable {
     ///   - clock: The monotonic clock that measures the lifetime of sessions.
     ///   - wall: The wall clock, for users and for the store. It may be set at any time.
     ///   - onWrongHost: Called with the session and the host when a token is presented at a host where it is not valid.
-    ///     It is called once for each session, so that a client cannot fill the log. It must not block.
+    ///     The closure is called only once for each session, so that a client cannot fill the log. It must not block.
     ///   - onEnd: Called once for each session after its end. It must not block.
     public init(
         _ settings: SessionSettings,

@@ -3,8 +3,8 @@
 
 /// The client that began a session, for display in a list of sessions.
 ///
-/// Both texts may be chosen by the client. Characters that are not printable are removed, so that a terminal, a page or a
-/// log can show the texts safely.
+/// The client may have chosen the texts of ``address`` and ``userAgent``. Characters that are not printable are removed,
+/// so that a terminal, a page or a log can show the texts safely.
 public struct SessionClient: Sendable, Hashable {
     /// The maximum length of ``userAgent``, in bytes of UTF-8.
     public static let maximumBytes = 256

@@ -5,7 +5,7 @@ internal import Bytes
 
 /// The host that a session belongs to.
 ///
-/// It is the host that set the session cookie.
+/// It is the host whose response has set the session cookie.
 ///
 /// It has no port, because browsers send a cookie to all ports of a host. Two hosts are equal if their bytes are equal.
 public struct SessionHost: Sendable {

@@ -8,7 +8,8 @@ internal import RealmConfiguration
 internal import RealmKit
 internal import Sessions
 
-/// The steps of a login that can take several requests: begin it, wait for answers of the user, create a session.
+/// The steps of a login that can take several requests: begin the login, wait for answers of the user, and create a
+/// session.
 struct LoginFlow: SignInComponent {
     let site: SignInSite
 

@@ -21,9 +21,7 @@ final class PendingLogins<Outcome: Sendable>: Sendable {
         ///
         /// The pending login keeps its deadline.
         case another
-        /// The login.
-        ///
-        /// It is no longer in the table.
+        /// The login, which is no longer in the table.
         case taken(Login)
     }
 
@@ -169,9 +167,7 @@ final class PendingLogins<Outcome: Sendable>: Sendable {
         Self.cancel(expired)
     }
 
-    /// Cancels all logins.
-    ///
-    /// It is called when the server stops.
+    /// Cancels all logins, when the server stops.
     func cancelAll() {
         let all = state.withLock { state in
             defer { state = State() }

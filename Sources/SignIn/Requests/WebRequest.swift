@@ -11,7 +11,7 @@ package import Sessions
 
 /// A request to the sign-in pages or the session API.
 ///
-/// It does not depend on the type of the server.
+/// The type does not depend on a particular server.
 package struct WebRequest: Sendable {
     /// The method as received.
     ///

@@ -8,7 +8,7 @@ internal import RealmKit
 
 /// Answers the requests for the sign-in pages, the session API and the account page.
 ///
-/// It does not depend on the type of the server. The server passes the requests for the paths of ``Routes`` to it.
+/// The type does not depend on a particular server. Each server passes it the requests for the paths of ``Routes``.
 package struct SignInResponder: SignInComponent {
     let site: SignInSite
     private var page: SignInPage { SignInPage(site: site) }

@@ -7,10 +7,10 @@ package import RealmKit
 package enum LogText {
     /// Returns the reason why a login was rejected.
     ///
-    /// It includes the log text of the failed module.
+    /// The reason includes the log text of the failed module.
     ///
     /// - Parameter report: The report of the login.
-    /// - Returns: The reason, with a space before it; empty for a login that was accepted.
+    /// - Returns: A space and the reason; empty if the login was accepted.
     package static func reason(_ report: LoginReport) -> String {
         switch report.refusal {
         case nil: return ""

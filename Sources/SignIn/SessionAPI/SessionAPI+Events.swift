@@ -12,9 +12,9 @@ internal import Sessions
 ///
 /// Source: server-sent events of the HTML standard, section 9.2.
 extension SessionAPI {
-    /// `GET /session/events`.
+    /// `GET /session/events`: the event stream of the session.
     ///
-    /// It does not count as a use of the session.
+    /// The request does not count as a use of the session.
     func events(_ request: WebRequest) -> LoggedResponse {
         guard let (session, _) = session(request, isActivity: false) else {
             return LoggedResponse(error("no-session", status: .unauthorized, to: request))

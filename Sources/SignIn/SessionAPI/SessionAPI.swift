@@ -66,7 +66,7 @@ struct SessionAPI: SignInComponent {
 
     /// Returns the realms that a client may name.
     ///
-    /// They are the default realms, and the realms of rules that offer a form to the address of the client.
+    /// These are the default realms, and the realms of each rule that offers the form to the client's address.
     private func realms(openTo address: String?) -> [String] {
         realms + rules.all.filter { $0.schemes.contains(.form) && $0.matches(peer: address) }.flatMap(\.realms)
     }
@@ -101,7 +101,7 @@ struct SessionAPI: SignInComponent {
 
     /// `GET /session`: the session of the request.
     ///
-    /// It does not count as a use of the session.
+    /// The request does not count as a use of the session.
     func showSession(_ request: WebRequest) -> LoggedResponse {
         guard let (session, token) = session(request, isActivity: false) else { return noSession(request) }
         return LoggedResponse(json(describe(session, token: token), to: request), user: session.user)

@@ -106,7 +106,7 @@ extension SignInPage {
 
     /// Returns a redirect to the sign-in page.
     ///
-    /// It removes the session cookie and the stored data from the browser.
+    /// The response removes the session cookie and the stored data from the browser.
     private func signedOut(_ request: WebRequest) -> Response {
         var response: Response
         do throws(OpenSSLError) {
