@@ -14,10 +14,10 @@ import Throttle
 
 /// Tests that the cost of a client's text depends on the length of the text, not on its characters.
 ///
-/// Swift compares and hashes `String` by canonical equivalence. For a long sequence of combining marks in mixed order, the
-/// time grows with the square of the length. With the lengths in these tests, marks would take 20 to 100 times as long as
-/// ASCII letters. The tests send marks and letters in each part of a request, and compare the processor times. Both times
-/// include the rest of the request, which makes the ratio smaller. The bound is therefore far below 20.
+/// Swift compares and hashes `String` by canonical equivalence. For a long sequence of combining marks in mixed order,
+/// the time grows with the square of the length. With the lengths in these tests, marks would take 20 to 100 times as
+/// long as ASCII letters. The tests send marks and letters in each part of a request, and compare the processor times.
+/// Both times include the rest of the request, which makes the ratio smaller. The bound is therefore far below 20.
 @Suite struct TextCostTests {
     /// The maximum ratio of the cost of marks to the cost of letters.
     static let bound = 3.0

@@ -9,8 +9,8 @@ package import Sessions
 /// Decides about requests, in two steps.
 ///
 /// The first step, ``evaluate(_:credentials:)``, never waits, so it can run on an event loop. The second step,
-/// ``completeLogin(_:)``, logs the user in if the decision needs a login. The server's own pages, forward authentication
-/// and the middleware all use this type.
+/// ``completeLogin(_:)``, logs the user in if the decision needs a login. The server's own pages, forward
+/// authentication and the middleware all use this type.
 package struct AccessController: Sendable {
     /// A login that a request needs.
     package struct Login: Sendable {
@@ -204,7 +204,7 @@ package struct AccessController: Sendable {
         }
     }
 
-    /// Ends the sessions of a realm whose security stamp differs from the present stamp of the user.
+    /// Ends the sessions of a realm's users whose security stamp has changed since the sign-in.
     ///
     /// Sessions without a stamp continue.
     ///

@@ -7,8 +7,8 @@ package import Sessions
 
 /// Determines the current status of users of existing sessions.
 ///
-/// The server compares the stored sessions with this status after a restart or reload, so it also finds changes that were
-/// made before the restart or reload.
+/// The server compares the stored sessions with this status after a restart or reload, so it also finds changes that
+/// were made before the restart or reload.
 package struct SessionValidator: Sendable {
     private let authenticator: Authenticator
 

@@ -24,14 +24,15 @@ package enum ClientAddress: Sendable, Hashable {
 
     /// Returns the address of the client.
     ///
-    /// The result is the rightmost address that is not a trusted proxy, or the leftmost address if all are trusted. Entries
-    /// to the left of the result are not read, because the client may have forged them.
+    /// The result is the rightmost address that is not a trusted proxy, or the leftmost address if all are trusted.
+    /// Entries to the left of the result are not read, because the client may have forged them.
     ///
     /// - Parameters:
     ///   - peer: The address at the other end of the connection.
     ///   - trusted: The proxies whose forwarded headers are trusted.
     ///   - forwarded: The values of all `X-Forwarded-For` fields in order. They are read only if the peer is trusted.
-    /// - Returns: The address in the format of ``NetworkAddress``. If no proxy is trusted, the peer is returned unchanged.
+    /// - Returns: The address in the format of ``NetworkAddress``. If no proxy is trusted, the peer is returned
+    ///   unchanged.
     package static func find(
         peer: String?,
         trusted: [CIDRBlock],

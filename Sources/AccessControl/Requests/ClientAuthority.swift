@@ -40,7 +40,7 @@ package enum ClientAuthority: Sendable, Hashable {
         let forwarded = forwarded()
         guard let named = forwarded.first else { return .authority(hostField) }
         guard forwarded.count == 1 else { return .rejected("X-Forwarded-Host occurs more than once") }
-        guard let host = RequestHost(named.string) else { return .rejected("X-Forwarded-Host is not one host") }
+        guard let host = RequestHost(named.string) else { return .rejected("X-Forwarded-Host is not a single host") }
         if usesForwardedHost { return .authority(named.string) }
         guard RequestHost(hostField)?.name.hasBytes(of: host.name) == true else {
             return .rejected("X-Forwarded-Host and Host name different hosts")

@@ -87,8 +87,8 @@ package struct OurCookies: Sendable {
 /// The values of `Set-Cookie` fields.
 ///
 /// The cookies have no `Max-Age`, so a browser deletes them when it is closed. They have no `Domain`, so a browser does
-/// not send them to other hosts. Their names begin with `__Host-`, so a browser accepts them only from the same host over
-/// TLS. Source: RFC 6265bis section 4.1.3.
+/// not send them to other hosts. Their names begin with `__Host-`, so a browser accepts them only from the same host
+/// over TLS. Source: RFC 6265bis section 4.1.3.
 package enum SetCookie {
     /// Sets the session cookie.
     ///

@@ -8,8 +8,8 @@ public import Bytes
 /// It is never ambiguous.
 ///
 /// A path that two programs might read differently is rejected. Otherwise Gatehouse could allow a path that the
-/// application reads as another, protected path. The rejected paths contain `%2F`, `%5C`, `%3F`, `%23`, dot segments, empty
-/// segments, `;`, `\`, control characters, bytes that are not UTF-8, or a fragment.
+/// application reads as another, protected path. The rejected paths contain `%2F`, `%5C`, `%3F`, `%23`, dot segments,
+/// empty segments, `;`, `\`, control characters, bytes that are not UTF-8, or a fragment.
 ///
 /// Source: RFC 9112 section 3.2, RFC 3986; CVE-2025-54576, CVE-2026-41059 and CVE-2026-40912 among others.
 public struct RequestPath: Sendable, Hashable {

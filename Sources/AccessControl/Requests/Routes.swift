@@ -55,8 +55,8 @@ package struct Routes: Sendable, Hashable {
 
     /// Returns the route of a path below `auth`.
     ///
-    /// All these paths are for proxies. A path with an unknown proxy or with further segments also has the route of forward
-    /// authentication, so that it never gets a page with status 200.
+    /// All these paths are for proxies. A path with an unknown proxy or with further segments also has the route of
+    /// forward authentication, so that it never gets a page with status 200.
     private func forwardAuthRoute(_ rest: ArraySlice<UTF8Text>, endsInSlash: Bool) -> Route {
         let proxy = rest.first.flatMap { ForwardAuthProxy($0) }
         guard let proxy, proxy.sendsPath || rest.count == 1 && !endsInSlash else { return .forwardAuth(nil) }

@@ -20,8 +20,8 @@ struct HostRules: Sendable {
             let path = rule.path.utf8.split(separator: UInt8(ascii: "/")).joined(separator: [UInt8(ascii: "/")])
             paths[[rule.isExact ? 1 : 0] + path, default: []].append(compiled)
         }
-        // Different paths with the same number of segments never match the same request, so their order does not matter.
-        // They are sorted by name to make explanations readable.
+        // Different paths with the same number of segments never match the same request, so their order does not
+        // matter. They are sorted by name to make explanations readable.
         self.paths = paths.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map { PathRules($0.value) }.sorted {
             $0.isExact == $1.isExact ? $0.segments.count > $1.segments.count : $0.isExact
         }

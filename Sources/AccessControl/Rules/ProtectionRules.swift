@@ -30,7 +30,8 @@ public struct ProtectionRules: Sendable {
         case none
         /// 405: rules match the path, but none of them matches the method.
         ///
-        /// Rules for shorter paths are not evaluated, because they could allow a client that the rules for this path deny.
+        /// Rules for shorter paths are not evaluated, because they could allow a client that the rules for this path
+        /// deny.
         case uncovered(allowed: [String])
         /// The rule that decides.
         case rule(CompiledRule)

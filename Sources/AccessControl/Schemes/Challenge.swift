@@ -23,8 +23,8 @@ package struct Challenge: Sendable, Hashable {
 
     /// The challenge for a script of a page.
     ///
-    /// If the form is the first scheme, the other schemes are removed. If the response offered Basic, a browser would open
-    /// a password dialog for the request of the script.
+    /// If the form is the first scheme, the other schemes are removed. If the response offered Basic, a browser would
+    /// open a password dialog for the request of the script.
     package var forScripts: Challenge { schemes.first == .form ? Challenge(realm: realm, schemes: [.form]) : self }
 
     /// Adds a `WWW-Authenticate` field for each scheme.
@@ -37,8 +37,9 @@ package struct Challenge: Sendable, Hashable {
     /// - Parameters:
     ///   - headers: The header fields of the response.
     ///   - routes: The paths of the sign-in page.
-    ///   - putsBasicFirst: True if Basic is the first field, for proxies that may pass on only the first field, such as nginx
-    ///     before 1.23. Programs need the field of Basic. Browsers are redirected to the sign-in page and need no field.
+    ///   - putsBasicFirst: True if Basic is the first field, for proxies that may pass on only the first field, such as
+    ///     nginx before 1.23. Programs need the field of Basic. Browsers are redirected to the sign-in page and need no
+    ///     field.
     package func add(to headers: inout HTTPFields, signInAt routes: Routes, putsBasicFirst: Bool = false) {
         let ordered = putsBasicFirst ? schemes.filter { $0 == .basic } + schemes.filter { $0 != .basic } : schemes
         for scheme in ordered {

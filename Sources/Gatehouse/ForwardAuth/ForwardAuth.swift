@@ -36,8 +36,8 @@ struct ForwardAuth: Sendable {
     /// - Parameters:
     ///   - decision: The decision about the original request.
     ///   - check: The contents of the forward-auth request.
-    ///   - authentication: The authentication of the original request. If the request is allowed, the response is cached
-    ///     with the authentication for later requests.
+    ///   - authentication: The authentication of the original request. If the request is allowed, the response is
+    ///     cached with the authentication for later requests.
     /// - Returns: The encoded response.
     func prepared(
         _ decision: AccessDecision,
@@ -98,8 +98,8 @@ struct ForwardAuth: Sendable {
         headers[.remoteGroups] = identity.groups
         headers[.remoteRealm] = identity.realm
         if proxy == .envoy {
-            // Envoy ignores empty fields, so their names are listed for removal. `Authorization` is also removed, because
-            // the application must not get a password that Gatehouse has checked.
+            // Envoy ignores empty fields, so their names are listed for removal. `Authorization` is also removed,
+            // because the application must not get a password that Gatehouse has checked.
             let empty = zip(IdentityHeaders.names, identity.values).filter { $1.isEmpty }.map { $0.0.description }
             let removed = empty + (hasCredentials ? ["authorization"] : [])
             if !removed.isEmpty { headers[.envoyRemoved] = removed.joined(separator: ",") }

@@ -6,8 +6,8 @@ internal import RealmKit
 
 /// The header fields with the user of a request, for an application behind a proxy.
 ///
-/// All fields are always set. If there is no user, their values are empty. If a field were missing, a proxy could forward
-/// the client's field of the same name (CVE-2026-30851).
+/// All fields are always set. If there is no user, their values are empty. If a field were missing, a proxy could
+/// forward the client's field of the same name (CVE-2026-30851).
 struct IdentityHeaders: Sendable, Hashable {
     /// The names of the fields, in the order of ``values``.
     static let names: [StaticString] = ["remote-user", "remote-groups", "remote-realm"]

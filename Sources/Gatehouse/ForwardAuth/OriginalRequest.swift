@@ -57,8 +57,8 @@ struct OriginalRequest: Sendable, Hashable {
 
     /// Reads the description of an original request.
     ///
-    /// Only Envoy sends the original target in the target of the forward-auth request. For the other proxies, the query of
-    /// the forward-auth request is ignored, because Caddy copies the query of the original request there.
+    /// Only Envoy sends the original target in the target of the forward-auth request. For the other proxies, the query
+    /// of the forward-auth request is ignored, because Caddy copies the query of the original request there.
     ///
     /// - Parameters:
     ///   - description: The description.

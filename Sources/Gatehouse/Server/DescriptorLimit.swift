@@ -10,8 +10,9 @@ internal import HTTPLimits
 enum DescriptorLimit {
     /// Returns the limits for HTTP clients.
     ///
-    /// If there are too few file descriptors, fewer connections are allowed. If the soft limit of the process is too low, it is raised. Some descriptors are reserved for other uses, so that
-    /// the process can still open files when it has many connections.
+    /// If there are too few file descriptors, fewer connections are allowed. If the soft limit of the process is too
+    /// low, it is raised. Some descriptors are reserved for other uses, so that the process can still open files when
+    /// it has many connections.
     static func limits(_ limits: HTTPLimits, threads: Int, listeners: Int) -> HTTPLimits {
         var limits = limits
         // Each event loop needs three descriptors (epoll, eventfd, timerfd). Up to 32 files may be open, for example

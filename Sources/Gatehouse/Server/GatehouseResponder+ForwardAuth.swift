@@ -21,8 +21,8 @@ extension GatehouseResponder {
                 remark: "not-trusted"
             )
         }
-        // The path is compared byte by byte. A proxy may block this path for clients, and a client may use another spelling
-        // to bypass the block.
+        // The path is compared byte by byte. A proxy may block this path for clients, and a client may use another
+        // spelling to bypass the block.
         guard let proxy, head.target.utf8.starts(with: "\(routes.prefix)/auth/\(proxy.rawValue)".utf8) else {
             return reject(received, because: "not a forward authentication path", remark: nil)
         }

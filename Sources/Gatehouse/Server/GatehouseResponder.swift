@@ -12,9 +12,9 @@ internal import SignIn
 
 /// Responds to the requests of the server.
 ///
-/// It finds the client and the route, decides, makes the response, and writes a line of the access log. On the event loop,
-/// each request is passed to ``AccessController/evaluate(_:credentials:)``. If the decision needs a login, a task calls
-/// ``AccessController/completeLogin(_:)``.
+/// It finds the client and the route, decides, makes the response, and writes a line of the access log. On the event
+/// loop, each request is passed to ``AccessController/evaluate(_:credentials:)``. If the decision needs a login, a task
+/// calls ``AccessController/completeLogin(_:)``.
 struct GatehouseResponder: Responder {
     /// The lanes that are used: the event loop, and tasks.
     enum Lanes: Sendable {
@@ -43,9 +43,9 @@ struct GatehouseResponder: Responder {
     ///   - responses: Renders responses.
     ///   - proxies: The trusted proxies. They may send forwarded fields and use forward authentication.
     ///   - log: The access log.
-    ///   - requestsCertificates: True if TLS requests client certificates. In this case the host of a request must be the
-    ///     host of its TLS connection, because another host may require other certificates (CVE-2025-23419, RFC 9110 section
-    ///     7.4).
+    ///   - requestsCertificates: True if TLS requests client certificates. In this case the host of a request must be
+    ///     the host of its TLS connection, because another host may require other certificates (CVE-2025-23419, RFC
+    ///     9110 section 7.4).
     ///   - lanes: The lanes that are used.
     init(
         accessController: AccessController,

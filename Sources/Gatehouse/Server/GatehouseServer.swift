@@ -70,7 +70,8 @@ public struct GatehouseServer: Service {
 
     /// Listens until the graceful shutdown of the service group, or until the task is cancelled.
     ///
-    /// - Throws: ``ConfigurationErrors`` when an address cannot be bound. In this case the server listens on no address.
+    /// - Throws: ``ConfigurationErrors`` when an address cannot be bound. In this case the server listens on no
+    ///   address.
     public func run() async throws(ConfigurationErrors) {
         let threads = configuration.server.threads ?? Processors.count
         let limits = DescriptorLimit.limits(
@@ -83,7 +84,7 @@ public struct GatehouseServer: Service {
         do {
             try await group.shutdownGracefully()
         } catch {
-            logger.notice("the event loops did not end", metadata: ["error": "\(error)"])
+            logger.notice("the event loops could not be shut down", metadata: ["error": "\(error)"])
         }
         try result.get()
     }
@@ -156,9 +157,9 @@ public struct GatehouseServer: Service {
     ///
     /// If the new configuration has an error, the present configuration stays in use.
     ///
-    /// Open connections stay open, and the new rules and realms apply to their next requests. New connections get the new
-    /// certificates. Cached credentials are verified again. If the old or the new configuration requests client certificates,
-    /// open connections are closed after their open requests.
+    /// Open connections stay open, and the new rules and realms apply to their next requests. New connections get the
+    /// new certificates. Cached credentials are verified again. If the old or the new configuration requests client
+    /// certificates, open connections are closed after their open requests.
     ///
     /// - Parameters:
     ///   - before: The configuration in use.
@@ -173,7 +174,8 @@ public struct GatehouseServer: Service {
         do {
             let configuration = try reload()
             guard configuration.server.stateFolder.value == self.configuration.server.stateFolder.value else {
-                // After a change of the folder, users would be in the new store, but locks and sessions in the old store.
+                // After a change of the folder, users would be in the new store, but locks and sessions in the old
+                // store.
                 throw configuration.server.stateFolder.errors(
                     "the state folder cannot be changed while the server runs"
                 )
@@ -243,8 +245,8 @@ public struct GatehouseServer: Service {
             makeTLS: {
                 try makeServerHandler(
                     context: contexts.current,
-                    // HTTP detects truncated requests, so TLS does not have to require `close_notify`. The listener sets
-                    // the deadlines of all connections, including the deadline of the handshake.
+                    // HTTP detects truncated requests, so TLS does not have to require `close_notify`. The listener
+                    // sets the deadlines of all connections, including the deadline of the handshake.
                     configuration: OpenSSLHandlerConfiguration(handshakeTimeout: nil, toleratesUncleanShutdown: true)
                 )
             },
@@ -270,7 +272,7 @@ public struct GatehouseServer: Service {
                     return true
                 }
             }
-            if await group.next() == false { logger.notice("some requests did not end in time") }
+            if await group.next() == false { logger.notice("some requests were open too long") }
             // Cancelling the tasks closes the remaining connections.
             group.cancelAll()
         }

@@ -5,8 +5,8 @@ internal import Synchronization
 
 /// The queue of events for one client.
 ///
-/// An `AsyncStream` would have two faults. Its buffer cannot be inspected, so a heartbeat would displace an event from a
-/// full buffer. Two concurrent readers would crash the process.
+/// An `AsyncStream` would have two faults. Its buffer cannot be inspected, so a heartbeat would displace an event from
+/// a full buffer. Two concurrent readers would crash the process.
 final class EventStream: Sendable {
     /// The maximum number of events that wait for a slow reader.
     ///

@@ -57,7 +57,8 @@ public protocol SessionStore: Sendable {
     ///
     /// Programs other than the server call this method.
     ///
-    /// The store also removes the sessions that the command ends, so that a server that starts later does not restore them.
+    /// The store also removes the sessions that the command ends, so that a server that starts later does not restore
+    /// them.
     ///
     /// - Parameter action: The action.
     /// - Returns: The number of stored sessions that the command selects.

@@ -12,7 +12,7 @@ struct ExpiryQueue: Sendable {
     ///
     /// - Returns: The second at which the session is checked.
     mutating func add(_ session: Session, at now: UInt64, limits: SessionLimits) -> UInt64 {
-        // After a change to shorter limits, the next use can move the end forward, but not before `idleEnd(after: now)`.
+        // After a change to shorter limits, the next use can make the end earlier, but not earlier than this.
         let moment = min(session.nextMoment, limits.idleEnd(after: now))
         let second = moment / 1_000_000_000 + (moment % 1_000_000_000 == 0 ? 0 : 1)
         seconds[second, default: []].append(session.id)

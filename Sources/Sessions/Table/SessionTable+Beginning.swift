@@ -81,7 +81,8 @@ extension SessionTable {
         do throws(SessionFault) {
             try await removeStored(effects.ended.map(\.session.id))
         } catch {
-            // The replaced sessions may be valid again after a restart. The caller must not report a successful sign-in.
+            // The replaced sessions may be valid again after a restart. The caller must not report a successful
+            // sign-in.
             state.withLock { _ = $0.remove(new.session, cause: .replaced) }
             throw error
         }

@@ -16,9 +16,9 @@ extension SessionTable {
     /// - Parameters:
     ///   - session: The session. If it has already ended, only its removal from the store is repeated.
     ///   - cause: The cause.
-    /// - Throws: ``SessionFault`` with the code `unavailable` if, within four seconds, the session was not removed from the
-    ///   store and its end was not recorded elsewhere. The session has ended even then, and its removal is repeated every
-    ///   second. If the process stops before a removal succeeds, the session is valid again after a restart.
+    /// - Throws: ``SessionFault`` with the code `unavailable` if, within four seconds, the session was not removed from
+    ///   the store and its end was not recorded elsewhere. The session has ended even then, and its removal is repeated
+    ///   every second. If the process stops before a removal succeeds, the session is valid again after a restart.
     public func end(_ session: Session, cause: SessionEndCause) async throws(SessionFault) {
         try await end([session], cause: cause)
     }
@@ -92,7 +92,8 @@ extension SessionTable {
 
     /// Removes sessions from the store, or records their ends elsewhere.
     ///
-    /// - Throws: ``SessionFault`` with the code `unavailable` if both attempts fail. Each attempt may take ``timeLimit``.
+    /// - Throws: ``SessionFault`` with the code `unavailable` if both attempts fail. Each attempt may take
+    ///   ``timeLimit``.
     func removeStored(_ ids: [SessionID]) async throws(SessionFault) {
         guard store != nil, !areDurable(ids) else { return }
         // The work runs in a separate task. If the client disconnects, the task of the caller is cancelled, but the

@@ -49,7 +49,8 @@ extension SessionTable {
         let last = state.withLock { $0.writes.lastCommand }
         let commands = try await store.sessionCommands(after: last)
         if let first = commands.first, first.number > last + 1 {
-            // Some commands were deleted before they were read. One of them may have been a command to end all sessions.
+            // Some commands were deleted before they were read. One of them may have been a command to end all
+            // sessions.
             end(.administrator) { _ in true }
         }
         for command in commands { carryOut(command.action) }

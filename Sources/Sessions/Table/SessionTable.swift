@@ -85,8 +85,8 @@ public final class SessionTable: Sendable {
     ///   - host: The host that the token was presented at.
     ///   - isActivity: True if the request counts as a use and postpones the idle end. It is false for polling and
     ///     event streams.
-    /// - Returns: The session; nil if it does not exist, has expired, or belongs to another host. If the result is nil, no
-    ///   use is recorded.
+    /// - Returns: The session; nil if it does not exist, has expired, or belongs to another host. If the result is nil,
+    ///   no use is recorded.
     public func session(_ token: OpaqueToken, at host: SessionHost, isActivity: Bool) -> Session? {
         let digest: Digest
         do throws(OpenSSLError) {

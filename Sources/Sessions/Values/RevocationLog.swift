@@ -13,9 +13,9 @@ public struct RevocationEpoch: Sendable, Hashable {
 /// A revocation also applies to the sessions and cache entries that running logins add later.
 ///
 /// For example, a user's password may be changed while a login with the old password is running. The change revokes all
-/// sessions and cached credentials of the user, but the login would add a session afterwards. Each addition is therefore
-/// checked against the revocations since the ``RevocationEpoch`` of the login. The size of the log is limited. If the
-/// epoch is before the oldest kept revocation, every addition counts as revoked.
+/// sessions and cached credentials of the user, but the login would add a session afterwards. Each addition is
+/// therefore checked against the revocations since the ``RevocationEpoch`` of the login. The size of the log is
+/// limited. If the epoch is before the oldest kept revocation, every addition counts as revoked.
 package struct RevocationLog<Element>: Sendable {
     /// The maximum number of revocations that are kept: 1,000.
     package static var capacity: Int { 1000 }

@@ -3,8 +3,8 @@
 
 /// The client that began a session, for display in a list of sessions.
 ///
-/// The client may have chosen the texts of ``address`` and ``userAgent``. Characters that are not printable are removed,
-/// so that a terminal, a page or a log can show the texts safely.
+/// The client may have chosen the texts of ``address`` and ``userAgent``. Characters that are not printable are
+/// removed, so that a terminal, a page or a log can show the texts safely.
 public struct SessionClient: Sendable, Hashable {
     /// The maximum length of ``userAgent``, in bytes of UTF-8.
     public static let maximumBytes = 256
@@ -53,8 +53,8 @@ enum PrintableText {
 
     private static func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
-        // Format characters can reverse the direction of text. Characters of the other categories are invisible, or their
-        // appearance depends on the font.
+        // Format characters can reverse the direction of text. Characters of the other categories are invisible, or
+        // their appearance depends on the font.
         case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator: false
         default: true
         }

@@ -140,9 +140,9 @@ final class InteractiveConversation<Outcome: Sendable>: Conversation {
 
     /// The fault that a stack receives when the user has left the sign-in.
     ///
-    /// If a password was given, the fault is wrong credentials. The second page reveals that the password is right, so a
-    /// user who leaves that page must cause a failed login. The throttle counts wrong credentials, but not unavailable
-    /// modules.
+    /// If a password was given, the fault is wrong credentials. The second page reveals that the password is right, so
+    /// a user who leaves that page must cause a failed login. The throttle counts wrong credentials, but not
+    /// unavailable modules.
     private var abandonedFault: LoginFault {
         let hasGivenSecret = state.withLock { $0.hasGivenSecret }
         return LoginFault(

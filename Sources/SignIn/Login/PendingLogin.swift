@@ -9,7 +9,7 @@ internal import Sessions
 struct PendingLogin<Outcome: Sendable>: Sendable {
     /// The state of users and configuration when the login began.
     ///
-    /// Later changes may have been made without an effect on the login.
+    /// The result of the login may not take later changes into account.
     struct Start: Sendable {
         /// The revocation epoch of the sessions.
         let epoch: RevocationEpoch

@@ -47,8 +47,8 @@ final class PendingLogins<Outcome: Sendable>: Sendable {
 
         /// The login to cancel if the table is full.
         ///
-        /// It is the oldest login of the source with the most logins. If several sources have the most logins, it is the
-        /// oldest login of all these sources.
+        /// It is the oldest login of the source with the most logins. If several sources have the most logins, it is
+        /// the oldest login of all these sources.
         var evictionCandidate: Digest? {
             let largest = sources.values.max { left, right in
                 left.count != right.count ? left.count < right.count : age(left) > age(right)
@@ -167,7 +167,7 @@ final class PendingLogins<Outcome: Sendable>: Sendable {
         Self.cancel(expired)
     }
 
-    /// Cancels all logins, when the server stops.
+    /// Cancels all logins before the server stops.
     func cancelAll() {
         let all = state.withLock { state in
             defer { state = State() }

@@ -105,8 +105,8 @@ package struct WebRequest: Sendable {
         let sites = fields.texts(of: .secFetchSite)
         if sites.contains(where: { $0 != "same-origin" && $0 != "none" }) { return true }
         guard let origin = origins.first else { return false }
-        // A browser sends "null" for a page with the policy "no-referrer". In this case Sec-Fetch-Site, which was checked
-        // above, decides.
+        // A browser sends "null" for a page with the policy "no-referrer". In this case Sec-Fetch-Site, which was
+        // checked above, decides.
         if origin == "null", !sites.isEmpty { return origins.count > 1 }
         return origins.count > 1 || !isOwn(origin)
     }

@@ -41,8 +41,8 @@ final class LogoutQueue: Sendable {
     ///
     /// The call does not wait for the logout.
     ///
-    /// - Parameter identity: The identity of the login; nil if the login was before a restart, because its modules cannot be
-    ///   called.
+    /// - Parameter identity: The identity of the login; nil if the login was before a restart, because its modules
+    ///   cannot be called.
     func add(_ identity: AuthenticatedIdentity?) {
         // A login can be added twice, if another request ends the session while the sign-in fails.
         guard let identity, identity.beginLogout(), case .dropped = waiting.yield(identity) else { return }
@@ -73,8 +73,8 @@ final class LogoutQueue: Sendable {
     }
 
     private func logOut(_ identity: AuthenticatedIdentity) async {
-        // The wait is limited, so that a blocked module cannot prevent the server from stopping. The task itself ends at
-        // the deadlines of the modules.
+        // The wait is limited, so that a blocked module cannot prevent the server from stopping. The task itself ends
+        // at the deadlines of the modules.
         let work = Task { await identity.logout() }
         guard let report = await TimeLimitedWait.value(of: work, within: Self.deadline, clock: clock) else {
             if !Task.isCancelled { logFailure(identity, "the modules did not answer within \(Self.deadline)") }

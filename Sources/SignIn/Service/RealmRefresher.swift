@@ -46,8 +46,8 @@ package final class RealmRefresher: Sendable {
     ///
     /// Later checks compare the users with the result of the first check.
     ///
-    /// The function must be called before the realms are in use, because the first check of a realm may report all users
-    /// as changed.
+    /// The function must be called before the realms are in use, because the first check of a realm may report all
+    /// users as changed.
     ///
     /// - Parameter realms: The realms.
     package static func runFirstChecks(_ realms: [BoundRealm]) async {
@@ -107,8 +107,8 @@ package final class RealmRefresher: Sendable {
 
     /// Checks a realm now, before a session is created there.
     ///
-    /// The login may have used a password that was changed during the login. The session would begin after that change, so
-    /// a later check, a reload or a restart would not end the session.
+    /// The login may have used a password that was changed during the login. The session would begin after that change,
+    /// so a later check, a reload or a restart would not end the session.
     ///
     /// - Parameter name: The realm's name.
     /// - Returns: True if all changes of users before this call are applied, or if the realm does not report changes.

@@ -44,7 +44,8 @@ struct SessionAPI: SignInComponent {
             case .answered(let pending): return await proceed(with: pending, browser: browser, request: request)
             }
         case .login(let name, let password, let realm):
-            // Some realms do not allow sign-ins on the web. The response is the same as for a realm that does not exist.
+            // Some realms do not allow sign-ins on the web. The response is the same as for a realm that does not
+            // exist.
             let named = realm.map { name in realms(openTo: request.address).first { UTF8Text($0) == name } }
             guard let username = LoginFlow.username(name), named != .some(nil) else {
                 return LoggedResponse(error("invalid-credentials", status: .unauthorized, to: request))

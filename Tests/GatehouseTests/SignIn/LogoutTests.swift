@@ -40,8 +40,8 @@ import Testing
     /// Runs all logouts in the queue, and returns the names of their users.
     private func logouts() async throws -> [String] {
         RecordingLoginModule.setLoginAction(key) {}
-        // Logouts start in order, and at most `maximumConcurrent` run at a time. When the last `maximumConcurrent` logouts
-        // are running, all others are done.
+        // Logouts start in order, and at most `maximumConcurrent` run at a time. When the last `maximumConcurrent`
+        // logouts are running, all others are done.
         for number in 0..<LogoutQueue.maximumConcurrent { try await signIn("last\(number)", at: TestClient(server)) }
         server.sessions.end(.administrator) { $0.user.username.text.hasPrefix("last") }
         let task = Task { await server.state.logouts.run() }
@@ -150,8 +150,8 @@ private struct WardRealm: Realm {
 
 /// Accepts every user and records logouts.
 ///
-/// The logout of `stuck` never returns, and the logout of `broken` fails. Logouts of users whose names begin with `last`
-/// wait until `LogoutQueue.maximumConcurrent` of them are running, and are not recorded.
+/// The logout of `stuck` never returns, and the logout of `broken` fails. Logouts of users whose names begin with
+/// `last` wait until `LogoutQueue.maximumConcurrent` of them are running, and are not recorded.
 private struct RecordingLoginModule: LoginModule {
     static let options: PropertySchema = [.string("key", default: "")]
 
