@@ -9,7 +9,7 @@ import Testing
 @testable import HTTPServer
 @testable import SignIn
 
-/// A request gets the same response on the event loop and in a task.
+/// Tests that a request gets the same response on the event loop and in a task.
 @Suite struct LaneTests {
     private static let configuration = """
         default-realm xtech;
@@ -162,7 +162,7 @@ import Testing
         #expect(slow.immediate == 0)
     }
 
-    @Test func `accepted credentials are cached, and refused credentials are not`() async throws {
+    @Test func `accepted credentials are cached, and rejected credentials are not`() async throws {
         let responder = CountingResponder(server.responder)
         for (user, isKnown) in [("zed", true), ("bob", false)] {
             let request = Self.get("/welcome", [Self.basic("\(user):x")])
@@ -170,7 +170,7 @@ import Testing
             for _ in 0..<3 { _ = try await answer(request, responder) }
             #expect(responder.deferred - deferred == (isKnown ? 1 : 3))
         }
-        // The cache is used only for the same name, password and realm.
+        // Cached credentials are used only for the same name, password and realm.
         let deferred = responder.deferred
         for request in [
             Self.get("/welcome", [Self.basic("zed:y")]), Self.get("/other", [Self.basic("zed:x")]),

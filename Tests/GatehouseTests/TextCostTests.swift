@@ -12,12 +12,12 @@ import Throttle
 @testable import AccessControl
 @testable import SignIn
 
-/// The cost of a client's text depends on its length, not on its characters.
+/// Tests that the cost of a client's text depends on the length of the text, not on its characters.
 ///
-/// Swift compares and hashes `String` by canonical equivalence. For a long sequence of combining marks in mixed order, the
-/// time grows with the square of the length. For the lengths here, it is 20 to 100 times the time for ASCII. The tests
-/// send marks and letters in each part of a request, and compare the processor times. Both times include the rest of the
-/// request, so the bound is far below 20.
+/// Swift compares and hashes `String` by canonical equivalence. For a long sequence of combining marks in mixed order,
+/// the time grows with the square of the length. With the lengths in these tests, marks would take 20 to 100 times as
+/// long as ASCII letters. The tests send marks and letters in each part of a request, and compare the processor times.
+/// Both times include the rest of the request, which makes the ratio smaller. The bound is therefore far below 20.
 @Suite struct TextCostTests {
     /// The maximum ratio of the cost of marks to the cost of letters.
     static let bound = 3.0
@@ -34,7 +34,7 @@ import Throttle
         var count = 8000
         /// The number of requests.
         ///
-        /// A short text needs several, because it costs little compared with the rest of a request.
+        /// A short text needs several requests, because it costs little compared with the rest of a request.
         var times = 1
         let request: @Sendable (_ text: String) -> String
 
@@ -71,7 +71,7 @@ import Throttle
 
     /// A cookie in valid form.
     ///
-    /// Without it the form is not read.
+    /// The form is read only if the request has this cookie.
     private static let cookie = ["Cookie: __Host-gatehouse-sign-in=" + String(repeating: "A", count: 43)]
 
     private static let fields: [Entry] = [
@@ -204,7 +204,7 @@ import Throttle
 
     @Test(arguments: fields + proxies + targets + bodies + users)
     func `combining marks in a request cost no more than letters`(entry: Entry) async throws {
-        // Without locks and delays, the requests differ only in their text.
+        // Locks and delays are turned off, so that the requests differ only in their text.
         var settings = ThrottleSettings()
         settings.failures = 1_000_000
         settings.sourceFailures = 1_000_000
@@ -241,7 +241,7 @@ import Throttle
                 case "csrf of a sign-out": Self.post("/sign-out", Self.form, body, [cookie])
                 case "csrf of the account page": Self.post("/account/end", Self.form, body, [cookie])
                 case "Last-Event-ID":
-                    // HEAD, because the response to GET would not end.
+                    // The method is HEAD, because the event stream in the response to GET would not end.
                     Self.get("/session/events", [cookie, "Last-Event-ID: \(String(repeating: unit, count: 2000))"])
                         .replacing("GET", with: "HEAD")
                 case "the page of a user":
@@ -250,7 +250,7 @@ import Throttle
                 }
             return (server, request)
         }
-        // These letters are encoded too. Encoded text is three times as long as ASCII letters.
+        // These letters are also percent-encoded. Encoded text is three times as long as ASCII letters.
         let (server, letters) = try await requests(of: "\u{E9}\u{E8}")
         let (other, marks) = try await requests(of: "\u{301}\u{323}")
         let ratio = try await CostRatio(

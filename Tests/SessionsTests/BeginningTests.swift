@@ -97,7 +97,7 @@ struct BeginningTests {
         #expect(fixture.table.count == 2)
     }
 
-    @Test func `a revocation of a user's sessions during a login prevents a session of that user only`()
+    @Test func `if a user's sessions are revoked during logins, only the login of that user begins no session`()
         async throws
     {
         let store = MemoryStore()
@@ -112,7 +112,7 @@ struct BeginningTests {
         _ = try await fixture.begin("ann")
     }
 
-    @Test func `a revocation during the storing of a new session prevents that session`() async throws {
+    @Test func `a new session does not begin if it is revoked while it is stored`() async throws {
         let store = MemoryStore()
         let fixture = SessionFixture(store: store)
         let old = try await fixture.begin("bob")

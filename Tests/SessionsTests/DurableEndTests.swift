@@ -44,7 +44,7 @@ struct DurableEndTests {
         #expect(fixture.ends.all == ["ann: logout"])
     }
 
-    @Test func `an end is recorded beside the store until the session is removed from the store`() async throws {
+    @Test func `an end stays recorded until the session is removed from the store`() async throws {
         let (session, token) = try await fixture.begin()
         store.setFailing(true, recording: false)
         try await fixture.table.end(session, cause: .logout)
@@ -69,7 +69,7 @@ struct DurableEndTests {
     }
 
     @Test(arguments: [false, true])
-    func `an end returns although the store hangs`(doesRecordingHang: Bool) async throws {
+    func `ending a session returns even if the store hangs`(doesRecordingHang: Bool) async throws {
         let (session, token) = try await fixture.begin()
         let latch = Latch()
         store.setFailing(false, recording: false)
@@ -89,7 +89,7 @@ struct DurableEndTests {
         latch.open()
     }
 
-    @Test func `ends by an administrator or a change of the user are recorded too`() async throws {
+    @Test func `ends by an administrator, or because the user has changed, are also recorded`() async throws {
         let (_, token) = try await fixture.begin("ann")
         let (_, other) = try await fixture.begin("bob")
         store.setFailing(true, recording: false)
@@ -135,7 +135,7 @@ struct DurableEndTests {
     }
 
     @Test(arguments: [false, true])
-    func `a sign-in returns although the store hangs, and leaves no session in the store`(
+    func `a sign-in returns even if the store hangs, and leaves no session in the store`(
         isSavedLater: Bool
     ) async throws {
         let latch = Latch()
@@ -151,7 +151,7 @@ struct DurableEndTests {
         #expect(await task.value == SessionFault(.unavailable, ""))
         #expect(fixture.table.count == 0)
         #expect(fixture.table.state.withLock { $0.reserved } == 0)
-        // A removal at this point would run before the delayed save. The session would then stay in the store.
+        // A removal at this point would run before the delayed save, and the saved session would stay in the store.
         try await fixture.table.processCommandsAndRemovals()
         #expect(store.removals == 0)
         latch.open()
@@ -187,7 +187,7 @@ struct DurableEndTests {
     @Test func `the cost of storing an end does not depend on the number of unstored ends`() async throws {
         let user = try fixture.user("ann")
         let client = SessionClient(address: nil, userAgent: "tests")
-        let times = SessionTimes(seen: 0, idleEnd: 1, absoluteEnd: 1, warning: 0)
+        let times = SessionTimes(lastSeen: 0, idleEnd: 1, absoluteEnd: 1, warningLength: 0)
         /// Returns the cost of storing 100 of `count` unstored ends.
         func cost(_ count: Int) throws -> Double {
             var writes = SessionWriteQueue(hasStore: true)
@@ -219,7 +219,7 @@ struct DurableEndTests {
             #expect(writes.due.isEmpty && writes.unstored(of: SessionOwner(user)).isEmpty)
             return cost
         }
-        // A search through all ends would make the cost a hundred times as high.
+        // If each end were searched for among all ends, the cost would be a hundred times as high.
         let ratio = try await CostRatio(below: 20, of: { try cost(10_000) }, to: { try cost(100) })
         #expect(ratio.value < 20, "\(ratio)")
     }

@@ -92,7 +92,7 @@ struct LifetimeTests {
         #expect(fixture.table.session(token, at: SessionFixture.host, isActivity: true) == nil)
     }
 
-    @Test func `new settings apply to new sessions at once and to other sessions at their next use`() async throws {
+    @Test func `new settings apply to new sessions at once and to existing sessions at their next use`() async throws {
         let fixture = SessionFixture { $0.idle = .seconds(1000) }
         let (session, token) = try await fixture.begin()
         var settings = fixture.table.settings
@@ -147,12 +147,12 @@ struct LifetimeTests {
                 $0.warning = longest
             }
             let (session, token) = try await fixture.begin()
-            #expect(session.times.idleEnd > session.times.seen)
-            #expect(session.times.absoluteEnd - session.times.seen == UInt64(Int64.max))
+            #expect(session.times.idleEnd > session.times.lastSeen)
+            #expect(session.times.absoluteEnd - session.times.lastSeen == UInt64(Int64.max))
             fixture.pass(100 * 31_557_600)
             fixture.table.sweep()
             #expect(fixture.table.session(token, at: SessionFixture.host, isActivity: true) === session)
-            #expect(session.times.idleEnd > session.times.seen)
+            #expect(session.times.idleEnd > session.times.lastSeen)
         }
     }
 

@@ -82,7 +82,7 @@ struct RestoringTests {
         }
         fixture.pass(5)
         #expect(fixture.table.session(token, at: SessionFixture.host, isActivity: true) == nil)
-        // A session is never found if its account has already expired.
+        // If the account has already expired, a new session is never found.
         let (_, late) = try await fixture.begin(stamp: SecurityStamp([1], expiry: fixture.wall.now))
         #expect(fixture.table.session(late, at: SessionFixture.host, isActivity: true) == nil)
     }

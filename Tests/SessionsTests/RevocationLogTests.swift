@@ -21,7 +21,7 @@ import Testing
         #expect(!log.hasRevoked("bob", since: log.epoch))
     }
 
-    @Test func `an epoch before the oldest kept revocation counts everything as revoked`() {
+    @Test func `for an epoch before the oldest kept revocation, everything counts as revoked`() {
         var log = RevocationLog<String>()
         let oldest = log.epoch
         log.revoke { _ in false }

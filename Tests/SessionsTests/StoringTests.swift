@@ -93,23 +93,23 @@ struct StoringTests {
         let last = try await fixture.begin("cy", realm: "dale").session
         let events = try fixture.table.events(of: bob, after: nil)
         try await fixture.running {
-            _ = try await store.commandSessions(.end(.one(ann.id)))
-            _ = try await store.commandSessions(.message(.user(realm: "town", name: try Username("bob")), "hello"))
+            _ = try await store.storeCommand(.end(.one(ann.id)))
+            _ = try await store.storeCommand(.message(.user(realm: "town", name: try Username("bob")), "hello"))
             await fixture.second()
             #expect([ann.end, other.end, bob.end, far.end] == [.administrator, nil, nil, nil])
-            _ = try await store.commandSessions(.end(.user(realm: "town", name: try Username("ann"))))
+            _ = try await store.storeCommand(.end(.user(realm: "town", name: try Username("ann"))))
             await fixture.second()
             #expect([other.end, bob.end, far.end] == [.administrator, nil, nil])
             let epoch = fixture.table.revocationEpoch()
-            _ = try await store.commandSessions(.end(.realm("town")))
+            _ = try await store.storeCommand(.end(.realm("town")))
             await fixture.second()
             #expect([bob.end, far.end] == [.administrator, nil])
             await #expect(throws: SessionFault.changedMeanwhile) { _ = try await fixture.begin("dan", since: epoch) }
             _ = try await fixture.begin("dan", realm: "city", since: epoch)
-            _ = try await store.commandSessions(.end(.realm("city")))
+            _ = try await store.storeCommand(.end(.realm("city")))
             await fixture.second()
             #expect([far.end, last.end] == [.administrator, nil])
-            _ = try await store.commandSessions(.end(.all))
+            _ = try await store.storeCommand(.end(.all))
             await fixture.second()
             #expect(last.end == .administrator)
         }
@@ -122,10 +122,10 @@ struct StoringTests {
         let store = MemoryStore()
         let fixture = SessionFixture(store: store)
         let (session, _) = try await fixture.begin()
-        for _ in 0..<3 { _ = try await store.commandSessions(.message(.all, "x")) }
+        for _ in 0..<3 { _ = try await store.storeCommand(.message(.all, "x")) }
         try await fixture.table.processCommandsAndRemovals()
         #expect(session.end == nil)
-        for _ in 0..<3 { _ = try await store.commandSessions(.message(.all, "x")) }
+        for _ in 0..<3 { _ = try await store.storeCommand(.message(.all, "x")) }
         store.dropCommands(4)
         try await fixture.table.processCommandsAndRemovals()
         #expect(session.end == .administrator)

@@ -90,7 +90,7 @@ import Testing
             (.end(.one(try id(1))), 1), (.end(.one(try id(1))), 0), (.end(.user(realm: "town", name: ann)), 1),
             (.end(.user(realm: "city", name: bob)), 0), (.end(.realm("city")), 1), (.end(.all), 2),
         ]
-        for command in commands { #expect(try await store.commandSessions(command.action) == command.count) }
+        for command in commands { #expect(try await store.storeCommand(command.action) == command.count) }
         #expect(try await sessionIDs(store).isEmpty)
         let commandsRead = try await store.sessionCommands(after: 0)
         #expect(commandsRead.map(\.action) == commands.map(\.action))
@@ -109,7 +109,7 @@ import Testing
                 )
             }
         }
-        _ = try await store.commandSessions(.message(.all, "x"))
+        _ = try await store.storeCommand(.message(.all, "x"))
         let commandsRead = try await store.sessionCommands(after: 0)
         #expect(commandsRead.first?.number == 6)
         #expect(commandsRead.count == GatehouseStore.rememberedCommands)
@@ -226,7 +226,7 @@ import Testing
         await #expect(throws: SessionStoreError.self) { try await store.saveSession(try record(1)) }
         await #expect(throws: SessionStoreError.self) { try await store.removeSessions([try id(1)]) }
         await #expect(throws: SessionStoreError.self) { _ = try await store.sessionCommands(after: 0) }
-        await #expect(throws: SessionStoreError.self) { _ = try await store.commandSessions(.end(.all)) }
+        await #expect(throws: SessionStoreError.self) { _ = try await store.storeCommand(.end(.all)) }
     }
 
     /// Creates a session table with a store.

@@ -9,8 +9,8 @@ package import Sessions
 /// Decides about requests, in two steps.
 ///
 /// The first step, ``evaluate(_:credentials:)``, never waits, so it can run on an event loop. The second step,
-/// ``completeLogin(_:)``, logs the user in if the decision needs a login. This type decides about all requests: for the
-/// server's own pages, for forward authentication and for the middleware.
+/// ``completeLogin(_:)``, logs the user in if the decision needs a login. The server's own pages, forward
+/// authentication and the middleware all use this type.
 package struct AccessController: Sendable {
     /// A login that a request needs.
     package struct Login: Sendable {
@@ -162,7 +162,7 @@ package struct AccessController: Sendable {
         case .accepted(let identity, let report):
             if let key = login.key, let realm = authenticator.realms[identity.realm] {
                 let client = CredentialCache.Client(
-                    // The account belongs to the name as typed, because the throttle counts failures by this account.
+                    // The throttle counts failures by the name as typed, so the account has this name too.
                     account: realm.account(of: report.username),
                     username: identity.username,
                     network: report.peer.map { ClientNetwork($0) }
@@ -187,8 +187,8 @@ package struct AccessController: Sendable {
 
     /// Evicts the credentials of changed users, and ends their sessions.
     ///
-    /// If the realm does not know which users have changed, all credentials of the realm are evicted. Its sessions must
-    /// then be checked by ``revalidateSessions(of:)``.
+    /// If the realm does not know which users have changed, all credentials of the realm are evicted. In this case the
+    /// caller must also call ``revalidateSessions(of:)``, which checks the sessions of the realm.
     ///
     /// - Parameters:
     ///   - users: The changed users.
@@ -204,7 +204,7 @@ package struct AccessController: Sendable {
         }
     }
 
-    /// Ends the sessions of a realm whose users have another security stamp now.
+    /// Ends the sessions of a realm's users whose security stamp has changed since the sign-in.
     ///
     /// Sessions without a stamp continue.
     ///
@@ -216,7 +216,7 @@ package struct AccessController: Sendable {
 
     /// Evicts the credentials of an account.
     ///
-    /// The sessions of the account continue. Otherwise an attacker could sign the user out by guessing passwords.
+    /// The sessions of the account continue. If they ended, an attacker could sign the user out by guessing passwords.
     ///
     /// - Parameter account: The account.
     package func evictCredentials(of account: Account) {

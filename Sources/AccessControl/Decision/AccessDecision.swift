@@ -54,7 +54,7 @@ package enum ExistingAuthentication: Sendable {
 
     /// The cached responses that depend only on this authentication.
     ///
-    /// They are evicted with it.
+    /// They are removed together with the session or the cached credentials.
     package var responses: ResponseCache {
         switch self {
         case .credentials(let entry): entry.responses

@@ -5,11 +5,11 @@ internal import Sessions
 
 /// The parts of a request that the access rules use.
 ///
-/// The server, forward authentication and the middleware create it from a ``RequestClient``.
+/// The server, forward authentication and the middleware create this value from a ``RequestClient``.
 package struct AccessRequest {
     /// The host that the request is for.
     package enum Host {
-        /// The host is not read, because no rule and no session needs it.
+        /// The host is not read, because no rule or session needs the host.
         case notNeeded
         /// The host and port as text.
         ///

@@ -6,7 +6,7 @@ package import RealmKit
 extension Authenticator {
     /// Logs in a user of access rules, the sign-in pages or the session API.
     ///
-    /// All realms must exist, because the configuration was checked. If a realm does not exist, the login is
+    /// The configuration was checked, so all realms exist. If a realm does not exist, the login is reported as
     /// unavailable.
     ///
     /// - Parameters:

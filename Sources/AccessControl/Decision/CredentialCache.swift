@@ -6,16 +6,16 @@ package import RealmKit
 package import Sessions
 internal import Synchronization
 
-/// A cache of the credentials that realms have accepted a short time ago.
+/// A cache of the credentials that realms have recently accepted.
 ///
-/// A client that sends its credentials with every request thus does not need a login for every request.
+/// With this cache, a client that sends its credentials with every request does not cause a login for every request.
 ///
 /// - Only accepted credentials are cached. Rejected credentials are checked again each time.
 /// - The password and the typed name are not stored. The key of an entry is a MAC of the realms, the client address,
-///   the name and the password. The secret key of the MAC is random and exists only in this process. Each input is
-///   preceded by its length, so different inputs never give the same message (CVE-2026-71326).
+///   the name and the password. The secret key of the MAC is random and exists only in this process. The MAC covers
+///   each input with its length, so different inputs never give the same message (CVE-2026-71326).
 /// - An entry is valid for one client address only, so the throttle counts guesses from other addresses.
-/// - The lifetime of an entry begins with the login. Using the entry does not extend it.
+/// - The lifetime of an entry begins with the login. A use of the entry does not extend the lifetime.
 /// - The number of entries is limited. If the cache is full, the oldest entry is evicted.
 package final class CredentialCache: Sendable {
     /// An identity whose credentials were accepted.
@@ -30,12 +30,12 @@ package final class CredentialCache: Sendable {
         fileprivate let expiry: UInt64
         /// The number of the entry.
         ///
-        /// An earlier entry with the same key has another number.
+        /// It distinguishes the entry from earlier entries with the same key.
         fileprivate let number: UInt64
         private let authorization = Mutex(Authorization())
 
         private struct Authorization {
-            // The last rule and its result. The result stays valid, because the rule and the identity cannot change.
+            // The last rule and its result for the identity. Neither the rule nor the identity can change.
             var rule: ProtectionRules.CompiledRule?
             var isAllowed = false
         }
@@ -87,7 +87,7 @@ package final class CredentialCache: Sendable {
         var entries: [Digest: Entry] = [:]
         /// The keys and numbers of the entries in the order in which they were added.
         ///
-        /// Some entries may have been evicted.
+        /// Evicted entries may still be listed.
         var order: [(tag: Digest, number: UInt64)] = []
         /// The index of the oldest entry in `order`.
         var first = 0
@@ -133,7 +133,7 @@ package final class CredentialCache: Sendable {
                     message.append(field: password)
                 }
             } catch {
-                // Without a key the cache is not used, and the realm checks the credentials.
+                // If there is no key, the cache is not used, and the realm checks the credentials.
                 return nil
             }
         }
@@ -158,15 +158,15 @@ package final class CredentialCache: Sendable {
     ///
     /// - Parameters:
     ///   - identity: The identity.
-    ///   - key: The key, created before the credentials were checked. If the client was evicted in the meantime,
-    ///     nothing is added, because the password may have been changed.
+    ///   - key: The key, created before the credentials were checked. If entries of the client were evicted since
+    ///     then, nothing is added, because the password may have been changed.
     ///   - client: The account and network of the login.
     ///   - now: The current time of the same monotonic clock, in nanoseconds.
     package func add(_ identity: AuthenticatedIdentity, for key: Key, of client: Client, at now: UInt64) {
         state.withLock { state in
             guard !state.revocations.hasRevoked(client, since: key.epoch) else { return }
             state.lastNumber &+= 1
-            // If two concurrent logins have the same credentials, the later entry replaces the earlier one.
+            // If two concurrent logins have the same credentials, the later entry replaces the earlier entry.
             state.entries[key.tag] = Entry(
                 identity,
                 of: client,
@@ -188,7 +188,7 @@ package final class CredentialCache: Sendable {
     /// Evicts entries, such as those of a changed user or a locked account.
     ///
     /// - Parameter matches: Returns true for the clients whose entries are evicted. It is called now for all entries,
-    ///   and later for the logins that are running now.
+    ///   and again when a login that is running now would add an entry.
     package func evict(where matches: @escaping @Sendable (Client) -> Bool) {
         state.withLock { state in
             state.revocations.revoke(where: matches)

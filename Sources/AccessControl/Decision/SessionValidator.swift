@@ -7,7 +7,8 @@ package import Sessions
 
 /// Determines the current status of users of existing sessions.
 ///
-/// The server ends sessions by this status, also after a change before a restart or reload.
+/// The server compares the stored sessions with this status after a restart or reload, so it also finds changes that
+/// were made before the restart or reload.
 package struct SessionValidator: Sendable {
     private let authenticator: Authenticator
 
@@ -34,7 +35,7 @@ package struct SessionValidator: Sendable {
             switch await realm.state(of: user) {
             case .gone: return .gone
             case .present(let stamp): known = stamp
-            // A managed realm may know the state later, so the state stays unknown.
+            // A managed realm may be able to read the state later. Until then, the state is unknown.
             case .unknown where realm is any ManagedRealm: return .unknown
             case .unknown: break
             }
@@ -44,7 +45,7 @@ package struct SessionValidator: Sendable {
             let digest = try Digest.sha256(fields: [digits] + realm.fingerprint)
             return .present(SecurityStamp(digest.bytes, expiry: known?.expiry))
         } catch {
-            // Without a digest the stamp cannot be compared. A restore then ends the session.
+            // Without a digest, the stamp cannot be compared, so a restore ends the session.
             return .unknown
         }
     }

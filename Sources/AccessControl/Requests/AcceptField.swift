@@ -27,7 +27,7 @@ package enum AcceptField {
 
     /// Returns true if a media range is HTML and its weight is above 0.
     private static func isHTML(_ type: Span<UInt8>) -> Bool {
-        // No type of HTML is shorter than text/html. Most clients other than browsers send only */*.
+        // The shortest type of HTML is text/html. This check is fast for `*/*`, which most other clients send.
         guard type.count >= 9 else { return false }
         var end = end(of: type, from: 0, UInt8(ascii: ";"))
         let name = type.extracting(type.trimmed(0..<end))

@@ -6,7 +6,7 @@ package import RealmKit
 
 /// The address of the client of a request.
 ///
-/// It is the peer of the connection. If the peer is a trusted proxy, it is the address in `X-Forwarded-For`.
+/// It is the address of the connection's peer. If the peer is a trusted proxy, it is the address in `X-Forwarded-For`.
 ///
 /// Source: RFC 7239 section 5.2 for the format of the entries; CVE-2024-47070.
 package enum ClientAddress: Sendable, Hashable {
@@ -14,7 +14,7 @@ package enum ClientAddress: Sendable, Hashable {
     case address(String?)
     /// 400, with the reason: a trusted proxy has sent an address that cannot be parsed.
     ///
-    /// Rules for networks and limits for addresses need an address, so the request is rejected.
+    /// The request is rejected, because rules for networks and limits for addresses need the address.
     case unreadable(String)
 
     /// The maximum number of addresses in all fields.
@@ -24,14 +24,15 @@ package enum ClientAddress: Sendable, Hashable {
 
     /// Returns the address of the client.
     ///
-    /// It is the rightmost address that is not a trusted proxy, or the leftmost address if all are trusted. The entries
-    /// to the left of it are not read, because the client may have forged them.
+    /// The result is the rightmost address that is not a trusted proxy, or the leftmost address if all are trusted.
+    /// Entries to the left of the result are not read, because the client may have forged them.
     ///
     /// - Parameters:
     ///   - peer: The address at the other end of the connection.
     ///   - trusted: The proxies whose forwarded headers are trusted.
     ///   - forwarded: The values of all `X-Forwarded-For` fields in order. They are read only if the peer is trusted.
-    /// - Returns: The address in the format of ``NetworkAddress``. If no proxy is trusted, the peer without a change.
+    /// - Returns: The address in the format of ``NetworkAddress``. If no proxy is trusted, the peer is returned
+    ///   unchanged.
     package static func find(
         peer: String?,
         trusted: [CIDRBlock],

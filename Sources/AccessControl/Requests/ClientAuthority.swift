@@ -6,12 +6,12 @@ package import RealmKit
 
 /// The host and port that a request is for.
 ///
-/// They are the value of `Host`. If the configuration trusts the proxy to set `X-Forwarded-Host`, they are the value of
-/// that field. The host determines the rule that decides.
+/// The host determines the rule that decides. By default, host and port are the value of `Host`. If the configuration
+/// trusts the proxy to set `X-Forwarded-Host`, they are the value of that field.
 ///
-/// Some proxies set only `X-Forwarded-For` and pass on the `X-Forwarded-Host` of the client. So the field is not used
-/// by default. An application behind the same proxy may use it, so a request is rejected if `X-Forwarded-Host` and
-/// `Host` name different hosts.
+/// `X-Forwarded-Host` is not used by default, because some proxies set only `X-Forwarded-For` and forward the
+/// `X-Forwarded-Host` of the client. The application behind Gatehouse may still use `X-Forwarded-Host`, so a request is
+/// rejected if this field and `Host` name different hosts.
 package enum ClientAuthority: Sendable, Hashable {
     /// The host and port.
     ///
@@ -40,7 +40,7 @@ package enum ClientAuthority: Sendable, Hashable {
         let forwarded = forwarded()
         guard let named = forwarded.first else { return .authority(hostField) }
         guard forwarded.count == 1 else { return .rejected("X-Forwarded-Host occurs more than once") }
-        guard let host = RequestHost(named.string) else { return .rejected("X-Forwarded-Host is not one host") }
+        guard let host = RequestHost(named.string) else { return .rejected("X-Forwarded-Host is not a single host") }
         if usesForwardedHost { return .authority(named.string) }
         guard RequestHost(hostField)?.name.hasBytes(of: host.name) == true else {
             return .rejected("X-Forwarded-Host and Host name different hosts")

@@ -8,17 +8,11 @@ package import HTTPTypes
 ///
 /// It determines how the server requests a sign-in.
 package enum ClientKind: Sendable, Hashable {
-    /// A browser that opens a page.
-    ///
-    /// It is redirected to the sign-in page.
+    /// A browser that opens a page; it is redirected to the sign-in page.
     case navigation
-    /// A script of a page.
-    ///
-    /// It gets 401, without schemes for which a browser would open a dialog.
+    /// A script of a page; it gets 401, without the schemes for which a browser would open a dialog.
     case script
-    /// Any other client.
-    ///
-    /// It gets 401 with all schemes.
+    /// Any other client; it gets 401 with all schemes.
     case other
 
     /// The kind of a request's client.

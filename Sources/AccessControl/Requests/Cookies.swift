@@ -5,8 +5,8 @@ package import Sessions
 
 /// The two cookies of Gatehouse in a request.
 ///
-/// The server sets a cookie in one spelling only. So names are compared byte by byte, and quotes are part of the value.
-/// Reading does not allocate memory. Source: RFC 6265 section 4.2.
+/// The server always writes a cookie in the same way. Therefore names are compared byte by byte, and quotes are part of
+/// the value. Reading does not allocate memory. Source: RFC 6265 section 4.2.
 package struct OurCookies: Sendable {
     /// No cookies.
     package init() {}
@@ -42,7 +42,7 @@ package struct OurCookies: Sendable {
 
     /// Reads a `Cookie` field.
     ///
-    /// A request of HTTP/2 may have several.
+    /// A request of HTTP/2 may have several `Cookie` fields.
     ///
     /// - Parameter field: The field's value.
     package mutating func read(_ field: Span<UInt8>) {
@@ -87,19 +87,19 @@ package struct OurCookies: Sendable {
 /// The values of `Set-Cookie` fields.
 ///
 /// The cookies have no `Max-Age`, so a browser deletes them when it is closed. They have no `Domain`, so a browser does
-/// not send them to other hosts. With the prefix `__Host-`, a browser accepts these names only from the same host over
-/// TLS. Source: RFC 6265bis section 4.1.3.
+/// not send them to other hosts. Their names begin with `__Host-`, so a browser accepts them only from the same host
+/// over TLS. Source: RFC 6265bis section 4.1.3.
 package enum SetCookie {
     /// Sets the session cookie.
     ///
-    /// Browsers also send it when a user follows a link from another site.
+    /// Browsers also send this cookie when a user follows a link from another site.
     package static func session(_ token: OpaqueToken) -> String {
         "\(OurCookies.sessionName)=\(token.text)\(common)\(lax)"
     }
 
     /// Sets the cookie that a sign-in is bound to.
     ///
-    /// Browsers send it only for requests from the same site.
+    /// Browsers send this cookie only with requests from the same site.
     package static func signIn(_ token: OpaqueToken) -> String {
         "\(OurCookies.signInName)=\(token.text)\(common)\(strict)"
     }

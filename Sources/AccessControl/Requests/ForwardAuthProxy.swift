@@ -5,7 +5,7 @@ package import Bytes
 
 /// The proxies that can send forward authentication requests.
 ///
-/// Each describes the original request in its own way.
+/// Each proxy describes the original request in its own way.
 package enum ForwardAuthProxy: String, Sendable, Hashable, CaseIterable {
     /// `auth_request` of nginx, configured to send `X-Original-URL` and `X-Original-Method`, as ingress-nginx does.
     case nginx
@@ -18,7 +18,7 @@ package enum ForwardAuthProxy: String, Sendable, Hashable, CaseIterable {
     /// `ext_authz` of Envoy: its request has the method and host of the original request, and its path after a prefix.
     case envoy
 
-    /// The proxy with a name; nil if there is no such proxy.
+    /// Finds a proxy by its name; nil if there is no such proxy.
     ///
     /// - Parameter name: The name, such as `nginx`.
     package init?(_ name: UTF8Text) {
@@ -26,6 +26,6 @@ package enum ForwardAuthProxy: String, Sendable, Hashable, CaseIterable {
         self = proxy
     }
 
-    /// True if the path of the proxy's request ends with the path of the original request.
+    /// True if the proxy appends the path of the original request to the path of its own request.
     package var sendsPath: Bool { self == .envoy }
 }

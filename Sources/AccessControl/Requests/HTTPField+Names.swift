@@ -10,7 +10,7 @@ extension HTTPField.Name {
     /// - Returns: The field name.
     package static func known(_ name: StaticString) -> HTTPField.Name {
         guard let name = HTTPField.Name(name.description) else {
-            // The name is a constant, so the tests find an invalid name.
+            // All names are constants, so the tests find an invalid name.
             preconditionFailure("\(name) is not a field name")
         }
         return name

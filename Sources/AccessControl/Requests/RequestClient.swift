@@ -5,7 +5,7 @@ package import Bytes
 
 /// The header fields of a request.
 ///
-/// Each server has its own type for them.
+/// Each server implements this protocol for its own type.
 package protocol RequestFields {
     /// The value of `Host` or `:authority`; empty if the request has neither field.
     var hostText: String { get }
@@ -24,9 +24,9 @@ package protocol RequestFields {
 package struct RequestClient: Sendable {
     /// The address of the peer, or the address that a trusted proxy has forwarded; nil if it is not known.
     package var address: String?
-    /// True if the request has an `X-Forwarded-For` field and there are trusted proxies.
+    /// True if trusted proxies are configured and the request has an `X-Forwarded-For` field.
     package var isForwarded = false
-    /// The host and port from `X-Forwarded-Host`; nil if the request has no trusted field and `Host` is used.
+    /// The host and port from a trusted `X-Forwarded-Host`; nil if `Host` is used.
     package var forwardedAuthority: String?
     /// The cookies of Gatehouse in the request.
     package var cookies = OurCookies()

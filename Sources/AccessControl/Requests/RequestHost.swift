@@ -48,7 +48,7 @@ public struct RequestHost: Sendable, Hashable {
 
     /// Parses the port after a `:`.
     ///
-    /// The result is 0 if there is no port, and nil if the port is invalid.
+    /// The result is 0 if the text has no port, and nil if the port is invalid.
     private static func port(_ text: Substring) -> UInt16? {
         guard let colon = text.utf8.first else { return 0 }
         let digits = text.utf8.dropFirst()

@@ -7,9 +7,9 @@ public import Bytes
 ///
 /// It is never ambiguous.
 ///
-/// A path that two programs might read differently is rejected. Otherwise Gatehouse could allow one path, and the
-/// application could serve another. The rejected paths contain `%2F`, `%5C`, `%3F`, `%23`, dot segments, empty
-/// segments, `;`, `\`, control characters, bytes that are not UTF-8, or a fragment.
+/// A path that two programs might read differently is rejected. Otherwise Gatehouse could allow a path that the
+/// application reads as another, protected path. The rejected paths contain `%2F`, `%5C`, `%3F`, `%23`, dot segments,
+/// empty segments, `;`, `\`, control characters, bytes that are not UTF-8, or a fragment.
 ///
 /// Source: RFC 9112 section 3.2, RFC 3986; CVE-2025-54576, CVE-2026-41059 and CVE-2026-40912 among others.
 public struct RequestPath: Sendable, Hashable {
@@ -64,7 +64,7 @@ public struct RequestPath: Sendable, Hashable {
                 segments.append(try Self.decode(bytes))
             } else {
                 guard !Self.isDots(bytes) else { throw .dots }
-                // All bytes are ASCII here, so nothing is repaired.
+                // All bytes are ASCII here, so the conversion replaces no invalid bytes.
                 segments.append(UTF8Text(repairing: bytes))
             }
             start = end + 1
@@ -102,7 +102,7 @@ public struct RequestPath: Sendable, Hashable {
             .utf8CodeUnitCount
     }
 
-    /// Returns true if RFC 3986 allows a byte in a path and the byte is not `;`.
+    /// Returns true for the bytes that RFC 3986 allows in a path, except `;`.
     private static func isPlain(_ byte: UInt8) -> Bool {
         guard ASCII.isVisible(byte) else { return false }
         switch byte {

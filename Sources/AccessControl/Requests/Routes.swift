@@ -55,9 +55,8 @@ package struct Routes: Sendable, Hashable {
 
     /// Returns the route of a path below `auth`.
     ///
-    /// All these paths are for proxies.
-    ///
-    /// A malformed path also has this route, so that it never gets a page with status 200.
+    /// All these paths are for proxies. A path with an unknown proxy or with further segments also has the route of
+    /// forward authentication, so that it never gets a page with status 200.
     private func forwardAuthRoute(_ rest: ArraySlice<UTF8Text>, endsInSlash: Bool) -> Route {
         let proxy = rest.first.flatMap { ForwardAuthProxy($0) }
         guard let proxy, proxy.sendsPath || rest.count == 1 && !endsInSlash else { return .forwardAuth(nil) }
@@ -73,7 +72,7 @@ package struct Routes: Sendable, Hashable {
 
     /// Returns whether a path looks like a forward authentication request with a wrong prefix.
     ///
-    /// Such a path has no route, but a rule may match it. The proxy would then treat the status 200 of the page as
+    /// Such a path has no route, but a rule may allow it. The proxy would then treat the status 200 of the page as
     /// permission for the original request.
     ///
     /// - Parameter path: A path without a route.
@@ -86,8 +85,8 @@ package struct Routes: Sendable, Hashable {
 
     /// Returns whether a browser can be redirected to a path after the sign-in.
     ///
-    /// The sign-in pages are excluded, because they would cause a loop. Forward authentication and the session API are
-    /// excluded too.
+    /// The sign-in pages are excluded, because they would cause a loop. The paths of forward authentication and of the
+    /// session API are also excluded, because they are not pages.
     ///
     /// - Parameter path: The path.
     /// - Returns: True if the browser can be redirected to the path.

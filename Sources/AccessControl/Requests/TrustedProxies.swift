@@ -5,20 +5,19 @@ package import RealmKit
 
 /// The trusted proxies of a configuration.
 ///
-/// They determine the address and host of the client.
-///
-/// Only this type reads forwarded header fields.
+/// This type reads the address of the client and the requested host from forwarded header fields. No other type reads
+/// these fields.
 package struct TrustedProxies: Sendable {
     /// The networks of the proxies.
     package let networks: [CIDRBlock]
-    /// True if their `X-Forwarded-Host` replaces `Host`.
+    /// True if the `X-Forwarded-Host` of these proxies replaces `Host`.
     package let setForwardedHost: Bool
 
     /// The proxies of a configuration.
     ///
     /// - Parameters:
     ///   - networks: The networks of the proxies.
-    ///   - setForwardedHost: True if their `X-Forwarded-Host` replaces `Host`.
+    ///   - setForwardedHost: True if the `X-Forwarded-Host` of these proxies replaces `Host`.
     package init(_ networks: [CIDRBlock] = [], setForwardedHost: Bool = false) {
         self.networks = networks
         self.setForwardedHost = setForwardedHost
@@ -35,7 +34,7 @@ package struct TrustedProxies: Sendable {
     /// - Parameters:
     ///   - client: The client, with the address of the peer.
     ///   - fields: The request's fields.
-    /// - Returns: The reason for a 400 if a trusted proxy has sent an address that cannot be parsed; else nil.
+    /// - Returns: The reason for a 400 if a trusted proxy has sent an address that cannot be parsed; nil otherwise.
     package func readAddress(
         _ client: inout RequestClient,
         from fields: borrowing some RequestFields
@@ -57,7 +56,7 @@ package struct TrustedProxies: Sendable {
     ///   - client: The client.
     ///   - peer: The address at the other end of the connection.
     ///   - fields: The request's fields.
-    /// - Returns: The reason for a 400 if the fields name different hosts; else nil.
+    /// - Returns: The reason for a 400 if the fields name different hosts; nil otherwise.
     package func readHost(
         _ client: inout RequestClient,
         peer: String?,

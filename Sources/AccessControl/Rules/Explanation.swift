@@ -154,7 +154,7 @@ extension ProtectionRules {
         return (403, "\(name), in \(groups), does not meet: \(required)")
     }
 
-    /// Returns the reason why a rule decides about a request or does not.
+    /// Returns the reason why a rule decides about a request or why it does not decide.
     private static func reason(
         _ compiled: CompiledRule,
         _ match: Match,
@@ -182,7 +182,7 @@ extension Explanation {
 extension ProtectRule.Requirement {
     /// The requirement as in realms.conf.
     ///
-    /// For a role, it includes the groups and users of the role.
+    /// The text of a role includes the groups and users of the role.
     fileprivate var explanation: String {
         switch self {
         case .any, .users, .groups: description

@@ -6,22 +6,22 @@ internal import RealmConfiguration
 
 /// The rules for one host, for all hosts below a domain, or for all hosts.
 ///
-/// They are in the order of evaluation.
+/// The rules are in the order of evaluation.
 struct HostRules: Sendable {
     let host: ProtectRule.Host
     let paths: [PathRules]
 
     init(_ host: ProtectRule.Host, _ rules: [ProtectionRules.CompiledRule]) {
         self.host = host
-        // The keys are bytes, because two strings with different encodings of an accent are equal.
+        // The keys are bytes, because strings with different encodings of an accented letter are equal.
         var paths: [[UInt8]: [ProtectionRules.CompiledRule]] = [:]
         for compiled in rules {
             let rule = compiled.rule
             let path = rule.path.utf8.split(separator: UInt8(ascii: "/")).joined(separator: [UInt8(ascii: "/")])
             paths[[rule.isExact ? 1 : 0] + path, default: []].append(compiled)
         }
-        // Paths with the same number of segments never match the same request. They are sorted by name only to make
-        // explanations readable.
+        // Different paths with the same number of segments never match the same request, so their order does not
+        // matter. They are sorted by name to make explanations readable.
         self.paths = paths.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map { PathRules($0.value) }.sorted {
             $0.isExact == $1.isExact ? $0.segments.count > $1.segments.count : $0.isExact
         }
@@ -29,7 +29,7 @@ struct HostRules: Sendable {
 
     /// Returns the canonical form of a host.
     ///
-    /// A host in another form would never match a request.
+    /// The hosts of requests are in canonical form, so a rule with another form would never match.
     static func canonical(_ host: ProtectRule.Host) -> ProtectRule.Host {
         switch host {
         case .any: .any

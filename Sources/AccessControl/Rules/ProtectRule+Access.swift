@@ -5,9 +5,9 @@ internal import Bytes
 public import RealmConfiguration
 public import RealmKit
 
-/// A user that a rule can decide about: the identity of a new login, or the user of a session.
+/// A user whose access a rule can check: the identity of a new login, or the user of a session.
 ///
-/// Membership in a group is a method, because building a list of the groups would be slower.
+/// The protocol has a method for group membership instead of a list of groups, because creating the list is slower.
 private protocol RuleUser {
     var realm: String { get }
     var username: Username { get }
@@ -36,7 +36,7 @@ extension ProtectRule {
     ///
     /// A rule for GET also applies to HEAD (RFC 9110 section 9.3.2).
     ///
-    /// - Parameter method: The method of a request. Upper and lower case are different.
+    /// - Parameter method: The method of a request. It is case-sensitive.
     /// - Returns: True if the rule names the method, or if it names no methods.
     public func matches(method: String) -> Bool {
         methods.isEmpty || methods.contains { $0.hasBytes(of: method) }
@@ -54,7 +54,7 @@ extension ProtectRule {
 
     /// Returns true if the rule accepts requests from an address.
     ///
-    /// An address that cannot be parsed is nil.
+    /// The address is nil if it cannot be parsed.
     package func matches(_ address: NetworkAddress?) -> Bool {
         guard !networks.isEmpty else { return true }
         guard let address else { return false }

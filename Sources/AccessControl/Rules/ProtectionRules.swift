@@ -5,7 +5,7 @@ public import RealmConfiguration
 
 /// The rules of a configuration.
 ///
-/// They determine which rule decides about a request.
+/// This type finds the rule that decides about a request.
 ///
 /// 1. Rules for a host name are evaluated first, then rules for a domain, the longest domain first, and then rules for
 ///    all hosts.
@@ -17,7 +17,7 @@ public import RealmConfiguration
 public struct ProtectionRules: Sendable {
     /// A rule as an object.
     ///
-    /// Two objects are compared by identity, which is fast.
+    /// Rules are compared by the identity of their objects, which is faster than a comparison of their contents.
     package final class CompiledRule: Sendable {
         package let rule: ProtectRule
 
@@ -30,7 +30,8 @@ public struct ProtectionRules: Sendable {
         case none
         /// 405: rules match the path, but none of them matches the method.
         ///
-        /// Rules for shorter paths are not evaluated. They could allow a client that the rules for this path deny.
+        /// Rules for shorter paths are not evaluated, because they could allow a client that the rules for this path
+        /// deny.
         case uncovered(allowed: [String])
         /// The rule that decides.
         case rule(CompiledRule)

@@ -5,8 +5,8 @@ public import RealmKit
 
 /// A user name and a password of HTTP Basic, in one block of memory that is wiped after use.
 ///
-/// Most requests only need to find the credentials in the credential cache. The name and the password are separated
-/// only for a login.
+/// For most requests, the credentials are only looked up in the credential cache. The name and the password are
+/// separated only for a login.
 public struct BasicCredentials: Sendable {
     private let secret: Secret
     private let colon: Int

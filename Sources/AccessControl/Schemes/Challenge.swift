@@ -6,9 +6,9 @@ package import RealmConfiguration
 
 /// The challenge of a rule: the realm and the schemes by which a client can authenticate.
 package struct Challenge: Sendable, Hashable {
-    /// The first realm of the rule.
+    /// The name of the first realm of the rule.
     ///
-    /// It is the name of the protection space (RFC 9110 section 11.5).
+    /// The challenge names it as the protection space (RFC 9110 section 11.5).
     package let realm: String
     /// The schemes, in the order of preference.
     package let schemes: [ProtectRule.Scheme]
@@ -23,26 +23,25 @@ package struct Challenge: Sendable, Hashable {
 
     /// The challenge for a script of a page.
     ///
-    /// If the form is the first scheme, it is the only scheme.
-    ///
-    /// With Basic among the schemes, a browser would open a password dialog for the request of the script.
+    /// If the form is the first scheme, the other schemes are removed. If the response offered Basic, a browser would
+    /// open a password dialog for the request of the script.
     package var forScripts: Challenge { schemes.first == .form ? Challenge(realm: realm, schemes: [.form]) : self }
 
     /// Adds a `WWW-Authenticate` field for each scheme.
     ///
     /// A 401 response must have such a field (RFC 9110 section 15.5.2).
     ///
-    /// There is no registered scheme for a sign-in page. Its field follows draft-broyer-http-cookie-auth. Clients
+    /// No scheme for sign-in pages is registered. The field for the form follows draft-broyer-http-cookie-auth. Clients
     /// ignore a scheme that they do not know.
     ///
     /// - Parameters:
     ///   - headers: The header fields of the response.
     ///   - routes: The paths of the sign-in page.
-    ///   - isFirstOnly: True if the proxy may pass on only the first field, like nginx before 1.23. Basic is then the
-    ///     first field, because programs need it. Browsers are redirected to the sign-in page and do not need the
+    ///   - putsBasicFirst: True if Basic is the first field, for proxies that may pass on only the first field, such as
+    ///     nginx before 1.23. Programs need the field of Basic. Browsers are redirected to the sign-in page and need no
     ///     field.
-    package func add(to headers: inout HTTPFields, signInAt routes: Routes, isFirstOnly: Bool = false) {
-        let ordered = isFirstOnly ? schemes.filter { $0 == .basic } + schemes.filter { $0 != .basic } : schemes
+    package func add(to headers: inout HTTPFields, signInAt routes: Routes, putsBasicFirst: Bool = false) {
+        let ordered = putsBasicFirst ? schemes.filter { $0 == .basic } + schemes.filter { $0 != .basic } : schemes
         for scheme in ordered {
             let value =
                 switch scheme {

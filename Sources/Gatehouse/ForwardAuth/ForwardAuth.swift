@@ -11,10 +11,10 @@ internal import SignIn
 
 /// Makes the responses to forward-auth requests.
 ///
-/// A response states whether the proxy may pass on the original request.
+/// A response states whether the proxy may pass the original request on to the application.
 ///
 /// Each proxy gets only statuses that it understands. nginx treats every status except 2xx, 401 and 403 as an error.
-/// Envoy may allow a request after a 5xx. An ambiguous request is denied.
+/// Envoy can be configured to allow a request after a 5xx. An ambiguous request is denied.
 struct ForwardAuth: Sendable {
     /// The contents of a forward-auth request.
     struct Check: Sendable {
@@ -36,8 +36,8 @@ struct ForwardAuth: Sendable {
     /// - Parameters:
     ///   - decision: The decision about the original request.
     ///   - check: The contents of the forward-auth request.
-    ///   - authentication: The authentication of the original request. If the request is allowed, the response is kept
-    ///     with it, and used again for the next request.
+    ///   - authentication: The authentication of the original request. If the request is allowed, the response is
+    ///     cached with the authentication for later requests.
     /// - Returns: The encoded response.
     func prepared(
         _ decision: AccessDecision,
@@ -52,7 +52,7 @@ struct ForwardAuth: Sendable {
         return authentication.responses.response(for: context.key(of: response), make: make)
     }
 
-    /// Returns the encoded response to a forward-auth request that is not trusted or is ambiguous.
+    /// Returns the encoded 403 response to a forward-auth request that cannot be checked.
     ///
     /// - Parameter reason: The text of the response.
     /// - Returns: The encoded response.
@@ -74,7 +74,7 @@ struct ForwardAuth: Sendable {
         let outcome = decision.outcome(
             signInAt: context.routes,
             isSafe: original.method == "GET" || original.method == "HEAD",
-            redirectsRejected: true,
+            redirectsAfterRejectedCredentials: true,
             clientKind: check.clientKind,
             target: original.target
         )
@@ -90,7 +90,7 @@ struct ForwardAuth: Sendable {
 
     /// Returns the response to an allowed request, with the header fields of the user.
     ///
-    /// Empty fields are sent too, so that they overwrite fields of the same name from the client (CVE-2026-30851).
+    /// Empty fields are also sent. The proxy then overwrites fields of the same name from the client (CVE-2026-30851).
     private func allowed(_ user: SignedInUser?, proxy: ForwardAuthProxy, hasCredentials: Bool) -> RenderedResponse {
         let identity = IdentityHeaders(user)
         var headers: HTTPFields = [.cacheControl: "no-store"]
@@ -98,8 +98,8 @@ struct ForwardAuth: Sendable {
         headers[.remoteGroups] = identity.groups
         headers[.remoteRealm] = identity.realm
         if proxy == .envoy {
-            // Envoy ignores empty fields, so it is told to remove them. The field `Authorization` is removed too: the
-            // application must not get a password that was checked here.
+            // Envoy ignores empty fields, so their names are listed for removal. `Authorization` is also removed,
+            // because the application must not get a password that Gatehouse has checked.
             let empty = zip(IdentityHeaders.names, identity.values).filter { $1.isEmpty }.map { $0.0.description }
             let removed = empty + (hasCredentials ? ["authorization"] : [])
             if !removed.isEmpty { headers[.envoyRemoved] = removed.joined(separator: ",") }
@@ -109,37 +109,38 @@ struct ForwardAuth: Sendable {
 
     /// Returns a standard response, with a status that the proxy understands.
     private func rendered(_ standard: StandardResponse, for check: Check) -> RenderedResponse {
-        let passesOnEveryStatus = check.proxy.passesOnEveryStatus
+        let forwardsAllStatuses = check.proxy.forwardsAllStatuses
         switch standard {
         case .signIn(let redirect): return signIn(redirect, for: check)
         case .unauthorized(let challenge, _): return unauthorized(challenge, for: check, location: nil)
         case .forbidden: return response(.forbidden, text: "forbidden")
         case .methodNotAllowed(let allowed):
-            let fields: HTTPFields = passesOnEveryStatus ? [.allow: allowed.joined(separator: ", ")] : [:]
+            let fields: HTTPFields = forwardsAllStatuses ? [.allow: allowed.joined(separator: ", ")] : [:]
             return response(
-                passesOnEveryStatus ? .methodNotAllowed : .forbidden,
+                forwardsAllStatuses ? .methodNotAllowed : .forbidden,
                 fields: fields,
                 text: "the method is not allowed"
             )
         case .unavailable:
-            let fields: HTTPFields = passesOnEveryStatus ? [.retryAfter: "5"] : [:]
+            let fields: HTTPFields = forwardsAllStatuses ? [.retryAfter: "5"] : [:]
             return response(
-                passesOnEveryStatus ? .serviceUnavailable : .forbidden,
+                forwardsAllStatuses ? .serviceUnavailable : .forbidden,
                 fields: fields,
                 text: "try again later"
             )
-        case .malformed, .ambiguousPath, .misdirected, .notFound, .index, .health, .stylesheet, .script, .welcome:
-            return response(.forbidden, text: "the request is ambiguous")
+        case .ambiguousPath: return response(.forbidden, text: "the request is ambiguous")
+        case .malformed, .misdirected, .notFound, .index, .health, .stylesheet, .script, .welcome:
+            return response(.forbidden, text: "the request cannot be checked")
         }
     }
 
     /// Returns a redirect to the sign-in page.
     ///
-    /// The proxy serves that page on the host of the application. nginx gets a 401 with a `Location`, and makes a redirect
-    /// of it.
+    /// The proxy serves the sign-in page on the host of the application. nginx gets a 401 with a `Location`, and its
+    /// configuration turns the 401 into a redirect.
     private func signIn(_ redirect: SignInRedirect, for check: Check) -> RenderedResponse {
         let location = "https://\(check.original.host.text)\(redirect.location)"
-        guard check.proxy.passesOnEveryStatus || check.proxy == .envoy else {
+        guard check.proxy.forwardsAllStatuses || check.proxy == .envoy else {
             return unauthorized(redirect.challenge, for: check, location: location)
         }
         return response(
@@ -152,7 +153,7 @@ struct ForwardAuth: Sendable {
     private func unauthorized(_ challenge: Challenge, for check: Check, location: String?) -> RenderedResponse {
         var headers = HTTPFields()
         headers[.location] = location
-        challenge.add(to: &headers, signInAt: context.routes, isFirstOnly: check.proxy == .nginx)
+        challenge.add(to: &headers, signInAt: context.routes, putsBasicFirst: check.proxy == .nginx)
         return response(.unauthorized, fields: headers, text: "not signed in")
     }
 
@@ -171,8 +172,8 @@ struct ForwardAuth: Sendable {
 }
 
 extension ForwardAuthProxy {
-    /// True if the proxy passes every response on to the client.
-    fileprivate var passesOnEveryStatus: Bool {
+    /// True if the proxy forwards a response of any status to the client.
+    fileprivate var forwardsAllStatuses: Bool {
         switch self {
         case .caddy, .traefik, .haproxy: true
         case .nginx, .envoy: false

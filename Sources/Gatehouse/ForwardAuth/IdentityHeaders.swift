@@ -6,13 +6,13 @@ internal import RealmKit
 
 /// The header fields with the user of a request, for an application behind a proxy.
 ///
-/// All fields are always set. Without a user their values are empty. If a field were missing, a proxy could pass on a
-/// field of the same name from the client (CVE-2026-30851).
+/// All fields are always set. If there is no user, their values are empty. If a field were missing, a proxy could
+/// forward the client's field of the same name (CVE-2026-30851).
 struct IdentityHeaders: Sendable, Hashable {
     /// The names of the fields, in the order of ``values``.
     static let names: [StaticString] = ["remote-user", "remote-groups", "remote-realm"]
 
-    /// The percent-encoded user name; empty without a user.
+    /// The percent-encoded user name; empty if there is no user.
     let user: String
     /// The percent-encoded groups, separated by commas.
     let groups: String

@@ -6,7 +6,7 @@ internal import Bytes
 
 /// The original request: the client's request to a proxy, which the proxy describes in a forward-auth request.
 ///
-/// A proxy can describe any request. Read it only from trusted proxies (CVE-2026-40575).
+/// A description can claim any method, host and path. Read descriptions only from trusted proxies (CVE-2026-40575).
 struct OriginalRequest: Sendable, Hashable {
     /// The parts of a forward-auth request that describe the original request.
     struct Description {
@@ -28,7 +28,7 @@ struct OriginalRequest: Sendable, Hashable {
     enum Outcome: Sendable, Hashable {
         /// The original request.
         case request(OriginalRequest)
-        /// The description is ambiguous. The value is the reason, for the log.
+        /// The description is incomplete, invalid or ambiguous. The value is the reason, for the log.
         case rejected(String)
     }
 
@@ -44,7 +44,7 @@ struct OriginalRequest: Sendable, Hashable {
     let path: RequestPath
     /// The path and query as the client sent them.
     ///
-    /// After sign-in, the client returns to them.
+    /// After the sign-in, the client is redirected to this target.
     let target: String
 
     /// The complete URL.
@@ -57,13 +57,13 @@ struct OriginalRequest: Sendable, Hashable {
 
     /// Reads the description of an original request.
     ///
-    /// If the original target is in a header field, the query of the forward-auth request is ignored. Caddy appends the
-    /// query of the original request to it.
+    /// Only Envoy sends the original target in the target of the forward-auth request. For the other proxies, the query
+    /// of the forward-auth request is ignored, because Caddy copies the query of the original request there.
     ///
     /// - Parameters:
     ///   - description: The description.
     ///   - proxy: The proxy that sent the forward-auth request.
-    /// - Returns: The original request, or the reason for which the description is ambiguous.
+    /// - Returns: The original request, or the reason why the description is rejected.
     static func read(_ description: Description, from proxy: ForwardAuthProxy) -> Outcome {
         do throws(Ambiguity) {
             switch proxy {
@@ -100,7 +100,7 @@ struct OriginalRequest: Sendable, Hashable {
         guard isToken, (1...32).contains(method.utf8.count) else {
             throw Ambiguity("the method must be 1 to 32 characters from A to Z and -")
         }
-        // CONNECT opens a tunnel. Proxies do not use forward authentication for the requests in a tunnel.
+        // CONNECT opens a tunnel. A proxy does not see the requests in a tunnel, so they would not be authorized.
         guard !method.hasBytes(of: "CONNECT") else { throw Ambiguity("the method is CONNECT") }
         guard let host = RequestHost(host) else { throw Ambiguity("the host is neither a name nor an address") }
         guard target.utf8.first == UInt8(ascii: "/") else { throw Ambiguity("the target does not begin with /") }
@@ -122,7 +122,7 @@ struct OriginalRequest: Sendable, Hashable {
         self.target = target
     }
 
-    /// The error for an ambiguous description.
+    /// The error for a description that is incomplete, invalid or ambiguous.
     fileprivate struct Ambiguity: Error {
         let reason: String
 
@@ -133,7 +133,7 @@ struct OriginalRequest: Sendable, Hashable {
 extension OriginalRequest.Description {
     /// Returns the value of a header field that must occur exactly once.
     ///
-    /// If a field occurs twice, one of the values may be from the client.
+    /// If a field occurs twice, the client may have sent one of the values.
     fileprivate func singleValue(of name: StaticString) throws(OriginalRequest.Ambiguity) -> UTF8Text {
         let values = values(name)
         guard let value = values.first else { throw OriginalRequest.Ambiguity("\(name) is missing") }

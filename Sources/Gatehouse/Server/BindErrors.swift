@@ -24,19 +24,19 @@ enum BindErrors {
         case let error as IOError where error.errnoCode == EADDRNOTAVAIL:
             address.errors(
                 "cannot listen on \(address.value): the address does not belong to this machine",
-                hint: "HOST is a name or an address of this machine"
+                hint: "HOST must be a name or an address of this machine"
             )
         case let error as IOError:
             address.errors("cannot listen on \(address.value): \(unsafe String(cString: strerror(error.errnoCode)))")
         case is SocketAddressError:
             address.errors(
                 "cannot listen on \(address.value): the host name cannot be resolved",
-                hint: "HOST is a name or an address of this machine"
+                hint: "HOST must be a name or an address of this machine"
             )
         default:
             address.errors(
                 "cannot listen on \(address.value): \(error)",
-                hint: "HOST is a name or an address of this machine"
+                hint: "HOST must be a name or an address of this machine"
             )
         }
     }

@@ -8,10 +8,11 @@ internal import HTTPLimits
 ///
 /// Each connection needs a descriptor.
 enum DescriptorLimit {
-    /// Returns the limits for HTTP clients, with fewer connections if there are not enough file descriptors for them.
+    /// Returns the limits for HTTP clients.
     ///
-    /// The soft limit of the process is raised if it is too low. Some descriptors are reserved for other uses: without
-    /// them, a process with many connections could not open files.
+    /// If there are too few file descriptors, fewer connections are allowed. If the soft limit of the process is too
+    /// low, it is raised. Some descriptors are reserved for other uses, so that the process can still open files when
+    /// it has many connections.
     static func limits(_ limits: HTTPLimits, threads: Int, listeners: Int) -> HTTPLimits {
         var limits = limits
         // Each event loop needs three descriptors (epoll, eventfd, timerfd). Up to 32 files may be open, for example

@@ -21,21 +21,21 @@ extension GatehouseResponder {
                 remark: "not-trusted"
             )
         }
-        // The path is compared byte by byte. A client may have used another spelling of the path to bypass a proxy that
-        // blocks it.
+        // The path is compared byte by byte. A proxy may block this path for clients, and a client may use another
+        // spelling to bypass the block.
         guard let proxy, head.target.utf8.starts(with: "\(routes.prefix)/auth/\(proxy.rawValue)".utf8) else {
             return reject(received, because: "not a forward authentication path", remark: nil)
         }
         // Without X-Forwarded-For, every client would have the address of the proxy, and rules for the network of the
         // proxy would match.
         guard received.client.isForwarded else {
-            return reject(received, because: "the request is ambiguous", remark: "no-x-forwarded-for")
+            return reject(received, because: "the request cannot be checked", remark: "no-x-forwarded-for")
         }
         let original: OriginalRequest
         switch OriginalRequest.read(description(head, of: proxy), from: proxy) {
         case .request(let read): original = read
         case .rejected(let reason):
-            return reject(received, because: "the request is ambiguous", logging: reason)
+            return reject(received, because: "the request cannot be checked", logging: reason)
         }
         received.original = original
         // A request over http has exposed its credentials on the network. Browsers do not send our cookies over http.

@@ -12,9 +12,9 @@ internal import SignIn
 
 /// Responds to the requests of the server.
 ///
-/// It finds the client and the route, decides, makes the response, and writes a line of the access log. All requests pass
-/// ``AccessController/evaluate(_:credentials:)`` on the event loop. If a request needs a login, it continues in a task
-/// with ``AccessController/completeLogin(_:)``.
+/// It finds the client and the route, decides, makes the response, and writes a line of the access log. On the event
+/// loop, each request is passed to ``AccessController/evaluate(_:credentials:)``. If the decision needs a login, a task
+/// calls ``AccessController/completeLogin(_:)``.
 struct GatehouseResponder: Responder {
     /// The lanes that are used: the event loop, and tasks.
     enum Lanes: Sendable {
@@ -43,9 +43,9 @@ struct GatehouseResponder: Responder {
     ///   - responses: Renders responses.
     ///   - proxies: The trusted proxies. They may send forwarded fields and use forward authentication.
     ///   - log: The access log.
-    ///   - requestsCertificates: True if TLS requests client certificates. Then the host of a request must be the host of
-    ///     its TLS connection, because another host may require other certificates (CVE-2025-23419, RFC 9110 section
-    ///     7.4).
+    ///   - requestsCertificates: True if TLS requests client certificates. In this case the host of a request must be
+    ///     the host of its TLS connection, because another host may require other certificates (CVE-2025-23419, RFC
+    ///     9110 section 7.4).
     ///   - lanes: The lanes that are used.
     init(
         accessController: AccessController,
@@ -76,11 +76,11 @@ struct GatehouseResponder: Responder {
         if let reason = proxies.readAddress(&received.client, from: head) {
             // A forward-auth proxy gets a response that it understands.
             if case .forwardAuth = route {
-                return reject(received, because: "the request is ambiguous", logging: reason)
+                return reject(received, because: "the request cannot be checked", logging: reason)
             }
             return reply(to: received, with: .malformed(reason))
         }
-        // The forwarded host of a forward-auth request is part of the description of the original request.
+        // The forwarded host of a forward-auth request is not read here, because it describes the original request.
         if route?.isPage ?? true,
             let reason = proxies.readHost(&received.client, peer: connection.peer, from: head)
         {
@@ -95,7 +95,7 @@ struct GatehouseResponder: Responder {
             switch route {
             case .style where received.isSafe: return reply(to: received, with: .stylesheet)
             case .script where received.isSafe && signIn != nil: return reply(to: received, with: .script)
-            // Peers that are not trusted are answered here too: a proxy would treat a page with status 200 as permission.
+            // Requests of other peers are also answered here: a proxy would treat a page with status 200 as permission.
             case .forwardAuth(let proxy): return answer(proxy, received, head: head, on: connection)
             case .signIn, .step, .signOut, .account, .accountEnd, .session, .sessionRefresh, .sessionEvents, .sessions,
                 .oneSession:

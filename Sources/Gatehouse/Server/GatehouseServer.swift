@@ -70,7 +70,8 @@ public struct GatehouseServer: Service {
 
     /// Listens until the graceful shutdown of the service group, or until the task is cancelled.
     ///
-    /// - Throws: ``ConfigurationErrors`` when an address cannot be bound. Then the server does not listen at all.
+    /// - Throws: ``ConfigurationErrors`` when an address cannot be bound. In this case the server listens on no
+    ///   address.
     public func run() async throws(ConfigurationErrors) {
         let threads = configuration.server.threads ?? Processors.count
         let limits = DescriptorLimit.limits(
@@ -83,7 +84,7 @@ public struct GatehouseServer: Service {
         do {
             try await group.shutdownGracefully()
         } catch {
-            logger.notice("the event loops did not end", metadata: ["error": "\(error)"])
+            logger.notice("the event loops could not be shut down", metadata: ["error": "\(error)"])
         }
         try result.get()
     }
@@ -104,7 +105,7 @@ public struct GatehouseServer: Service {
         } catch {
             return .failure(configuration.server.stateFolder.errors("the server cannot be set up: \(error)"))
         }
-        // The handler is set before `onListening` is called, because a signal may be sent right after that.
+        // The signal handler is set before `onListening` is called, because the caller may then send a signal at once.
         let hangups = await UnixSignalsSequence(trapping: .sighup)
         // No request is served before all addresses are bound.
         var channels: [any Channel] = []
@@ -125,7 +126,7 @@ public struct GatehouseServer: Service {
             group.addTask {
                 var active = ActiveConfiguration(configuration: configuration, tls: tls)
                 for await _ in hangups {
-                    // After the shutdown has begun, a signal from before it may still arrive here.
+                    // A signal that was sent before the shutdown may arrive here after the shutdown has begun.
                     guard !Task.isCancelled else { return }
                     active = await reloaded(active, server: server, contexts: contexts)
                 }
@@ -142,7 +143,7 @@ public struct GatehouseServer: Service {
         do {
             try await gracefulShutdown()
         } catch {
-            // The server stops in the same way if the task is cancelled.
+            // A cancellation of the task stops the server in the same way.
         }
     }
 
@@ -154,11 +155,11 @@ public struct GatehouseServer: Service {
 
     /// Reloads the configuration.
     ///
-    /// If it has an error, nothing changes.
+    /// If the new configuration has an error, the present configuration stays in use.
     ///
-    /// Open connections stay open, and the new rules and realms apply to their next requests. New connections get the new
-    /// certificates. Cached credentials are verified again. If the old or the new configuration requests client certificates,
-    /// open connections are closed after their open requests.
+    /// Open connections stay open, and the new rules and realms apply to their next requests. New connections get the
+    /// new certificates. Cached credentials are verified again. If the old or the new configuration requests client
+    /// certificates, open connections are closed after their open requests.
     ///
     /// - Parameters:
     ///   - before: The configuration in use.
@@ -173,7 +174,8 @@ public struct GatehouseServer: Service {
         do {
             let configuration = try reload()
             guard configuration.server.stateFolder.value == self.configuration.server.stateFolder.value else {
-                // The users would be in the new store, and their locks and sessions in the old store.
+                // After a change of the folder, users would be in the new store, but locks and sessions in the old
+                // store.
                 throw configuration.server.stateFolder.errors(
                     "the state folder cannot be changed while the server runs"
                 )
@@ -185,7 +187,7 @@ public struct GatehouseServer: Service {
             server.replaceResponder(with: responder)
             await signIn.recheck(configuration)
             contexts.replace(with: tls.context)
-            // Open connections have client certificates that were verified by the old configuration.
+            // The client certificates of open connections were verified by the old configuration.
             let requirements = [before.configuration, configuration].map(\.server.tls.clientCertificates)
             if requirements.contains(where: { $0 != .none }) { server.retireConnections() }
             for warning in configuration.warnings.map(\.rendered) + tls.warnings { logger.warning("\(warning)") }
@@ -217,7 +219,7 @@ public struct GatehouseServer: Service {
 
     private func makeResponder(_ configuration: Configuration, _ tls: ServerTLS) throws -> GatehouseResponder {
         let settings = configuration.server
-        let components = try signIn.components(for: configuration, isTrusted: !tls.certificate.isDevelopment)
+        let components = try signIn.components(for: configuration, isCertificateTrusted: !tls.certificate.isDevelopment)
         let hasForm = configuration.rules.contains { $0.schemes.contains(.form) }
         return GatehouseResponder(
             accessController: components.accessController,
@@ -243,8 +245,8 @@ public struct GatehouseServer: Service {
             makeTLS: {
                 try makeServerHandler(
                     context: contexts.current,
-                    // HTTP detects truncated requests, so TLS does not have to require `close_notify`. The listener has
-                    // the deadlines of all connections, including the handshake.
+                    // HTTP detects truncated requests, so TLS does not have to require `close_notify`. The listener
+                    // sets the deadlines of all connections, including the deadline of the handshake.
                     configuration: OpenSSLHandlerConfiguration(handshakeTimeout: nil, toleratesUncleanShutdown: true)
                 )
             },
@@ -255,7 +257,7 @@ public struct GatehouseServer: Service {
     /// Closes the listeners and waits for open requests, at most ``drainTime``.
     private func stop(_ server: HTTPListener, listeners: [any Channel]) async {
         for listener in listeners { listener.close(promise: nil) }
-        // An event stream does not end before the server ends it.
+        // Event streams have no end of their own, so the server ends them.
         signIn.close()
         await withTaskGroup(of: Bool.self) { group in
             group.addTask {
@@ -270,7 +272,7 @@ public struct GatehouseServer: Service {
                     return true
                 }
             }
-            if await group.next() == false { logger.notice("some requests did not end in time") }
+            if await group.next() == false { logger.notice("some requests were open too long") }
             // Cancelling the tasks closes the remaining connections.
             group.cancelAll()
         }

@@ -8,10 +8,11 @@ internal import SignIn
 
 /// Rendered and encoded responses that are used more than once.
 ///
-/// A response that is the same for all clients is made once. A response for a user is kept with the authentication.
+/// A response that is the same for all clients is made once. A response for a user is cached with the user's
+/// authentication.
 struct PreparedResponses: Sendable {
     let renderer: ResponseRenderer
-    // The initializer fills this dictionary. It does not change after that.
+    // After the initializer, this dictionary does not change.
     private var common: [Key: PreparedResponse] = [:]
 
     private struct Key: Hashable {

@@ -33,7 +33,7 @@ struct ReceivedRequest: Sendable {
 
     /// Returns the kind of the client.
     ///
-    /// Call it only if the response depends on it.
+    /// Call this function only if the response depends on the kind.
     func clientKind(_ head: borrowing RequestHead) -> ClientKind {
         ClientKind(
             mode: head.values(named: "sec-fetch-mode").first,

@@ -32,7 +32,7 @@ struct SessionAdministration {
     func send(_ action: SessionCommand.Action, done: String) async throws(CommandError) {
         let count: Int
         do throws(SessionStoreError) {
-            count = try await store.commandSessions(action)
+            count = try await store.storeCommand(action)
         } catch {
             throw CommandError(.unavailable, error.message)
         }

@@ -29,7 +29,7 @@ struct RealmAccess: Sendable {
     ///   - isTrusted: True if clients trust the certificate.
     /// - Throws: ``OpenSSLError`` when the random bytes of a key cannot be generated.
     init(_ signIn: SignInService, configuration: Configuration, isTrusted: Bool) throws(OpenSSLError) {
-        components = try signIn.components(for: configuration, isTrusted: isTrusted)
+        components = try signIn.components(for: configuration, isCertificateTrusted: isTrusted)
         proxies = TrustedProxies(
             configuration.server.trustedProxies,
             setForwardedHost: configuration.server.trustsForwardedHost

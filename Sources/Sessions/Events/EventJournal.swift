@@ -34,7 +34,8 @@ struct EventJournal: Sendable {
     mutating func attach(_ stream: EventStream, after number: UInt64?) -> Bool {
         guard !isOver else { return false }
         if let number {
-            // A number above the last number is from before a restart. The client has received none of the kept events.
+            // A number above the last number is from before a restart, so the client has received none of the kept
+            // events.
             let received = number > lastNumber ? 0 : number
             for event in events where event.number.map({ $0 > received }) ?? false {
                 stream.deliver(event, isLast: false)

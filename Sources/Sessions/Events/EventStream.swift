@@ -5,12 +5,12 @@ internal import Synchronization
 
 /// The queue of events for one client.
 ///
-/// An `AsyncStream` is not used, for two reasons. Its buffer cannot be inspected, so a heartbeat would remove an event
-/// from a full buffer. Two concurrent readers would stop the process.
+/// An `AsyncStream` would have two faults. Its buffer cannot be inspected, so a heartbeat would displace an event from
+/// a full buffer. Two concurrent readers would crash the process.
 final class EventStream: Sendable {
     /// The maximum number of events that wait for a slow reader.
     ///
-    /// If there are more, the oldest event is removed.
+    /// If a further event is added, the oldest event is removed.
     static let capacity = 32
 
     private struct State {
@@ -31,7 +31,7 @@ final class EventStream: Sendable {
             guard !state.isOver else { return nil }
             state.isOver = isLast
             if let reader = state.reader.take() { return reader }
-            // No event follows the last event, so the last event is never removed here.
+            // The last event is never the oldest here, because no event is added after the last event.
             if state.waiting.count == Self.capacity { state.waiting.removeFirst() }
             state.waiting.append(event)
             return nil
@@ -60,7 +60,7 @@ final class EventStream: Sendable {
                     state -> (NumberedSessionEvent??, CheckedContinuation<NumberedSessionEvent?, Never>?) in
                     if !state.waiting.isEmpty { return (state.waiting.removeFirst(), nil) }
                     if state.isOver || Task.isCancelled { return (.some(nil), nil) }
-                    // A stream has one reader. If a second reader waits, the stream ends for the first reader.
+                    // A stream has one reader. If a second reader calls this function, the first reader gets nil.
                     let earlier = state.reader
                     state.reader = continuation
                     return (nil, earlier)

@@ -5,15 +5,15 @@
 public enum SessionEvent: Sendable, Hashable {
     /// The session ends in this many seconds if there is no request.
     ///
-    /// The event is sent once, and again after each ``extended(idleExpiry:)``.
+    /// After ``extended(idleExpiry:)``, the event is sent again when the new end is near.
     case expiring(seconds: Int)
     /// The session was used after ``expiring(seconds:)``.
     ///
-    /// The value is its new idle end, in seconds since 1970.
+    /// The value is the new idle end of the session, in seconds since 1970.
     case extended(idleExpiry: Int)
     /// The session has ended.
     ///
-    /// This is its last event.
+    /// This is the last event of the session.
     case ended(SessionEndCause)
     /// A message from an administrator to the user.
     case message(String)

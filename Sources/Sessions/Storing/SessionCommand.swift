@@ -16,7 +16,7 @@ public struct SessionCommand: Sendable, Hashable {
         case message(SessionSelection, String)
     }
 
-    /// The number, one higher than the number of the previous command.
+    /// The number of the command: one more than the number of the previous command.
     ///
     /// A number is never reused.
     public let number: Int

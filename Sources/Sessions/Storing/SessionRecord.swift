@@ -4,7 +4,7 @@
 public import OpenSSLKit
 public import RealmKit
 
-/// A session as a store keeps it.
+/// The stored form of a session.
 ///
 /// All times are seconds since 1970.
 public struct SessionRecord: Sendable, Hashable {
@@ -80,7 +80,7 @@ public struct SessionTouch: Sendable, Hashable {
     public let idleExpiry: Int
     /// The absolute end.
     ///
-    /// It changes when the wall clock is set.
+    /// It is a time of the wall clock, so it changes when the wall clock is set.
     public let absoluteExpiry: Int
 }
 
@@ -88,7 +88,8 @@ public struct SessionTouch: Sendable, Hashable {
 ///
 /// Each session has its own salt.
 ///
-/// The salt hides that two sessions have the same user. It also prevents searching for a stamp in a precomputed table.
+/// Because of the salts, the digests do not reveal which sessions have the same user, and a stamp cannot be found in a
+/// precomputed table.
 public struct SaltedStamp: Sendable, Hashable {
     /// 16 random bytes.
     public let salt: [UInt8]

@@ -34,17 +34,19 @@ public protocol SessionStore: Sendable {
     /// - Throws: ``SessionStoreError`` when nothing was written; the table tries again.
     func removeSessions(_ ids: [SessionID]) async throws(SessionStoreError)
 
-    /// Records the ends of sessions that could not be removed in time.
+    /// Records that sessions have ended.
     ///
-    /// The ends are recorded in another place than the sessions, such as a second file.
+    /// The table calls this method if ``removeSessions(_:)`` fails or takes too long. The store must keep these records
+    /// apart from the sessions, for example in a second file, because the place of the sessions may not be writable.
     ///
-    /// ``loadSessions()`` does not return these sessions. The record of an end is deleted when its session is removed.
+    /// ``loadSessions()`` does not return sessions whose end is recorded. When such a session is removed, its record is
+    /// deleted.
     ///
     /// - Parameter ids: The ids of at most ``SessionTouch/batch`` sessions.
-    /// - Throws: ``SessionStoreError`` when an end is not recorded.
+    /// - Throws: ``SessionStoreError`` when the ends are not recorded.
     func recordEnded(_ ids: [SessionID]) async throws(SessionStoreError)
 
-    /// Reads the commands with a higher number than the given one.
+    /// Reads the commands that were stored after a command.
     ///
     /// - Parameter number: The number of the last command that the caller has read.
     /// - Returns: The later commands that are still stored, in order.
@@ -53,21 +55,22 @@ public protocol SessionStore: Sendable {
 
     /// Stores a command for a running server.
     ///
-    /// Other programs call this method.
+    /// Programs other than the server call this method.
     ///
-    /// The sessions that the command ends are also removed. If no server is running, they are not restored later.
+    /// The store also removes the sessions that the command ends, so that a server that starts later does not restore
+    /// them.
     ///
     /// - Parameter action: The action.
     /// - Returns: The number of stored sessions that the command selects.
     /// - Throws: ``SessionStoreError`` when nothing was written.
-    func commandSessions(_ action: SessionCommand.Action) async throws(SessionStoreError) -> Int
+    func storeCommand(_ action: SessionCommand.Action) async throws(SessionStoreError) -> Int
 }
 
 /// The content of a store.
 public struct SessionSnapshot: Sendable {
     /// The sessions, in no order.
     public var sessions: [SessionRecord]
-    /// The sessions whose end is recorded and that are not removed yet.
+    /// The sessions whose end is recorded but that are not removed yet.
     ///
     /// ``sessions`` does not contain them.
     public var ended: [SessionID]

@@ -3,8 +3,8 @@
 
 /// The schedule of the sessions that are checked for expiry, in seconds.
 ///
-/// A session is scheduled for the first moment at which its clients may have to be warned or it may have to end. If it
-/// has been used in the meantime, it is scheduled again at that moment. A use does not change the schedule.
+/// A session is scheduled for the earliest time at which its clients may have to be warned or the session may have to
+/// end. A use does not change the schedule. If the session was used before it is checked, the check schedules it again.
 struct ExpiryQueue: Sendable {
     private var seconds: [UInt64: [SessionID]] = [:]
 
@@ -12,7 +12,7 @@ struct ExpiryQueue: Sendable {
     ///
     /// - Returns: The second at which the session is checked.
     mutating func add(_ session: Session, at now: UInt64, limits: SessionLimits) -> UInt64 {
-        // After a change to shorter limits, a use can make a session end earlier, but not before this moment.
+        // After a change to shorter limits, the next use can make the end earlier, but not earlier than this.
         let moment = min(session.nextMoment, limits.idleEnd(after: now))
         let second = moment / 1_000_000_000 + (moment % 1_000_000_000 == 0 ? 0 : 1)
         seconds[second, default: []].append(session.id)

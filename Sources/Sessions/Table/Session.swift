@@ -15,7 +15,7 @@ public final class Session: Sendable {
     public let id: SessionID
     /// The user who has signed in.
     public let user: SignedInUser
-    /// The host that the cookie was set for.
+    /// The host whose response has set the session cookie.
     ///
     /// The session is not found at another host.
     public let host: SessionHost
@@ -25,7 +25,7 @@ public final class Session: Sendable {
     public let created: Int
     /// The identity of the sign-in; nil for a session that was restored from a store.
     ///
-    /// It contains the user, the groups and the modules that the login has called.
+    /// It contains the user, the groups and the modules of the login.
     public let identity: AuthenticatedIdentity?
 
     /// The user's security stamp at the sign-in; nil if the realm has no stamps.
@@ -40,7 +40,7 @@ public final class Session: Sendable {
     // These values are written under the lock of the table and read without a lock. No value depends on another.
     private let seen: Atomic<UInt64>
     private let idleEnd: Atomic<UInt64>
-    private let warning: Atomic<UInt64>
+    private let warningLength: Atomic<UInt64>
     private let ended = Atomic<UInt8>(0)
     private let isTouched = Atomic(false)
     private let isWarned = Atomic(false)
@@ -66,42 +66,42 @@ public final class Session: Sendable {
         self.stamp = stamp
         self.clocks = clocks
         absoluteEnd = times.absoluteEnd
-        seen = Atomic(times.seen)
+        seen = Atomic(times.lastSeen)
         idleEnd = Atomic(times.idleEnd)
-        warning = Atomic(times.warning)
+        warningLength = Atomic(times.warningLength)
     }
 
     /// The time of the last use.
-    public var lastSeen: Int { max(created, clocks.wall(of: times.seen)) }
+    public var lastSeen: Int { max(created, clocks.unixSeconds(of: times.lastSeen)) }
     /// The time at which the session ends if it is not used again.
     ///
     /// It is never after ``absoluteExpiry``.
-    public var idleExpiry: Int { clocks.wall(of: times.end) }
+    public var idleExpiry: Int { clocks.unixSeconds(of: times.end) }
     /// The time at which the session ends in any case.
-    public var absoluteExpiry: Int { clocks.wall(of: absoluteEnd) }
+    public var absoluteExpiry: Int { clocks.unixSeconds(of: absoluteEnd) }
     /// The time at which the clients are warned of the end if the session is not used again.
-    public var warningTime: Int { clocks.wall(of: times.warningMoment) }
+    public var warningTime: Int { clocks.unixSeconds(of: times.warningMoment) }
     /// The cause of the end.
     ///
-    /// It is nil while the session is valid. It stays nil until the table has detected the expiry.
+    /// It is nil while the session is valid, and until the table has detected the expiry.
     public var end: SessionEndCause? { SessionEndCause(atomicValue: ended.load(ordering: .acquiring)) }
 
     // MARK: Functions that the table calls under its lock
 
     var times: SessionTimes {
         SessionTimes(
-            seen: seen.load(ordering: .relaxed),
+            lastSeen: seen.load(ordering: .relaxed),
             idleEnd: idleEnd.load(ordering: .relaxed),
             absoluteEnd: absoluteEnd,
-            warning: warning.load(ordering: .relaxed)
+            warningLength: warningLength.load(ordering: .relaxed)
         )
     }
 
     var hasEnded: Bool { ended.load(ordering: .relaxed) != 0 }
 
-    /// Returns true if the session is valid.
+    /// Returns true if the session has neither ended nor expired.
     ///
-    /// An expired session may still be in the table.
+    /// An expired session stays in the table until the next sweep.
     func isLive(_ now: UInt64) -> Bool {
         !hasEnded && now < absoluteEnd && now < idleEnd.load(ordering: .relaxed)
     }
@@ -113,10 +113,10 @@ public final class Session: Sendable {
     /// - Returns: True if the clients were warned and the use has postponed the end.
     func touch(at now: UInt64, limits: SessionLimits) -> Bool {
         let before = times
-        // Several threads report uses, so a use may be reported after a later use.
-        if now > before.seen { seen.store(now, ordering: .relaxed) }
-        idleEnd.store(limits.idleEnd(after: max(now, before.seen)), ordering: .relaxed)
-        warning.store(limits.warning, ordering: .relaxed)
+        // Uses are recorded by several threads, so they may be recorded in the wrong order.
+        if now > before.lastSeen { seen.store(now, ordering: .relaxed) }
+        idleEnd.store(limits.idleEnd(after: max(now, before.lastSeen)), ordering: .relaxed)
+        warningLength.store(limits.warning, ordering: .relaxed)
         guard isWarned.load(ordering: .relaxed), times.end > before.end else { return false }
         isWarned.store(false, ordering: .relaxed)
         return true
@@ -132,7 +132,7 @@ public final class Session: Sendable {
     /// - Returns: False if this was already recorded.
     func markWrongHost() -> Bool { !hasWrongHost.exchange(true, ordering: .relaxed) }
 
-    /// The next moment at which the clients must be warned or the session must end, if it is not used again.
+    /// The next time at which the clients must be warned or the session must end, if the session is not used again.
     var nextMoment: UInt64 {
         let times = times
         return isWarned.load(ordering: .relaxed) ? times.end : min(times.warningMoment, times.end)

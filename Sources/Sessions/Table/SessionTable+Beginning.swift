@@ -25,10 +25,10 @@ extension SessionTable {
     ///   - epoch: The ``revocationEpoch()`` that was read before the login.
     ///   - replaced: The earlier session of the same client. It ends when the new session begins.
     /// - Returns: The session, and the token by which it is found.
-    /// - Throws: ``SessionFault``; no session has begun then. The code is `full` if there are too many sessions, and
-    ///   `changedMeanwhile` if the user's sessions were ended since the epoch. It is `unavailable` if the session could
-    ///   not be stored within two seconds, or if the sessions that it replaces could not be removed from the store. In
-    ///   this last case the replaced sessions have ended; in all other cases they continue.
+    /// - Throws: ``SessionFault`` if no session has begun. The code is `full` if there are too many sessions, and
+    ///   `changedMeanwhile` if the user's sessions were ended since the epoch. The code is `unavailable` if the session
+    ///   could not be stored within two seconds, or if the replaced sessions could not be removed from the store. If
+    ///   the removal has failed, the replaced sessions have ended; after all other errors they continue.
     public func begin(
         _ identity: AuthenticatedIdentity,
         at host: SessionHost,
@@ -37,7 +37,7 @@ extension SessionTable {
         since epoch: RevocationEpoch,
         replacing replaced: Session?
     ) async throws(SessionFault) -> (session: Session, token: OpaqueToken) {
-        // The session keeps the identity. When the session ends, the modules of its login are called to log out.
+        // The session keeps the identity, because its end calls the logout of the modules of the login.
         identity.forgetNotes()
         return try await begin(
             SignedInUser(identity),
@@ -73,7 +73,7 @@ extension SessionTable {
             effects = try enter(new, since: epoch, replacing: replaced)
         } catch {
             state.withLock { $0.writes.remove(new.session.id) }
-            // No client has the token of this session, so it may be removed later.
+            // No client has the token of this session, so its removal from the store may be delayed.
             do throws(SessionFault) { try await removeStored([new.session.id]) } catch {}
             throw error
         }
@@ -81,7 +81,8 @@ extension SessionTable {
         do throws(SessionFault) {
             try await removeStored(effects.ended.map(\.session.id))
         } catch {
-            // The replaced sessions may be valid again after a restart, so the new session does not begin.
+            // The replaced sessions may be valid again after a restart. The caller must not report a successful
+            // sign-in.
             state.withLock { _ = $0.remove(new.session, cause: .replaced) }
             throw error
         }
@@ -96,9 +97,9 @@ extension SessionTable {
         let record: SessionRecord
     }
 
-    /// Reserves a place before the session is stored.
+    /// Reserves a place in the table before the session is stored.
     ///
-    /// The store is then not filled with sessions that cannot begin.
+    /// Without this check, sign-ins could fill the store with sessions that cannot begin.
     private func reserve(_ user: SignedInUser, replacing replaced: Session?) throws(SessionFault) {
         let now = clocks.now
         let (effects, hasRoom) = state.withLock { state in
@@ -128,13 +129,13 @@ extension SessionTable {
         let limits = state.withLock { $0.limits }
         let now = clocks.now
         let created = clocks.wall.seconds
-        // A session ends at the latest when the account of its user expires.
+        // A session must not continue after the account of its user has expired.
         let left = stamp?.expiry.map { SessionLimits.nanoseconds(from: created, to: $0) } ?? .max
         let times = SessionTimes(
-            seen: now,
+            lastSeen: now,
             idleEnd: limits.idleEnd(after: now),
-            absoluteEnd: SessionLimits.sum(now, min(limits.absolute, left)),
-            warning: limits.warning
+            absoluteEnd: SessionLimits.saturatingSum(now, min(limits.absolute, left)),
+            warningLength: limits.warning
         )
         let salted: SaltedStamp? = if let stamp { try SaltedStamp(stamp) } else { nil }
         let id = try SessionID()
@@ -154,7 +155,7 @@ extension SessionTable {
 
     /// Stores a session within ``timeLimit``.
     ///
-    /// A session that is stored later is removed again.
+    /// If the store completes the write after the limit, the session is removed again.
     private func save(_ new: NewSession) async throws(SessionFault) {
         guard let store else { return }
         let saving = Task { () -> SessionStoreError? in
@@ -162,13 +163,13 @@ extension SessionTable {
             return nil
         }
         guard let saved = await TimeLimitedWait.value(of: saving, within: Self.timeLimit, clock: clocks.clock) else {
-            // The write is no longer needed if it has not begun.
+            // If the write has not begun, it is not needed any more.
             saving.cancel()
             Task { [self] in
                 _ = await saving.value
                 state.withLock { $0.writes.remove(new.session.id) }
             }
-            throw SessionFault(.unavailable, "a session could not be stored in time")
+            throw SessionFault(.unavailable, "a new session could not be stored within the time limit")
         }
         guard let fault = saved else { return }
         // The session may have been stored despite the error.
@@ -190,7 +191,7 @@ extension SessionTable {
             var effects = TableEffects()
             let owner = SessionOwner(new.session.user)
             let (live, expired) = state.sessions(of: owner).filter { $0 !== replaced }.divided { $0.isLive(now) }
-            let byAge = live.sorted { $0.times.seen < $1.times.seen }
+            let byAge = live.sorted { $0.times.lastSeen < $1.times.lastSeen }
             let tooMany = byAge.prefix(max(0, live.count + 1 - max(1, state.settings.perUser)))
             let ending = tooMany.count + expired.count + (replaced.map { state.entries[$0.id] != nil } == true ? 1 : 0)
             guard state.count - ending < state.settings.total else { throw .full }

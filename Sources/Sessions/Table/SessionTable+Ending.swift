@@ -6,9 +6,7 @@ public import RealmKit
 internal import Synchronization
 
 extension SessionTable {
-    /// The time limit for removing a session from the store.
-    ///
-    /// Recording its end elsewhere has the same limit.
+    /// The time limit for removing a session from the store, and for recording its end elsewhere.
     static let timeLimit = Duration.seconds(2)
 
     /// Ends a session.
@@ -18,10 +16,9 @@ extension SessionTable {
     /// - Parameters:
     ///   - session: The session. If it has already ended, only its removal from the store is repeated.
     ///   - cause: The cause.
-    /// - Throws: ``SessionFault`` with the code `unavailable` if, within four seconds, the session could not be removed
-    ///   from the store and its end could not be recorded elsewhere. The session has ended in this case too, and its
-    ///   removal is repeated every second. If the process ends before a removal succeeds, the session is valid again
-    ///   after a restart.
+    /// - Throws: ``SessionFault`` with the code `unavailable` if, within four seconds, the session was not removed from
+    ///   the store and its end was not recorded elsewhere. The session has ended even then, and its removal is repeated
+    ///   every second. If the process stops before a removal succeeds, the session is valid again after a restart.
     public func end(_ session: Session, cause: SessionEndCause) async throws(SessionFault) {
         try await end([session], cause: cause)
     }
@@ -46,12 +43,12 @@ extension SessionTable {
 
     /// Ends sessions in memory at once, and in the store within a second.
     ///
-    /// Sessions that running logins begin later are ended too.
+    /// Matching sessions of logins that are now running do not begin.
     ///
     /// - Parameters:
     ///   - cause: The cause.
-    ///   - matches: Returns true for a session that must end. It is called now, and later with the sessions of logins
-    ///     that are running now. It must not call the table.
+    ///   - matches: Returns true for a session that must end. It is called for all sessions now, and for the session of
+    ///     a running login when that session would begin. It must not call the table.
     public func end(_ cause: SessionEndCause, where matches: @escaping @Sendable (Session) -> Bool) {
         let effects = state.withLock { state in
             state.revocations.revoke(where: matches)
@@ -64,14 +61,14 @@ extension SessionTable {
         publish(effects)
     }
 
-    /// Returns the ended session of a token, if its end is not stored.
+    /// Returns the session of a token if the session has ended but the end is not stored.
     ///
-    /// It may be valid again after a restart.
+    /// After a restart, such a session may be valid again.
     ///
     /// - Parameters:
     ///   - token: The token that was presented.
     ///   - host: The host that the token was presented at.
-    /// - Returns: The session, whose end must be repeated; nil if there is no such session.
+    /// - Returns: The session, so that the caller can end it again; nil if there is no such session.
     public func unstoredEnd(_ token: OpaqueToken, at host: SessionHost) -> Session? {
         let digest: Digest
         do throws(OpenSSLError) {
@@ -85,23 +82,24 @@ extension SessionTable {
 
     /// Returns the ended sessions of a user whose ends are not stored.
     ///
-    /// They may be valid again after a restart.
+    /// After a restart, such sessions may be valid again.
     ///
     /// - Parameter user: The user; the groups do not matter.
-    /// - Returns: The sessions, whose ends must be repeated, in no order.
+    /// - Returns: The sessions, in no order, so that the caller can end them again.
     public func unstoredEnds(of user: SignedInUser) -> [Session] {
         state.withLock { $0.writes.unstored(of: SessionOwner(user)) }
     }
 
     /// Removes sessions from the store, or records their ends elsewhere.
     ///
-    /// - Throws: ``SessionFault`` with the code `unavailable` if both fail. Each has ``timeLimit``.
+    /// - Throws: ``SessionFault`` with the code `unavailable` if both attempts fail. Each attempt may take
+    ///   ``timeLimit``.
     func removeStored(_ ids: [SessionID]) async throws(SessionFault) {
         guard store != nil, !areDurable(ids) else { return }
-        // This runs in a separate task, because the task of the caller may be cancelled. A sign-out completes even if
-        // the client disconnects.
+        // The work runs in a separate task. If the client disconnects, the task of the caller is cancelled, but the
+        // sign-out must complete.
         let isDurable = await Task { [self] in
-            // A slow removal continues. A failed removal is repeated every second.
+            // A removal is not cancelled at the time limit. A failed removal is repeated every second.
             _ = await TimeLimitedWait.value(of: removal(of: ids), within: Self.timeLimit, clock: clocks.clock)
             if areDurable(ids) { return true }
             let recording = Task {
@@ -119,8 +117,8 @@ extension SessionTable {
 
     /// Returns a task that removes sessions from the store.
     ///
-    /// One removal runs at a time. Ids that are added during a removal are removed together by the next removal. A slow
-    /// store thus does not get a separate write for each end.
+    /// One removal runs at a time. Ids that are added during a removal are collected for the next removal. A slow store
+    /// thus gets few writes, even if many sessions end.
     func removal(of ids: [SessionID]) -> Task<SessionStoreError?, Never> {
         removals.withLock { queue in
             queue.ids.formUnion(ids)
@@ -149,7 +147,7 @@ extension SessionTable {
         return fault
     }
 
-    /// Records the ends in a batch that are not yet recorded and whose sessions are not yet removed.
+    /// Records the ends of the sessions in a batch, except ends that are recorded and sessions that are removed.
     func recordEnds(of batch: [SessionID]) async -> Bool {
         let ids = state.withLock { $0.writes.unrecorded(batch) }
         guard !ids.isEmpty else { return true }
@@ -170,7 +168,7 @@ struct RemovalQueue: Sendable {
     /// The sessions of the next removal.
     var ids: Set<SessionID> = []
 
-    /// Makes the next removal the running one.
+    /// Starts the next removal.
     ///
     /// - Returns: The sessions of this removal.
     mutating func start() -> [SessionID] {

@@ -11,7 +11,8 @@ extension SessionTable {
     /// - Parameters:
     ///   - session: The session.
     ///   - lastEventID: The number of the last event that the client has received, as in `Last-Event-ID`; nil to
-    ///     deliver only new events. The missed events among the last 16 events are delivered first.
+    ///     deliver only new events. Events that the client has missed are delivered first, if they are among the last
+    ///     16 events of the session.
     /// - Returns: The events.
     /// - Throws: ``SessionFault``: `ended`, `tooManyStreams`, `closing`.
     public func events(of session: Session, after lastEventID: UInt64?) throws(SessionFault) -> SessionEvents {

@@ -7,7 +7,7 @@ internal import Synchronization
 
 /// The current status of a session's user.
 public enum UserStatus: Sendable, Hashable {
-    /// The realm no longer exists, or another realm has its name.
+    /// The realm no longer exists, or a different realm now has its name.
     case realmGone
     /// The state of the user in the realm.
     case user(UserState)
@@ -19,10 +19,10 @@ extension SessionTable {
     /// It must be called once, before the first request.
     ///
     /// A session ends if it has expired, or if its user or realm has changed. A session with a stamp also ends if the
-    /// stamp cannot be compared now.
+    /// present stamp of the user cannot be read.
     ///
     /// - Parameter status: Returns the current status of a user. It is called once for each user.
-    /// - Throws: ``SessionStoreError`` when the store cannot be read. No session is restored then.
+    /// - Throws: ``SessionStoreError`` when the store cannot be read. In this case no session is restored.
     public func restore(
         _ status: (SignedInUser) async -> UserStatus
     ) async throws(SessionStoreError) {
@@ -34,7 +34,7 @@ extension SessionTable {
             for id in snapshot.ended { state.writes.remove(id) }
         }
         var statuses = StatusCache()
-        // The most recently used sessions come first. If there are too many sessions, the remaining ones are ended.
+        // The most recently used sessions are restored first. If there are too many sessions, the others are ended.
         for record in snapshot.sessions.sorted(by: { $0.lastSeen > $1.lastSeen }) {
             let known = await statuses.status(of: record.user, by: status)
             publish(restore(record, endedBy: SaltedStamp.end(for: known, stamp: record.stamp), since: epoch))
@@ -120,7 +120,7 @@ extension TableState {
 extension SessionTimes {
     /// The times of a session that has expired.
     fileprivate static func expired(at now: UInt64) -> SessionTimes {
-        SessionTimes(seen: now, idleEnd: now, absoluteEnd: now, warning: 0)
+        SessionTimes(lastSeen: now, idleEnd: now, absoluteEnd: now, warningLength: 0)
     }
 }
 
@@ -165,7 +165,7 @@ extension SessionRecord {
     /// Returns the times of the session on the monotonic clock; nil if the session has expired or may have expired.
     fileprivate func times(at now: UInt64, wall: Int, limits: SessionLimits) -> SessionTimes? {
         guard wall >= created else { return nil }
-        // If the clock was set back, the session is treated as used now.
+        // If the wall clock was set back to before the last use, the session is treated as used now.
         let wall = max(wall, lastSeen)
         let age = SessionLimits.nanoseconds(from: created, to: wall)
         let idle = min(SessionLimits.nanoseconds(from: wall, to: idleExpiry), limits.idle)
@@ -176,10 +176,10 @@ extension SessionRecord {
         guard idle > 0, absolute > 0 else { return nil }
         let unused = SessionLimits.nanoseconds(from: lastSeen, to: wall)
         return SessionTimes(
-            seen: now - min(unused, now),
-            idleEnd: SessionLimits.sum(now, idle),
-            absoluteEnd: SessionLimits.sum(now, absolute),
-            warning: limits.warning
+            lastSeen: now - min(unused, now),
+            idleEnd: SessionLimits.saturatingSum(now, idle),
+            absoluteEnd: SessionLimits.saturatingSum(now, absolute),
+            warningLength: limits.warning
         )
     }
 }

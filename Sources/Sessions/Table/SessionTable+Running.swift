@@ -21,7 +21,7 @@ extension SessionTable {
     public func run(onError: @escaping @Sendable (SessionStoreError) -> Void) async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.runMemory() }
-            // A store that hangs must not prevent sessions from ending.
+            // Expiry has its own loop, so that a store that hangs cannot prevent sessions from ending.
             if store != nil { group.addTask { await self.runStore(onError: onError) } }
         }
     }
@@ -51,8 +51,8 @@ extension SessionTable {
         while await waitForInterval() {
             count += 1
             let storingTouches = isFailing || count % Self.intervalsBetweenTouches == 0
-            // This runs in a separate task. A store may reject calls of a cancelled task, and that is not an error of
-            // the store.
+            // The store is called in a separate task. If this task is cancelled, a store may reject its calls, and the
+            // rejection would be reported as an error of the store.
             report(await Task { await self.updateStore(storingTouches: storingTouches) }.value)
         }
         report(await Task { await self.updateStore(storingTouches: true) }.value)

@@ -49,7 +49,8 @@ extension SessionTable {
         let last = state.withLock { $0.writes.lastCommand }
         let commands = try await store.sessionCommands(after: last)
         if let first = commands.first, first.number > last + 1 {
-            // Some commands are no longer stored. One of them may have been a command to end all sessions.
+            // Some commands were deleted before they were read. One of them may have been a command to end all
+            // sessions.
             end(.administrator) { _ in true }
         }
         for command in commands { carryOut(command.action) }
@@ -62,7 +63,7 @@ extension SessionTable {
         var fault: SessionStoreError?
         for batch in SessionTouch.batches(state.withLock { $0.writes.due }) {
             guard let error = await removal(of: batch).value else { continue }
-            // If both fail, both are repeated every second.
+            // If the ends cannot be recorded either, both attempts are repeated every second.
             _ = await recordEnds(of: batch)
             fault = error
         }

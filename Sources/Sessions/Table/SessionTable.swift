@@ -11,13 +11,13 @@ internal import Synchronization
 /// - A session belongs to the host that its cookie was set for; its token is not accepted at another host.
 /// - A session ends at its idle limit or its absolute limit. Both are measured by a monotonic clock. An expired session
 ///   is not found, even if it has not been removed yet.
-/// - An end takes effect in memory first. If the store cannot remove the session at once, the end is recorded elsewhere
-///   if possible. The removal is repeated every second.
+/// - A session ends in memory first and is then removed from the store. If the removal fails, the store records the end
+///   elsewhere, and the removal is repeated every second.
 /// - A user has at most ``SessionSettings/perUser`` sessions. A further sign-in ends the least recently used session.
 ///
 /// The table may be used from any thread. A server creates one table and keeps it over reloads of the configuration.
 ///
-/// Sources: ASVS 7.2 to 7.4; CVE-2024-21492, a session that stayed valid after its end.
+/// Sources: ASVS 7.2 to 7.4; CVE-2024-21492 (a session stayed valid after its end).
 public final class SessionTable: Sendable {
     let clocks: SessionClocks
     let store: (any SessionStore)?
@@ -35,7 +35,7 @@ public final class SessionTable: Sendable {
     ///   - clock: The monotonic clock that measures the lifetime of sessions.
     ///   - wall: The wall clock, for users and for the store. It may be set at any time.
     ///   - onWrongHost: Called with the session and the host when a token is presented at a host where it is not valid.
-    ///     It is called once for each session, so that a client cannot fill the log. It must not block.
+    ///     The closure is called only once for each session, so that a client cannot fill the log. It must not block.
     ///   - onEnd: Called once for each session after its end. It must not block.
     public init(
         _ settings: SessionSettings,
@@ -57,8 +57,8 @@ public final class SessionTable: Sendable {
 
     /// Replaces the settings.
     ///
-    /// An existing session keeps its idle end until its next use, and its absolute end for ever. There may
-    /// be more sessions than the new limits allow until some sessions have ended.
+    /// Until its next use, an existing session keeps its idle end. Its absolute end does not change. If there are more
+    /// sessions than the new limits allow, no session ends at once.
     ///
     /// - Parameter settings: The settings.
     public func use(_ settings: SessionSettings) {
@@ -85,14 +85,14 @@ public final class SessionTable: Sendable {
     ///   - host: The host that the token was presented at.
     ///   - isActivity: True if the request counts as a use and postpones the idle end. It is false for polling and
     ///     event streams.
-    /// - Returns: The session; nil if it does not exist, has expired, or belongs to another host. Nothing is changed
-    ///   then.
+    /// - Returns: The session; nil if it does not exist, has expired, or belongs to another host. If the result is nil,
+    ///   no use is recorded.
     public func session(_ token: OpaqueToken, at host: SessionHost, isActivity: Bool) -> Session? {
         let digest: Digest
         do throws(OpenSSLError) {
             digest = try token.digest()
         } catch {
-            // A token whose digest cannot be computed is not accepted.
+            // If the digest cannot be computed, the session cannot be found.
             return nil
         }
         let now = clocks.now
@@ -142,7 +142,7 @@ public final class SessionTable: Sendable {
 
     // MARK: Using
 
-    /// Postpones the idle end of a session, like a use.
+    /// Postpones the idle end of a session, as a request does.
     ///
     /// The absolute end does not change.
     ///

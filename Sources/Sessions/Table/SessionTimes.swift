@@ -6,16 +6,16 @@ internal import RealmKit
 
 /// The times of a session, in nanoseconds of the table's clock.
 struct SessionTimes: Sendable, Hashable {
-    var seen: UInt64
+    var lastSeen: UInt64
     var idleEnd: UInt64
     let absoluteEnd: UInt64
-    /// The duration between the warning and the end.
-    var warning: UInt64
+    /// The duration from the warning to the end.
+    var warningLength: UInt64
 
     /// The end, if the session is not used again.
     var end: UInt64 { min(idleEnd, absoluteEnd) }
     /// The moment at which clients are warned, if the session is not used again.
-    var warningMoment: UInt64 { end - min(warning, end) }
+    var warningMoment: UInt64 { end - min(warningLength, end) }
     /// The cause of the end, if the session is not used again.
     var cause: SessionEndCause { absoluteEnd <= idleEnd ? .absolute : .idle }
 }
@@ -29,13 +29,14 @@ struct SessionLimits: Sendable {
     init(_ settings: SessionSettings) {
         idle = settings.idle.nanoseconds
         absolute = settings.absolute.nanoseconds
-        // The warning is limited to half of the idle time. A session is then not about to expire right after a use.
+        // The warning is limited to half of the idle time. Otherwise clients could be warned right after a request.
         warning = min(settings.warning.nanoseconds, idle / 2)
     }
 
-    func idleEnd(after moment: UInt64) -> UInt64 { Self.sum(moment, idle) }
+    func idleEnd(after moment: UInt64) -> UInt64 { Self.saturatingSum(moment, idle) }
 
-    static func sum(_ moment: UInt64, _ length: UInt64) -> UInt64 {
+    /// Returns the sum; the maximum of `UInt64` if the sum would overflow.
+    static func saturatingSum(_ moment: UInt64, _ length: UInt64) -> UInt64 {
         let (sum, overflow) = moment.addingReportingOverflow(length)
         return overflow ? .max : sum
     }
@@ -53,15 +54,18 @@ struct SessionClocks: Sendable {
     let clock: any LoginClock
     let wall: WallClock
 
-    /// An offset that is added to the clock.
+    /// An offset that is added to the monotonic clock.
     ///
-    /// Without it, a restored session could have begun before the zero of the clock.
+    /// The clock may start at 0 when the computer starts. A restored session can be older, and its times must not be
+    /// negative.
     private static let origin: UInt64 = 1_000_000_000_000_000_000
 
     var now: UInt64 { clock.now &+ Self.origin }
 
-    /// Converts a moment to seconds since 1970 by the current time of both clocks, rounded down.
-    func wall(of moment: UInt64) -> Int {
+    /// Converts a time of the monotonic clock to seconds since 1970, rounded down.
+    ///
+    /// Uses the present difference of the two clocks.
+    func unixSeconds(of moment: UInt64) -> Int {
         let now = now
         let seconds = wall.seconds
         let second: UInt64 = 1_000_000_000

@@ -7,11 +7,9 @@ internal import OpenSSLKit
 struct SessionWriteQueue: Sendable {
     /// A removal of a session from the store.
     private struct Removal {
-        /// The session and the digest of its token; nil if no client has the token.
+        /// The session and the digest of its token; nil if the token was never sent to a client.
         var known: (session: Session, token: Digest)?
-        /// True if the end is recorded elsewhere.
-        ///
-        /// The session is then not valid again after a restart.
+        /// True if the end is recorded elsewhere, so that a restart does not restore the session.
         var isRecorded = false
     }
 
@@ -22,9 +20,9 @@ struct SessionWriteQueue: Sendable {
     private var removals: [SessionID: Removal] = [:]
     /// The removals that are not durable yet, by the digest of the token.
     ///
-    /// These sessions may be valid after a restart.
+    /// After a restart, these sessions may be valid again.
     private var byToken: [Digest: SessionID] = [:]
-    /// The same removals by the user.
+    /// The same removals, by the owner of the session.
     private var byOwner: [SessionOwner: Set<SessionID>] = [:]
     /// The sessions whose times must be stored.
     private var touched: [Session] = []
@@ -36,7 +34,7 @@ struct SessionWriteQueue: Sendable {
     /// The sessions that must be removed from the store, in no order.
     var due: [SessionID] { Array(removals.keys) }
 
-    /// Adds the removal of a session whose token no client has.
+    /// Adds the removal of a session whose token was never sent to a client.
     mutating func remove(_ id: SessionID) {
         if hasStore, removals[id] == nil { removals[id] = Removal() }
     }
@@ -71,10 +69,10 @@ struct SessionWriteQueue: Sendable {
         if byOwner[owner]?.isEmpty == true { byOwner[owner] = nil }
     }
 
-    /// Returns the given ids without the sessions that are removed from the store or whose end is recorded.
+    /// Returns the ids of the sessions that are still stored and whose end is not recorded elsewhere.
     func unrecorded(_ ids: [SessionID]) -> [SessionID] { ids.filter { removals[$0]?.isRecorded == false } }
 
-    /// Returns the ended session of a token, if its end is not stored.
+    /// Returns the session of a token if the session has ended but the end is not stored.
     func unstored(_ token: Digest) -> Session? { byToken[token].flatMap { removals[$0]?.known?.session } }
 
     /// Returns the ended sessions of a user whose ends are not stored.
@@ -96,7 +94,7 @@ struct SessionWriteQueue: Sendable {
 
     /// Returns true if the wall clock was set since the last write.
     ///
-    /// All stored times are wrong then.
+    /// In this case all stored times are wrong.
     mutating func wallClockWasSet(at now: UInt64, wall: Int) -> Bool {
         let offset = wall - Int(clamping: now / 1_000_000_000)
         defer { self.offset = offset }

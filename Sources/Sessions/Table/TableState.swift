@@ -80,7 +80,7 @@ struct TableState: Sendable {
         var effects = TableEffects()
         for (second, ids) in expiries.takeDue(at: now) {
             for id in ids {
-                // In the meantime the session may have ended or been scheduled for another second.
+                // Since it was scheduled for this second, the session may have ended or been scheduled again.
                 guard let entry = entries[id], entry.second == second else { continue }
                 let session = entry.session
                 let times = session.times
@@ -105,10 +105,10 @@ struct TableState: Sendable {
 
 /// The effects of a change to the table.
 ///
-/// They are published after its lock is released.
+/// The effects are published after the lock of the table is released.
 struct TableEffects: Sendable {
     var ended: [(session: Session, cause: SessionEndCause)] = []
-    /// The sessions whose clients must be warned, and the nanoseconds until they end.
+    /// The sessions whose clients must be warned, each with the nanoseconds until its end.
     var warned: [(session: Session, left: UInt64)] = []
 
     mutating func end(_ session: Session, cause: SessionEndCause, in state: inout TableState) {

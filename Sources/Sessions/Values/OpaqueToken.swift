@@ -6,7 +6,7 @@ public import OpenSSLKit
 
 /// A token of 256 random bits, such as the value of a session cookie.
 ///
-/// The server keeps only the ``digest()``. The token cannot be computed from it. Source: ASVS 7.2.3, 11.5.1.
+/// The server keeps only the ``digest()``, from which the token cannot be computed. Source: ASVS 7.2.3, 11.5.1.
 public struct OpaqueToken: Sendable {
     /// The length of ``text``: 43 characters.
     public static let textLength = 43
@@ -50,7 +50,7 @@ public struct OpaqueToken: Sendable {
         }
     }
 
-    /// Returns a value that proves knowledge of the token and does not reveal it, such as a CSRF token.
+    /// Returns a value that proves knowledge of the token but does not reveal the token, such as a CSRF token.
     ///
     /// - Parameter purpose: The purpose of the value. Different purposes give different values.
     /// - Returns: The HMAC-SHA-256 of the purpose, with the token as the key.

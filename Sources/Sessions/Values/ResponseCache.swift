@@ -9,7 +9,7 @@ internal import Synchronization
 package final class ResponseCache: Sendable {
     /// The maximum number of cached responses.
     ///
-    /// Further responses are created for each call.
+    /// When the cache is full, further responses are created again by each call.
     package static let capacity = 32
 
     private struct State {
@@ -33,9 +33,9 @@ package final class ResponseCache: Sendable {
 
     /// Returns the response of a key.
     ///
-    /// If it is not cached, it is created.
+    /// If the response is not cached, it is created.
     ///
-    /// Two threads may create the response at the same time. One of the two results is cached.
+    /// Two threads may create the response at the same time. Then only one of the two results is cached.
     ///
     /// - Parameters:
     ///   - key: The key of the response.

@@ -3,19 +3,19 @@
 
 /// A point in a ``RevocationLog``.
 ///
-/// It is read before a login. The login may have missed the revocations after this point.
+/// The epoch is read before a login. A revocation after the epoch also applies to the result of the login.
 public struct RevocationEpoch: Sendable, Hashable {
     fileprivate let number: UInt64
 }
 
 /// The recent revocations.
 ///
-/// They also apply to the sessions and cache entries that running logins add later.
+/// A revocation also applies to the sessions and cache entries that running logins add later.
 ///
-/// A login may use a password that is changed before the login ends. The change revokes all sessions and cached
-/// credentials of the user, but the login adds a new one afterwards. Each addition is therefore checked against the
-/// revocations since the ``RevocationEpoch`` of the login. The size of the log is limited. If the epoch is before the
-/// oldest kept revocation, every addition counts as revoked.
+/// For example, a user's password may be changed while a login with the old password is running. The change revokes all
+/// sessions and cached credentials of the user, but the login would add a session afterwards. Each addition is
+/// therefore checked against the revocations since the ``RevocationEpoch`` of the login. The size of the log is
+/// limited. If the epoch is before the oldest kept revocation, every addition counts as revoked.
 package struct RevocationLog<Element>: Sendable {
     /// The maximum number of revocations that are kept: 1,000.
     package static var capacity: Int { 1000 }

@@ -3,8 +3,8 @@
 
 /// The client that began a session, for display in a list of sessions.
 ///
-/// The client determines the address and the user agent. Characters that are not printable are removed, so that a
-/// terminal, a page or a log can show both texts safely.
+/// The client may have chosen the texts of ``address`` and ``userAgent``. Characters that are not printable are
+/// removed, so that a terminal, a page or a log can show the texts safely.
 public struct SessionClient: Sendable, Hashable {
     /// The maximum length of ``userAgent``, in bytes of UTF-8.
     public static let maximumBytes = 256
@@ -40,7 +40,7 @@ enum PrintableText {
     static func clean(_ text: String, maximumBytes: Int) -> String {
         var cleaned = String.UnicodeScalarView()
         var bytes = 0
-        // At most this part of the text is read, to limit the cost of a long text.
+        // Only the beginning of a long text is read, to limit the cost.
         for scalar in text.unicodeScalars.prefix(maximumBytes * 4) {
             let kept = scalar.properties.isWhitespace ? " " : scalar
             guard isPrintable(kept) else { continue }
@@ -53,8 +53,8 @@ enum PrintableText {
 
     private static func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
-        // Format characters can reverse the direction of text. The other categories are invisible or depend on the
-        // font.
+        // Format characters can reverse the direction of text. Characters of the other categories are invisible, or
+        // their appearance depends on the font.
         case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator: false
         default: true
         }

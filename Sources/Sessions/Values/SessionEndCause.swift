@@ -11,7 +11,7 @@ public enum SessionEndCause: String, Sendable, Hashable, CaseIterable {
     case absolute
     /// An administrator has ended the session.
     case administrator
-    /// The user has ended the session from another session.
+    /// The user has ended the session from another session of the user.
     case endedElsewhere = "ended-elsewhere"
     /// The user was removed or disabled, or the password or groups of the user have changed.
     case userChanged = "user-changed"

@@ -28,8 +28,8 @@ public struct SessionFault: Error, Sendable, CustomStringConvertible {
     /// The message for the log.
     public let description: String
 
-    /// The limit of sessions has been reached.
-    public static let full = SessionFault(.full, "the limit of sessions has been reached")
+    /// The maximum number of sessions has been reached.
+    public static let full = SessionFault(.full, "the maximum number of sessions has been reached")
     /// The user's sessions were ended during the login.
     public static let changedMeanwhile = SessionFault(
         .changedMeanwhile,
@@ -37,8 +37,8 @@ public struct SessionFault: Error, Sendable, CustomStringConvertible {
     )
     /// The session has ended.
     public static let ended = SessionFault(.ended, "the session has ended")
-    /// The limit of event streams has been reached.
-    public static let tooManyStreams = SessionFault(.tooManyStreams, "the limit of event streams has been reached")
+    /// The maximum number of event streams has been reached.
+    public static let tooManyStreams = SessionFault(.tooManyStreams, "the maximum number of event streams is open")
     /// The server is stopping.
     public static let closing = SessionFault(.closing, "the server is stopping")
 

@@ -5,19 +5,19 @@ internal import Bytes
 
 /// The host that a session belongs to.
 ///
-/// It is the host that the cookie was set for.
+/// It is the host whose response has set the session cookie.
 ///
-/// It has no port, because cookies do not depend on the port. Two hosts are equal if their bytes are equal.
+/// It has no port, because browsers send a cookie to all ports of a host. Two hosts are equal if their bytes are equal.
 public struct SessionHost: Sendable {
     /// The maximum length of the name, in bytes.
     public static let maximumBytes = 255
 
-    /// A name in lower case without a dot at its end, an IPv4 address, or an IPv6 address in brackets.
+    /// A lower-case name without a final dot, an IPv4 address, or an IPv6 address in brackets.
     public let name: String
 
     /// A host.
     ///
-    /// The result is nil if the name is empty or too long, or contains other characters than lower-case ASCII letters,
+    /// The result is nil if the name is empty or too long, or contains characters other than lower-case ASCII letters,
     /// digits, `.`, `-`, `_`, `[`, `:` and `]`.
     ///
     /// - Parameter name: The name, in the form that ``name`` documents.

@@ -7,7 +7,7 @@
 enum PageAssets {
     /// The script `session.js`.
     ///
-    /// It shows a notice before a session ends and when it has ended.
+    /// The script shows a notice before a session ends, and again when the session has ended.
     ///
     /// The pages also work without the script.
     static let script = String(decoding: PackageResources.session_js, as: UTF8.self)

@@ -34,7 +34,7 @@ enum JSONText {
 
 /// A value that is encoded as `null` if it is nil.
 ///
-/// The key of an optional value would be omitted.
+/// `JSONEncoder` omits the key of an optional property that is nil.
 struct Nullable<Value: Encodable & Sendable>: Encodable, Sendable {
     let value: Value?
 

@@ -8,7 +8,8 @@ internal import RealmConfiguration
 internal import RealmKit
 internal import Sessions
 
-/// The steps of a login that can take several requests: begin it, wait for answers of the user, create a session.
+/// The steps of a login that can take several requests: begin the login, wait for answers of the user, and create a
+/// session.
 struct LoginFlow: SignInComponent {
     let site: SignInSite
 
@@ -44,7 +45,7 @@ struct LoginFlow: SignInComponent {
         browser: BrowserBinding,
         request: WebRequest
     ) async -> Login {
-        // Changes of users before the login are applied first. Otherwise they would count as changes during the login.
+        // Earlier changes of users are applied now. Otherwise they would count as changes during the login.
         for realm in realms { _ = await settleChanges(of: realm) }
         let authenticator = authenticator
         let address = request.address
@@ -94,7 +95,7 @@ struct LoginFlow: SignInComponent {
             let question = Login.Question(callbacks: callbacks, number: number)
             var waiting = login
             waiting.question = question
-            // If the browser has begun another login in the meantime, an earlier login must not replace it.
+            // If the browser has begun another login in the meantime, this login must not replace it.
             if login.question == nil { state.pendingLogins.put(waiting) } else { state.pendingLogins.putBack(waiting) }
             return .question(question, messages: login.interactive.messages)
         case .finished(let finished): outcome = finished
@@ -122,21 +123,21 @@ struct LoginFlow: SignInComponent {
 
     /// Creates the session of an accepted login and ends the earlier session of the browser.
     ///
-    /// If there is no session, the modules of the login are logged out.
+    /// If no session is created, the modules of the login are called to log out.
     private func establish(
         _ identity: AuthenticatedIdentity,
         of login: Login,
         request: WebRequest
     ) async -> SessionOrNotice {
         let (established, hasBegun) = await createSession(identity, of: login, request: request)
-        // A login with a session is logged out when the session ends.
+        // If there is a session, its end logs the modules out.
         if !hasBegun { state.logouts.add(identity) }
         return established
     }
 
     /// Creates the session.
     ///
-    /// `hasBegun` is true if a session has begun, even if it has already ended.
+    /// `hasBegun` is true if a session has begun, even if the session has already ended.
     private func createSession(
         _ identity: AuthenticatedIdentity,
         of login: Login,
@@ -152,8 +153,8 @@ struct LoginFlow: SignInComponent {
         case .gone: return (.notice(.changed), false)
         case .unknown: return (.notice(.unavailable), false)
         }
-        // The user may have changed between the login and the reading of the stamp. Changes up to now are applied here,
-        // so that the session is rejected below. A later change changes the stamp and ends the session.
+        // The user may have changed after the login and before the stamp was read. All changes up to now are applied
+        // here, so that the session is rejected below. A later change gives another stamp, which ends the session.
         guard await settleChanges(of: identity.realm) else { return (.notice(.unavailable), false) }
         if let before = session(request, isActivity: false), await !end(before.session, cause: .replaced) {
             return (.notice(.unavailable), false)
@@ -196,12 +197,12 @@ struct LoginFlow: SignInComponent {
 
     /// Passes the answers of the user to the pending login.
     ///
-    /// The login is removed from the pending logins first, so no question is answered twice.
+    /// The login is first removed from the pending logins, so that two requests cannot answer the same question.
     ///
     /// - Parameters:
     ///   - browser: The browser that the login belongs to.
     ///   - number: The number of the question.
-    ///   - secret: Returns the answer to the callback with an index; nil if the request contains no answer to it.
+    ///   - secret: Returns the answer to the callback with the given index; nil if the request contains no such answer.
     /// - Returns: The login, or the reason why the answers were not accepted.
     func answer(_ browser: BrowserBinding, number: Int?, secret: (Int) -> Secret?) -> AnswerResult {
         let login: Login

@@ -65,7 +65,7 @@ enum SubmittedForm {
 extension SignInComponent {
     /// Reads the form in the body of a request.
     ///
-    /// It is rejected by 415 if the body has another type, by 413 if it is too long, and by 400 if it is malformed.
+    /// The response is 415 if the body has another type, 413 if the body is too long, and 400 if the form is malformed.
     func form(_ request: WebRequest) async -> SubmittedForm {
         guard request.isForm else { return .rejected(render(.unsupported, to: request)) }
         guard let body = await request.collectedBody() else { return .rejected(render(.tooLarge, to: request)) }

@@ -30,7 +30,7 @@ extension SignInComponent {
 
     /// Applies all changes of a realm's users up to now.
     ///
-    /// - Returns: False if this took too long.
+    /// - Returns: False if the check of the realm took too long.
     func settleChanges(of realm: String) async -> Bool { await site.refresher.refresh(realm) }
 
     /// Ends a session.
@@ -52,7 +52,7 @@ extension SignInComponent {
         }
     }
 
-    /// Returns the session of a request if it has ended and its end is not stored.
+    /// Returns the session of a request if the session has ended but the end is not stored.
     func unstoredEnd(_ request: WebRequest) -> Session? {
         guard case .token(let token) = request.cookies.session, let host = request.host else { return nil }
         return sessions.unstoredEnd(token, at: host)
@@ -66,19 +66,19 @@ extension SignInComponent {
         return (session, token)
     }
 
-    /// Returns all sessions of the user of a session, the last used session first.
+    /// Returns all sessions of a session's user, the most recently used session first.
     func userSessions(of session: Session) -> [Session] {
         sessions.sessions(of: session.user).sorted { ($0.lastSeen, $0.created) > ($1.lastSeen, $1.created) }
     }
 
     /// Returns the sessions that the user of a session may end.
     ///
-    /// They include ended sessions whose end is not stored, so that a request can be repeated after a 503.
+    /// Ended sessions whose end is not stored are included, so that a client can repeat its request after a 503.
     func endable(by session: Session) -> [Session] {
         userSessions(of: session) + sessions.unstoredEnds(of: session.user)
     }
 
-    /// Returns the return target in a text; nil if it is not an allowed target.
+    /// Parses a return target; nil if the target is not allowed.
     func target(_ text: String?, request: WebRequest) -> ReturnTarget? {
         guard let text else { return nil }
         guard let host = RequestHost(request.authority) else { return nil }

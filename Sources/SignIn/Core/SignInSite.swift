@@ -13,7 +13,7 @@ struct SignInSite: Sendable {
     let state: SignInState
     let context: PageContext
     let refresher: RealmRefresher
-    /// The names of the default realms: users log in there if no rule names other realms.
+    /// The names of the realms in which users log in if no rule names other realms.
     let realms: [String]
 
     /// The site of a configuration.

@@ -38,7 +38,7 @@ struct BrowserBinding {
 
     /// Returns the digest of the token and the host.
     ///
-    /// A login can thus be completed only at the host where it began.
+    /// The digest contains the host, so a login can be completed only at the host where it began.
     private static func digest(_ token: OpaqueToken, _ request: WebRequest) throws(OpenSSLError) -> Digest {
         try Digest.sha256(fields: [request.host?.name ?? "", try token.digest().hex])
     }

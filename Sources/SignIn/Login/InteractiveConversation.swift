@@ -8,7 +8,7 @@ internal import Synchronization
 ///
 /// - A name callback is answered with the user name.
 /// - The first password callback is answered with the given password. Later password callbacks with the same prompt get
-///   the same answer, so the user types one password for several modules, as with HTTP Basic.
+///   the same answer. The user thus types one password for several modules, as with HTTP Basic.
 /// - A certificate callback is answered with `none`.
 /// - Messages are shown to the user. They do not wait for an answer.
 /// - All other callbacks wait for the answer of the user.
@@ -16,7 +16,7 @@ final class InteractiveConversation<Outcome: Sendable>: Conversation {
     private struct Question {
         let number: Int
         let callbacks: [Callback]
-        /// The answers that do not need the user; nil for a callback that waits for the user.
+        /// The answers that are already known; nil for a callback that only the user can answer.
         let known: [Answer?]
         let continuation: CheckedContinuation<[Answer]?, Never>
 
@@ -30,9 +30,7 @@ final class InteractiveConversation<Outcome: Sendable>: Conversation {
         var password: Secret?
         /// The prompt of the first password callback; nil before that callback.
         var prompt: String?
-        /// True if the stack has received a secret.
-        ///
-        /// The secret may be a guess.
+        /// True if the stack has received a secret, which may be an attacker's guess.
         var hasGivenSecret = false
         var isClosed = false
         var outcome: Outcome?
@@ -40,7 +38,7 @@ final class InteractiveConversation<Outcome: Sendable>: Conversation {
         var lastNumber = 0
         /// The questions that wait for the user.
         ///
-        /// The first is the open question; modules may ask others concurrently.
+        /// The first question is the open question. Concurrent modules may add further questions.
         var questions: [Question] = []
         var waiting: [CheckedContinuation<InteractiveLogin<Outcome>.Step, Never>] = []
 
@@ -49,8 +47,8 @@ final class InteractiveConversation<Outcome: Sendable>: Conversation {
             return questions.first.map { .questions($0.shown, number: $0.number) }
         }
 
-        /// Removes the callers that wait for a step, and returns a closure that resumes them; nil if no caller is
-        /// resumed.
+        /// Removes the callers that wait for a step, and returns a closure that resumes these callers; nil if there is
+        /// none.
         mutating func wake() -> (() -> Void)? {
             guard let step, !waiting.isEmpty else { return nil }
             let woken = waiting
@@ -113,7 +111,7 @@ final class InteractiveConversation<Outcome: Sendable>: Conversation {
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let (isGone, wake) = state.withLock { state -> (Bool, (() -> Void)?) in
-                    // The check is made under the lock. A cancellation after the check then finds the question.
+                    // The cancellation is checked under the lock. A later cancellation then finds the question.
                     guard !state.isClosed, !Task.isCancelled else { return (true, nil) }
                     let question = Question(
                         number: number,
@@ -142,9 +140,9 @@ final class InteractiveConversation<Outcome: Sendable>: Conversation {
 
     /// The fault that a stack receives when the user has left the sign-in.
     ///
-    /// If a password was given, the fault is wrong credentials. The second page shows that the password was accepted,
-    /// so leaving that page must count as a failed login. The throttle counts wrong credentials, but it does not count
-    /// an unavailable module.
+    /// If a password was given, the fault is wrong credentials. The second page reveals that the password is right, so
+    /// a user who leaves that page must cause a failed login. The throttle counts wrong credentials, but not
+    /// unavailable modules.
     private var abandonedFault: LoginFault {
         let hasGivenSecret = state.withLock { $0.hasGivenSecret }
         return LoginFault(
@@ -204,7 +202,7 @@ final class InteractiveConversation<Outcome: Sendable>: Conversation {
 
     /// Closes the conversation: open questions and later questions fail.
     ///
-    /// - Returns: True if the stack has received a secret. The secret may be a guess.
+    /// - Returns: True if the stack has received a secret, which may be an attacker's guess.
     func close() -> Bool {
         let (questions, hasGivenSecret) = state.withLock { state in
             defer { state.questions = [] }
@@ -237,7 +235,7 @@ final class InteractiveConversation<Outcome: Sendable>: Conversation {
     /// A missing secret is replaced by an empty secret.
     ///
     /// An empty secret counts as a failed login, but a missing secret does not. Without the replacement, an attacker
-    /// could see the second page without a failed login.
+    /// could reach the second page and stop there without a failed login.
     private static func complete(_ callback: Callback, _ answer: Answer) -> Answer {
         switch (callback, answer) {
         case (.password, .none), (.oneTimeCode, .none): .secret(Secret([]))

@@ -37,8 +37,8 @@ final class InteractiveLogin<Outcome: Sendable>: Sendable {
 
     /// Waits until the stack has a question for the user or the login has ended.
     ///
-    /// The same question is returned until it is answered. A cancellation of the caller's task does not end the wait.
-    /// The deadlines of the modules limit it.
+    /// The same question is returned until it is answered. If the caller's task is cancelled, the wait continues. The
+    /// deadlines of the modules limit the wait.
     ///
     /// - Returns: The questions, or the outcome.
     func next() async -> Step { await conversation.next() }
@@ -49,8 +49,8 @@ final class InteractiveLogin<Outcome: Sendable>: Sendable {
     ///   - answers: One answer for each callback of the question, in order. An answer has the kind of its callback, or
     ///     is `none`.
     ///   - number: The question's number.
-    /// - Returns: False if another question is open, or if the answers do not fit the question. Then nothing has
-    ///   changed. Another question is open if the form was sent twice or the page is old.
+    /// - Returns: False, and nothing is changed, if another question is open or the answers do not fit the question.
+    ///   Another question is open, for example, after the form was sent twice.
     func answer(_ answers: [Answer], to number: Int) -> Bool { conversation.receive(answers, to: number) }
 
     /// The messages without a question since the last answer.
@@ -62,8 +62,9 @@ final class InteractiveLogin<Outcome: Sendable>: Sendable {
     func cancel() { close() }
 
     private func close() {
-        // If the task is cancelled, the engine reports the login as unavailable, and the throttle does not count it. So
-        // the task is not cancelled after the stack has received a secret. The questions fail and the failure counts.
+        // If the task is cancelled, the engine reports the login as unavailable, and the throttle does not count the
+        // login. After the stack has received a secret, the task is therefore not cancelled: its questions fail, and
+        // the throttle counts the failed login.
         if !conversation.close() { task.cancel() }
     }
 }

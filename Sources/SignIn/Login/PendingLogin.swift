@@ -9,7 +9,7 @@ internal import Sessions
 struct PendingLogin<Outcome: Sendable>: Sendable {
     /// The state of users and configuration when the login began.
     ///
-    /// The login may have missed later changes.
+    /// The result of the login may not take later changes into account.
     struct Start: Sendable {
         /// The revocation epoch of the sessions.
         let epoch: RevocationEpoch

@@ -17,13 +17,11 @@ final class PendingLogins<Outcome: Sendable>: Sendable {
     enum Taken: Sendable {
         /// The browser has no pending login.
         case none
-        /// The login of the browser is not the expected login.
+        /// The pending login of the browser is not the expected login.
         ///
-        /// It continues to wait, with the same deadline.
+        /// The pending login keeps its deadline.
         case another
-        /// The login.
-        ///
-        /// It is no longer in the table.
+        /// The login, which is no longer in the table.
         case taken(Login)
     }
 
@@ -49,8 +47,8 @@ final class PendingLogins<Outcome: Sendable>: Sendable {
 
         /// The login to cancel if the table is full.
         ///
-        /// It is the oldest login of the source with the most logins. If several sources have equally many logins, it
-        /// is the oldest login of these sources.
+        /// It is the oldest login of the source with the most logins. If several sources have the most logins, it is
+        /// the oldest login of all these sources.
         var evictionCandidate: Digest? {
             let largest = sources.values.max { left, right in
                 left.count != right.count ? left.count < right.count : age(left) > age(right)
@@ -60,7 +58,7 @@ final class PendingLogins<Outcome: Sendable>: Sendable {
 
         /// Returns the number of logins of an account, and the login to cancel if there are too many.
         ///
-        /// It is the oldest login of the source with the most logins of the account.
+        /// That login is the oldest login of the source with the most logins of the account.
         func evictionCandidate(of account: Username) -> (count: Int, browser: Digest?) {
             let all = entries.values.filter { $0.login.account == account }
             let largest = Dictionary(grouping: all, by: \.login.source).values.max { left, right in
@@ -78,7 +76,7 @@ final class PendingLogins<Outcome: Sendable>: Sendable {
     private let perSource: Int
     /// The maximum number of pending logins of an account.
     ///
-    /// Each of them uses an attempt that the throttle has reserved.
+    /// Each pending login holds an attempt that the throttle has reserved.
     private static var perAccount: Int { 3 }
     private let lifetime: UInt64
     private let clock: any LoginClock
@@ -130,7 +128,7 @@ final class PendingLogins<Outcome: Sendable>: Sendable {
 
     /// Removes and returns the login of a browser.
     ///
-    /// No other request can then answer it.
+    /// After the removal, no other request can answer the login.
     ///
     /// - Parameter browser: The digest that identifies the browser.
     /// - Returns: The login; nil if there is no login or it has expired.
@@ -169,9 +167,7 @@ final class PendingLogins<Outcome: Sendable>: Sendable {
         Self.cancel(expired)
     }
 
-    /// Cancels all logins.
-    ///
-    /// It is called when the server stops.
+    /// Cancels all logins before the server stops.
     func cancelAll() {
         let all = state.withLock { state in
             defer { state = State() }

@@ -7,7 +7,7 @@ internal import Sessions
 
 /// The state of a sign-in page.
 ///
-/// The form of the page sends it back to the server.
+/// The form of the page sends this state back to the server.
 struct SignInTicket: Sendable, Hashable {
     /// The target to return to after the sign-in; nil for the default.
     var target: String?
@@ -19,10 +19,10 @@ struct SignInTicket: Sendable, Hashable {
 
 /// Seals tickets for a browser and opens them again.
 ///
-/// The server thus stores nothing about the pages it has sent.
+/// The state of a page is in its ticket, so a flood of requests for the sign-in page uses no memory of the server.
 ///
-/// A flood of requests for the sign-in page therefore uses no memory. A ticket is not secret. A client can read it, but
-/// cannot change it. A ticket of another browser is rejected.
+/// A ticket is not secret: a client can read its ticket, but cannot change it. The ticket of another browser is
+/// rejected.
 struct SignInTickets: Sendable {
     private static let version: UInt8 = 1
     private static let headByteCount = 11
@@ -44,7 +44,7 @@ struct SignInTickets: Sendable {
 
     /// Tickets with a given key.
     ///
-    /// - Parameter key: The key; it may serve other purposes too.
+    /// - Parameter key: The key. It may also be used for other purposes.
     init(key: HMACKey) { self.key = key }
 
     /// Seals a ticket.
@@ -97,7 +97,7 @@ struct SignInTickets: Sendable {
 
     /// Returns the authentication tag of a ticket and its browser.
     ///
-    /// Each part is preceded by its length, so different parts never give the same message.
+    /// The tag covers each part with its length, so different parts never give the same input.
     private func tag(_ content: Span<UInt8>, _ browser: Digest) throws(OpenSSLError) -> Digest {
         let purpose: StaticString = "gatehouse sign-in ticket"
         let owner = browser.bytes

@@ -7,7 +7,7 @@ package import Sessions
 
 /// The CSRF token of a session, for forms and the session API.
 ///
-/// It is derived from the session cookie, so another site cannot compute it.
+/// The CSRF token is derived from the session cookie, so another site cannot compute the token.
 package enum CSRFToken {
     private static let purpose: StaticString = "gatehouse form"
 

@@ -6,7 +6,7 @@ enum Notice: UInt8, Sendable, CaseIterable {
     case none = 0
     /// The credentials were rejected.
     ///
-    /// The text is the same for all reasons.
+    /// The text does not reveal the reason.
     case rejected = 1
     /// The sign-in page has expired, or the server has been restarted.
     case expired = 2

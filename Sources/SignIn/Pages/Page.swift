@@ -17,9 +17,7 @@ package struct Page: Sendable {
     package var lines: [String] = []
     /// Names and values below the text.
     var facts: [Fact] = []
-    /// Further parts of the page.
-    ///
-    /// Only browsers get them.
+    /// Further parts of the page, for browsers only.
     var parts: [Part] = []
     var headers = HTTPFields()
     /// The kind of the page, which determines its security headers.

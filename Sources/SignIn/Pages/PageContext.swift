@@ -12,7 +12,7 @@ package struct PageContext: Sendable {
     package let security: SecurityHeaders
     /// The paths of the pages.
     package let routes: Routes
-    // Each configuration has another number, because a reload may change the pages.
+    // Each configuration has its own number, because a reload may change the pages.
     private let generation: Int
 
     /// The context of a configuration.
@@ -28,7 +28,7 @@ package struct PageContext: Sendable {
 
     /// Returns the key of a response in a `ResponseCache`.
     ///
-    /// Responses of other contexts have other keys.
+    /// The keys of two contexts are different.
     ///
     /// - Parameter response: The response.
     /// - Returns: The key.

@@ -22,7 +22,7 @@ extension Page {
 
     /// `/health`: the server is running.
     ///
-    /// The page does not depend on the state of the realms.
+    /// The page does not show whether the realms are available.
     static let health = Page(title: "ok", lines: ["ok"])
 
     /// The page for `/welcome` and for all other protected paths without their own page.
@@ -53,7 +53,7 @@ extension Page {
         return facts
     }
 
-    /// 401. The text is the same for all reasons why credentials are rejected.
+    /// 401. The text does not reveal why credentials were rejected.
     ///
     /// - Parameters:
     ///   - challenge: The challenge.
@@ -151,10 +151,10 @@ extension Page {
     static let notStored: Page = {
         var page = Page(
             status: .serviceUnavailable,
-            title: "Signed out, but not stored",
+            title: "You are signed out, but the server could not save it",
             lines: [
                 "The session has ended, but the end could not be stored.",
-                "The session may be valid again after a restart of the server. Please tell the administrator.",
+                "After a restart of the server, the session may be valid again. Please tell the administrator.",
             ]
         )
         page.headers[.retryAfter] = "5"

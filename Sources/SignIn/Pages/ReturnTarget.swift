@@ -10,8 +10,8 @@ package import RealmConfiguration
 /// It never leads to the site of an attacker.
 ///
 /// It is a path at the origin of the request, or an `https` URL of this origin or of an origin in the settings. The
-/// location is built again from the parsed parts, so that a browser cannot parse it in another way. A query may contain
-/// any text, even another URL.
+/// location is built from the parsed parts, so that a browser parses it in the same way. A query may contain any text,
+/// even another URL.
 ///
 /// Source: CVE-2021-29456, GHSA-j5r2-4c8j-xc3m. The URL Standard defines how browsers treat tabs and backslashes.
 package struct ReturnTarget: Sendable, Hashable {
@@ -52,7 +52,7 @@ package struct ReturnTarget: Sendable, Hashable {
             end == start
             ? RequestPath(target: root.description.utf8Span.span) : RequestPath(target: bytes.extracting(start..<end))
         guard let path else { return nil }
-        // A target on a sign-in page would cause a loop.
+        // A return to a sign-in page would cause a loop.
         if origin == nil, !Routes(prefix: settings.prefix).canReturn(to: path) { return nil }
         var location = origin?.description ?? ""
         for segment in path.segments {
@@ -85,7 +85,7 @@ package struct ReturnTarget: Sendable, Hashable {
             end += 1
         } else {
             while end < bytes.count, isHostCharacter(bytes[end]) { end += 1 }
-            // For a browser, a name with a final dot is another origin. Many programs treat it as the same host.
+            // A browser treats a name with a final dot as another origin. Many programs ignore the final dot.
             guard end > length, bytes[end - 1] != UInt8(ascii: ".") else { return nil }
         }
         let host = String(decoding: (length..<end).map { lowercased(bytes[$0]) }, as: UTF8.self)

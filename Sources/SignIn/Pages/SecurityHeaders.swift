@@ -19,18 +19,18 @@ package struct SecurityHeaders: Sendable {
         case withScript
     }
 
-    private let isTrusted: Bool
+    private let isCertificateTrusted: Bool
     private let formTargets: String
 
     /// The header fields of a configuration.
     ///
     /// - Parameters:
-    ///   - isTrusted: True if clients are expected to trust the certificate. HSTS is sent only in this case, because a
-    ///     development server must not force TLS on other programs on `localhost`.
+    ///   - isCertificateTrusted: True if clients are expected to trust the certificate. HSTS is sent only in this
+    ///     case, because a development server must not force TLS on other programs on `localhost`.
     ///   - returnTo: The other origins that a sign-in may return to. They are part of `form-action`, because browsers
-    ///     apply it to redirects too.
-    package init(isTrusted: Bool, returnTo: [String] = []) {
-        self.isTrusted = isTrusted
+    ///     apply `form-action` also to the redirect after a form.
+    package init(isCertificateTrusted: Bool, returnTo: [String] = []) {
+        self.isCertificateTrusted = isCertificateTrusted
         formTargets = (["'self'"] + returnTo).joined(separator: " ")
     }
 
@@ -44,7 +44,7 @@ package struct SecurityHeaders: Sendable {
         Self.set("Cross-Origin-Opener-Policy", "same-origin", in: &headers)
         Self.set("Cross-Origin-Resource-Policy", "same-origin", in: &headers)
         Self.set("Permissions-Policy", "camera=(), geolocation=(), microphone=()", in: &headers)
-        if isTrusted { headers[.strictTransportSecurity] = "max-age=31536000" }
+        if isCertificateTrusted { headers[.strictTransportSecurity] = "max-age=31536000" }
     }
 
     private static func set(_ name: String, _ value: String, in fields: inout HTTPFields) {

@@ -8,7 +8,7 @@ package import RealmKit
 
 /// A response that is not rendered yet.
 ///
-/// It is the same for the server's own pages, for proxies and for the middleware.
+/// The server's own pages, forward authentication and the middleware use the same standard responses.
 package enum StandardResponse: Sendable, Hashable {
     /// The list of protected paths.
     case index
@@ -16,7 +16,7 @@ package enum StandardResponse: Sendable, Hashable {
     case health
     case stylesheet
     case script
-    /// The page for an allowed request whose path has no other page.
+    /// The page for an allowed request to a path without its own page.
     case welcome(SignedInUser)
     /// 403, with the user; nil if the rule denies the client address or all requests.
     case forbidden(SignedInUser?)
@@ -46,7 +46,7 @@ package struct SignInRedirect: Sendable, Hashable {
     package let location: String
     /// The challenge, for a proxy that needs a response with status 401.
     package let challenge: Challenge
-    /// True if the method of the request is safe, so the browser may repeat the request.
+    /// True if the method of the request is safe, so that the browser may repeat the request.
     package let isSafe: Bool
 }
 
@@ -57,9 +57,7 @@ extension AccessDecision {
         ///
         /// The user is nil if the rule allows all requests.
         case allowed(SignedInUser?)
-        /// No rule matches.
-        ///
-        /// The caller decides.
+        /// No rule matches, so the caller decides.
         case noMatchingRule
         /// The request gets this response.
         case response(StandardResponse)
@@ -72,14 +70,15 @@ extension AccessDecision {
     /// - Parameters:
     ///   - routes: The paths of the sign-in page; nil if there is none.
     ///   - isSafe: True if the method of the request is safe.
-    ///   - redirectsRejected: True if a browser with rejected credentials is also redirected to the sign-in page.
+    ///   - redirectsAfterRejectedCredentials: True if a browser with rejected credentials is also redirected to the
+    ///     sign-in page.
     ///   - clientKind: The kind of the client.
     ///   - target: The path and query to return to after the sign-in.
     /// - Returns: The outcome.
     package func outcome(
         signInAt routes: Routes?,
         isSafe: Bool,
-        redirectsRejected: Bool = false,
+        redirectsAfterRejectedCredentials: Bool = false,
         clientKind: @autoclosure () -> ClientKind,
         target: @autoclosure () -> String
     ) -> Outcome {
@@ -93,9 +92,9 @@ extension AccessDecision {
         case .methodNotAllowed(let allowed): return .response(.methodNotAllowed(allowed))
         case .challenge(let challenge, let wasRejected):
             let kind = clientKind()
-            // Browsers get the first scheme.
-            guard let routes, challenge.schemes.first == .form, kind == .navigation, !wasRejected || redirectsRejected
-            else {
+            // A browser is redirected only if the form is the first scheme.
+            let mayRedirect = !wasRejected || redirectsAfterRejectedCredentials
+            guard let routes, challenge.schemes.first == .form, kind == .navigation, mayRedirect else {
                 let challenge = kind == .script ? challenge.forScripts : challenge
                 return .response(.unauthorized(challenge, wasRejected: wasRejected))
             }
@@ -111,7 +110,7 @@ extension Routes {
     /// - Parameter target: A path and query, or a URL.
     /// - Returns: The path and query.
     package func signIn(returningTo target: String) -> String {
-        // A longer target would be rejected after the sign-in. Many proxies also reject a URL of this length.
+        // A longer target would be rejected after the sign-in. Many proxies also reject such long URLs.
         guard target.utf8.count <= ReturnTarget.maximumBytes else { return signIn }
         return "\(signIn)?return=\(PercentEncoding.encode(target))"
     }

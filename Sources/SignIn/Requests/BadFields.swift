@@ -3,7 +3,7 @@
 
 /// The reason why a form, a query or a JSON object is rejected.
 ///
-/// It contains no text of the request.
+/// The reason contains no text of the request.
 ///
 /// Two errors are equal if their codes are equal.
 struct BadFields: Error, Sendable, Hashable, CustomStringConvertible {

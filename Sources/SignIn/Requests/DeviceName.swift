@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// Names the device of a session by its `User-Agent` field, such as `Firefox on Linux`.
+/// Derives the name of a session's device from its `User-Agent` field, such as `Firefox on Linux`.
 ///
-/// The user recognizes a session in a list by this name. The name never contains text of the client, only texts of this
-/// file.
+/// By this name, the user recognizes the session in a list. The name consists of texts of this file and never contains
+/// text of the client.
 enum DeviceName {
     /// The maximum length of a name, in characters.
     static let maximumLength = 40
     /// The name of an unknown device.
     static let unknown = "Unknown device"
-    /// The maximum number of bytes of a field that are read.
+    /// The maximum number of bytes of a field that are examined.
     private static let maximumBytesRead = 512
 
-    // Many browsers also send the names of other browsers, so the more specific names come first.
+    // Many browsers also send the names of other browsers, so the names that only one browser sends come first.
     private static let browsers: [(pattern: StaticString, name: String)] = [
         ("Edg/", "Edge"), ("EdgA/", "Edge"), ("EdgiOS/", "Edge"), ("OPR/", "Opera"), ("Vivaldi/", "Vivaldi"),
         ("SamsungBrowser/", "Samsung Internet"), ("Firefox/", "Firefox"), ("FxiOS/", "Firefox"), ("CriOS/", "Chrome"),

@@ -8,9 +8,9 @@ internal import RealmKit
 /// The fields of a flat JSON object.
 ///
 /// A value is a string, an array of strings, an integer of up to nine digits, true, false or null. Other numbers,
-/// nested values and duplicate names are rejected: parsers treat them differently, and no request needs them. A string
-/// is decoded directly into a ``Secret``. A string with a NUL character is rejected, because a C library would read
-/// only the part before it.
+/// nested values and duplicate names are rejected, because parsers treat them differently and no request needs them. A
+/// string is decoded directly into a ``Secret``. A string with a NUL character is rejected, because a C library would
+/// read only the part before the NUL.
 ///
 /// Source: RFC 8259.
 struct JSONFields: Sendable {

@@ -77,7 +77,7 @@ enum JSONFieldsParser {
             position += 1
         }
         let hasLeadingZero = bytes[start] == UInt8(ascii: "0") && position > start + 1
-        // True before a further digit, a fraction or an exponent.
+        // True if a tenth digit, a fraction or an exponent follows.
         let isTooLong =
             position < bytes.count && (".eE".utf8.contains(bytes[position]) || (0x30...0x39).contains(bytes[position]))
         guard !hasLeadingZero, !isTooLong else { throw BadFields(.number, at: start) }

@@ -7,7 +7,7 @@ internal import RealmKit
 extension Secret {
     /// The bytes as text; nil if they are not UTF-8.
     ///
-    /// The memory of the text is not wiped.
+    /// The text is a copy whose memory is not wiped.
     var utf8Text: UTF8Text? { withBytes { UTF8Text(validating: $0) } }
 
     /// True if the bytes are UTF-8.

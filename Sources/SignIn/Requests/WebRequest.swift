@@ -11,11 +11,11 @@ package import Sessions
 
 /// A request to the sign-in pages or the session API.
 ///
-/// It does not depend on the type of the server.
+/// The type does not depend on a particular server.
 package struct WebRequest: Sendable {
     /// The method as received.
     ///
-    /// It is a token, so it is ASCII.
+    /// A method is a token (RFC 9110 section 9.1), so it is ASCII.
     package let method: String
     package let path: RequestPath
     /// The part of the target after the `?`, as received.
@@ -26,7 +26,7 @@ package struct WebRequest: Sendable {
     package let client: RequestClient
     /// The header fields, without `Cookie` and `Authorization`.
     ///
-    /// They must be read by ``HTTPFields/texts(of:)``, which compares bytes.
+    /// They must be read with ``HTTPFields/texts(of:)``, whose texts are compared byte by byte.
     package let fields: HTTPFields
     package let body: RequestBody
 
@@ -63,7 +63,7 @@ package struct WebRequest: Sendable {
 
     /// The host that sessions belong to; nil if the host is invalid.
     ///
-    /// Without a host no session is created or found.
+    /// If the host is invalid, no session is created or found.
     package var host: SessionHost? { RequestHost(authority)?.sessionHost }
 
     /// True if the client prefers HTML.
@@ -82,7 +82,7 @@ package struct WebRequest: Sendable {
 
     /// The media type of the body in lower case, without parameters.
     ///
-    /// It is empty if the field is missing, or if its value is longer than all supported types.
+    /// It is empty if the field is missing, or if its value is longer than any supported type.
     package var contentType: UTF8Text {
         guard let field = fields.texts(of: .contentType).first else { return "" }
         let bytes = field.string.utf8Span.span
@@ -105,14 +105,15 @@ package struct WebRequest: Sendable {
         let sites = fields.texts(of: .secFetchSite)
         if sites.contains(where: { $0 != "same-origin" && $0 != "none" }) { return true }
         guard let origin = origins.first else { return false }
-        // A browser sends "null" for a page with the policy "no-referrer". Sec-Fetch-Site was already checked above.
+        // A browser sends "null" for a page with the policy "no-referrer". In this case Sec-Fetch-Site, which was
+        // checked above, decides.
         if origin == "null", !sites.isEmpty { return origins.count > 1 }
         return origins.count > 1 || !isOwn(origin)
     }
 
     /// Returns true if an origin is the origin of the request.
     ///
-    /// Upper and lower case are equal in scheme and host. The port 443 may be omitted.
+    /// Scheme and host are compared without regard to case. The port 443 may be omitted.
     private func isOwn(_ origin: UTF8Text) -> Bool {
         let scheme: StaticString = "https://"
         let (origin, own) = (origin.string.utf8Span.span, authority.utf8Span.span)
@@ -123,7 +124,7 @@ package struct WebRequest: Sendable {
         )
     }
 
-    /// Returns the end of an authority, without `:443` if the authority ends with it.
+    /// Returns the index of the end of an authority, not counting a final `:443`.
     private static func endWithoutDefaultPort(_ authority: Span<UInt8>) -> Int {
         let port: StaticString = ":443"
         let end = authority.count - port.utf8CodeUnitCount
@@ -137,7 +138,7 @@ package struct WebRequest: Sendable {
         do {
             return try await body.collect(upTo: Self.bodyLimit)
         } catch {
-            // The body is too long, or the client has disconnected and gets no response.
+            // The body is too long, or the client has disconnected. A disconnected client gets no response anyway.
             return nil
         }
     }

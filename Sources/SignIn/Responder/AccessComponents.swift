@@ -22,21 +22,26 @@ package struct AccessComponents: Sendable {
 extension SignInService {
     /// Returns the components of a configuration.
     ///
-    /// The realms of the configuration are checked for changed users from now on.
+    /// From now on, the realms of this configuration are checked for changed users.
     ///
     /// - Parameters:
     ///   - configuration: Realms, rules and settings.
-    ///   - isTrusted: True if clients are expected to trust the certificate.
+    ///   - isCertificateTrusted: True if clients are expected to trust the certificate.
     /// - Returns: The components.
     /// - Throws: ``OpenSSLError`` when no random bytes can be generated for a key.
-    package func components(for configuration: Configuration, isTrusted: Bool) throws(OpenSSLError) -> AccessComponents
-    {
+    package func components(
+        for configuration: Configuration,
+        isCertificateTrusted: Bool
+    ) throws(OpenSSLError) -> AccessComponents {
         let clock = SystemClock()
         let settings = configuration.server
         let rules = ProtectionRules(configuration.rules)
         let authenticator = configuration.authenticator.throttled(by: throttle)
         let context = PageContext(
-            security: SecurityHeaders(isTrusted: isTrusted, returnTo: settings.signIn.returnTo.map(\.description)),
+            security: SecurityHeaders(
+                isCertificateTrusted: isCertificateTrusted,
+                returnTo: settings.signIn.returnTo.map(\.description)
+            ),
             routes: Routes(prefix: settings.signIn.prefix)
         )
         let accessController = AccessController(

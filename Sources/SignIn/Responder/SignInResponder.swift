@@ -8,14 +8,14 @@ internal import RealmKit
 
 /// Answers the requests for the sign-in pages, the session API and the account page.
 ///
-/// It does not depend on the type of the server. The server passes the requests for the paths of ``Routes`` to it.
+/// The type does not depend on a particular server. Each server passes it the requests for the paths of ``Routes``.
 package struct SignInResponder: SignInComponent {
     let site: SignInSite
     private var page: SignInPage { SignInPage(site: site) }
     private var api: SessionAPI { SessionAPI(site: site) }
     private var account: AccountPage { AccountPage(site: site) }
 
-    /// The names of the default realms: users log in there if no rule names other realms.
+    /// The names of the realms in which users log in if no rule names other realms.
     package var signInRealms: [String] { site.realms }
 
     init(site: SignInSite) { self.site = site }

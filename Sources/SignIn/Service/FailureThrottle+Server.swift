@@ -10,7 +10,7 @@ package import Throttle
 extension FailureThrottle {
     /// The time between two writes of the counters.
     ///
-    /// A lock is stored at once.
+    /// Locks are not delayed: they are stored at once.
     static let storingInterval = Duration.milliseconds(250)
 
     /// Returns the throttle of a server.

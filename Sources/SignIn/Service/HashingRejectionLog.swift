@@ -10,7 +10,7 @@ final class HashingRejectionLog: Sendable {
     private static let minimumInterval = Duration.seconds(10)
 
     private struct State {
-        /// The number of rejected checks that are already logged.
+        /// The number of rejected checks that have been logged.
         var logged = 0
         var last: ContinuousClock.Instant?
     }
@@ -31,7 +31,7 @@ final class HashingRejectionLog: Sendable {
         let numbers = pool.statistics
         let rejected = numbers.refused + numbers.timedOut
         let newRejections = state.withLock { state -> Int in
-            // The counts of a new pool begin at zero.
+            // After a reload, the counts of the new pool begin at zero.
             if rejected < state.logged { state.logged = 0 }
             guard rejected > state.logged, state.last.map({ now - $0 >= Self.minimumInterval }) ?? true else {
                 return 0

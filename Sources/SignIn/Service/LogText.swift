@@ -7,10 +7,10 @@ package import RealmKit
 package enum LogText {
     /// Returns the reason why a login was rejected.
     ///
-    /// It includes the log text of the failed module.
+    /// The reason includes the log text of the failed module.
     ///
     /// - Parameter report: The report of the login.
-    /// - Returns: The reason, with a space before it; empty for a login that was accepted.
+    /// - Returns: A space and the reason; empty if the login was accepted.
     package static func reason(_ report: LoginReport) -> String {
         switch report.refusal {
         case nil: return ""
@@ -26,7 +26,7 @@ package enum LogText {
         }
     }
 
-    /// Returns a text about the unavailable module if the login is reported as unavailable; else an empty text.
+    /// Returns a text about the unavailable module; empty if the login is not reported as unavailable.
     private static func outage(_ report: LoginReport) -> String {
         guard report.isUnavailable,
             let step = report.steps.first(where: { $0.phase == .login && $0.outcome == .failure(.unavailable) })
@@ -60,7 +60,7 @@ package enum LogText {
 
     /// Appends an escape sequence such as `\u{301}`.
     ///
-    /// It is written byte by byte for speed, because a path may contain thousands of such characters.
+    /// The function writes single bytes for speed, because a path may contain thousands of such characters.
     private static func appendNumber(of scalar: Unicode.Scalar, to result: inout [UInt8]) {
         result += "\\u{".utf8
         var shift = max(0, (31 - scalar.value.leadingZeroBitCount) / 4 * 4)

@@ -8,7 +8,7 @@ internal import Synchronization
 /// Calls the logout of the modules of ended logins, once for each login and in the background.
 ///
 /// At most ``maximumConcurrent`` logouts run at the same time. The queue waits at most ``deadline`` for a logout. Each
-/// module also has its own deadline. Logouts that are still queued when the server stops are not called.
+/// module also has its own deadline. When the server stops, the logouts that are still queued are dropped.
 final class LogoutQueue: Sendable {
     /// The maximum number of logouts that run at the same time.
     static let maximumConcurrent = 4
@@ -16,7 +16,7 @@ final class LogoutQueue: Sendable {
     static let deadline = Duration.seconds(30)
     /// The maximum number of queued logins.
     ///
-    /// If the queue is full, a further login is dropped and this is logged.
+    /// If the queue is full, a further login is dropped, and the drop is logged.
     static let capacity = 100_000
 
     private let logins: AsyncStream<AuthenticatedIdentity>
@@ -41,11 +41,12 @@ final class LogoutQueue: Sendable {
     ///
     /// The call does not wait for the logout.
     ///
-    /// - Parameter identity: The identity of the login; nil for a login before a restart, which cannot be logged out.
+    /// - Parameter identity: The identity of the login; nil if the login was before a restart, because its modules
+    ///   cannot be called.
     func add(_ identity: AuthenticatedIdentity?) {
-        // A login can be added twice: another request may end the session while the sign-in fails.
+        // A login can be added twice, if another request ends the session while the sign-in fails.
         guard let identity, identity.beginLogout(), case .dropped = waiting.yield(identity) else { return }
-        // Only the first and every thousandth dropped logout is logged, because many are dropped at once.
+        // A full queue drops many logouts, so only the first and every thousandth drop is logged.
         let count = dropped.wrappingAdd(1, ordering: .relaxed).newValue
         guard count % 1000 == 1 else { return }
         logger.error(
@@ -72,7 +73,8 @@ final class LogoutQueue: Sendable {
     }
 
     private func logOut(_ identity: AuthenticatedIdentity) async {
-        // A blocked module must not prevent the server from stopping. The deadlines of the modules end the task.
+        // The wait is limited, so that a blocked module cannot prevent the server from stopping. The task itself ends
+        // at the deadlines of the modules.
         let work = Task { await identity.logout() }
         guard let report = await TimeLimitedWait.value(of: work, within: Self.deadline, clock: clock) else {
             if !Task.isCancelled { logFailure(identity, "the modules did not answer within \(Self.deadline)") }

@@ -13,14 +13,14 @@ package import Throttle
 package final class RealmRefresher: Sendable {
     /// The nanoseconds between two checks.
     ///
-    /// A removed user keeps access for at most this time and the duration of a check.
+    /// A removed user keeps access for at most this time plus the duration of a check.
     static let interval: UInt64 = 1_000_000_000
     /// The maximum time that a sign-in waits for a check.
     package static let timeLimit = Duration.seconds(2)
 
     /// The running check and the next check of a realm.
     ///
-    /// One check runs at a time. All callers that need a later check share the next check.
+    /// One check runs at a time. All callers that arrive during a check share the next check.
     private struct Checks {
         var running: Task<Void, Never>?
         var next: Task<Void, Never>?
@@ -44,9 +44,10 @@ package final class RealmRefresher: Sendable {
 
     /// Runs the first check of new realms.
     ///
-    /// Later checks compare with its result.
+    /// Later checks compare the users with the result of the first check.
     ///
-    /// It must run before the realms are in use, because the first check of a realm may report all users as changed.
+    /// The function must be called before the realms are in use, because the first check of a realm may report all
+    /// users as changed.
     ///
     /// - Parameter realms: The realms.
     package static func runFirstChecks(_ realms: [BoundRealm]) async {
@@ -106,12 +107,12 @@ package final class RealmRefresher: Sendable {
 
     /// Checks a realm now, before a session is created there.
     ///
-    /// The login may have used a password that was changed during the login. A later check, a reload or a restart would
-    /// not find this change.
+    /// The login may have used a password that was changed during the login. The session would begin after that change,
+    /// so a later check, a reload or a restart would not end the session.
     ///
     /// - Parameter name: The realm's name.
-    /// - Returns: True if all changes of users before this call are applied, or if the realm has no check. False if the
-    ///   check took more than ``timeLimit``.
+    /// - Returns: True if all changes of users before this call are applied, or if the realm does not report changes.
+    ///   False if the check took more than ``timeLimit``.
     package func refresh(_ name: String) async -> Bool {
         let (realm, accessController) = state.withLock { state in
             (state.realms.first { $0.name.hasBytes(of: name) }?.realm, state.accessController)

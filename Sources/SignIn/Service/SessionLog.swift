@@ -25,7 +25,7 @@ struct SessionLog: Sendable {
 
     /// Logs that the cookie of a session was sent to another host.
     ///
-    /// A browser never does this, so the cookie was copied.
+    /// A browser never sends the cookie to another host, so the cookie was copied.
     func logWrongHost(_ session: Session, at host: SessionHost) {
         var metadata = Self.metadata(of: session)
         metadata["presented-at"] = "\(host)"

@@ -42,7 +42,7 @@ package final class SignInService: Sendable {
 
     /// Reads the stored locks and sessions.
     ///
-    /// It must run before the first login, so that a restart does not remove locks.
+    /// The function must be called before the first login. Otherwise a locked account could log in after a restart.
     ///
     /// - Parameter configuration: Realms, rules and settings.
     /// - Throws: ``ConfigurationErrors`` when the locks or the sessions cannot be read.
@@ -80,7 +80,7 @@ package final class SignInService: Sendable {
 
     /// Ends all event streams.
     ///
-    /// They would otherwise stay open and prevent the server from stopping.
+    /// Open streams would prevent the server from stopping.
     package func close() { state.sessions.close() }
 
     /// Counts a reload of the configuration.

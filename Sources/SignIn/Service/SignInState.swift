@@ -13,7 +13,7 @@ internal import Synchronization
 
 /// The sessions and pending logins.
 ///
-/// They survive a reload of the configuration.
+/// This state is kept when the configuration is reloaded.
 final class SignInState: Sendable {
     /// The sessions of all users.
     let sessions: SessionTable
@@ -25,7 +25,7 @@ final class SignInState: Sendable {
     let rejectedNames = PerBrowserCache<String>()
     /// The latest session of each browser.
     ///
-    /// Another sign-in from the same sign-in page ends it.
+    /// If the browser signs in again, that session ends.
     let sessionsByBrowser = PerBrowserCache<Session>()
     let clock: any LoginClock
     let wallClock: WallClock

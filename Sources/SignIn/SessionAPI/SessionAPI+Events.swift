@@ -12,9 +12,9 @@ internal import Sessions
 ///
 /// Source: server-sent events of the HTML standard, section 9.2.
 extension SessionAPI {
-    /// `GET /session/events`.
+    /// `GET /session/events`: the event stream of the session.
     ///
-    /// It does not count as a use of the session.
+    /// The request does not count as a use of the session.
     func events(_ request: WebRequest) -> LoggedResponse {
         guard let (session, _) = session(request, isActivity: false) else {
             return LoggedResponse(error("no-session", status: .unauthorized, to: request))
@@ -38,7 +38,8 @@ extension SessionAPI {
             return LoggedResponse(Response(status: .ok, headers: headers), user: session.user)
         }
         let body = ResponseBody { writer in
-            // With these bytes the browser treats the stream as open. The number is the delay before it reconnects.
+            // After the first bytes the browser reports the stream as open. `retry` is the delay before the browser
+            // reconnects, in milliseconds.
             try await writer.write(ByteBuffer(string: "retry: 3000\n\n"))
             for await event in events {
                 try await writer.write(ByteBuffer(string: event.text))

@@ -44,7 +44,8 @@ struct SessionAPI: SignInComponent {
             case .answered(let pending): return await proceed(with: pending, browser: browser, request: request)
             }
         case .login(let name, let password, let realm):
-            // A realm that users cannot sign in to on the web is rejected like a realm that does not exist.
+            // Some realms do not allow sign-ins on the web. The response is the same as for a realm that does not
+            // exist.
             let named = realm.map { name in realms(openTo: request.address).first { UTF8Text($0) == name } }
             guard let username = LoginFlow.username(name), named != .some(nil) else {
                 return LoggedResponse(error("invalid-credentials", status: .unauthorized, to: request))
@@ -66,7 +67,7 @@ struct SessionAPI: SignInComponent {
 
     /// Returns the realms that a client may name.
     ///
-    /// They are the default realms, and the realms of rules that offer a form to the address of the client.
+    /// These are the default realms, and the realms of each rule that offers the form to the client's address.
     private func realms(openTo address: String?) -> [String] {
         realms + rules.all.filter { $0.schemes.contains(.form) && $0.matches(peer: address) }.flatMap(\.realms)
     }
@@ -101,7 +102,7 @@ struct SessionAPI: SignInComponent {
 
     /// `GET /session`: the session of the request.
     ///
-    /// It does not count as a use of the session.
+    /// The request does not count as a use of the session.
     func showSession(_ request: WebRequest) -> LoggedResponse {
         guard let (session, token) = session(request, isActivity: false) else { return noSession(request) }
         return LoggedResponse(json(describe(session, token: token), to: request), user: session.user)
@@ -116,7 +117,7 @@ struct SessionAPI: SignInComponent {
 
     /// `DELETE /session`: ends the session.
     func deleteSession(_ request: WebRequest) async -> LoggedResponse {
-        // Without a session the response is 404, not 401: a client that wants to sign out does not have to sign in.
+        // If there is no session, the response is 404, because a 401 would ask the client to sign in.
         guard let session = session(request, isActivity: false)?.session ?? unstoredEnd(request) else {
             return LoggedResponse(error("no-session", status: .notFound, to: request))
         }
@@ -124,9 +125,9 @@ struct SessionAPI: SignInComponent {
         return LoggedResponse(nothing([SetCookie.sessionRemoval]), user: session.user)
     }
 
-    /// Returns a response with status 503: the session has ended, but the end is not stored.
+    /// Returns the response with status 503 for a session that has ended but whose end is not stored.
     ///
-    /// The response removes the cookie, so the browser is signed out in any case.
+    /// The response removes the cookie, so that the browser is signed out.
     private func notStored(_ request: WebRequest, cookies: [String] = [SetCookie.sessionRemoval]) -> Response {
         error("not-stored", status: .serviceUnavailable, to: request, cookies: cookies)
     }

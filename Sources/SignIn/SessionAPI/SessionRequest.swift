@@ -38,7 +38,7 @@ enum SessionRequest {
             switch fields.value("realm") {
             case nil: self = .login(name: name, password: password, realm: nil)
             case .string(let realm)?: self = .login(name: name, password: password, realm: realm.utf8Text)
-            // A client that names a realm must not be signed in at another realm.
+            // If the client names a realm, the user must not be signed in to another realm.
             case .strings?, .boolean?, .integer?, .null?: throw BadFields(.type, at: 0)
             }
         }

@@ -72,7 +72,7 @@ extension SignInPage {
         switch login.answer(browser, number: number, secret: { fields.secret(UTF8Text("answer-\($0)")) }) {
         case .noPendingLogin:
             return LoggedResponse(redirectToSignIn(.expired, target: nil, browser: browser, request: request))
-        // The form was sent twice or the page is old. The browser is redirected to the open question.
+        // If the form was sent twice or the page is old, the browser is redirected to the open question.
         case .anotherQuestion: return LoggedResponse(redirect(routes.step, answering: request))
         case .answered(let pending): return await proceed(with: pending, browser: browser, request: request)
         }
@@ -106,7 +106,7 @@ extension SignInPage {
 
     /// Returns a redirect to the sign-in page.
     ///
-    /// It removes the session cookie and the stored data from the browser.
+    /// The response removes the session cookie and the stored data from the browser.
     private func signedOut(_ request: WebRequest) -> Response {
         var response: Response
         do throws(OpenSSLError) {
@@ -118,7 +118,7 @@ extension SignInPage {
         } catch {
             response = redirect(routes.signIn, answering: request, cookies: [SetCookie.sessionRemoval])
         }
-        // "cookies" is omitted: it would also delete the cookies of other sites in the same domain.
+        // "cookies" is omitted, because it would also delete the cookies of other sites in the same domain.
         response.headers[.clearSiteData] = "\"cache\", \"storage\""
         return response
     }

@@ -77,7 +77,7 @@ struct SignInPage: SignInComponent {
         guard let ticket = fields.read("ticket").flatMap({ open($0, browser: browser) }) else {
             return LoggedResponse(redirectToSignIn(.expired, target: nil, browser: browser, request: request))
         }
-        // The earlier session ends even if this login fails, because its user may be another user (CVE-2026-34454).
+        // The earlier session may belong to another user, so it ends even if this login fails (CVE-2026-34454).
         if let before = session(request, isActivity: false), await !end(before.session, cause: .replaced) {
             return LoggedResponse(render(.notStored, to: request, cookies: [SetCookie.sessionRemoval]))
         }
@@ -99,7 +99,7 @@ struct SignInPage: SignInComponent {
         return await proceed(with: begun, browser: browser, request: request)
     }
 
-    /// Returns the names of the realms in which users log in to return to a target.
+    /// Returns the names of the realms in which a user may log in before a return to a target.
     func realms(for target: String?, request: WebRequest) -> [String] {
         guard let returnTarget = self.target(target, request: request) else { return realms }
         let host = returnTarget.origin.map(\.host) ?? request.authority
@@ -114,7 +114,7 @@ struct SignInPage: SignInComponent {
         switch await login.advance(pending, for: request) {
         case .question: return LoggedResponse(redirect(routes.step, answering: request))
         case .failed(let notice, let report):
-            // The next sign-in page shows the user name again if this request contained it.
+            // If this request contained the user name, the next sign-in page shows it again.
             if notice == .rejected, pending.question == nil {
                 state.rejectedNames.put(pending.account.text, for: browser.digest)
             }

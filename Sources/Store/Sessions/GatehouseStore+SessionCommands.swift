@@ -32,7 +32,7 @@ extension GatehouseStore {
     }
 
     /// Stores a command for a running server, and removes the sessions that it ends.
-    public func commandSessions(_ action: SessionCommand.Action) async throws(SessionStoreError) -> Int {
+    public func storeCommand(_ action: SessionCommand.Action) async throws(SessionStoreError) -> Int {
         try await withSessionErrors { store in
             try await store.write { database in
                 let selection: SessionSelection

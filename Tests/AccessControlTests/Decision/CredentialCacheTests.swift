@@ -63,7 +63,7 @@ import Testing
         #expect(verified.entry(for: key, at: .max) == nil)
     }
 
-    @Test func `without a lifetime no credential is cached`() throws {
+    @Test func `if the lifetime is 0, no credentials are cached`() throws {
         #expect(
             try CredentialCache(lifetime: 0).key(realms: ["any"], peer: nil, credentials: credentials("zed", "x"))
                 == nil
@@ -83,7 +83,7 @@ import Testing
             try #require(verified.key(realms: [$0.0], peer: nil, credentials: credentials($0.1, $0.2)))
         }
         #expect(Set(keys).count == triples.count)
-        // Equal input has the same key in the same cache, and another key in another cache.
+        // The same input has the same key in the same cache, but a different key in another cache.
         #expect(try verified.key(realms: ["any"], peer: nil, credentials: credentials("zed", "x")) == keys[0])
         #expect(
             try CredentialCache(lifetime: 100).key(realms: ["any"], peer: nil, credentials: credentials("zed", "x"))
@@ -226,7 +226,7 @@ import Testing
         verified.add(zoe, for: zoeKey, of: known(zoe), at: 1)
         #expect(verified.entry(for: zedKey, at: 2) != nil)
         #expect(verified.entry(for: zoeKey, at: 2) == nil)
-        // The log has removed a revocation, so the running login is not cached. The next login is cached again.
+        // The log has removed a revocation, so the running login is not cached. The next login is cached.
         let late = try #require(verified.key(realms: ["any"], peer: nil, credentials: credentials("zed", "y")))
         for number in 0..<1100 { verified.evict { $0.account.key == "invented \(number)" } }
         verified.add(zed, for: late, of: known(zed), at: 3)

@@ -101,7 +101,7 @@ struct ProtectionRulesTests {
         #expect(rules.rule(host: "b.example", path: root)?.host == .below("EXAMPLE"))
     }
 
-    @Test func `two encodings of an accent are two different paths`() throws {
+    @Test func `two encodings of an accented letter are two different paths`() throws {
         let rules = ProtectionRules([rule(.any, "/caf\u{E9}"), rule(.any, "/cafe\u{301}")])
         let path = try #require(RequestPath(target: "/cafe%CC%81"))
         #expect(rules.rule(path: path).map { Array($0.path.utf8) } == Array("/cafe\u{301}".utf8))

@@ -61,7 +61,7 @@ struct RuleAccessTests {
         #expect(!rule.allows(try user("ann")))
     }
 
-    @Test func `a rule decides the same for a new identity as for the user of its session`() async throws {
+    @Test func `a rule decides the same about a new identity and about the user of its session`() async throws {
         let configuration = try InMemoryConfiguration(
             "login c { PermitLoginModule required groups=Staff; }\nrealm a { class StackRealm; jaas-context c; }"
         ).load()

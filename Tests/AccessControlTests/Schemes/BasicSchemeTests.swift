@@ -61,7 +61,7 @@ import Testing
             "Basic QQ===", "Basic =QQ=", "Basic Q=Q=", "Basic emVk Onh4", "Basic emVkOng=x", "Basic emVkOng=,",
             "Basic emVkOn!=", "Basic emV_-w==", "Basic \"emVkOng=\"", "Basic realm=\"x\"",
             "Basic emVkOng=, Basic emVkOng=",
-            // The unused bits are not 0, so another decoder may read another name.
+            // The pad bits are not zero (RFC 4648 section 3.5), so decoders may read different names.
             "Basic emVkOnh=", "Basic emVkOm==",
         ]
     )

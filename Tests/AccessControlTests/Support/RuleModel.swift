@@ -50,7 +50,7 @@ struct RuleModel {
     }
 }
 
-/// Random rules and requests, made of few words so that many requests match.
+/// Random rules and requests, made of few words so that many requests match a rule.
 struct RandomRules {
     var random: Random
     static let names = ["a.example", "b.a.example", "c.b.a.example", "example", "xa.example", "127.0.0.1"]

@@ -8,7 +8,7 @@ import Testing
 @testable import AccessControl
 @testable import SignIn
 
-/// The answers to forward-auth requests of proxies.
+/// Tests of the responses to forward-auth requests.
 @Suite struct ForwardAuthTests {
     private static let configuration = """
         default-realm town;
@@ -114,7 +114,7 @@ import Testing
     }
 
     @Test(arguments: flavours)
-    func `each proxy gets a denial with a status that it understands`(flavour: String) async throws {
+    func `a denial has a status that the proxy understands`(flavour: String) async throws {
         try await signIn("zoe")
         let isStrict = flavour == "nginx" || flavour == "envoy"
         #expect(try await send(flavour, "/zed").status == 403)
@@ -184,7 +184,7 @@ import Testing
 
     /// A proxy treats every 2xx as permission.
     ///
-    /// So these paths never return 2xx, even if a rule for `/` allows the request.
+    /// Therefore these paths never return 2xx, even if a rule for `/` allows the request.
     @Test(arguments: flavours)
     func `a forward-auth path gets 403 without trusted proxies or with another prefix`(
         flavour: String
@@ -269,7 +269,7 @@ import Testing
             ["X_Original_URL: https://app.example/open", "X-Original-Method: GET", from], [good[0], from],
             [good[1], from], [from], ["X-Original-URL: http://app.example/open", good[1], from],
             ["X-Original-URL: ftp://app.example/open", good[1], from], ["X-Original-URL: /open", good[1], from],
-            // Without X-Forwarded-For, the address of the client would be that of the proxy.
+            // Without X-Forwarded-For, the client would have the address of the proxy.
             Array(good.dropLast()),
         ] {
             #expect(try await client.send("GET", "/auth/nginx", fields).status == 403, "\(fields)")
@@ -285,7 +285,7 @@ import Testing
             (["X-Forwarded-For: 192.0.2.9", "X-Forwarded-For: 198.51.100.1"], 403),
             (["X_Forwarded_For: 192.0.2.9"], 403), (["X-Real-IP: 192.0.2.9"], 403),
             (["Forwarded: for=192.0.2.9"], 403),
-            // CVE-2024-47070: an unreadable address is denied, with a status that the proxy understands.
+            // CVE-2024-47070: a request with an unreadable address is denied, with a status that the proxy understands.
             (["X-Forwarded-For: unknown"], 403), (["X-Forwarded-For: 192.0.2.9,"], 403), (["X-Forwarded-For: "], 403),
         ]
         for (fields, status) in cases {
@@ -328,7 +328,7 @@ import Testing
         }
     }
 
-    @Test func `an X-Forwarded-Host that a proxy passes on does not bypass a rule`() async throws {
+    @Test func `an X-Forwarded-Host that a proxy forwards from the client does not bypass a rule`() async throws {
         // A rule applies to all paths of app.example. No rule applies to house.example.
         let host = "X-Forwarded-Host: app.example"
         #expect(try await TestClient(server).send("GET", "/elsewhere", [host]).status == 400)

@@ -38,7 +38,7 @@ private struct TownRealm: Realm {
     init(_ properties: RealmProperties) throws(BadRealm) { jaasContext = try properties.jaasContext }
 }
 
-/// The answers to failed logins: their bytes, their delays and whether they count.
+/// Tests of failed logins: the bytes and the delay of each response, and whether the login counts as a failure.
 @Suite struct FailedLoginTests {
     private static let configuration = """
         default-realm town;
@@ -127,9 +127,7 @@ private struct TownRealm: Realm {
     private struct Observation: Hashable {
         let bytes: String
         let milliseconds: Int
-        /// The delay of the second guess.
-        ///
-        /// It shows whether the first guess was counted.
+        /// The delay of the second guess, which shows whether the first guess was counted.
         let next: Int
     }
 
@@ -146,7 +144,7 @@ private struct TownRealm: Realm {
         ("/late", 503, 1000, 1000), ("/hidden", 401, 250, 500), ("/either", 503, 1000, 1000), ("/both", 401, 250, 500),
         ("/partly", 503, 1000, 1000),
     ])
-    func `denied Basic logins with a right or wrong name or password have the same bytes, delay and count`(
+    func `rejected Basic logins get the same bytes and delay and count alike, whether the name or password is right`(
         path: String,
         status: Int,
         milliseconds: Int,
@@ -173,7 +171,7 @@ private struct TownRealm: Realm {
         }
     }
 
-    @Test func `the log contains the unavailable module and the reason for the refusal`() async throws {
+    @Test func `the log contains the unavailable module and the reason for the rejection`() async throws {
         let throttled = try ThrottledServer()
         _ = try await throttled.basic("/half", "ann", "wrong")
         #expect(throttled.server.log.text.contains("503"))
@@ -188,7 +186,7 @@ private struct TownRealm: Realm {
         }
     }
 
-    @Test func `accounts are locked while a module behind a sufficient module is unavailable`() async throws {
+    @Test func `accounts are locked even while a module after a sufficient module is unavailable`() async throws {
         for (name, password) in [("ann", "wrong"), ("bob", "wrong")] {
             let throttled = try ThrottledServer(failures: 3)
             for _ in 0..<3 { _ = try await throttled.basic("/either", name, password) }
@@ -215,7 +213,7 @@ private struct TownRealm: Realm {
             #expect(identity.realm == "city" && milliseconds == 0)
         }
         #expect(throttled.throttle.lockouts.isEmpty)
-        // The next wrong guess has the delay of a first failure, so no failure was counted before.
+        // The delay of the next wrong guess is the delay of a first failure, so no earlier failure was counted.
         #expect(try await throttled.basic("/both", "ann", "wrong").milliseconds == 250)
     }
 

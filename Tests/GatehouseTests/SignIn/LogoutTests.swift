@@ -9,7 +9,7 @@ import Testing
 @testable import Sessions
 @testable import SignIn
 
-/// When a session ends, `logout` of the modules of its login is called.
+/// Tests that the end of a session calls `logout` of the modules of its login.
 @Suite struct LogoutTests {
     private static let configuration = """
         default-realm ward;
@@ -40,8 +40,8 @@ import Testing
     /// Runs all logouts in the queue, and returns the names of their users.
     private func logouts() async throws -> [String] {
         RecordingLoginModule.setLoginAction(key) {}
-        // Logouts run in order, `maximumConcurrent` at a time. When the last `width` logouts are running, all others are
-        // done.
+        // Logouts start in order, and at most `maximumConcurrent` run at a time. When the last `maximumConcurrent`
+        // logouts are running, all others are done.
         for number in 0..<LogoutQueue.maximumConcurrent { try await signIn("last\(number)", at: TestClient(server)) }
         server.sessions.end(.administrator) { $0.user.username.text.hasPrefix("last") }
         let task = Task { await server.state.logouts.run() }
@@ -75,7 +75,7 @@ import Testing
 
     @Test func `logout of the modules is called once if a session ends while the store fails`() async throws {
         for _ in 0..<2 { try await signIn("dan", at: TestClient(server)) }
-        // The third session ends the first session. The store fails then, and an administrator ends all sessions.
+        // The third session ends the first session. After that the store fails, and an administrator ends all sessions.
         store.whenRemoving { [server, store] in
             store.setFailing(true)
             server.sessions.end(.administrator) { _ in true }
@@ -150,8 +150,8 @@ private struct WardRealm: Realm {
 
 /// Accepts every user and records logouts.
 ///
-/// The logout of `stuck` never returns, and the logout of `broken` fails. Logouts of users whose names begin with `last`
-/// wait until `LogoutQueue.width` of them are running. They are not recorded.
+/// The logout of `stuck` never returns, and the logout of `broken` fails. Logouts of users whose names begin with
+/// `last` wait until `LogoutQueue.maximumConcurrent` of them are running, and are not recorded.
 private struct RecordingLoginModule: LoginModule {
     static let options: PropertySchema = [.string("key", default: "")]
 

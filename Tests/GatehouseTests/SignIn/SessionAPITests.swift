@@ -39,7 +39,7 @@ import Testing
         clock.advance(by: .seconds(100))
         let shown = try await client.fetch("GET", "/session")
         #expect(shown.status == 200 && shown.json("id") == id)
-        // Refreshing a session extends its idle time. Reading it does not.
+        // `POST /session/refresh` postpones the idle end. `GET /session` does not.
         #expect(shown.json("idle_expires_at") == "1800002800")
         #expect(shown.json("now") == "1800001100")
         let refreshed = try await client.fetch("POST", "/session/refresh")
@@ -93,7 +93,7 @@ import Testing
         let answer = try await client.fetch("POST", "/session", json: down)
         #expect(answer.status == 503 && answer["retry-after"] != nil)
         let unknown = "{\"username\":\"zed\",\"password\":\"x\",\"realm\":\"nowhere\"}"
-        // The answer does not reveal whether the realm exists. The session of the client does not end.
+        // The response does not reveal whether the realm exists, and the client's session does not end.
         _ = try await begin()
         #expect(try await client.fetch("POST", "/session", json: unknown).status == 401)
         #expect(try await client.fetch("GET", "/session").status == 200)
@@ -147,7 +147,7 @@ import Testing
         #expect(try await client.fetch("GET", "/session").status == 401)
     }
 
-    @Test func `the account page ends one session or all others`() async throws {
+    @Test func `the account page ends one session, or all sessions except its own`() async throws {
         let others = [TestClient(server), TestClient(server), TestClient(server)]
         _ = try await begin()
         for other in others { _ = try await begin(at: other) }
@@ -210,7 +210,7 @@ import Testing
         let server = server
         let client = client
         async let stream = client.fetch("GET", "/session/events")
-        // The stream first sends earlier events, so the message may be sent before or after the stream begins.
+        // The message and the end may come before or after the stream begins.
         server.sessions.send("Hello <you>", to: session)
         try await server.sessions.end(session, cause: .administrator)
         let answer = try await stream

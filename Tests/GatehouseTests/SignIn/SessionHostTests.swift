@@ -8,7 +8,7 @@ import Testing
 
 @testable import SignIn
 
-/// A session is valid only at the host where it began.
+/// Tests that a session is valid only at the host where it began.
 @Suite struct SessionHostTests {
     private static let configuration = """
         default-realm town;
@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test(arguments: ["www.example", "app.example.org", "xapp.example", "192.0.2.1", "[::1]", "localhost"])
-    func `a token of one host is not valid at another`(host: String) async throws {
+    func `a token of one host is not valid at another host`(host: String) async throws {
         let (client, token) = try await signedIn(at: "app.example")
         let csrf = try #require(try await client.fetch("GET", "/session").json("csrf"))
         clock.advance(by: .seconds(1000))
@@ -74,7 +74,7 @@ import Testing
         #expect(try await thief(other, at: "app.example").get("/welcome").status == 200)
     }
 
-    @Test func `without a valid host no session is found or begun`() async throws {
+    @Test func `if the host is invalid, no session is found or begins`() async throws {
         let (client, token) = try await signedIn(at: "app.example")
         for fields in ["", "Host: \r\n", "Host: app.example@x\r\n"] {
             let request = "GET /welcome HTTP/1.0\r\n\(fields)Cookie: \(TestClient.session)=\(token)\r\n\r\n"
@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    @Test func `a sign-in begun at one host cannot be completed at another`() async throws {
+    @Test func `a sign-in that began at one host cannot be completed at another host`() async throws {
         let client = TestClient(server, at: "app.example")
         #expect(try await client.signIn("tom").location == "/sign-in/step")
         let cookie = try #require(client[TestClient.signIn])
@@ -130,7 +130,7 @@ import Testing
         _ = try await other.post("/sign-in/step", answers)
         #expect(other[TestClient.session] == nil)
         #expect(try await client.post("/sign-in/step", answers).location == "/account")
-        // The form of a sign-in page cannot be sent to another host.
+        // Another host does not accept the form of the sign-in page.
         let ticket = try #require(try await client.get("/sign-in").input("ticket"))
         other[TestClient.signIn] = client[TestClient.signIn]
         let fields = [("ticket", ticket), ("username", "zed"), ("password", "x")]

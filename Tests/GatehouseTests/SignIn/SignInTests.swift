@@ -110,20 +110,20 @@ import Testing
         #expect(client[TestClient.session] == nil)
     }
 
-    @Test func `a second question is a second page, and only the right answer signs the user in`() async throws {
+    @Test func `a second question has its own page, and only the right answer signs the user in`() async throws {
         let answer = try await client.signIn("tom", at: "/sign-in?return=/twice")
         #expect(answer.location == "/sign-in/step")
         #expect(client[TestClient.session] == nil)
         let page = try await client.get("/sign-in/step")
         #expect(page.body.contains("autocomplete=\"one-time-code\""))
         #expect(page.body.contains("<label for=\"answer-0\">One-time code</label>"))
-        // The page may be loaded again.
+        // The page can be reloaded.
         #expect(try await client.get("/sign-in/step").input("number") == page.input("number"))
         let number = try #require(page.input("number"))
         let done = try await client.post("/sign-in/step", [("number", number), ("answer-0", "123456")])
         #expect(done.location == "/twice")
         #expect(try await client.get("/twice").status == 200)
-        // The page cannot be used again.
+        // The form of the page cannot be sent again.
         #expect(try await client.post("/sign-in/step", [("number", number), ("answer-0", "123456")]).status == 303)
         #expect(server.state.pendingLogins.count == 0)
     }
@@ -149,7 +149,7 @@ import Testing
         }
     }
 
-    @Test func `a second page needs the browser's cookie, and expires`()
+    @Test func `the page with a second question needs the cookie of the browser, and expires`()
         async throws
     {
         _ = try await client.signIn("tom", at: "/sign-in?return=/twice")
@@ -172,7 +172,7 @@ import Testing
     @Test func `the first of several realms that accepts the login decides`() async throws {
         #expect(try await client.signIn("zoe", at: "/sign-in?return=/both").location == "/sign-in/step")
         let number = try #require(try await client.get("/sign-in/step").input("number"))
-        // The first realm refuses zoe with any code. The second realm accepts zoe.
+        // The first realm rejects every code of zoe. The second realm accepts zoe.
         let answer = try await client.post("/sign-in/step", [("number", number), ("answer-0", "0")])
         #expect(answer.location == "/both")
         #expect(try await client.get("/both").body.contains("<dd>town</dd>"))
@@ -224,7 +224,7 @@ import Testing
         #expect(try await client.get("/welcome").status == 200)
     }
 
-    @Test func `the sign-in page does not take its realm from a rule for another network`() async throws {
+    @Test func `a rule for another network does not determine the realm of the sign-in page`() async throws {
         let away = TestClient(server, from: "192.0.2.1")
         // The default realm accepts the login, and the rule denies the request.
         #expect(try await away.signIn("zed", at: "/sign-in?return=/inner").location == "/inner")
@@ -250,7 +250,7 @@ import Testing
         #expect(client[TestClient.session] == nil)
         #expect(try await client.follow(answer).body.contains("You have signed out."))
         let thief = TestClient(server)
-        // CVE-2024-21492: the session has ended when the page reports it.
+        // CVE-2024-21492: when the page reports the end of the session, the session has ended.
         thief[TestClient.session] = stolen
         #expect(try await thief.get("/welcome").status == 302)
     }
@@ -302,7 +302,7 @@ import Testing
         }
     }
 
-    @Test func `sign-ins and refusals are logged even if the access log is off`() async throws {
+    @Test func `accepted and rejected sign-ins are logged even if the access log is off`() async throws {
         _ = try await client.signIn("zed")
         _ = try await client.signIn("bob")
         let log = server.log.text
@@ -310,7 +310,7 @@ import Testing
         #expect(log.contains("a sign-in was refused: wrong-credentials"))
     }
 
-    @Test func `a form of the same origin is accepted with Origin, with Sec-Fetch-Site or without both`() async throws {
+    @Test func `a form of the same origin is accepted with Origin, with Sec-Fetch-Site or with neither`() async throws {
         for fields in [
             ["Origin: https://house.example"], ["Origin: https://HOUSE.example:443"], ["Sec-Fetch-Site: same-origin"],
             ["Sec-Fetch-Site: none"], ["Accept: */*"],
@@ -320,7 +320,7 @@ import Testing
         }
     }
 
-    @Test func `a ticket that is altered, expired, without its cookie or of another browser is refused`()
+    @Test func `a ticket is rejected if it is altered, expired, without its cookie or from another browser`()
         async throws
     {
         let ticket = try #require(try await client.get("/sign-in").input("ticket"))
@@ -379,7 +379,7 @@ import Testing
             let answer = try await client.send("GET", "/welcome", fields)
             #expect(answer.status == status, "\(fields)")
             let challenges = answer.all("www-authenticate")
-            // After a Basic challenge, the browser would open a dialog over the page of the script.
+            // A Basic challenge would make the browser open a password dialog for the script's page.
             let isScript = fields.contains { $0.hasPrefix("Sec-Fetch") || $0.hasPrefix("X-Requested") }
             #expect(challenges.count == (status == 401 ? isScript ? 1 : 2 : 0), "\(fields)")
             #expect(status != 401 || challenges[0].hasPrefix("Cookie "))
@@ -473,7 +473,7 @@ import Testing
         }
     }
 
-    @Test func `after a reload during a sign-in the user has to begin again`() async throws {
+    @Test func `if the configuration is reloaded during a sign-in, the user must begin again`() async throws {
         _ = try await client.signIn("tom", at: "/sign-in?return=/twice")
         let number = try #require(try await client.get("/sign-in/step").input("number"))
         server.state.countReload()

@@ -9,7 +9,7 @@ import Testing
 
 @testable import SignIn
 
-/// The server does not acknowledge a sign-out that cannot be stored.
+/// Tests that the server reports a sign-out as failed if its end of the session cannot be stored.
 @Suite struct UnstoredSignOutTests {
     private let store = FailingStore()
     private let server: TestServer
@@ -20,7 +20,7 @@ import Testing
         client = TestClient(server)
     }
 
-    /// Signs in, and makes the store fail from then on.
+    /// Signs in and then makes the store fail.
     private func signedIn() async throws -> (token: String, csrf: String) {
         #expect(try await client.signIn("zed").location == "/account")
         let csrf = try #require(try await client.fetch("GET", "/session").json("csrf"))
@@ -60,7 +60,7 @@ import Testing
             client[TestClient.session] = token
             let answer = try await client.post("/sign-out", [("csrf", csrf)])
             #expect(answer.status == 503)
-            #expect(answer.body.contains("Signed out, but not stored"))
+            #expect(answer.body.contains("You are signed out, but the server could not save it"))
             #expect(client[TestClient.session] == nil)
             #expect(try await isSignedOut(token))
         }
@@ -81,7 +81,7 @@ import Testing
         }
         let id = try #require(try await other.fetch("GET", "/session").json("id"))
         let (token, csrf) = try await signedIn()
-        // A repeated request is also not acknowledged.
+        // A repeated request also gets 503.
         for _ in 0..<2 {
             #expect(try await client.fetch("DELETE", "/sessions/\(id)").status == 503)
             #expect(try await isSignedOut(tokens[1]))
@@ -98,7 +98,7 @@ import Testing
         #expect(try await isSignedOut(token))
     }
 
-    @Test func `a repeated request to end another session is acknowledged once the end is stored`() async throws {
+    @Test func `a repeated request to end another session gets 204 after the end is stored`() async throws {
         var ids: [String] = []
         for _ in 0..<2 {
             let other = TestClient(server)
@@ -109,7 +109,7 @@ import Testing
         #expect(try await stranger.signIn("zoe").location == "/account")
         let (_, csrf) = try await signedIn()
         for id in ids { #expect(try await client.fetch("DELETE", "/sessions/\(id)").status == 503) }
-        // Sessions of another user are still not found.
+        // A user cannot end the sessions of another user in this state either.
         #expect(try await stranger.fetch("DELETE", "/sessions/\(ids[0])").status == 404)
         store.setFailing(false)
         #expect(try await client.fetch("DELETE", "/sessions/\(ids[0])").status == 204)
@@ -127,7 +127,7 @@ import Testing
     }
 }
 
-/// A store that keeps no sessions, and fails when a test has called ``setFailing(_:)``.
+/// A store that keeps no sessions and fails while a test has set it to fail.
 final class FailingStore: SessionStore {
     private let isFailing = Mutex(false)
     private let removing = Mutex<(@Sendable () -> Void)?>(nil)
@@ -150,5 +150,5 @@ final class FailingStore: SessionStore {
     }
     func recordEnded(_ ids: [SessionID]) async throws(SessionStoreError) { try check() }
     func sessionCommands(after number: Int) async throws(SessionStoreError) -> [SessionCommand] { [] }
-    func commandSessions(_ action: SessionCommand.Action) async throws(SessionStoreError) -> Int { 0 }
+    func storeCommand(_ action: SessionCommand.Action) async throws(SessionStoreError) -> Int { 0 }
 }

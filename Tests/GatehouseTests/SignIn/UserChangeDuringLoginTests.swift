@@ -39,7 +39,7 @@ private struct HamletModule: LoginModule {
     }
 }
 
-/// Logins of users who are changed before the session begins.
+/// Tests of logins whose user is changed before the session begins.
 @Suite struct UserChangeDuringLoginTests {
     private static let configuration = """
         default-realm hamlet;
@@ -80,9 +80,9 @@ private struct HamletModule: LoginModule {
         ).status
     }
 
-    /// The refresher runs every second.
+    /// The refresher checks the realm every second.
     ///
-    /// If the session began, a reload or a stop before the next run would lose the change.
+    /// If the session began, a reload or a stop before the next check would lose the change.
     @Test func `no session begins if the user is changed during the login, even before the next refresh`() async throws
     {
         #expect(try await signIn("ann") {} == 201)
@@ -100,7 +100,7 @@ private struct HamletModule: LoginModule {
         #expect(other == 201)
     }
 
-    @Test func `refreshes run one at a time, and each call waits for a refresh that begins after it`() async throws {
+    @Test func `refreshes run one at a time, and each call waits for a refresh that begins later`() async throws {
         for _ in 0..<100 {
             HamletRealm.changes.withLock { [key, ann = try Username("ann")] in $0[key] = [ann] }
             await withTaskGroup(of: Bool.self) { group in

@@ -82,7 +82,10 @@ final class TestServer: Sendable {
         )
         let rules = ProtectionRules(configuration.rules)
         let context = PageContext(
-            security: SecurityHeaders(isTrusted: true, returnTo: settings.signIn.returnTo.map(\.description)),
+            security: SecurityHeaders(
+                isCertificateTrusted: true,
+                returnTo: settings.signIn.returnTo.map(\.description)
+            ),
             routes: Routes(prefix: settings.signIn.prefix)
         )
         accessController = AccessController(
@@ -142,7 +145,7 @@ final class TestServer: Sendable {
         channel.closeFuture.whenComplete { _ in isClosed.withLock { $0 = true } }
         let begin = ContinuousClock.now
         while !isClosed.withLock({ $0 }) {
-            // Only a defect makes the test wait this long.
+            // The test waits this long only if the server has a defect.
             try #require(ContinuousClock.now - begin < .seconds(60), "\(request.debugDescription) is not answered")
             await eventLoop.run()
             await Task.yield()

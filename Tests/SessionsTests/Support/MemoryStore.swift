@@ -62,7 +62,7 @@ final class MemoryStore: SessionStore {
 
     /// Sets the closure that runs before a session is saved.
     func beforeSaving(_ hold: (@Sendable () async -> Void)?) { state.withLock { $0.saveHold = hold } }
-    /// Sets the closure that runs before a session is saved, even if the saving task is cancelled.
+    /// Sets a closure that runs before a session is saved, also if the task that saves it is cancelled.
     func beforeUncancellableSaving(_ hold: (@Sendable () async -> Void)?) {
         state.withLock { $0.uncancellableSaveHold = hold }
     }
@@ -70,7 +70,7 @@ final class MemoryStore: SessionStore {
     func dropCommands(_ count: Int) { state.withLock { $0.commands.removeFirst(count) } }
 
     private func write(_ body: (inout State) -> Void) throws(SessionStoreError) {
-        // GRDB also rejects the writes of a cancelled task.
+        // Like GRDB, this store rejects the writes of a cancelled task.
         guard !Task.isCancelled else { throw SessionStoreError("cancelled") }
         let isFailing = state.withLock { state in
             guard !state.isFailing else { return true }
@@ -138,7 +138,7 @@ final class MemoryStore: SessionStore {
         return state.withLock { $0.commands.filter { $0.number > number } }
     }
 
-    func commandSessions(_ action: SessionCommand.Action) async throws(SessionStoreError) -> Int {
+    func storeCommand(_ action: SessionCommand.Action) async throws(SessionStoreError) -> Int {
         state.withLock { state in
             state.commands.append(SessionCommand(number: (state.commands.last?.number ?? 0) + 1, action: action))
             guard case .end(let selection) = action else { return 0 }

@@ -95,7 +95,7 @@ private struct CodeModule: LoginModule {
         #expect(throttle.lockouts.count == 1)
     }
 
-    @Test func `leaving before a password is sent does not count as a failure`() async throws {
+    @Test func `leaving the sign-in before a password is sent does not count as a failure`() async throws {
         let dialogue = try begin(nil)
         #expect(await dialogue.next().callbacks == [.password(prompt: "Password")])
         dialogue.cancel()

@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test func `an answer and a cancellation resume all waiting tasks, in any order`() async {
+    @Test func `an answer and a cancellation in any order resume all waiting tasks`() async {
         for round in 0..<200 {
             let dialogue = InteractiveLogin.waiting()
             let number = await dialogue.next().number
@@ -122,7 +122,7 @@ import Testing
         #expect(await dialogue.next().outcome == "secret p; secret ")
     }
 
-    @Test func `a login that is cancelled after a password counts as a wrong password`() async {
+    @Test func `a login that is cancelled after the password was given counts as a wrong password`() async {
         let dialogue = InteractiveLogin.waiting()
         let number = await dialogue.next().number
         dialogue.cancel()

@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func `a newer login of a browser cancels the older one`() async throws {
+    @Test func `a new login of a browser cancels its earlier login`() async throws {
         let table = table()
         let (old, new) = (try waiting(1), try waiting(1, from: "192.0.2.2"))
         _ = await old.interactive.next()
@@ -196,7 +196,7 @@ import Testing
         #expect(table.count == 0)
     }
 
-    @Test func `if an account has more than three logins, a login of the source with the most of them is cancelled`()
+    @Test func `if an account has more than three logins, the source with the most of these loses a login`()
         throws
     {
         let table = Table(limit: 100, lifetime: 1000, clock: clock)
@@ -204,7 +204,7 @@ import Testing
         for number in 2..<12 { table.put(try waiting(number, from: "203.0.113.9", of: "ann")) }
         table.put(try waiting(12, from: "203.0.113.9", of: "bob"))
         #expect(table.count == 4)
-        // The first address has only this login. Logins from another address do not evict it.
+        // The login from the first address is not evicted, because another address has more logins.
         #expect(try table.take(browser(1)) != nil)
         #expect(try table.take(browser(12)) != nil)
     }

@@ -51,7 +51,7 @@ import Testing
 
 extension Page {
     fileprivate func text(asHTML: Bool) -> String {
-        let context = PageContext(security: SecurityHeaders(isTrusted: true), routes: Routes(prefix: ""))
+        let context = PageContext(security: SecurityHeaders(isCertificateTrusted: true), routes: Routes(prefix: ""))
         return String(buffer: rendered(asHTML: asHTML, in: context).body)
     }
 }

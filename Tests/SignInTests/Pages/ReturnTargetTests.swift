@@ -55,7 +55,7 @@ import Testing
 
     @Test(
         arguments: [
-            // Browsers treat these paths as a host.
+            // Browsers read a host in these targets.
             "//h", "/\\h", "\\\\h", "\\/h", "/%09/h", "/\t/h", "\t//h", "/\n/h", "/\r\n/h", " //h", "/ /h", "///h",
             "/a/../\\h", "/a/..//h", "/./\\h", "/.//h", "/..//h", "/%2e%2e//h", "/%2Fh", "/%5Ch", "/%5c%5ch", "/a//h",
             "/;/h", "/a;b", "/a\\b", "/\u{B}/h", "/\u{0}", "/%00", "/%0d%0aLocation:x", "/a\r\nSet-Cookie: x",
@@ -89,7 +89,7 @@ import Testing
             "", "welcome", "?a", "*", ".", "..", "./a", "@evil", ":80", "auth.example.com/welcome",
         ]
     )
-    func `CVE-2026-28512: other return targets are rejected`(target: String) {
+    func `CVE-2026-28512: return targets at other sites and malformed targets are rejected`(target: String) {
         #expect(location(target) == nil)
     }
 

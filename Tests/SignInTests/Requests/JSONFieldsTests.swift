@@ -17,7 +17,7 @@ private enum Plain: Equatable, Encodable {
     case integer(Int)
     case null
 
-    /// Compares bytes, because `String` treats both encodings of an accent as equal.
+    /// Compares bytes, because `String` treats the two encodings of an accented letter as equal.
     static func == (left: Plain, right: Plain) -> Bool {
         switch (left, right) {
         case (.string(let left), .string(let right)): Array(left.utf8) == Array(right.utf8)
@@ -157,7 +157,7 @@ private enum Plain: Equatable, Encodable {
         #expect(read([UInt8](repeating: UInt8(ascii: "["), count: 65_536)).code == .syntax)
     }
 
-    @Test func `a field of the wrong type counts as missing`() throws {
+    @Test func `a field of the wrong type is read as nil`() throws {
         let json = try JSONFields(Array(#"{"a":true,"b":"x","c":[]}"#.utf8).span)
         #expect(json.text("a") == nil && json.texts("a") == nil && json.boolean("a") == true)
         #expect(json.text("b") == "x" && json.boolean("b") == nil && json.texts("b") == nil)

@@ -80,7 +80,7 @@ private struct VillageModule: ImmediateLoginModule {
 
     /// Returns true if the credentials are cached.
     ///
-    /// If they are not, the login is completed.
+    /// If the credentials are not cached, the login is completed.
     private func isCached(_ name: String, from peer: String? = nil) async throws -> Bool {
         let token = Data("\(name):x".utf8).base64EncodedString()
         let path = try #require(RequestPath(target: "/"))
