@@ -101,7 +101,7 @@ private enum Requirement {
             return try await next(request, context)
         case .anonymous(let rejection): return rejection.response(to: request)
         case .notChecked:
-            context.logger.error("request denied: no RealmAuthenticator or ProtectedByRules has checked it")
+            context.logger.error("request denied: its route has no RealmAuthenticator or ProtectedByRules")
             throw RealmIdentity.notChecked
         }
     }
