@@ -15,8 +15,8 @@ enum CacheHeaders {
     /// - Parameters:
     ///   - isPersonal: True if the request is authenticated.
     ///   - respond: Makes the response.
-    /// - Returns: The response with `Vary`. If it is personal, it also has `Cache-Control: no-store`, unless it already
-    ///   has `no-store` or `private`.
+    /// - Returns: The response with `Vary`. A personal response also gets `Cache-Control: no-store`, unless its
+    ///   `Cache-Control` already contains `no-store` or `private`.
     /// - Throws: The error of `respond`. If it is an `HTTPError`, the header fields are added to it.
     static func add(isPersonal: Bool, _ respond: () async throws -> Response) async throws -> Response {
         do {

@@ -17,11 +17,11 @@ extension HTTPServerBuilder {
     /// Browsers send session cookies over TLS only. Use `.http1()` for a server behind a proxy that terminates TLS.
     ///
     /// - Parameters:
-    ///   - realms: The realms. The `tls` block of their configuration names the certificate. Without a certificate there,
-    ///     a development certificate is used.
+    ///   - realms: The realms. The `tls` block of their configuration names the certificate. If the block names no
+    ///     certificate, a development certificate is used.
     ///   - http1: The settings of HTTP/1.1. By default, idle connections are closed after 60 seconds.
     /// - Returns: The builder of the server.
-    /// - Throws: ``ConfigurationErrors`` when a setting cannot be used, with its line.
+    /// - Throws: ``ConfigurationErrors`` with the lines of the settings that cannot be used.
     public static func openSSL(
         _ realms: Realms,
         http1: HTTP1Channel.Configuration = HTTP1Channel.Configuration(idleTimeout: .seconds(60))
@@ -46,7 +46,7 @@ private struct OpenSSLChannel<Base: ServerChildChannel>: ServerChildChannel {
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Base.Value> {
         channel.eventLoop.makeCompletedFuture {
-            // HTTP/1.1 detects truncated requests, so TLS does not have to require `close_notify`.
+            // `close_notify` detects truncation. It is not required here, because HTTP/1.1 detects truncated requests.
             let configuration = OpenSSLHandlerConfiguration(
                 halfCloseTimeout: .seconds(5),
                 toleratesUncleanShutdown: true

@@ -33,7 +33,7 @@ public struct ProtectedByRules<Context: RealmRequestContext>: RouterMiddleware {
         self.isActivity = isActivity
     }
 
-    /// Passes on an allowed request, with the user in its context.
+    /// Passes on an allowed request and stores the user in its context; rejects any other request.
     public func handle(
         _ request: Request,
         context: Context,

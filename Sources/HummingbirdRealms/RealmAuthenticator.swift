@@ -9,8 +9,8 @@ public import RealmKit
 ///
 /// Requests without a user are passed on too.
 ///
-/// If a request passes several authenticators, the last authenticator decides. It removes the user from the context if it
-/// does not accept the realm of the user.
+/// If a request passes several authenticators, the last authenticator decides. If it does not accept the user's realm or
+/// scheme, it authenticates the request again, and the earlier user is removed from the context.
 ///
 /// An ambiguous or malformed request gets 400. An authenticated request from a page of another site gets 403 if its
 /// method is not safe.

@@ -10,7 +10,7 @@ public struct RealmIdentity: Sendable {
     enum AuthenticationResult: Sendable {
         /// No middleware has authenticated the request.
         case notChecked
-        /// The request has no user. A route that requires a user responds with the rejection.
+        /// The request has no user. A route that requires a user responds with this rejection.
         case anonymous(RouteGuard.Rejection)
         case user(RouteGuard.AuthenticatedUser, RouteGuard)
     }
@@ -40,7 +40,7 @@ public struct RealmIdentity: Sendable {
 
     /// The error for a request that no middleware has checked.
     ///
-    /// A route that requires a user must not be open because the middleware is missing.
+    /// If an application forgets the middleware, routes that require a user fail with 500. They are not open.
     static let notChecked = HTTPError(.internalServerError)
 }
 

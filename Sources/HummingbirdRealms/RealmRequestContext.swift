@@ -7,7 +7,7 @@ public import Sessions
 
 /// A request context in which ``RealmAuthenticator`` and ``ProtectedByRules`` store the user of a request.
 ///
-/// A context of an application stores a ``RealmIdentity``, created from the same source as the context.
+/// To conform, store an ``identity`` and create it in `init(source:)` with `RealmIdentity(source: source)`.
 /// ``BasicRealmRequestContext`` is a context without further properties.
 public protocol RealmRequestContext: RequestContext {
     /// The result of the authentication of the request, and the peer address of its connection.
@@ -23,14 +23,14 @@ extension RealmRequestContext {
 
     /// The CSRF token that a form or a script sends with its request; nil without a session.
     ///
-    /// Pages of other sites cannot read it. The session API returns it as `csrf`. It stays the same until the session
-    /// ends.
+    /// Pages of other sites cannot read the token. The session API returns it as `csrf`. It does not change during the
+    /// session.
     public var csrfToken: String? { identity.authenticated?.csrfToken }
 
     /// Returns whether a text is equal to ``csrfToken``.
     ///
     /// - Parameter text: The text from the request; nil if the request has no such text.
-    /// - Returns: True if the text is the token. The time of the comparison does not depend on the text.
+    /// - Returns: True if the text is the token. The comparison takes the same time for every text.
     public func isCSRFToken(_ text: String?) -> Bool { identity.authenticated?.isCSRFToken(text) ?? false }
 
     /// Returns the user, or throws an error if the request has no user.

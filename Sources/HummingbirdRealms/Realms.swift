@@ -29,7 +29,7 @@ public final class Realms: Service {
     ///
     /// - Parameters:
     ///   - path: The path of realms.conf.
-    ///   - kinds: The types of realms that the file may use.
+    ///   - kinds: The kinds of realms that the file may use.
     ///   - properties: The values of `${name}`, in addition to the system properties.
     ///   - logger: The log of realms, logins and sessions.
     /// - Throws: ``ConfigurationErrors`` with all errors of the configuration.
@@ -81,7 +81,7 @@ public final class Realms: Service {
 
     /// The first address of `listen`.
     ///
-    /// Hummingbird listens on one address only. The limits of the `server` block do not apply to it.
+    /// Hummingbird listens on one address only. The limits of the `server` block do not apply to Hummingbird's server.
     public var address: BindAddress {
         guard let first = configuration.server.listen.first?.value else { return .hostname("127.0.0.1", port: 0) }
         return .hostname(first.host, port: first.port)
@@ -96,7 +96,9 @@ public final class Realms: Service {
         }
     }
 
-    /// Watches a session, for a response that must end with the session, such as a stream of events.
+    /// Watches a session, so that a long response can end with the session.
+    ///
+    /// An example of such a response is a stream of events.
     ///
     /// - Parameter session: The session.
     /// - Returns: The watch.
@@ -110,12 +112,15 @@ public final class Realms: Service {
     /// ``run()`` checks them every second.
     package func refresh() async { await signIn.refresh() }
 
-    /// Ends all event streams, each with an event for the shutdown of the server.
+    /// Ends all event streams.
+    ///
+    /// The last event of each stream reports that the server is shutting down.
     package func close() { signIn.close() }
 
     /// Waits for a graceful shutdown, and then ends all event streams.
     ///
-    /// The server waits for open responses before it stops its services, so the services cannot end the streams.
+    /// Hummingbird waits for open responses first and stops its services afterwards. So a service could not end the
+    /// streams in time.
     func closeAtShutdown() async {
         do {
             try await gracefulShutdown()

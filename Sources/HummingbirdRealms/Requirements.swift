@@ -7,8 +7,8 @@ internal import RealmConfiguration
 
 /// Allows requests of authenticated users only.
 ///
-/// Other requests get 401, or a redirect to the sign-in page if a browser opens a page. Add it after
-/// ``RealmAuthenticator``: a request that no middleware has checked gets 500.
+/// A browser that opens a page is redirected to the sign-in page. Any other request without a user gets 401. Add this
+/// middleware after ``RealmAuthenticator``: a request that no middleware has checked gets 500.
 public struct RequireUser<Context: RealmRequestContext>: RouterMiddleware {
     /// Creates middleware that allows every authenticated user.
     public init() {}
@@ -88,7 +88,7 @@ public struct UnknownRole: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 private enum Requirement {
-    /// Passes on a request whose user meets a requirement, and denies any other request.
+    /// Passes on a request if its user meets one of the requirements, and denies any other request.
     static func check<Context: RealmRequestContext>(
         _ requirements: [ProtectRule.Requirement],
         request: Request,
@@ -101,7 +101,7 @@ private enum Requirement {
             return try await next(request, context)
         case .anonymous(let rejection): return rejection.response(to: request)
         case .notChecked:
-            context.logger.error("request denied: no RealmAuthenticator or ProtectedByRules has checked it")
+            context.logger.error("request denied: its route has no RealmAuthenticator or ProtectedByRules")
             throw RealmIdentity.notChecked
         }
     }

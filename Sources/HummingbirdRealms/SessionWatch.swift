@@ -23,8 +23,10 @@ public struct SessionWatch: Sendable {
     /// Run it concurrently with the work that must end with the session.
     ///
     /// - Parameters:
-    ///   - beat: Called every 15 seconds. A stream can write something then, and detect that the client has disconnected.
-    ///   - action: Called when the session has ended or the shutdown of the server begins, unless the task was cancelled.
+    ///   - beat: Called every 15 seconds. A stream can use it to write something. The write fails if the client has
+    ///     disconnected.
+    ///   - action: Called when the session has ended, or when the shutdown of the server begins. Not called if the task
+    ///     is cancelled.
     public func onEnd(beat: @Sendable () -> Void = {}, _ action: @Sendable () -> Void) async {
         await withGracefulShutdownHandler {
             for await event in events where event.event == .heartbeat { beat() }

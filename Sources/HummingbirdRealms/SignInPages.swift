@@ -5,8 +5,8 @@ public import Hummingbird
 
 /// Serves the sign-in page, the account page and the session API, and passes other requests on.
 ///
-/// Add it to the router, not to a route group, because its paths are not routes. Add it before all middleware that denies
-/// requests. With `sign-in { prefix /gatehouse; }`, its paths begin with `/gatehouse`.
+/// Add it to the router, not to a route group, because the pages are not routes. Add it before all middleware that denies
+/// requests. With `sign-in { prefix /gatehouse; }`, the paths of the pages begin with `/gatehouse`.
 public struct SignInPages<Context: RealmRequestContext>: RouterMiddleware {
     private let realms: Realms
 
@@ -17,7 +17,7 @@ public struct SignInPages<Context: RealmRequestContext>: RouterMiddleware {
         self.realms = realms
     }
 
-    /// Responds to a request for one of the pages, or passes it on.
+    /// Responds to a request for one of the pages, and passes on any other request.
     public func handle(
         _ request: Request,
         context: Context,

@@ -7,28 +7,28 @@ public import RealmKit
 public struct ThrottleSettings: Sendable, Hashable {
     /// The number of failures within ``window`` that lock an account; 0 to never lock an account.
     ///
-    /// With the default of 10, a user can try old passwords without being locked. With all defaults, an attacker has 40
-    /// guesses an hour; ASVS 4.0.3 (2.2.1) allows 100.
+    /// With the default of 10, a user can try several old passwords without being locked. With all default settings, an
+    /// attacker has 40 guesses an hour; ASVS 4.0.3 (2.2.1) allows 100.
     public var failures = 10
     /// The time for which a failure counts.
     ///
-    /// It may count for an eighth of this time longer.
+    /// A failure may count for up to an eighth of this time longer.
     public var window = Duration.seconds(900)
     /// The time for which an account is locked.
     ///
-    /// Failures during a lock do not count and do not extend the lock. After it, counting starts from zero. pam_faillock
-    /// has the same rules.
+    /// Failures during a lock do not count and do not extend the lock. After the lock, counting starts from zero.
+    /// pam_faillock has the same rules.
     public var lock = Duration.seconds(900)
     /// The delay of the answer to a first failure; zero for no delays.
     ///
     /// Each further failure doubles the delay.
     ///
-    /// The delay is counted from the beginning of the login. It hides how long the modules take, if they take less than
-    /// the delay.
+    /// The delay is measured from the beginning of the login. So it hides how long the modules take, if they take less
+    /// than the delay.
     public var delay = Duration.milliseconds(250)
     /// The longest delay.
     ///
-    /// A random part of up to a quarter of the delay is added to it.
+    /// A random time of up to a quarter of the delay is added to each delay.
     public var longestDelay = Duration.seconds(4)
     /// The number of failures within ``sourceWindow`` that lock a source; 0 to never lock a source.
     ///
@@ -40,23 +40,23 @@ public struct ThrottleSettings: Sendable, Hashable {
     public var sourceLock = Duration.seconds(900)
     /// The maximum number of accounts whose failures are kept.
     ///
-    /// The users of these accounts need not exist. At the maximum, the network that has caused the most records loses its
-    /// oldest record.
+    /// The users of these accounts need not exist. When the maximum is reached, the oldest record of the network with the
+    /// most records is removed.
     public var accounts = 100_000
     /// The maximum number of sources whose failures are kept.
     public var sources = 100_000
     /// The networks whose failures are counted for the account only, such as the network of a proxy.
     public var exempt: [CIDRBlock] = []
 
-    /// The maximum number of attempts that wait at one account until running attempts are settled.
+    /// The maximum number of attempts that wait at one account until a running attempt is settled.
     public var waitingPerAccount = 100
     /// The maximum number of attempts that wait at one source.
     public var waitingPerSource = 1000
-    /// The maximum number of attempts that wait in all.
+    /// The maximum number of attempts that wait, at all accounts and sources together.
     public var waiting = 10_000
     /// The longest time that an attempt waits.
     ///
-    /// After it, the attempt is refused as if the account were locked.
+    /// After this time, the attempt is refused as if the account were locked.
     public var waitLimit = Duration.seconds(30)
     /// The maximum number of answers that are delayed at a time.
     ///

@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func `an unknown role or realm is an error when the application is created`() async throws {
+    @Test func `middleware for an unknown role or realm cannot be created`() async throws {
         let realms = try await RealmsFixture().realms
         #expect(throws: UnknownRole.self) { try RequireRole<RealmsFixture.Context>("author", of: realms) }
         #expect(throws: RealmError.self) { try RealmAuthenticator<RealmsFixture.Context>(realms, in: ["peeple"]) }
@@ -111,7 +111,7 @@ import Testing
         #expect(try await application.send(.get, "/zoo", [.cookie: session]).status == 401)
     }
 
-    @Test func `the inner of two authenticators decides which realms and schemes are accepted`() async throws {
+    @Test func `the last of two authenticators decides which realms and schemes are accepted`() async throws {
         let fixture = try await RealmsFixture()
         let router = Router(context: RealmsFixture.Context.self)
         router.add(middleware: SignInPages(fixture.realms))
@@ -132,7 +132,7 @@ import Testing
         #expect(try await application.send(.get, "/form", [.cookie: session]).text == "people")
     }
 
-    @Test func `Cache-Control and Vary of a response to a user prevent its use for other users`() async throws {
+    @Test func `Cache-Control and Vary prevent caches from sending a user's response to other users`() async throws {
         let application = try await RealmsFixture().application()
         let own = try await application.send(.get, "/own-cache", basic("ann"))
         #expect(own.headers[.cacheControl] == "private, max-age=60")

@@ -65,7 +65,7 @@ enum LiveServer {
 final class LiveConnection {
     private let channel: any Channel
     private let chunks: AsyncStream<String>
-    /// The text that has arrived and was not yet returned.
+    /// The text that was received but not returned yet.
     private var rest = ""
 
     init(port: Int, context: TLSContext) async throws {

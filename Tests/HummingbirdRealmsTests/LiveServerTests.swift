@@ -17,9 +17,7 @@ import Testing
         return String(try #require(cookie.split(separator: " ").dropFirst().first).dropLast())
     }
 
-    /// Returns a router.
-    ///
-    /// One of its routes is a stream that ends with its session.
+    /// Returns a router with a stream that ends with its session, and with other routes.
     private static func router(_ fixture: RealmsFixture) throws -> Router<RealmsFixture.Context> {
         let router = try fixture.router()
         let realms = fixture.realms
@@ -89,7 +87,7 @@ import Testing
         }
     }
 
-    @Test func `a stopping server ends its streams`() async throws {
+    @Test func `the server ends its streams when it shuts down`() async throws {
         let fixture = try await RealmsFixture()
         try await LiveServer.run(fixture, try Self.router(fixture)) { server in
             let cookie = try await Self.signIn("ann", server)

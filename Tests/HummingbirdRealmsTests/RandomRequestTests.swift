@@ -9,7 +9,7 @@ import Testing
 @Suite struct RandomRequestTests {
     /// Parts of valid values.
     ///
-    /// Random sequences of them resemble valid values.
+    /// Random sequences of these parts resemble valid values.
     private static let pieces = [
         "Basic ", "basic", "Bearer ", "YW5uOg==", "YW5u", "=", ",", ";", "__Host-gatehouse=", "__Host-gatehouse", "a=b",
         " ", "\t",

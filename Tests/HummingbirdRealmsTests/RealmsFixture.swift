@@ -15,7 +15,7 @@ import Synchronization
 
 @testable import HummingbirdRealms
 
-/// Realms with some users, and applications with routes that these realms protect.
+/// Realms with some users, and applications whose routes these realms protect.
 final class RealmsFixture: Sendable {
     typealias Context = BasicRealmRequestContext
 
@@ -65,7 +65,7 @@ final class RealmsFixture: Sendable {
         realms = try await Realms(file.path, kinds: builtInRealms, logger: logger)
         try await add("ann", groups: ["Staff", "User"])
         try await add("ben", groups: ["User"])
-        // A running application does this within its first second.
+        // A running application calls it within its first second.
         await realms.refresh()
     }
 

@@ -34,7 +34,7 @@ import Testing
         #expect(try await application.send(.post, "/staff", [.cookie: cookie]).text == "ann")
     }
 
-    @Test func `the client address is that of the peer, or the address that a trusted proxy has added`() async throws {
+    @Test func `the client address is the peer address, or the address that a trusted proxy has added`() async throws {
         let plain = try await RealmsFixture(rules: Self.rules).ruled()
         let forwarded = try #require(HTTPField.Name("X-Forwarded-For"))
         var headers = basic("ann")
@@ -85,7 +85,7 @@ import Testing
         #expect(try await application.send(.get, "/x", host: "").status == 400)
     }
 
-    @Test func `requests that no rule matches are denied, or allowed if unmatched requests are open`() async throws {
+    @Test func `requests that no rule matches are denied by default, and allowed with .open`() async throws {
         let fixture = try await RealmsFixture(rules: Self.rules)
         #expect(try await fixture.ruled().send(.get, "/other", basic("ann")).status == 403)
         #expect(try await fixture.ruled(.open).send(.get, "/other").text == "nobody")

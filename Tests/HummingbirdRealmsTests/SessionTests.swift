@@ -20,7 +20,7 @@ import Testing
         #expect(try await application.send(.get, "/", [.cookie: cookie]).text == "hello stranger")
     }
 
-    @Test func `a session of one host is not valid at another`() async throws {
+    @Test func `a session of one host is not valid at another host`() async throws {
         let fixture = try await RealmsFixture(rules: "protect / { auth form; require any; }")
         for application in [try fixture.application(), fixture.ruled()] {
             let cookie = try await fixture.signIn("ann", at: application)
@@ -82,7 +82,7 @@ import Testing
         #expect(try await application.send(.delete, "/session", strange[0]).status == 403)
     }
 
-    @Test func `the CSRF token in the context is that of the session API`() async throws {
+    @Test func `the context and the session API have the same CSRF token`() async throws {
         let fixture = try await RealmsFixture()
         let router = Router(context: RealmsFixture.Context.self)
         router.add(middleware: SignInPages(fixture.realms))

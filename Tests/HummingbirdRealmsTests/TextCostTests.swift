@@ -5,7 +5,9 @@ import HTTPTypes
 import TestTools
 import Testing
 
-/// In the middleware too, the cost of a client's text depends only on its length; see `TextCostTests` of GatehouseTests.
+/// In the middleware, the cost of a client's text depends only on its length.
+///
+/// GatehouseTests has `TextCostTests` for the server.
 @Suite struct TextCostTests {
     private static let names: [String] = [
         "Accept", "Authorization", "Content-Type", "Cookie", "Last-Event-ID", "Origin", "Sec-Fetch-Mode",

@@ -16,12 +16,12 @@ struct CountingTests {
             entries: [LoginStack.Entry(ScriptedModule(.refuse(failure)), .required)]
         )
         for _ in 0..<3 { #expect(try await fixture.answer("ann", "x") == failure.code) }
-        // A password was presented, so a missing credential counts too.
+        // Each login presents a password, so the code missing-credential counts too.
         let isNotCounted = [.unavailable, .internalError].contains(failure)
         #expect(fixture.throttle.lockouts.isEmpty == isNotCounted)
     }
 
-    @Test func `an internal error, or a login without a password, is not a failure`() async throws {
+    @Test func `an internal error is not a failure, and a login without a password is not a failure`() async throws {
         let broken = ScriptedModule(.fail(.internalError("broken")))
         let fixture = try ThrottleFixture({ $0.failures = 1 }, entries: [LoginStack.Entry(broken, .required)])
         #expect(try await fixture.answer("ann", "x") == "internal-error")
@@ -40,7 +40,7 @@ struct CountingTests {
         #expect(fixture.throttle.lockouts.count == 1)
     }
 
-    @Test func `unknown names are counted and locked like known ones`() async throws {
+    @Test func `unknown names are counted and locked like known names`() async throws {
         let fixture = try ThrottleFixture { $0.failures = 3 }
         try await fixture.fail("nobody", 3)
         try await fixture.fail("ann", 3)

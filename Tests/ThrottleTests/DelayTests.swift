@@ -11,7 +11,7 @@ import Testing
 struct DelayTests {
     /// Logs in, and returns the delay of the answer in milliseconds.
     ///
-    /// The clock is advanced until the answer comes.
+    /// Advances the clock until the answer is sent.
     private func delay(_ fixture: ThrottleFixture, _ name: String, _ password: String) async throws -> Int {
         let begin = fixture.clock.now
         let login = Task { try await fixture.login(name, password) }
@@ -55,7 +55,7 @@ struct DelayTests {
         #expect(try await delay(fixture, "ann", "right") == 1000)
     }
 
-    @Test func `an answer to a locked source has the delay of the account's next failure`() async throws {
+    @Test func `a login from a locked address is delayed like the account's next failure`() async throws {
         let fixture = try fixture { $0.sourceFailures = 2 }
         _ = try await delay(fixture, "ann", "wrong")
         _ = try await delay(fixture, "ann", "wrong")
@@ -65,7 +65,7 @@ struct DelayTests {
         #expect(try await delay(fixture, "bob", "right") == 250)
     }
 
-    @Test func `a delayed login holds no reservation, and the delay ends when the login is cancelled`() async throws {
+    @Test func `a delayed login has no reservation, and its cancellation ends the delay`() async throws {
         let fixture = try fixture()
         let login = Task { try await fixture.answer("ann", "wrong") }
         await fixture.clock.untilAsleep()
@@ -76,7 +76,7 @@ struct DelayTests {
         #expect(fixture.clock.sleeperCount == 0)
     }
 
-    @Test func `beyond the limit of delayed answers there is no delay`() async throws {
+    @Test func `if too many answers are delayed, further answers are sent at once`() async throws {
         let fixture = try fixture { $0.delayedAnswers = 2 }
         let logins = ["ann", "bob"].map { name in Task { try await fixture.answer(name, "wrong") } }
         await fixture.clock.untilAsleep(2)
@@ -108,11 +108,11 @@ struct DelayTests {
     }
 
     @Test(arguments: [(1, 250), (2, 500), (5, 4000), (10, 4000), (1_000_000, 4000)])
-    func `for any number of failures the delay is at most the longest delay`(failures: Int, milliseconds: Int) {
+    func `the delay is never longer than the longest delay`(failures: Int, milliseconds: Int) {
         #expect(FailureThrottle.delay(failures: failures, settings: ThrottleSettings()) == milliseconds * 1_000_000)
     }
 
-    @Test func `a first delay longer than the longest delay applies to every failure`() {
+    @Test func `if the first delay is longer than the longest delay, it applies to every failure`() {
         var settings = ThrottleSettings()
         settings.delay = .seconds(9)
         #expect(FailureThrottle.delay(failures: 3, settings: settings) == 9_000_000_000)

@@ -37,7 +37,7 @@ struct FailureTableTests {
         #expect(table.status(key("bogus0"), at: 60_000) == .open(failures: 0))
     }
 
-    @Test func `a flood from many sources evicts the oldest records, and locked ones last`() {
+    @Test func `a flood from many sources evicts the oldest records first, and locked records last`() {
         var table = table(100)
         for _ in 0..<3 { _ = table.fail(key("ann"), owner: ClientNetwork("192.0.2.1"), at: 0) }
         _ = table.fail(key("bob"), owner: ClientNetwork("192.0.2.2"), at: 0)
@@ -77,8 +77,8 @@ struct FailureTableTests {
         #expect(account.key.utf8.count <= Account.maximumBytes)
         #expect(account != Account(realm: "town", key: long + "x"))
         #expect(account == Account(realm: "town", key: long))
-        // Record, links, key, index and owner. Measured with 100,000 accounts and 50,000 sources: 55 MB for short names,
-        // 90 MB for long names.
+        // A record has links, a key, an index and an owner. Measured with 100,000 accounts and 50,000 sources: 55 MB for
+        // short names, 90 MB for long names.
         let maximum =
             MemoryLayout<FailureTable.Record>.stride + 16 + Account.maximumBytes + 32
             + 2 * MemoryLayout<ThrottleKey>.stride + 100
@@ -86,7 +86,7 @@ struct FailureTableTests {
     }
 
     @Test func `an eviction costs as much in a large table as in a small table`() async {
-        /// A full table, in which each further failure evicts a record.
+        /// A full table. Each further failure evicts a record.
         struct FullTable {
             var table: FailureTable
             var number = 0
@@ -143,7 +143,7 @@ struct FailureTableTests {
 
 struct FailureWindowTests {
     @Test(arguments: 0..<30)
-    func `a window counts the failures of its eight slots and of the present slot`(seed: UInt64) {
+    func `a window counts the failures of the present slot and of the eight slots before it`(seed: UInt64) {
         var random = Random(seed: seed)
         let start = random.below(100) - 50
         var window = FailureWindow(since: start)
@@ -160,7 +160,7 @@ struct FailureWindowTests {
         }
     }
 
-    @Test func `a count stays at its maximum`() {
+    @Test func `a count that has reached its maximum does not overflow`() {
         var window = FailureWindow(since: 0)
         window.add(Int(UInt16.max), in: 0)
         window.add(in: 0)

@@ -22,7 +22,7 @@ struct LockTests {
         #expect(try await fixture.answer("bob", "right") == "in")
     }
 
-    @Test func `further attempts do not extend a lockout, and after it counting starts from zero`() async throws {
+    @Test func `attempts do not extend a lock, and counting starts from zero after the lock`() async throws {
         let fixture = try ThrottleFixture { $0.failures = 3 }
         try await fixture.fail("ann", 3)
         fixture.clock.advance(by: .seconds(800))
@@ -67,7 +67,7 @@ struct LockTests {
         #expect(try await fixture.answer("bob", "right") == "in")
     }
 
-    @Test func `without a limit nothing is locked`() async throws {
+    @Test func `if the limits are 0, no account and no source is locked`() async throws {
         let fixture = try ThrottleFixture {
             $0.failures = 0
             $0.sourceFailures = 0

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Throttle
 
-/// During an outage, the answer and the count of a refused login depend on the presented secret only.
+/// During an outage, the answer to a refused login and its count depend only on whether a secret was presented.
 struct OutageTests {
     /// A module that requests a code.
     ///
@@ -17,7 +17,7 @@ struct OutageTests {
         init(realm: any Realm, options: ModuleOptions) throws(BadModule) {}
 
         func authenticateUser(_ attempt: LoginAttempt) async throws(LoginFault) -> Verdict {
-            // A code is requested only of users who have one.
+            // Only users who have a code are asked for it.
             if attempt.username.text.hasPrefix("nobody") { return .ignored }
             return try await attempt.oneTimeCode().matches("123456")
                 ? attempt.commit(only: []) : .failed(.wrongCredentials)

@@ -66,7 +66,7 @@ struct RandomAttemptsTests {
     }
 
     @Test(arguments: 0..<20)
-    func `attempts in any order are admitted and counted as in the model`(seed: UInt64) throws {
+    func `the throttle admits and counts random attempts like the model`(seed: UInt64) throws {
         var random = Random(seed: seed)
         var settings = ThrottleSettings()
         settings.failures = 1 + random.below(5)
@@ -131,7 +131,7 @@ struct RandomAttemptsTests {
 
     /// The limits are low, so that attempts wait.
     ///
-    /// An attempt that waits at one realm must have no reservation at another.
+    /// If an attempt that waits at one realm had a reservation at another realm, attempts could wait for each other.
     @Test(arguments: 0..<20)
     func `attempts at several realms in any order all complete`(seed: UInt64) async throws {
         var random = Random(seed: seed)

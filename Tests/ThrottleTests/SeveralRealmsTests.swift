@@ -36,7 +36,7 @@ struct SeveralRealmsTests {
     }
 
     @Test(arguments: ["ann", "nobody"])
-    func `sign-ins that the second realm accepts count no failure and are not delayed`(name: String) async throws {
+    func `a login that the second realm accepts is no failure and is not delayed`(name: String) async throws {
         let fixture = try ThrottleFixture(
             {
                 $0.failures = 3
@@ -61,13 +61,13 @@ struct SeveralRealmsTests {
         try await attempt.password().matches("other") ? attempt.commit() : .failed(.wrongCredentials)
     }
 
-    @Test func `when all realms refuse, each account and the source count one failure, with one delay`() async throws {
+    @Test func `a login that all realms refuse is one failure of each account and of the source`() async throws {
         let fixture = try fixture()
         #expect(try await login(fixture, "ann", "wrong").milliseconds == 250)
         #expect(fixture.failures(of: "ann") == 1)
         #expect(fixture.failures(of: "ann", in: "city") == 1)
         #expect(fixture.failures(from: "192.0.2.7") == 1)
-        // The delay is that of the account with the most failures.
+        // The delay is computed from the account with the most failures.
         for _ in 0..<2 { _ = try await login(fixture, "ann", "wrong", in: ["city"]) }
         #expect(try await login(fixture, "ann", "wrong").milliseconds == 2000)
         #expect(fixture.failures(of: "ann") == 2)
@@ -144,17 +144,17 @@ struct SeveralRealmsTests {
         let fixture = try fixture({ $0.failures = 10 }, city: LoginStack.Entry(AcceptAnyPassword(), .required))
         for number in 0..<11 {
             let (realm, milliseconds) = try await login(fixture, "ann", "guess\(number)")
-            // The login succeeds nevertheless.
+            // The second realm still accepts the login.
             #expect(realm == "city" && milliseconds == 0)
         }
         #expect(fixture.failures(of: "ann") == nil)
         #expect(try await login(fixture, "ann", "right", in: ["town"]).realm == nil)
-        // From then on the first realm refuses every password.
+        // The account in the first realm is now locked, so the first realm refuses every password.
         #expect(try await login(fixture, "ann", "right").realm == "city")
         #expect(fixture.failures(from: "192.0.2.7") == 0)
     }
 
-    @Test func `passwords that the second realm accepted before count few failures at the first`() async throws {
+    @Test func `repeated passwords that the second realm accepts count few failures at the first realm`() async throws {
         let fixture = try fixture({ $0.failures = 10 }, city: LoginStack.Entry(AcceptAnyPassword(), .required))
         for password in ["old", "old", "new", "new", "old", "new", "old"] {
             #expect(try await login(fixture, "ann", password).realm == "city")
@@ -165,7 +165,7 @@ struct SeveralRealmsTests {
         #expect(fixture.failures(of: "ann") == 0)
     }
 
-    @Test func `an attempt that waits at one realm holds no reservation at the other`() async throws {
+    @Test func `an attempt that waits at one realm has no reservation at the other realm`() async throws {
         let slow = ScriptedModule(.hold())
         let fixture = try ThrottleFixture(
             { $0.failures = 1 },

@@ -19,7 +19,7 @@ struct StoreTests {
         try await before.throttle.flush()
         #expect(Set(store.records.map { "\($0.key) \($0.failures)" }) == ["ann@town 3", "bob@town 2", "192.0.2.7 5"])
 
-        // After a reboot, the monotonic clock has started again, and the wall clock is a minute later.
+        // The machine was rebooted: the monotonic clock starts from zero, and the wall clock is a minute later.
         let after = try ThrottleFixture(
             { $0.failures = 3 },
             store: store,
@@ -84,7 +84,7 @@ struct StoreTests {
         #expect(store.records.contains { $0.key == Self.ann && $0.lockEnd != nil })
     }
 
-    @Test func `resets from before a restart are not applied again`() async throws {
+    @Test func `resets that were stored before a restart are not applied again`() async throws {
         let store = MemoryStore()
         let before = try ThrottleFixture({ $0.failures = 2 }, store: store)
         try await store.clear(.all)
@@ -121,7 +121,7 @@ struct StoreTests {
         #expect(store.records.count == 2500)
     }
 
-    @Test func `a wall clock that was set back extends no lockout`() async throws {
+    @Test func `setting the wall clock back extends no lock`() async throws {
         let store = MemoryStore()
         let before = try ThrottleFixture({ $0.failures = 2 }, store: store)
         try await before.fail("ann", 2)
@@ -135,7 +135,7 @@ struct StoreTests {
     }
 
     @Test(arguments: [7200, -7200])
-    func `setting the wall clock shortens no lockout`(jump: Int) async throws {
+    func `setting the wall clock shortens no lock`(jump: Int) async throws {
         let store = MemoryStore()
         let before = try ThrottleFixture({ $0.failures = 2 }, store: store)
         try await before.fail("ann", 2)
@@ -149,7 +149,7 @@ struct StoreTests {
         #expect(after.throttle.lockouts.map(\.end) == [before.wall.now + 900])
     }
 
-    @Test func `records with impossible times lock for no longer than the usual time`() async throws {
+    @Test func `a record with impossible times locks for no longer than the lock time of the settings`() async throws {
         let times = [Int.min, -1, 0, 1_800_000_000, Int.max]
         let store = MemoryStore()
         for newest in times {
@@ -183,7 +183,7 @@ struct StoreTests {
         #expect(try await after.answer("ann", "right") == "in")
     }
 
-    @Test func `a lockout is stored at once, a failure after the interval or at cancellation`() async throws {
+    @Test func `a lock is stored at once, and a failure after the interval or at cancellation`() async throws {
         let store = MemoryStore()
         let fixture = try ThrottleFixture({ $0.failures = 2 }, store: store)
         let run = Task { await fixture.throttle.run(every: .milliseconds(250)) { _ in } }

@@ -9,7 +9,7 @@ import Testing
 @testable import Throttle
 
 struct WaitingTests {
-    /// A fixture whose module does not return before it is released.
+    /// A fixture whose module waits until the test releases it.
     private struct HoldingFixture {
         let fixture: ThrottleFixture
         let module: ScriptedModule
@@ -21,7 +21,7 @@ struct WaitingTests {
         }
     }
 
-    @Test func `of 1000 parallel guesses no more than the limit can succeed`() async throws {
+    @Test func `of 1000 parallel guesses, at most as many as the limit can succeed`() async throws {
         let check = PasswordCheck()
         let fixture = try ThrottleFixture(
             {
@@ -42,7 +42,7 @@ struct WaitingTests {
             }
             return try await group.reduce(into: []) { $0.append($1) }
         }
-        // If the right guess was accepted, it has cleared the failures before it.
+        // If the right guess was accepted, it has cleared the earlier failures.
         let isAccepted = answers.contains(true)
         #expect(checked.all.count <= (isAccepted ? 20 : 10))
         #expect(check.checks.all.count == 1000)
@@ -115,7 +115,7 @@ struct WaitingTests {
         #expect(try await held.fixture.answer("ann", "x") == "in")
     }
 
-    @Test func `a login that is cancelled before it waits does not wait`() async throws {
+    @Test func `a login that is cancelled before its wait begins does not wait`() async throws {
         let held = try HoldingFixture { $0.failures = 1 }
         let first = Task { try await held.fixture.answer("ann", "x") }
         await held.module.untilCalled()
@@ -171,7 +171,7 @@ struct WaitingTests {
         #expect(held.fixture.throttle.lockouts.isEmpty)
     }
 
-    @Test func `a reservation that is never settled is released with its object`() async throws {
+    @Test func `a reservation that is never settled is released when it is deinitialized`() async throws {
         let fixture = try ThrottleFixture { $0.failures = 1 }
         let account = Account(realm: "town", key: "ann")
         let username = try Username("ann")

@@ -14,7 +14,7 @@ internal import SignIn
 
 /// The access control of an application that uses Hummingbird's server.
 ///
-/// Its decisions and pages are those of the Gatehouse server, because it uses the same ``AccessController`` and renderer.
+/// It uses the ``AccessController`` and the renderer of the Gatehouse server. So both make the same decisions and pages.
 struct RealmAccess: Sendable {
     private let components: AccessComponents
     private let proxies: TrustedProxies
@@ -36,7 +36,9 @@ struct RealmAccess: Sendable {
         )
     }
 
-    /// The names of the realms that the sign-in page uses if no rule names realms for the requested page.
+    /// The names of the realms of the sign-in page.
+    ///
+    /// They are used if no rule names realms for the requested page.
     var signInRealms: [String] { components.signIn.signInRealms }
 
     /// Returns the future events of a session.
@@ -84,7 +86,7 @@ struct RealmAccess: Sendable {
         do throws(AmbiguousPath) {
             path = try RequestPath(reading: request.target.utf8Span.span)
         } catch {
-            // No sign-in path is ambiguous, so the path belongs to the application.
+            // The paths of the sign-in pages are not ambiguous, so this path belongs to the application.
             return nil
         }
         guard let route = routes.route(at: path) else { return nil }
@@ -110,7 +112,7 @@ struct RealmAccess: Sendable {
 
     // MARK: Requests
 
-    /// The client of a request, or the reason for which the request is malformed.
+    /// The client of a request, or the reason why the request is malformed.
     enum ClientResult {
         case client(RequestClient)
         case malformed(String)
@@ -129,7 +131,7 @@ struct RealmAccess: Sendable {
 
     /// Returns whether a request has an unsafe method and comes from a page of another site.
     ///
-    /// Only browsers send the header fields that show this.
+    /// Browsers send header fields that name the site. A request without these fields does not come from a page.
     func isCrossOriginChange(_ request: Request, path: RequestPath, client: RequestClient) -> Bool {
         !request.isSafe && webRequest(request, path: path, client: client).isCrossOrigin
     }

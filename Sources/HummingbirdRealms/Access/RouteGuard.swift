@@ -21,7 +21,7 @@ struct RouteGuard: Sendable {
         case open
         /// No rule matches the request.
         case noMatchingRule
-        /// The request is answered with this response, whatever the route requires.
+        /// The request gets this response on every route, also on a route that needs no user.
         case answered(Response)
         /// The request is not allowed.
         case rejected(Rejection)
@@ -46,7 +46,7 @@ struct RouteGuard: Sendable {
 
         /// Returns whether a text is equal to ``csrfToken``.
         ///
-        /// The time of the comparison does not depend on the text.
+        /// The comparison takes the same time for every text.
         func isCSRFToken(_ text: String?) -> Bool {
             guard case .session(_, let token) = authentication else { return false }
             return CSRFToken.isValid(text.map { UTF8Text($0) }, for: token)
@@ -73,9 +73,7 @@ struct RouteGuard: Sendable {
 
     let access: RealmAccess
     let accessController: AccessController
-    /// True if the rules are for certain hosts and paths.
-    ///
-    /// Otherwise one rule applies to all requests.
+    /// True if the rules depend on the host and path of the request; false if one rule applies to all requests.
     let usesPath: Bool
     let challenge: Challenge?
 
@@ -123,7 +121,7 @@ struct RouteGuard: Sendable {
     /// Returns the rejection of a request that does not meet the requirements of its route.
     ///
     /// - Parameter user: The user; nil if the request is not authenticated.
-    /// - Returns: A rejection with 403 if there is a user. Without a user, it is a challenge.
+    /// - Returns: A rejection with 403 if there is a user, or if no challenge is configured. Otherwise a challenge.
     func rejection(of user: AuthenticatedUser?) -> Rejection {
         let decision: AccessDecision =
             if let user {
@@ -159,8 +157,8 @@ struct RouteGuard: Sendable {
 
     /// Returns whether the request has a single host.
     ///
-    /// A request target may be a URL, which has a host too. If it differed from the `Host` field, a rule could match one
-    /// host, and the application could use the other host.
+    /// If the request target is a URL, it contains a host too. If that host differed from the `Host` field, a rule could
+    /// match one host, and the application could use the other host.
     private func hasOneHost(_ request: Request) -> Bool {
         guard let url = RequestURL(request.target) else { return true }
         return url.authority.utf8Span.span.equalsIgnoringCase(request.hostText.utf8Span.span)

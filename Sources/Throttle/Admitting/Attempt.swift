@@ -24,11 +24,11 @@ struct Attempt: Sendable {
 struct Admission: Sendable {
     /// The accounts and the source at which the attempt has a reservation; empty if no account may succeed.
     ///
-    /// Until the attempt is settled, it counts as a failure of each of them.
+    /// Until the attempt is settled, it counts as a failure of each account and of the source.
     let reserved: [ThrottleKey]
     /// The accounts at which the attempt must not succeed and is not counted.
     ///
-    /// The value of an account is the number of failures that determines the delay of the refusal.
+    /// Each value is the number of failures from which the delay of the refusal is computed.
     let denied: [ThrottleKey: Int]
 }
 
@@ -36,13 +36,15 @@ struct Admission: Sendable {
 struct WaitingAttempt: Sendable {
     let attempt: Attempt
     let continuation: CheckedContinuation<Admission, Never>
-    /// The account or source at which it waits: the failures and running attempts there have reached the limit.
+    /// The account or source at which the attempt waits.
+    ///
+    /// Its failures and running attempts have reached the limit.
     var key: ThrottleKey
 }
 
 /// The end of an attempt's wait.
 ///
-/// The attempt is resumed after the lock is released.
+/// The attempt is resumed after the mutex of the throttle is released.
 struct EndedWait: Sendable {
     let continuation: CheckedContinuation<Admission, Never>
     let admission: Admission

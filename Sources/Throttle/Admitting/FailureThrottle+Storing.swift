@@ -16,7 +16,8 @@ extension FailureThrottle {
         let wall = wall()
         state.withLock { state in
             state.storing.lastReset = snapshot.lastReset
-            // In the order in which the records expire, because the table looks for expired records at its beginning.
+            // The table looks for expired records at the beginning of its lists. So the records are restored in the
+            // order in which they expire.
             for record in snapshot.records.sorted(by: { ($0.lockEnd ?? 0, $0.newest) < ($1.lockEnd ?? 0, $1.newest) }) {
                 switch record.key {
                 case .account: state.accounts.restore(record, at: moment, wall: wall)
@@ -54,10 +55,10 @@ extension FailureThrottle {
         }
     }
 
-    /// Stores changes at intervals until the task is cancelled, and a last time after that.
+    /// Stores changes at intervals until the task is cancelled.
     ///
-    /// Changes are also stored at once when a lock begins. Only one task may call this. It returns at once if there is
-    /// no store.
+    /// Then it stores the last changes and returns. When a lock begins, changes are stored at once. Only one task may call this method. Without a store, it returns
+    /// at once.
     ///
     /// - Parameters:
     ///   - interval: The time between two writes. A reset by another program is applied within this time.
@@ -122,7 +123,7 @@ extension FailureThrottle {
 }
 
 extension ThrottleState {
-    /// Marks changes that could not be stored as changed again.
+    /// Adds changes that could not be stored to the changes of the next write.
     mutating func putBack(_ changes: ArraySlice<ThrottleChange>) {
         for change in changes {
             switch change {

@@ -13,14 +13,14 @@ internal import Synchronization
 /// - A success clears the failures of the account. It does not clear the failures of the source. Otherwise an attacker
 ///   who has an account could guess without limit.
 /// - A login that tries several realms in order is one attempt. If a realm accepts, the realms before it have rejected
-///   the password. The first such password does not count as a failure there, and every different password does. The
-///   success does not clear the failures in those realms.
-/// - A login counts as a failure if a secret was presented and not accepted, whichever module rejected last. It does
-///   not count if no user can log in because a module is unavailable.
+///   the password. In those realms, the first rejected password does not count as a failure, but every different
+///   password counts. The success does not clear the failures in those realms.
+/// - A login counts as a failure if a secret was presented and not accepted. It does not matter which module rejected
+///   it. The login does not count if no user can log in because a module is unavailable.
 ///
 /// docs/lockout.md has the rules for administrators. Sources: pam_faillock (the rules of a lock), ASVS 6.1.1 and 6.3.1.
 ///
-/// It may be used from any thread. A server has one throttle, which stays the same when the configuration is reloaded.
+/// A throttle may be used from any thread. A server has one throttle, which it keeps when the configuration is reloaded.
 public final class FailureThrottle: LoginThrottle {
     /// The limits of failures, and their consequences.
     public let settings: ThrottleSettings
@@ -42,8 +42,8 @@ public final class FailureThrottle: LoginThrottle {
     ///   - wall: Returns the time in seconds since 1970, for the store. This time may jump.
     ///   - jitter: Returns a random number from 0 to 1, for delays. The numbers may be predictable.
     ///   - store: The store that keeps failures and locks across restarts; nil for no store.
-    ///   - onLock: Called when a lock begins, with the user name as it was typed in the login that caused the lock, for
-    ///     example to remove cached credentials. The closure must not block.
+    ///   - onLock: Called when a lock begins, for example to remove cached credentials. It receives the lock, and the user
+    ///     name as it was typed in the login that caused the lock. The closure must not block.
     public init(
         _ settings: ThrottleSettings,
         clock: any LoginClock,
@@ -64,7 +64,7 @@ public final class FailureThrottle: LoginThrottle {
 
     /// Reserves an attempt.
     ///
-    /// If too many attempts are running, it first waits.
+    /// If too many attempts are running, the call waits until one of them is settled.
     public func reserve(
         _ accounts: [Account],
         by username: Username,
@@ -94,7 +94,7 @@ public final class FailureThrottle: LoginThrottle {
         }
     }
 
-    /// Clears failures and locks, and admits the attempts that wait at the cleared accounts and sources.
+    /// Clears failures and locks, and ends the waits of attempts at the cleared accounts and sources.
     ///
     /// - Parameter scope: The failures and locks to clear.
     public func clear(_ scope: LockoutReset.Scope) {
@@ -103,14 +103,14 @@ public final class FailureThrottle: LoginThrottle {
         endedWaits.forEach { $0.resume() }
     }
 
-    /// The number of reservations of running attempts and the number of waiting attempts, for tests.
+    /// For tests: the number of reservations of running attempts, and the number of waiting attempts.
     ///
     /// A running attempt has a reservation at each of its accounts and at its source.
     var pending: (running: Int, waiting: Int) { state.withLock { $0.pending } }
 
     /// The present moment.
     ///
-    /// Read it under the lock, so that moments are in order.
+    /// Read it while the mutex is held, so that moments are in the same order as the changes of the state.
     var moment: Int { Int(clamping: clock.now) }
 
     static func seconds(_ nanoseconds: Int) -> Int { (nanoseconds + 999_999_999) / 1_000_000_000 }
@@ -153,8 +153,8 @@ public final class FailureThrottle: LoginThrottle {
 
     /// Records the result of an attempt.
     ///
-    /// - Returns: The number of failures including this attempt; 0 if the attempt is not a failure. With several
-    ///   accounts, it is the largest of their numbers.
+    /// - Returns: The number of failures including this attempt; 0 if the attempt is not a failure. If the attempt has
+    ///   several accounts, the largest number of failures of one account.
     func settle(
         _ attempt: Attempt,
         reserved: [ThrottleKey],

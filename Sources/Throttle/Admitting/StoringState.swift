@@ -13,7 +13,7 @@ struct StoringState: Sendable {
     var clockOffset: Int?
     /// The task that waits for the next write.
     var waitingWriter: CheckedContinuation<Void, Never>?
-    /// True if the next write must not wait for the interval.
+    /// True if the next write begins at once, without waiting for the interval.
     var isUrgent = false
 }
 
@@ -48,7 +48,8 @@ extension ThrottleState {
     /// - Returns: The changes, in order.
     mutating func takeChanges(at now: Int, wall: Int) -> [ThrottleChange] {
         let offset = wall - now / 1_000_000_000
-        // If the wall clock was set, all stored times are wrong.
+        // If the wall clock was set, all stored times are wrong. Rounding alone changes the offset by a second, so a
+        // change of up to two seconds is ignored.
         if let before = storing.clockOffset, abs(offset - before) > 2 { storing.mustRewrite = true }
         storing.clockOffset = offset
         if accounts.hasTooManyChanges || sources.hasTooManyChanges { storing.mustRewrite = true }
@@ -106,8 +107,8 @@ extension FailureTable {
 
     /// Restores a stored record, unless it has expired.
     ///
-    /// The wall clock may have jumped since the record was stored. A time in the future is replaced by the present time,
-    /// and a lock is shortened to the time in the settings.
+    /// The wall clock may have jumped since the record was stored. Therefore a last failure in the future is moved to the
+    /// present, and a lock is shortened to at most the lock time of the settings.
     mutating func restore(_ stored: ThrottleRecord, at now: Int, wall: Int) {
         let newest = now - Self.span(from: stored.newest, to: wall)
         if let lockEnd = stored.lockEnd {
@@ -123,14 +124,14 @@ extension FailureTable {
             )
             return
         }
-        // The limit may be lower than before. The record then gets one failure less than the limit, so that the account
-        // is not locked by the change of the setting.
+        // The limit may be lower than before the restart. The record gets one failure less than the limit at most, so
+        // that only a further failure locks the key.
         let failures = min(stored.failures, rules.limit > 0 ? rules.limit - 1 : Int(UInt16.max))
         guard failures > 0, rules.slot(now) - rules.slot(newest) <= FailureWindow.slots else { return }
         restore(stored.key, owner: stored.owner, failures: failures, newest: newest, lockEnd: nil, at: now)
     }
 
-    /// Returns the nanoseconds from one time in seconds to another; 0 if `to` is the earlier time.
+    /// Returns the nanoseconds between two times in seconds; 0 if `to` is before `from`.
     private static func span(from: Int, to: Int) -> Int {
         let (seconds, overflow) = to.subtractingReportingOverflow(from)
         return Duration.seconds(overflow ? (to > from ? .max : 0) : seconds).boundedNanoseconds

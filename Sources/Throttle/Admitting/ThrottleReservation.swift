@@ -6,7 +6,7 @@ internal import Synchronization
 
 /// A reserved attempt.
 ///
-/// It is settled exactly once. If it is deinitialized before that, it is settled without a result.
+/// It is settled exactly once: by ``settle(_:)``, or without a result when it is deinitialized.
 final class ThrottleReservation: LoginReservation {
     private let throttle: FailureThrottle
     private let attempt: Attempt
@@ -14,7 +14,7 @@ final class ThrottleReservation: LoginReservation {
     private let admission: Admission
     /// The beginning of the login.
     ///
-    /// The delay is counted from it.
+    /// The delay of the answer is measured from this time.
     private let begin: UInt64
     private let isSettled = Atomic(false)
 
@@ -33,7 +33,8 @@ final class ThrottleReservation: LoginReservation {
     }
 
     func mayGrant(_ account: Account) -> Bool {
-        // A caller may pass an account that is not part of the reservation. This mistake must not bypass a lock.
+        // A caller might pass an account without a reservation by mistake. Such an account is not granted, so that a lock
+        // cannot be bypassed.
         let key = ThrottleKey.account(account)
         return admission.denied[key] == nil && admission.reserved.contains(key)
     }
@@ -52,17 +53,20 @@ final class ThrottleReservation: LoginReservation {
         }
         failures = max(failures, settleOnce(results))
         guard !isAccepted else { return }
-        // An outage is not a failure. Its answer has the delay of a third failure nevertheless: 1,000 connections that
-        // retry at once would keep a processor busy, and the answer at a locked account must have the same delay.
+        // An outage is not a failure. But its answer is delayed like a third failure, because 1,000 connections that
+        // retry without a delay would keep a processor busy. The delay is the same at a locked account. Otherwise it
+        // would reveal the lock.
         let outages = attempts.count { $0.report.outage != nil }
         if outages == attempts.count, outages > 0 { failures = 0 }
         await throttle.delay(failures: outages > 0 ? max(failures, Self.failuresOfOutage) : failures, since: begin)
     }
 
-    /// The number of failures that determines the delay after an outage.
+    /// The number of failures from which the delay after an outage is computed.
     private static let failuresOfOutage = 3
 
-    /// Returns the result for the account in one realm, of a login that this realm or a later realm accepted.
+    /// Returns the result for one of the accounts of an accepted login.
+    ///
+    /// The login was accepted by the realm of this account or by a later realm.
     private static func resultOfAcceptedLogin(_ part: RealmAttempt) -> AttemptResult {
         switch part.report.result {
         case .success: .success

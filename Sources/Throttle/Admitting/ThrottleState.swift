@@ -5,22 +5,23 @@ internal import RealmKit
 
 /// The state of a throttle.
 ///
-/// Each method is called under the lock of the throttle, so that a decision and its record are one step.
+/// Each method is called while the mutex of the throttle is held. So no other attempt can run between a decision and its
+/// record.
 ///
 /// An attempt has several keys: the accounts of its user name in the realms that may be tried, and its source. A key is
-/// full if the sum of its failures and running attempts has reached the limit. If a key is full, the attempt waits there
-/// and has no reservation anywhere. Otherwise it gets reservations at all keys that are not locked, in one step. So two
-/// attempts never wait for each other.
+/// full if the sum of its failures and running attempts has reached the limit. If one of its keys is full, the attempt
+/// waits at that key and has no reservation at any key. Otherwise it gets reservations at all its keys that are not
+/// locked, in one step. So two attempts never wait for each other.
 ///
-/// For each key, the sum of failures and running attempts never exceeds the limit. It follows that a locked key has no
-/// running attempts, and that a key at which attempts wait has at least one running attempt.
+/// For each key, the sum of failures and running attempts never exceeds the limit. Therefore a locked key has no running
+/// attempts. A key at which attempts wait has at least one running attempt.
 struct ThrottleState: Sendable {
     let settings: ThrottleSettings
     var accounts: FailureTable
     var sources: FailureTable
     /// The number of running attempts of each key.
     ///
-    /// These numbers are not in the failure tables, because a table may evict any record.
+    /// These numbers are not in the failure tables, because a table may evict the record of a key with running attempts.
     private var running: [ThrottleKey: Int] = [:]
     private var queues: [ThrottleKey: [UInt64]] = [:]
     private var waiting: [UInt64: WaitingAttempt] = [:]
@@ -56,7 +57,7 @@ struct ThrottleState: Sendable {
         )
     }
 
-    /// The number of reservations and the number of waiting attempts, for tests.
+    /// For tests: the number of reservations, and the number of waiting attempts.
     var pending: (running: Int, waiting: Int) { (running.values.reduce(0, +), waiting.count) }
 
     // MARK: Before the login
@@ -72,7 +73,7 @@ struct ThrottleState: Sendable {
 
     private func availability(for attempt: Attempt, at now: Int) -> Availability {
         if let source = attempt.sourceKey, isLocked(source, at: now) { return .locked }
-        // Another realm may accept although the account of this realm is locked. No attempt waits for a locked account.
+        // If one account is locked, the realm of another account may still accept. No attempt waits for the end of a lock.
         var keys = attempt.accounts.filter { !isLocked($0, at: now) }
         if keys.isEmpty { return .locked }
         if let source = attempt.sourceKey { keys.append(source) }
@@ -109,15 +110,16 @@ struct ThrottleState: Sendable {
         }
     }
 
-    /// Returns the decision on an attempt that must not succeed.
+    /// Returns a decision with which the attempt cannot succeed at any account.
     func denial(of attempt: Attempt, at now: Int) -> Admission {
         Admission(reserved: [], denied: delays(for: attempt.accounts, at: now))
     }
 
-    /// Returns the numbers of failures that determine the delays at accounts where the attempt is not counted.
+    /// Returns the numbers of failures from which the delays are computed, for accounts at which the attempt is not
+    /// counted.
     ///
-    /// For a locked account, it is the number of failures that caused the lock. For any other account, it is the present
-    /// number plus 1.
+    /// For a locked account, the number is that of the failures that caused the lock. For any other account, it is the
+    /// number of failures plus 1, as if this attempt were counted.
     private func delays(for keys: [ThrottleKey], at now: Int) -> [ThrottleKey: Int] {
         var delays: [ThrottleKey: Int] = [:]
         for key in keys {
@@ -136,7 +138,7 @@ struct ThrottleState: Sendable {
 
     /// Decides on an attempt, or adds it to the waiting attempts.
     ///
-    /// - Returns: The decision; nil if the attempt now waits.
+    /// - Returns: The decision; nil if the attempt was added to the waiting attempts.
     mutating func admitOrWait(
         _ attempt: Attempt,
         number: UInt64,
@@ -175,7 +177,7 @@ struct ThrottleState: Sendable {
         var failures = 0
         /// The keys that the attempt has locked.
         var locked: [ThrottleKey] = []
-        /// The attempts that were admitted after their wait.
+        /// The attempts whose wait has ended.
         var endedWaits: [EndedWait] = []
     }
 
@@ -200,7 +202,7 @@ struct ThrottleState: Sendable {
         }
         for account in attempt.accounts where reserved.contains(account) {
             let own = results.filter { $0.key == account }.map(\.result)
-            // A realm that was tried twice has several results for one account. They count as one failure.
+            // If a realm was tried twice, one account has several results. They count as one failure.
             if own.contains(.success) {
                 accounts.clear(account)
             } else if own.contains(.failure) {
@@ -232,7 +234,9 @@ struct ThrottleState: Sendable {
         return failed.failures
     }
 
-    /// Admits the attempts that wait at a key, in order, until the key is full.
+    /// Ends the waits of the attempts at a key, in order, until the key is full.
+    ///
+    /// If the source or every account of an attempt has been locked meanwhile, the attempt is denied.
     mutating func admitWaiting(for key: ThrottleKey, at now: Int) -> [EndedWait] {
         guard var queue = queues.removeValue(forKey: key) else { return [] }
         var endedWaits: [EndedWait] = []
@@ -247,7 +251,7 @@ struct ThrottleState: Sendable {
                     queues[key] = queue
                     return endedWaits
                 }
-                // This key is not full, but another key of the attempt is. From now on the attempt waits there.
+                // Another key of the attempt is full. From now on the attempt waits at that key.
                 next.key = full
                 waiting[number] = next
                 queues[full, default: []].append(number)
@@ -261,14 +265,14 @@ struct ThrottleState: Sendable {
         return endedWaits
     }
 
-    /// Admits the attempts that wait at any key, until each key is full.
+    /// Ends the waits of the attempts at each key, until the key is full.
     mutating func admitAllWaiting(at now: Int) -> [EndedWait] {
         Array(queues.keys).flatMap { admitWaiting(for: $0, at: now) }
     }
 
     /// Returns the limit and the status of a key.
     ///
-    /// It returns both so that the caller does not have to copy a table.
+    /// One method returns both. If it returned the table, the caller would copy it.
     private func status(_ key: ThrottleKey, at now: Int) -> (limit: Int, status: FailureTable.Status) {
         switch key {
         case .account: (accounts.rules.limit, accounts.status(key, at: now))

@@ -3,7 +3,7 @@
 
 internal import RealmKit
 
-/// The result of an attempt on one account.
+/// The result of an attempt for one of its accounts.
 enum AttemptResult: Sendable, Equatable {
     /// A success. It clears the failures of the account.
     case success
@@ -18,8 +18,8 @@ enum AttemptResult: Sendable, Equatable {
 extension LoginReport {
     /// The result of the login for the throttle.
     ///
-    /// It depends on the presented secret, and on outages during which no user could have logged in. It never depends on
-    /// the reason for which a module rejected the login, or on which module rejected it last.
+    /// It depends on whether a secret was presented and accepted, and on whether an outage prevented all users from
+    /// logging in. It does not depend on why a module rejected the login, or on which module rejected it last.
     var result: AttemptResult {
         guard let refusal else { return .success }
         if let outage, outage.excludesSuccess { return .notCounted }
@@ -27,8 +27,8 @@ extension LoginReport {
         case .wrongCredentials, .unknownUser, .unusableCredential, .locked, .disabled, .accountExpired,
             .credentialExpired, .permissionDenied:
             return .failure
-        // A code may be missing, or a module unavailable, after the password was accepted. If such a login did not count,
-        // an attacker would learn that the password is right.
+        // After a module has accepted the password, a code may be missing or another module may be unavailable. If such
+        // a login did not count, an attacker would learn that the password is right.
         case .unavailable, .internalError, .missingCredential:
             return presentedSecret ? .failure : .notCounted
         }

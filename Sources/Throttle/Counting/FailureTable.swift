@@ -8,12 +8,12 @@ internal import RealmKit
 /// Each operation takes constant time. When the table is full, a record is evicted, in this order:
 ///
 /// 1. an expired record;
-/// 2. the oldest record of the network with the most records that are not locked. A flood of names from one source
+/// 2. the oldest unlocked record of the network with the most unlocked records. A flood of names from one source
 ///    therefore evicts its own records (CVE-2026-77561);
 /// 3. the locked record whose lock ends first.
 ///
-/// A record takes about a hundred bytes, and its key, whose length is bounded. Moments are nanoseconds of a clock that
-/// never runs backwards.
+/// A record takes about a hundred bytes plus the length of its key, which is bounded. Moments are nanoseconds of a clock
+/// that never runs backwards.
 struct FailureTable: Sendable {
     /// The limit, and the times in nanoseconds.
     struct Rules: Sendable {
@@ -25,7 +25,8 @@ struct FailureTable: Sendable {
 
         func slot(_ moment: Int) -> Int {
             let length = max(1, (window + FailureWindow.slots - 1) / FailureWindow.slots)
-            // Negative moments are rounded down too. A restored failure may be older than the start of the clock.
+            // A restored failure may be older than the start of the clock. Its moment is negative, and is rounded down
+            // too.
             return moment >= 0 ? moment / length : -((length - 1 - moment) / length)
         }
     }
@@ -46,7 +47,7 @@ struct FailureTable: Sendable {
     let rules: Rules
     /// The keys whose records have changed or were removed since the last write to the store.
     var changed: Set<ThrottleKey> = []
-    /// True if too many keys have changed to list them.
+    /// True if too many keys have changed to list them in ``changed``.
     ///
     /// Then all records must be stored again.
     var hasTooManyChanges = false
@@ -69,7 +70,7 @@ struct FailureTable: Sendable {
     /// All records, in no particular order.
     var records: [Record] { indexByKey.values.map { pool[$0] } }
 
-    /// Returns the record of a key; nil if the key has no record or an expired one.
+    /// Returns the record of a key; nil if there is no record, or if the record has expired.
     func record(_ key: ThrottleKey, at now: Int) -> Record? {
         guard let index = indexByKey[key], !isExpired(index, at: now) else { return nil }
         return pool[index]
@@ -77,7 +78,7 @@ struct FailureTable: Sendable {
 
     /// The status of a key.
     enum Status: Hashable {
-        /// Not locked, with the number of failures that count.
+        /// Not locked, with the number of failures within the window.
         case open(failures: Int)
         /// Locked, with the number of failures that caused the lock.
         case locked(failures: Int)
@@ -96,7 +97,8 @@ struct FailureTable: Sendable {
     ///
     /// A failure of a locked key does not count.
     ///
-    /// - Returns: The number of failures that count now, and whether this failure has locked the key.
+    /// - Returns: The number of failures within the window, and whether this failure has locked the key. If the key was
+    ///   locked before, the number of failures that caused the lock.
     mutating func fail(_ key: ThrottleKey, owner: ClientNetwork?, at now: Int) -> (failures: Int, hasLocked: Bool) {
         removeExpiredRecords(at: now)
         if let index = indexByKey[key], isExpired(index, at: now) { removeRecord(index) }
@@ -166,9 +168,9 @@ struct FailureTable: Sendable {
         pool[index].failuresAtLock = failures
     }
 
-    /// Adds a record to its lists: a locked record to ``locked``, any other record to ``open`` and its network.
+    /// Adds a record to its lists: a locked record to ``locked``, any other record to ``open`` and to its network's list.
     ///
-    /// A locked record is not in the list of its network, so that it is not evicted with the records of the network.
+    /// A locked record is not in its network's list, because records of that list are evicted first.
     private mutating func link(_ index: Int32) {
         guard pool[index].lockEnd == nil else { return pool.append(index, to: &locked, in: .main) }
         pool.append(index, to: &open, in: .main)
@@ -200,9 +202,9 @@ struct FailureTable: Sendable {
         return pool[index].failures.count(in: rules.slot(now)) == 0
     }
 
-    /// Removes up to four expired records.
+    /// Removes up to four expired records: two that are not locked, and two that are.
     ///
-    /// Since a failure adds one record at most, expired records do not accumulate.
+    /// Each failure calls this method and adds one record at most. So expired records do not accumulate.
     private mutating func removeExpiredRecords(at now: Int) {
         for _ in 0..<2 where !open.isEmpty && isExpired(open.first, at: now) { removeRecord(open.first) }
         for _ in 0..<2 where !locked.isEmpty && isExpired(locked.first, at: now) { removeRecord(locked.first) }

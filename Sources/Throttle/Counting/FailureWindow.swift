@@ -3,9 +3,9 @@
 
 /// The number of failures within a window of time, in constant memory.
 ///
-/// Time is divided into slots of an eighth of the window. The caller numbers the slots. The failures of the present slot
-/// and of the eight slots before it count. Therefore a failure counts for the whole window, and for an eighth of it longer
-/// at most.
+/// Time is divided into slots. A slot is an eighth of the window. The caller numbers the slots. The failures of the
+/// present slot and of the eight slots before it count. Therefore a failure counts for at least the whole window, and for
+/// at most an eighth of the window longer.
 struct FailureWindow: Sendable {
     /// The number of slots in a window.
     static let slots = 8
@@ -33,7 +33,7 @@ struct FailureWindow: Sendable {
         counts[Self.place(slot)] = UInt16(clamping: sum)
     }
 
-    /// Returns the number of failures that count.
+    /// Returns the number of failures in a slot and in the eight slots before it.
     func count(in slot: Int) -> Int {
         var sum = 0
         for age in 0...Self.slots where newest - age >= slot - Self.slots {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// Elements in doubly linked lists, in one array.
+/// An array whose elements are in doubly linked lists.
 ///
 /// An element can be in two lists: a main list and a side list. It can be removed from the middle of a list in constant
-/// time. The links are indices, not references, so no references are counted. The index of a removed element is used
-/// again.
+/// time. The links are indices of the array, so they need no reference counting. The index of a removed element is
+/// reused.
 struct LinkedListPool<Element: Sendable>: Sendable {
     private struct Links {
         var previous: Int32 = -1
@@ -51,7 +51,9 @@ struct LinkedListPool<Element: Sendable>: Sendable {
         return Int32(nodes.count - 1)
     }
 
-    /// Removes an element that is in no list.
+    /// Removes an element.
+    ///
+    /// Unlink it from its lists first.
     mutating func remove(_ index: Int32) { free.append(index) }
 
     mutating func append(_ index: Int32, to list: inout List, in kind: ListKind) {

@@ -7,7 +7,9 @@ public struct Lockout: Sendable, Hashable {
     public let key: ThrottleKey
     /// The number of failures that caused the lock.
     public let failures: Int
-    /// The end of the lock, in seconds since 1970 by the present setting of the wall clock.
+    /// The end of the lock, in seconds since 1970.
+    ///
+    /// It is computed with the present time of the wall clock.
     public let end: Int
 
     /// Creates the lock of an account or a source.

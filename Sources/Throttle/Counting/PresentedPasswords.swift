@@ -5,11 +5,11 @@ internal import RealmKit
 
 /// The wrong passwords that each account received in logins that another realm accepted.
 ///
-/// A rule may name two realms. A user of the second realm presents their password to the first realm with each login.
-/// It is the same wrong password each time, and does not count as a failure there. An attacker who has an account in
-/// the second realm could change its password before each login, and so guess the password of the account of the same
-/// name in the first realm. Therefore only the first password in a window is exempt. Each further password counts as a
-/// failure the first time.
+/// A rule may name two realms. With each login, a user of the second realm presents their password to the first realm.
+/// The first realm rejects the same password each time, so it does not count as a failure there. An attacker who has an
+/// account in the second realm could change its password before each login, and so guess the password of the account of
+/// the same name in the first realm. Therefore only the first password in a window is exempt. Each different password
+/// counts as one failure, when it is presented for the first time.
 ///
 /// Passwords are recorded for accepted logins only, so there are at most as many entries as users.
 struct PresentedPasswords: Sendable {
@@ -39,8 +39,8 @@ struct PresentedPasswords: Sendable {
 
     /// Records a password.
     ///
-    /// - Returns: ``Decision/exempt`` for the first password within the window, and for a password that is recorded
-    ///   already. Otherwise ``Decision/failure``.
+    /// - Returns: ``Decision/exempt`` for the first password within the window, and for a password that was recorded
+    ///   before. ``Decision/failure`` for any other password.
     mutating func record(_ fingerprint: PasswordFingerprint, of account: ThrottleKey, at now: Int) -> Decision {
         if var entry = entries[account], now - entry.newest <= window {
             let known = entry.fingerprints.firstIndex(of: fingerprint)
@@ -59,9 +59,9 @@ struct PresentedPasswords: Sendable {
         return .exempt
     }
 
-    /// Removes the older half.
+    /// Removes the older half of the entries.
     ///
-    /// The next removal is then capacity/2 logins later.
+    /// At least capacity/2 logins then pass until the next removal.
     private mutating func removeOlderHalf() {
         let middle = entries.values.map(\.newest).sorted()[entries.count / 2]
         entries = entries.filter { $0.value.newest > middle }

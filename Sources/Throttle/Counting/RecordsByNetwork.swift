@@ -5,8 +5,8 @@ internal import RealmKit
 
 /// The records of each network, and the network with the most records.
 ///
-/// There is one list of networks for each number of records. So adding a record, removing a record, and finding the
-/// network with the most records take constant time.
+/// Networks with the same number of records are in one list. So it takes constant time to add a record, to remove a
+/// record, and to find the network with the most records.
 struct RecordsByNetwork: Sendable {
     typealias List = LinkedListPool<NetworkRecords>.List
 
@@ -27,7 +27,7 @@ struct RecordsByNetwork: Sendable {
 
     /// The index of the network with the most records.
     ///
-    /// If there are several, it is the first to reach that number.
+    /// If several networks have that number of records, the index is that of the first network to reach it.
     var largestNetwork: Int32? {
         guard largest > 0, let list = networksByCount[largest], !list.isEmpty else { return nil }
         return list.first
@@ -70,7 +70,8 @@ struct RecordsByNetwork: Sendable {
         if step > 0 {
             largest = max(largest, count + step)
         } else if count == largest, networksByCount[count] == nil {
-            // The changed network now has the largest number of records; it is 0 if there are no other networks.
+            // No network has `count` records any more. The changed network has `count - 1`, which is now the largest
+            // number.
             largest = count - 1
         }
     }

@@ -5,7 +5,8 @@ public import RealmKit
 
 /// The locks that a server has stored, for a program that tests whether a user could log in.
 ///
-/// Failures are not counted, because an attacker who can run a program that reads the store can read the hashes.
+/// Failures are not counted. An attacker who can read the store can read the password hashes in it, and so can test
+/// passwords without this program.
 public struct RecordedLocks: LoginThrottle {
     private struct Reservation: LoginReservation {
         let locked: Set<ThrottleKey>
@@ -28,7 +29,7 @@ public struct RecordedLocks: LoginThrottle {
         locked = Set(records.filter { $0.lockout(at: now) != nil }.map(\.key))
     }
 
-    /// Returns a reservation with which the login cannot succeed for a locked account.
+    /// Returns a reservation that prevents a login to a locked account from succeeding.
     public func reserve(
         _ accounts: [Account],
         by username: Username,

@@ -11,9 +11,11 @@ public struct ThrottleRecord: Sendable, Hashable {
     public var key: ThrottleKey
     /// The network that caused the first failure.
     ///
-    /// If the table is full, the network with the most records loses its oldest record.
+    /// If the table is full, the oldest record of the network with the most records is removed.
     public var owner: ClientNetwork?
-    /// The number of failures that count.
+    /// The number of failures within the window.
+    ///
+    /// If there is a lock, it is the number of failures that caused the lock.
     public var failures: Int
     /// The time of the last failure.
     public var newest: Int
@@ -21,7 +23,7 @@ public struct ThrottleRecord: Sendable, Hashable {
     public var lockEnd: Int?
     /// The time at which the record expires.
     ///
-    /// After it, the record may be removed.
+    /// An expired record may be removed.
     public var expiry: Int
 
     /// Creates a record.
@@ -29,7 +31,7 @@ public struct ThrottleRecord: Sendable, Hashable {
     /// - Parameters:
     ///   - key: The account or source.
     ///   - owner: The network that caused the first failure.
-    ///   - failures: The number of failures that count.
+    ///   - failures: The number of failures within the window, or the number that caused the lock.
     ///   - newest: The time of the last failure.
     ///   - lockEnd: The end of the lock; nil if there is no lock.
     ///   - expiry: The time at which the record expires.
@@ -65,7 +67,7 @@ public enum ThrottleChange: Sendable, Hashable {
     case save(ThrottleRecord)
     /// Removes the record of a key.
     case remove(ThrottleKey)
-    /// Removes all records. The changes after it store the present records.
+    /// Removes all records. The changes that follow store the present records.
     case removeAll
 
     /// The maximum number of changes in one call of ``ThrottleStore/save(_:)``.

@@ -3,10 +3,10 @@
 
 /// A store that keeps failures and locks across restarts.
 ///
-/// Other programs can list and clear them there.
+/// Other programs can list and clear the failures and locks in the store.
 ///
-/// The counts in the memory of the throttle are authoritative. The store is read when the throttle starts, and is updated
-/// a little after each change. The throttle calls one method at a time. ``clear(_:)`` is for other programs, which may
+/// The counts in the memory of the throttle are authoritative. The throttle reads the store when it starts, and updates
+/// the store a little after each change. It calls one method at a time. ``clear(_:)`` is for other programs, which may
 /// call it at any time.
 public protocol ThrottleStore: Sendable {
     /// Reads all records. An implementation may remove expired records (``ThrottleRecord/expiry``) and leave them out.
@@ -18,7 +18,7 @@ public protocol ThrottleStore: Sendable {
     /// Stores changes in order, in one transaction.
     ///
     /// - Parameter changes: At most ``ThrottleChange/batch`` changes.
-    /// - Throws: ``ThrottleStoreError`` when no change was stored. The throttle then tries again.
+    /// - Throws: ``ThrottleStoreError`` when the transaction fails. Then no change is stored, and the throttle tries again.
     func save(_ changes: [ThrottleChange]) async throws(ThrottleStoreError)
 
     /// Reads the resets after a given reset.
@@ -31,7 +31,7 @@ public protocol ThrottleStore: Sendable {
     /// Removes records, and stores a ``LockoutReset`` for a running throttle.
     ///
     /// - Parameter scope: The records to remove.
-    /// - Throws: ``ThrottleStoreError`` when the store cannot be written. Then it is unchanged.
+    /// - Throws: ``ThrottleStoreError`` when the store cannot be written. Then the store is unchanged.
     func clear(_ scope: LockoutReset.Scope) async throws(ThrottleStoreError)
 }
 

@@ -43,7 +43,7 @@ final class ThrottleFixture: Sendable {
                 name: name,
                 className: "Town",
                 realm: try Town(RealmProperties(schema: Town.properties, realmName: name)),
-                // This clock never advances, so that no module reaches its deadline.
+                // No test advances this clock, so no module reaches its deadline.
                 stack: LoginStack(name: "lane", entries, clock: ManualClock())
             )
         }
@@ -81,9 +81,9 @@ final class ThrottleFixture: Sendable {
         return nil
     }
 
-    /// Returns the result of `body`, and the time that it took in milliseconds.
+    /// Returns the result of `body` and its duration in milliseconds.
     ///
-    /// The clock is advanced until `body` has returned.
+    /// Advances the clock until `body` returns.
     func timed<Value: Sendable>(
         _ body: @escaping @Sendable () async throws -> Value
     ) async throws -> (value: Value, milliseconds: Int) {
@@ -127,7 +127,7 @@ final class ThrottleFixture: Sendable {
     func untilWaiting(_ count: Int) async throws { try await Waiting.until { throttle.pending.waiting >= count } }
 }
 
-/// A realm that ignores case, and the domain of a user name that is a mail address.
+/// A realm that ignores the case of user names, and the domain of a mail address.
 struct Town: Realm {
     static let properties: PropertySchema = [.jaasContext(default: "lane")]
     let jaasContext: String

@@ -47,7 +47,7 @@ private func post(
 ) async throws -> Response {
     let user = try context.requireUser()
     guard context.isCSRFToken(request.headers[.csrfToken]) else { throw HTTPError(.forbidden) }
-    // Compared by bytes: == of String takes quadratic time for some texts that an attacker can send.
+    // The bytes are compared, because == of String takes quadratic time for some texts that an attacker can send.
     guard let type = request.headers[.contentType], type.utf8.elementsEqual("application/json".utf8) else {
         throw HTTPError(.unsupportedMediaType)
     }
@@ -105,7 +105,7 @@ private func asset(_ text: String, _ type: String) -> Response {
 }
 
 extension HTTPField.Name {
-    /// The field with the CSRF token, which only the page of the chat can send.
+    /// The field with the CSRF token, which only pages of this site can read.
     fileprivate static var csrfToken: Self? { Self("X-CSRF-Token") }
     fileprivate static var lastEventID: Self? { Self("Last-Event-ID") }
 }

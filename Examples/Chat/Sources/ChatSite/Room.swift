@@ -68,14 +68,17 @@ public final class Room: Sendable {
         }
     }
 
-    /// Listens, from the message after a known one, or from the oldest that is kept.
+    /// Returns a listener for the kept messages after a number, and for all new messages.
+    ///
+    /// Without a number, it receives all kept messages.
     func listen(after number: Int?) -> Listening {
-        // A listener that reads too slowly loses the oldest messages. Without a limit it could use up the memory.
+        // The buffer is limited, so that a listener that reads too slowly cannot use up the memory. It loses the oldest
+        // messages.
         let (events, continuation) = AsyncStream.makeStream(of: Event.self, bufferingPolicy: .bufferingNewest(100))
         let id = state.withLock { state in
             state.lastListener += 1
             state.listeners[state.lastListener] = continuation
-            // The number may be from a previous run of the server.
+            // The client may send a number from a previous run of the server. Such a number is ignored if it is too high.
             let known = number.flatMap { $0 <= state.lastNumber ? $0 : nil } ?? 0
             for message in state.messages where message.number > known { continuation.yield(.message(message)) }
             return state.lastListener
@@ -125,7 +128,7 @@ struct Message: Codable, Sendable, Equatable {
 /// An event that a listener receives.
 enum Event: Sendable, Equatable {
     case message(Message)
-    /// An event without contents: writing it fails if the client has gone.
+    /// An event without contents, which shows whether the client is still connected: if not, the write fails.
     case beat
 }
 

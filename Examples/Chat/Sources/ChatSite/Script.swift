@@ -44,7 +44,7 @@ let script = """
 
       const events = new EventSource("/messages");
       events.addEventListener("message", (event) => show(JSON.parse(event.data)));
-      // The session may have ended, or the server may be about to stop: a request shows which.
+      // A stream ends when the session ends or when the server stops. A request shows whether the session has ended.
       const checkSession = () => fetch("/session").then((answer) => { if (answer.status === 401) end(); }).catch(() => {});
       events.addEventListener("ended", checkSession);
       events.addEventListener("error", () => { if (events.readyState === EventSource.CLOSED) checkSession(); });

@@ -27,12 +27,14 @@ import Testing
         func wait(_ seconds: Double) { time.withLock { $0 += seconds } }
 
         private final class Box: @unchecked Sendable {
-            // Set once, before the first request.
+            // It is set before the first request, and never changed afterwards.
             weak var scene: Scene?
         }
     }
 
-    /// A user whom a realm has accepted; a user cannot be created in any other way.
+    /// Returns a user.
+    ///
+    /// Only a login at a realm can create a `SignedInUser`.
     private static func user(_ name: String) async throws -> SignedInUser {
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let realms = try await Realms(
@@ -72,7 +74,7 @@ import Testing
         #expect(scene.room.listeners == 0)
     }
 
-    @Test func `the last fifty messages are kept, and a listener gets those after a known one`() async throws {
+    @Test func `the last fifty messages are kept, and a listener gets the messages after a number`() async throws {
         let scene = Scene()
         let zed = try await Self.user("zed")
         for number in 1...60 {
@@ -82,7 +84,7 @@ import Testing
         #expect(await Self.texts(scene.room.listen(after: nil)) == (11...60).map(String.init))
         #expect(await Self.texts(scene.room.listen(after: 58)) == ["59", "60"])
         #expect(await Self.texts(scene.room.listen(after: 60)) == [])
-        // A number from an earlier run of the server.
+        // This number is from an earlier run of the server.
         #expect(await Self.texts(scene.room.listen(after: 61)).count == 50)
     }
 

@@ -7,7 +7,7 @@ public import RealmKit
 ///
 /// Options: ``RealmKit/PropertySchema/firstPass``, by which modules share a password.
 public struct TeamLoginModule: PasswordLoginModule {
-    /// The sharing of a password with the other modules of the stack.
+    /// The settings for sharing a password with the other modules of the stack.
     public let firstPass: FirstPass
 
     private let realm: TeamRealm
@@ -25,7 +25,7 @@ public struct TeamLoginModule: PasswordLoginModule {
 
     /// Accepts the user if the user is a member and the password is the team's passphrase.
     public func authenticate(_ attempt: LoginAttempt, password: Secret) async throws(LoginFault) -> Verdict {
-        // The passphrase is compared first, so that a login of another user takes the same time.
+        // The passphrase is compared for every user, so that logins of unknown users take the same time.
         let isRight = realm.accepts(password)
         guard let groups = realm.groups(of: attempt.username) else { return .failed(.unknownUser) }
         guard isRight else { return .failed(.wrongCredentials) }

@@ -5,7 +5,7 @@ public import RealmKit
 
 /// A realm of a team: its members share one passphrase and are in one group.
 ///
-/// Properties: `jaas-context` (`team`), `members` and `passphrase`, which must be set, `group` (`Team`).
+/// Properties: `members` and `passphrase` must be set. The defaults are `team` for `jaas-context` and `Team` for `group`.
 public struct TeamRealm: Realm {
     /// `jaas-context`, `members`, `passphrase`, `group`.
     public static let properties: PropertySchema = [

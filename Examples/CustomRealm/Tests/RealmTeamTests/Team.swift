@@ -5,7 +5,7 @@ import RealmKit
 import RealmTeam
 import RealmTesting
 
-/// The team of the tests, created as a configuration creates it.
+/// Creates a team and its module, as the server does for a configuration.
 enum Team {
     static func realm(
         members: [String] = ["ann", "zed"],

@@ -49,7 +49,7 @@ struct TeamLoginModuleTests {
         #expect(report.refusal?.failure == failure)
     }
 
-    @Test func `a second module can use the passphrase that the first one has asked for`() async throws {
+    @Test func `a second module can use the passphrase that the first module has asked for`() async throws {
         let stack = Team.stack([
             try Team.module(["storePass": .boolean(true)]),
             try Team.module(["useFirstPass": .boolean(true), "clearPass": .boolean(true)]),

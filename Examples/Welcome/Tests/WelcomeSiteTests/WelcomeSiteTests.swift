@@ -21,7 +21,11 @@ import Testing
     }
 
     @Test(arguments: [("zed", 200, 403), ("sam", 200, 200)])
-    func `welcome requires the group User, staff the group Staff`(name: String, welcome: Int, staff: Int) async throws {
+    func `/welcome requires the group User, and /staff requires the group Staff`(
+        name: String,
+        welcome: Int,
+        staff: Int
+    ) async throws {
         let browser = try await browser()
         let cookie = try await browser.signIn(name)
         let answer = try await browser.send(.get, "/welcome", [.cookie: cookie])
