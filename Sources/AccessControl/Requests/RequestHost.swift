@@ -20,7 +20,7 @@ public struct RequestHost: Sendable, Hashable {
     public var text: String { port.map { "\(name):\($0)" } ?? name }
 
     /// The host that sessions belong to: the host without the port.
-    package var sessionHost: SessionHost? { SessionHost(name) }
+    package var sessionHost: SessionHost { SessionHost(checked: name) }
 
     /// Parses the value of `Host` or `:authority`; nil if it is neither a host name nor an address.
     ///
@@ -33,14 +33,16 @@ public struct RequestHost: Sendable, Hashable {
                 let address = NetworkAddress(inner)
             else { return nil }
             let rest = text[text.utf8.index(after: end)...]
-            guard let port = Self.port(rest) else { return nil }
+            guard let port = Self.port(rest.utf8Span.span) else { return nil }
             self.name = "[\(address.version6Text)]"
             self.port = port > 0 ? port : nil
         } else {
-            let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) ?? text.endIndex
-            guard let name = HostName.canonical(text[..<colon]), let port = Self.port(text[colon...]) else {
-                return nil
-            }
+            let bytes = text.utf8Span.span
+            var colon = 0
+            while colon < bytes.count, bytes[colon] != UInt8(ascii: ":") { colon += 1 }
+            guard let name = HostName.canonical(bytes.extracting(0..<colon)),
+                let port = Self.port(bytes.extracting(colon..<bytes.count))
+            else { return nil }
             self.name = name
             self.port = port > 0 ? port : nil
         }
@@ -49,14 +51,15 @@ public struct RequestHost: Sendable, Hashable {
     /// Parses the port after a `:`.
     ///
     /// The result is 0 if the text has no port, and nil if the port is invalid.
-    private static func port(_ text: Substring) -> UInt16? {
-        guard let colon = text.utf8.first else { return 0 }
-        let digits = text.utf8.dropFirst()
-        guard colon == UInt8(ascii: ":"), digits.count <= 5, digits.allSatisfy({ (0x30...0x39).contains($0) }) else {
-            return nil
+    private static func port(_ bytes: Span<UInt8>) -> UInt16? {
+        guard bytes.count > 0 else { return 0 }
+        guard bytes[0] == UInt8(ascii: ":"), bytes.count <= 6 else { return nil }
+        var port = 0
+        for index in 1..<bytes.count {
+            guard (0x30...0x39).contains(bytes[index]) else { return nil }
+            port = port * 10 + Int(bytes[index] - 0x30)
         }
-        guard !digits.isEmpty else { return 0 }
-        guard let port = UInt16(text.dropFirst()), port > 0 else { return nil }
-        return port
+        guard bytes.count > 1 else { return 0 }
+        return port > 0 ? UInt16(exactly: port) : nil
     }
 }

@@ -27,7 +27,10 @@ package struct TrustedProxies: Sendable {
     ///
     /// - Parameter peer: The address at the other end of the connection.
     /// - Returns: True if the peer is a trusted proxy.
-    package func contains(_ peer: String?) -> Bool { ClientAddress.isTrusted(peer, networks) }
+    package func contains(_ peer: String?) -> Bool {
+        // Without trusted proxies the address of the peer is not parsed.
+        !networks.isEmpty && ClientAddress.isTrusted(peer, networks)
+    }
 
     /// Sets the address of a client from the header fields.
     ///

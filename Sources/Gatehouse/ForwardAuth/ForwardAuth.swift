@@ -49,7 +49,7 @@ struct ForwardAuth: Sendable {
         }
         guard case .allowed = decision, let authentication else { return make() }
         let response: PersonalResponse = check.proxy == .envoy ? .envoyIdentity : .identity
-        return authentication.responses.response(for: context.key(of: response), make: make)
+        return authentication.responses.response(for: context.key(of: response)) { CachedResponse(make()) }.response
     }
 
     /// Returns the encoded 403 response to a forward-auth request that cannot be checked.

@@ -12,7 +12,8 @@ internal import SignIn
 /// authentication.
 struct PreparedResponses: Sendable {
     let renderer: ResponseRenderer
-    // After the initializer, this dictionary does not change.
+    // After the initializer, these two do not change. The first has the responses without parameters, by number.
+    private var numbered: [PreparedResponse?] = Array(repeating: nil, count: 2 * StandardResponse.numbers)
     private var common: [Key: PreparedResponse] = [:]
 
     private struct Key: Hashable {
@@ -27,7 +28,12 @@ struct PreparedResponses: Sendable {
         self.renderer = renderer
         for response in renderer.commonResponses {
             for asHTML in [true, false] {
-                common[Key(response: response, asHTML: asHTML)] = make(response, asHTML: asHTML, for: nil)
+                let made = make(response, asHTML: asHTML, for: nil)
+                if let number = response.number {
+                    numbered[2 * number + (asHTML ? 1 : 0)] = made
+                } else {
+                    common[Key(response: response, asHTML: asHTML)] = made
+                }
             }
         }
     }
@@ -45,10 +51,12 @@ struct PreparedResponses: Sendable {
         for authentication: ExistingAuthentication?
     ) -> PreparedResponse {
         if let authentication, let personal = Self.personal(response, asHTML: asHTML) {
-            return authentication.responses.response(for: renderer.context.key(of: personal)) {
-                make(response, asHTML: asHTML, for: authentication)
+            let cached = authentication.responses.response(for: renderer.context.key(of: personal)) {
+                CachedResponse(make(response, asHTML: asHTML, for: authentication))
             }
+            return cached.response
         }
+        if let number = response.number, let made = numbered[2 * number + (asHTML ? 1 : 0)] { return made }
         if Self.isCommon(response), let made = common[Key(response: response, asHTML: asHTML)] { return made }
         return make(response, asHTML: asHTML, for: authentication)
     }
@@ -87,6 +95,33 @@ struct PreparedResponses: Sendable {
             nil
         }
     }
+}
+
+extension StandardResponse {
+    /// The number of responses without parameters.
+    fileprivate static let numbers = 8
+
+    /// The number of a response without parameters, below ``numbers``; nil for a response with parameters.
+    fileprivate var number: Int? {
+        switch self {
+        case .index: 0
+        case .health: 1
+        case .stylesheet: 2
+        case .script: 3
+        case .misdirected: 4
+        case .ambiguousPath: 5
+        case .notFound: 6
+        case .unavailable: 7
+        case .welcome, .forbidden, .unauthorized, .signIn, .malformed, .methodNotAllowed: nil
+        }
+    }
+}
+
+/// An encoded response in a ``ResponseCache``.
+final class CachedResponse: Sendable {
+    let response: PreparedResponse
+
+    init(_ response: PreparedResponse) { self.response = response }
 }
 
 extension PreparedResponse {

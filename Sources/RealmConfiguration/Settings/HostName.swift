@@ -14,20 +14,24 @@ package enum HostName {
     /// Returns the canonical form of a host name or an IPv4 address; nil if the text is neither.
     ///
     /// A name has labels of 1 to 63 bytes: ASCII letters, digits, `-` and `_`. A label does not begin or end with `-`.
-    package static func canonical(_ text: Substring) -> String? {
-        let text = text.utf8.last == UInt8(ascii: ".") ? text.dropLast() : text
-        guard !text.isEmpty, text.utf8.count <= maximumBytes else { return nil }
+    package static func canonical(_ text: Substring) -> String? { canonical(text.utf8Span.span) }
+
+    /// Returns the canonical form of a host name or an IPv4 address in bytes; nil if they are neither.
+    package static func canonical(_ bytes: Span<UInt8>) -> String? {
+        let count = bytes.count > 0 && bytes[bytes.count - 1] == UInt8(ascii: ".") ? bytes.count - 1 : bytes.count
+        guard count > 0, count <= maximumBytes else { return nil }
         var length = 0
-        var isLower = true
         var last = UInt8(ascii: "-")
-        for byte in text.utf8 {
+        for index in 0..<count {
+            let byte = bytes[index]
             switch byte {
             case UInt8(ascii: "."):
                 guard length > 0, last != UInt8(ascii: "-") else { return nil }
                 length = -1
             case UInt8(ascii: "-"): guard length > 0 else { return nil }
-            case UInt8(ascii: "A")...UInt8(ascii: "Z"): isLower = false
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"): break
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
+                break
             default: return nil
             }
             length += 1
@@ -35,7 +39,13 @@ package enum HostName {
             guard length <= 63 else { return nil }
         }
         guard length > 0, last != UInt8(ascii: "-") else { return nil }
-        // A name that is already in lower case is not converted.
-        return isLower ? String(text) : text.lowercased()
+        return unsafe String(unsafeUninitializedCapacity: count) { name in
+            for index in 0..<count {
+                let byte = bytes[index]
+                let isUpper = byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z")
+                unsafe name.initializeElement(at: index, to: isUpper ? byte | 0x20 : byte)
+            }
+            return count
+        }
     }
 }

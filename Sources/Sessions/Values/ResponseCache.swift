@@ -17,13 +17,12 @@ package final class ResponseCache: Sendable {
         var generation = 0
     }
 
-    /// A response in an object.
-    ///
-    /// Testing the type of an object is faster than testing the type of a value.
-    private final class Box<Response: Sendable>: Sendable {
-        let response: Response
-
-        init(_ response: Response) { self.response = response }
+    /// The result of looking a response up.
+    @usableFromInline package struct Lookup {
+        /// The cached response; nil if there is none.
+        @usableFromInline package let response: (any Sendable & AnyObject)?
+        /// The number of times that the cache was emptied before.
+        @usableFromInline package let generation: Int
     }
 
     private let state = Mutex(State())
@@ -33,25 +32,37 @@ package final class ResponseCache: Sendable {
 
     /// Returns the response of a key.
     ///
-    /// If the response is not cached, it is created.
+    /// If it is not cached, it is created.
     ///
-    /// Two threads may create the response at the same time. Then only one of the two results is cached.
+    /// Two threads may create the response at the same time. One of the two results is cached.
     ///
     /// - Parameters:
     ///   - key: The key of the response.
     ///   - make: Creates the response.
     /// - Returns: The cached or created response.
-    package func response<Response: Sendable>(for key: Int, make: () -> Response) -> Response {
-        let (box, generation) = state.withLock { ($0.responses[key] as? Box<Response>, $0.generation) }
-        if let box { return box.response }
+    // Inlinable, because a cast to a class that is known in advance is much faster than one to a type parameter.
+    @inlinable
+    package func response<Response: Sendable & AnyObject>(for key: Int, make: () -> Response) -> Response {
+        let found = lookUp(key)
+        if let response = found.response as? Response { return response }
         // The response is created without the lock, because `make` may call this cache.
-        let made = Box(make())
+        let made = make()
+        store(made, for: key, ifStillIn: found.generation)
+        return made
+    }
+
+    @usableFromInline
+    package func lookUp(_ key: Int) -> Lookup {
+        state.withLock { Lookup(response: $0.responses[key], generation: $0.generation) }
+    }
+
+    @usableFromInline
+    package func store(_ response: any Sendable & AnyObject, for key: Int, ifStillIn generation: Int) {
         state.withLock { state in
             guard generation == state.generation, state.responses.count < Self.capacity || state.responses[key] != nil
             else { return }
-            state.responses[key] = made
+            state.responses[key] = response
         }
-        return made.response
     }
 
     /// Removes all responses.

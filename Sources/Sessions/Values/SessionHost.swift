@@ -27,6 +27,11 @@ public struct SessionHost: Sendable {
         self.name = name
     }
 
+    /// A host whose name has been checked already.
+    ///
+    /// - Parameter name: The name, in the form that ``name`` documents.
+    package init(checked name: String) { self.name = name }
+
     private static func isAllowed(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."),
