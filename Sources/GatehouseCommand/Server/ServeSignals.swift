@@ -6,7 +6,7 @@ internal import Synchronization
 
 /// The signal handlers of the server process.
 ///
-/// Until the server listens, SIGTERM and SIGINT end the process at once. From then on, they stop it gracefully.
+/// Until the configuration is read, SIGTERM and SIGINT end the process at once. From then on, they stop it gracefully.
 /// SIGQUIT, and signals of faults such as SIGSEGV, have their default actions.
 enum ServeSignals {
     /// The signals that are ignored.
