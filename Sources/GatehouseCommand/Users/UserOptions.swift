@@ -5,7 +5,7 @@ internal import ArgumentParser
 internal import CommandSupport
 
 extension GatehouseOptions {
-    /// `gatehouse user`: the users of a realm whose users can be changed.
+    /// `gatehouse user`: commands that manage the users of a realm, if the realm allows changes.
     struct User: CommandGroup {
         static let configuration = CommandConfiguration(
             abstract: "Manage the users of a realm.",

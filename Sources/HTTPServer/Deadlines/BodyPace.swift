@@ -20,7 +20,7 @@ struct BodyPace {
     /// Records bytes that have arrived.
     mutating func recordReceived(_ count: Int) { receivedCount += count }
 
-    /// Excludes a period in which the client could not send.
+    /// Excludes a period in which the client could not send from the measurement.
     mutating func exclude(_ nanoseconds: UInt64) { start &+= nanoseconds }
 
     /// Returns whether fewer bytes have arrived than ``TimeLimits/bodyRate`` requires for the time after

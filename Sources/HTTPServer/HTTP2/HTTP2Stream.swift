@@ -33,9 +33,7 @@ final class HTTP2Stream: ResponseSink {
     private let announcedLength: Int?
     private var pace: BodyPace
     private var source: BodyStream.Source?
-    /// The reference from the body's stream to this request.
-    ///
-    /// The reference is removed when the stream ends.
+    /// The reference from the ``BodyStream`` to this object; removed when this stream ends.
     private var streamOwner: NIOLoopBoundBox<HTTP2Stream?>?
     private var task: Task<Void, Never>?
     /// The number of bytes of the response that have not been written yet; nil if its length is not known.
@@ -130,7 +128,7 @@ final class HTTP2Stream: ResponseSink {
         unsentCount > 0 && now &- unsentSince > handler.loop.times.write
     }
 
-    /// Excludes a period in which the client could not send.
+    /// Excludes a period in which the client could not send from the measurement of the body's rate.
     func exclude(_ nanoseconds: UInt64) { pace.exclude(nanoseconds) }
 
     /// Returns whether the body arrives too slowly.

@@ -21,7 +21,8 @@ public enum LoginConf {
     ///
     /// - Parameters:
     ///   - text: The text of the file.
-    ///   - expansion: The values of `${name}` in option values; only the properties are used.
+    ///   - expansion: The properties for `${name}` in option values. The environment and the files of the
+    ///     expansion are not used.
     /// - Returns: The contexts and all diagnostics.
     public static func parse(_ text: SourceText, expansion: Expansion) -> Parsed<LoginConfFile> {
         var names = LoginContextNames()
@@ -32,7 +33,8 @@ public enum LoginConf {
     ///
     /// - Parameters:
     ///   - text: The text of the file.
-    ///   - expansion: The values of `${name}` in option values; only the properties are used.
+    ///   - expansion: The properties for `${name}` in option values. The environment and the files of the
+    ///     expansion are not used.
     ///   - names: The context names of the files that have been parsed; the names of this text are added.
     /// - Returns: The contexts and all diagnostics.
     public static func parse(

@@ -45,7 +45,7 @@ final class HashingScheduler: Sendable {
         var lastJob: UInt64 = 0
         /// All waiting and running jobs.
         var jobs: [UInt64: Job] = [:]
-        /// The jobs that later requests with the same key join.
+        /// The jobs by key: a later request with the same key joins the job.
         var jobsByKey: [Digest: UInt64] = [:]
         var queue = FairQueue()
     }
@@ -94,7 +94,7 @@ final class HashingScheduler: Sendable {
                 return []
             }
             var completions = dropExpired(&state, at: time)
-            guard hasThread(&state) else { return completions + [(ticket, .failure(.noThread))] }
+            guard ensureThread(&state) else { return completions + [(ticket, .failure(.noThread))] }
             if state.queue.count >= settings.queue {
                 guard let jobToReject = jobToReject(state.queue, for: request.source) else {
                     state.statistics.refused += 1
@@ -181,7 +181,7 @@ final class HashingScheduler: Sendable {
 
     /// Returns whether a thread will take the job; starts another thread if all threads are busy and the limit allows
     /// another thread.
-    private func hasThread(_ state: inout State) -> Bool {
+    private func ensureThread(_ state: inout State) -> Bool {
         guard state.idle == 0 || state.queue.count >= state.idle, state.threads < settings.workers else {
             return state.threads > 0
         }

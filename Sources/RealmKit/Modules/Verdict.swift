@@ -19,8 +19,9 @@ public enum Verdict: Sendable {
     /// It has no public initializer. A proof from another login, or from an earlier call, counts as a failure.
     public struct Success: Sendable {
         let login: any AnyObject & Sendable
+        /// The number of the call of the module.
         let round: Int
-        /// The number of the contribution that belongs to the proof.
+        /// The index of the ``Contribution`` that the module committed, among all contributions of the login.
         let number: Int
     }
 }

@@ -9,7 +9,7 @@ struct SessionWriteQueue: Sendable {
     private struct Removal {
         /// The session and the digest of its token; nil if the token was never sent to a client.
         var known: (session: Session, token: Digest)?
-        /// True if the end is recorded elsewhere, so that a restart does not restore the session.
+        /// True if ``SessionStore`` has recorded the end of the session, so that a restart does not restore the session.
         var isRecorded = false
     }
 
@@ -18,9 +18,10 @@ struct SessionWriteQueue: Sendable {
     var lastCommand = 0
     /// The sessions that must be removed from the store.
     private var removals: [SessionID: Removal] = [:]
-    /// The removals that are not durable yet, by the digest of the token.
+    /// The sessions that have ended but are neither removed from the store nor recorded as ended, by the digest of the
+    /// token.
     ///
-    /// After a restart, these sessions may be valid again.
+    /// A restart would restore them.
     private var byToken: [Digest: SessionID] = [:]
     /// The same removals, by the owner of the session.
     private var byOwner: [SessionOwner: Set<SessionID>] = [:]
@@ -69,7 +70,7 @@ struct SessionWriteQueue: Sendable {
         if byOwner[owner]?.isEmpty == true { byOwner[owner] = nil }
     }
 
-    /// Returns the ids of the sessions that are still stored and whose end is not recorded elsewhere.
+    /// Returns the ids of the sessions that are still stored and whose ends are not recorded.
     func unrecorded(_ ids: [SessionID]) -> [SessionID] { ids.filter { removals[$0]?.isRecorded == false } }
 
     /// Returns the session of a token if the session has ended but the end is not stored.

@@ -11,7 +11,7 @@ public struct SessionSettings: Sendable, Hashable {
     ///
     /// The default is 12 hours.
     public var absolute = Duration.seconds(43_200)
-    /// The time between the warning of the clients and the end of the session.
+    /// The time before the end of a session at which its clients are warned.
     ///
     /// The default is 2 minutes.
     public var warning = Duration.seconds(120)

@@ -2,8 +2,6 @@
 // Gatehouse
 
 package import AccessControl
-internal import Bytes
-internal import RealmConfiguration
 package import RealmKit
 
 /// A response that is not rendered yet.
@@ -16,7 +14,7 @@ package enum StandardResponse: Sendable, Hashable {
     case health
     case stylesheet
     case script
-    /// The page for an allowed request to a path without its own page.
+    /// The welcome page: for an allowed request, if the server has no other page at the path.
     case welcome(SignedInUser)
     /// 403, with the user; nil if the rule denies the client address or all requests.
     case forbidden(SignedInUser?)
@@ -48,70 +46,4 @@ package struct SignInRedirect: Sendable, Hashable {
     package let challenge: Challenge
     /// True if the method of the request is safe, so that the browser may repeat the request.
     package let isSafe: Bool
-}
-
-extension AccessDecision {
-    /// The outcome of a decision: the request is passed on, or it gets a response.
-    package enum Outcome: Sendable {
-        /// The request is passed on.
-        ///
-        /// The user is nil if the rule allows all requests.
-        case allowed(SignedInUser?)
-        /// No rule matches, so the caller decides.
-        case noMatchingRule
-        /// The request gets this response.
-        case response(StandardResponse)
-    }
-
-    /// Returns the outcome of a decision.
-    ///
-    /// Pages, forward authentication and middleware all use this function.
-    ///
-    /// - Parameters:
-    ///   - routes: The paths of the sign-in page; nil if there is none.
-    ///   - isSafe: True if the method of the request is safe.
-    ///   - redirectsAfterRejectedCredentials: True if a browser with rejected credentials is also redirected to the
-    ///     sign-in page.
-    ///   - clientKind: The kind of the client.
-    ///   - target: The path and query to return to after the sign-in.
-    /// - Returns: The outcome.
-    package func outcome(
-        signInAt routes: Routes?,
-        isSafe: Bool,
-        redirectsAfterRejectedCredentials: Bool = false,
-        clientKind: @autoclosure () -> ClientKind,
-        target: @autoclosure () -> String
-    ) -> Outcome {
-        switch self {
-        case .allowed(let user): return .allowed(user)
-        case .open: return .allowed(nil)
-        case .noMatchingRule: return .noMatchingRule
-        case .forbidden(let user): return .response(.forbidden(user))
-        case .malformed(let reason): return .response(.malformed(reason))
-        case .unavailable: return .response(.unavailable)
-        case .methodNotAllowed(let allowed): return .response(.methodNotAllowed(allowed))
-        case .challenge(let challenge, let wasRejected):
-            let kind = clientKind()
-            // A browser is redirected only if the form is the first scheme.
-            let mayRedirect = !wasRejected || redirectsAfterRejectedCredentials
-            guard let routes, challenge.schemes.first == .form, kind == .navigation, mayRedirect else {
-                let challenge = kind == .script ? challenge.forScripts : challenge
-                return .response(.unauthorized(challenge, wasRejected: wasRejected))
-            }
-            let location = routes.signIn(returningTo: target())
-            return .response(.signIn(SignInRedirect(location: location, challenge: challenge, isSafe: isSafe)))
-        }
-    }
-}
-
-extension Routes {
-    /// Returns the path and query of the sign-in page that returns to a target.
-    ///
-    /// - Parameter target: A path and query, or a URL.
-    /// - Returns: The path and query.
-    package func signIn(returningTo target: String) -> String {
-        // A longer target would be rejected after the sign-in. Many proxies also reject such long URLs.
-        guard target.utf8.count <= ReturnTarget.maximumBytes else { return signIn }
-        return "\(signIn)?return=\(PercentEncoding.encode(target))"
-    }
 }

@@ -51,7 +51,7 @@ package enum LogText {
             switch scalar {
             case "\"", "\\": result += [UInt8(ascii: "\\"), UInt8(ascii: scalar)]
             case " "..."~": result.append(UInt8(ascii: scalar))
-            default: appendNumber(of: scalar, to: &result)
+            default: appendEscape(of: scalar, to: &result)
             }
         }
         result.append(UInt8(ascii: "\""))
@@ -61,7 +61,7 @@ package enum LogText {
     /// Appends an escape sequence such as `\u{301}`.
     ///
     /// The function writes single bytes for speed, because a path may contain thousands of such characters.
-    private static func appendNumber(of scalar: Unicode.Scalar, to result: inout [UInt8]) {
+    private static func appendEscape(of scalar: Unicode.Scalar, to result: inout [UInt8]) {
         result += "\\u{".utf8
         var shift = max(0, (31 - scalar.value.leadingZeroBitCount) / 4 * 4)
         while shift >= 0 {

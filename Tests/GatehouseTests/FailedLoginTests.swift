@@ -144,7 +144,7 @@ private struct TownRealm: Realm {
         ("/late", 503, 1000, 1000), ("/hidden", 401, 250, 500), ("/either", 503, 1000, 1000), ("/both", 401, 250, 500),
         ("/partly", 503, 1000, 1000),
     ])
-    func `rejected Basic logins get the same bytes and delay and count alike, whether the name or password is right`(
+    func `rejected Basic logins get the same bytes and delay and count equally, even if name or password is right`(
         path: String,
         status: Int,
         milliseconds: Int,
