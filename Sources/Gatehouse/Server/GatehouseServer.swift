@@ -182,7 +182,7 @@ public struct GatehouseServer: Service {
             }
             let tls = try before.tls.reloaded(configuration.server, files: files)
             await RealmRefresher.runFirstChecks(configuration.realms)
-            let responder = try makeResponder(configuration, tls)
+            let responder = try makeResponder(configuration, tls, isReload: true)
             signIn.countReload()
             server.replaceResponder(with: responder)
             await signIn.recheck(configuration)
@@ -217,9 +217,17 @@ public struct GatehouseServer: Service {
         return names
     }
 
-    private func makeResponder(_ configuration: Configuration, _ tls: ServerTLS) throws -> GatehouseResponder {
+    private func makeResponder(
+        _ configuration: Configuration,
+        _ tls: ServerTLS,
+        isReload: Bool = false
+    ) throws -> GatehouseResponder {
         let settings = configuration.server
-        let components = try signIn.components(for: configuration, isCertificateTrusted: !tls.certificate.isDevelopment)
+        let components = try signIn.components(
+            for: configuration,
+            isCertificateTrusted: !tls.certificate.isDevelopment,
+            isReload: isReload
+        )
         let hasForm = configuration.rules.contains { $0.schemes.contains(.form) }
         return GatehouseResponder(
             accessController: components.accessController,

@@ -49,8 +49,12 @@ struct LoginFlow: SignInComponent {
         for realm in realms { _ = await settleChanges(of: realm) }
         let authenticator = authenticator
         let address = request.address
-        let start = Login.Start(epoch: sessions.revocationEpoch(), generation: state.generation)
-        let interactive = InteractiveLogin(name: username.text, password: password) { conversation in
+        let start = Login.Start(epoch: sessions.revocationEpoch(), generation: site.generation)
+        let interactive = InteractiveLogin(
+            name: username.text,
+            password: password,
+            numbers: state.questionNumbers
+        ) { conversation in
             await authenticator.loginOnWeb(
                 as: username,
                 inFirstOf: realms,
@@ -159,6 +163,7 @@ struct LoginFlow: SignInComponent {
         if let before = session(request, isActivity: false), await !end(before.session, cause: .replaced) {
             return (.notice(.unavailable), false)
         }
+        let earlier = state.sessionsByBrowser.of(login.browser)
         do throws(SessionFault) {
             let (session, token) = try await sessions.begin(
                 identity,
@@ -166,14 +171,17 @@ struct LoginFlow: SignInComponent {
                 from: request.sessionClient,
                 stamp: stamp,
                 since: login.start.epoch,
-                replacing: state.sessionsByBrowser.of(login.browser)
+                replacing: earlier
             )
             guard state.generation == login.start.generation else {
                 // The configuration was reloaded during the login, and the realm may have been replaced.
                 _ = await end(session, cause: .userChanged)
                 return (.notice(.unavailable), true)
             }
-            state.sessionsByBrowser.put(session, for: login.browser)
+            if let replaced = state.sessionsByBrowser.put(session, for: login.browser), replaced !== earlier {
+                // The browser has signed in twice at the same time, and keeps the cookie of one session only.
+                _ = await end(replaced, cause: .replaced)
+            }
             state.logBeginning(session)
             return (.session(session, token), true)
         } catch {

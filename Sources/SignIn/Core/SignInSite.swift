@@ -13,6 +13,10 @@ struct SignInSite: Sendable {
     let state: SignInState
     let context: PageContext
     let refresher: RealmRefresher
+    /// The number of reloads that led to this configuration.
+    ///
+    /// After a further reload, a login that this site began cannot create a session.
+    let generation: Int
     /// The names of the realms in which users log in if no rule names other realms.
     let realms: [String]
 
@@ -25,13 +29,15 @@ struct SignInSite: Sendable {
     ///   - state: Sessions and pending logins.
     ///   - refresher: The service that checks the realms for changed users.
     ///   - context: The context of the pages.
+    ///   - generation: The number of reloads that led to the configuration.
     init(
         _ configuration: Configuration,
         rules: ProtectionRules,
         authenticator: Authenticator,
         state: SignInState,
         refresher: RealmRefresher,
-        context: PageContext
+        context: PageContext,
+        generation: Int
     ) {
         settings = configuration.server.signIn
         self.rules = rules
@@ -39,6 +45,7 @@ struct SignInSite: Sendable {
         self.state = state
         self.refresher = refresher
         self.context = context
+        self.generation = generation
         realms =
             if !settings.realms.isEmpty {
                 settings.realms

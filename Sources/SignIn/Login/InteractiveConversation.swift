@@ -35,7 +35,6 @@ final class InteractiveConversation<Outcome: Sendable>: Conversation {
         var isClosed = false
         var outcome: Outcome?
         var messages: [String] = []
-        var lastNumber = 0
         /// The questions that wait for the user.
         ///
         /// The first question is the open question. Concurrent modules may add further questions.
@@ -58,6 +57,7 @@ final class InteractiveConversation<Outcome: Sendable>: Conversation {
     }
 
     private let name: String
+    private let numbers: QuestionNumbers
     private let state: Mutex<State>
 
     /// A conversation.
@@ -65,8 +65,10 @@ final class InteractiveConversation<Outcome: Sendable>: Conversation {
     /// - Parameters:
     ///   - name: The user name.
     ///   - password: The password; nil if the user types it on a later page.
-    init(name: String, password: Secret?) {
+    ///   - numbers: Gives each question its number.
+    init(name: String, password: Secret?, numbers: QuestionNumbers = QuestionNumbers()) {
         self.name = name
+        self.numbers = numbers
         state = Mutex(State(password: password))
     }
 
@@ -104,10 +106,7 @@ final class InteractiveConversation<Outcome: Sendable>: Conversation {
     }
 
     private func ask(_ callbacks: [Callback], _ known: [Answer?]) async -> [Answer]? {
-        let number = state.withLock { state in
-            state.lastNumber += 1
-            return state.lastNumber
-        }
+        let number = numbers.next()
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let (isGone, wake) = state.withLock { state -> (Bool, (() -> Void)?) in

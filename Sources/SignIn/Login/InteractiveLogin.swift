@@ -26,9 +26,15 @@ final class InteractiveLogin<Outcome: Sendable>: Sendable {
     /// - Parameters:
     ///   - name: The user name, for modules that request it.
     ///   - password: The password; nil if the user has not typed it yet. See ``InteractiveConversation``.
+    ///   - numbers: Gives each question its number. Logins that share it have no number in common.
     ///   - login: Runs the login with the conversation.
-    init(name: String, password: Secret?, login: @escaping @Sendable (any Conversation) async -> Outcome) {
-        let conversation = InteractiveConversation<Outcome>(name: name, password: password)
+    init(
+        name: String,
+        password: Secret?,
+        numbers: QuestionNumbers = QuestionNumbers(),
+        login: @escaping @Sendable (any Conversation) async -> Outcome
+    ) {
+        let conversation = InteractiveConversation<Outcome>(name: name, password: password, numbers: numbers)
         self.conversation = conversation
         task = Task { conversation.finish(await login(conversation)) }
     }

@@ -9,7 +9,10 @@ internal import Synchronization
 ///
 /// A browser has at most one pending login. The number of logins for an account, from a source and in total is limited.
 /// If there are too many, the oldest login of the source with the most logins is cancelled. An attacker with many
-/// logins thus cannot evict the logins of other users (CVE-2026-77561). The table may be used from any thread.
+/// logins from one source thus cannot evict the logins of other users (CVE-2026-77561). An attacker with several sources
+/// can evict the login of one account. The same attacker could also lock the account.
+///
+/// The table may be used from any thread.
 final class PendingLogins<Outcome: Sendable>: Sendable {
     typealias Login = PendingLogin<Outcome>
 

@@ -24,10 +24,18 @@ final class PerBrowserCache<Value: Sendable>: Sendable {
     /// Stores a value.
     ///
     /// If there are too many values, the oldest value is evicted.
-    func put(_ value: Value, for browser: Digest) {
+    ///
+    /// - Parameters:
+    ///   - value: The value.
+    ///   - browser: The browser.
+    /// - Returns: The value that was replaced; nil if the browser had none.
+    @discardableResult
+    func put(_ value: Value, for browser: Digest) -> Value? {
         state.withLock { state in
-            if state.values.updateValue(value, forKey: browser) == nil { state.order.append(browser) }
+            let replaced = state.values.updateValue(value, forKey: browser)
+            if replaced == nil { state.order.append(browser) }
             if state.order.count > capacity { state.values[state.order.removeFirst()] = nil }
+            return replaced
         }
     }
 

@@ -27,11 +27,13 @@ extension SignInService {
     /// - Parameters:
     ///   - configuration: Realms, rules and settings.
     ///   - isCertificateTrusted: True if clients are expected to trust the certificate.
+    ///   - isReload: True if the components are for a reload, which ``countReload()`` counts next.
     /// - Returns: The components.
     /// - Throws: ``OpenSSLError`` when no random bytes can be generated for a key.
     package func components(
         for configuration: Configuration,
-        isCertificateTrusted: Bool
+        isCertificateTrusted: Bool,
+        isReload: Bool = false
     ) throws(OpenSSLError) -> AccessComponents {
         let clock = SystemClock()
         let settings = configuration.server
@@ -62,7 +64,10 @@ extension SignInService {
             authenticator: authenticator,
             state: state,
             refresher: refresher,
-            context: context
+            context: context,
+            // A request may be received before a reload and begin its login after it, so the login is not counted by the
+            // time at which it begins.
+            generation: state.generation + (isReload ? 1 : 0)
         )
         return AccessComponents(
             accessController: accessController,

@@ -85,7 +85,7 @@ package final class SignInService: Sendable {
 
     /// Counts a reload of the configuration.
     ///
-    /// A login that began before the reload cannot create a session.
+    /// A login of a request that was received before the reload cannot create a session.
     package func countReload() { state.countReload() }
 
     /// Checks the realms for changed users once.

@@ -31,6 +31,8 @@ final class SignInState: Sendable {
     let wallClock: WallClock
     /// The queue for the logouts of ended sessions.
     let logouts: LogoutQueue
+    /// The numbers of questions to users.
+    let questionNumbers = QuestionNumbers()
     private let reloads = Atomic(0)
     private let log: SessionLog
 
@@ -39,7 +41,7 @@ final class SignInState: Sendable {
 
     /// Counts a reload of the configuration.
     ///
-    /// A login that began before the reload cannot create a session.
+    /// A login of a request that was received before the reload cannot create a session.
     func countReload() { reloads.add(1, ordering: .acquiringAndReleasing) }
 
     init(

@@ -481,4 +481,54 @@ import Testing
         #expect(try await client.follow(answer).body.contains("Please try again later"))
         #expect(client[TestClient.session] == nil && server.sessions.count == 0)
     }
+
+    @Test func `a request that the old configuration received before a reload begins no session after it`() async throws
+    {
+        // This server keeps its configuration: each of its requests is one that was received before the reload.
+        server.state.countReload()
+        let answer = try await client.signIn("zed", at: "/sign-in?return=/welcome")
+        #expect(try await client.follow(answer).body.contains("Please try again later"))
+        let json = "{\"username\":\"zed\",\"password\":\"x\"}"
+        #expect(try await client.fetch("POST", "/session", json: json).status == 503)
+        #expect(client[TestClient.session] == nil && server.sessions.count == 0)
+    }
+
+    @Test func `of simultaneous sign-ins of one browser, one session stays`() async throws {
+        _ = try await client.get("/sign-in")
+        let browser = try #require(client[TestClient.signIn])
+        let fields = [
+            "Cookie: \(TestClient.signIn)=\(browser)", "Content-Type: application/json", "Sec-Fetch-Site: same-origin",
+        ]
+        let server = server
+        for _ in 0..<10 {
+            try await withThrowingTaskGroup(of: Int.self) { group in
+                for _ in 0..<8 {
+                    group.addTask {
+                        let json = "{\"username\":\"zed\",\"password\":\"x\"}"
+                        return try await TestClient(server).send("POST", "/session", fields, body: json).status
+                    }
+                }
+                for try await status in group { #expect(status == 201) }
+            }
+            #expect(server.sessions.count == 1)
+        }
+    }
+
+    @Test func `an answer to a question of an earlier login of the browser is not given to the present login`()
+        async throws
+    {
+        func begin(_ name: String) async throws -> Int {
+            let json = "{\"username\":\"\(name)\",\"password\":\"x\",\"realm\":\"twice\"}"
+            return try #require(
+                try await client.fetch("POST", "/session", json: json).json("number").flatMap { Int($0) }
+            )
+        }
+        let (first, second) = (try await begin("tom"), try await begin("tim"))
+        #expect(first != second)
+        func answer(_ number: Int) async throws -> Int {
+            try await client.fetch("POST", "/session", json: "{\"number\":\(number),\"answers\":[\"123456\"]}").status
+        }
+        #expect(try await answer(first) == 409)
+        #expect(try await answer(second) == 201)
+    }
 }

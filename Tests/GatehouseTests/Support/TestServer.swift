@@ -104,7 +104,8 @@ final class TestServer: Sendable {
                 authenticator: authenticator,
                 state: state,
                 refresher: watch,
-                context: context
+                context: context,
+                generation: 0
             )
         )
         responder = GatehouseResponder(
