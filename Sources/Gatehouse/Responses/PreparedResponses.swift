@@ -116,15 +116,3 @@ extension StandardResponse {
         }
     }
 }
-
-/// An encoded response in a ``ResponseCache``.
-final class CachedResponse: Sendable {
-    let response: PreparedResponse
-
-    init(_ response: PreparedResponse) { self.response = response }
-}
-
-extension PreparedResponse {
-    /// Encodes a rendered response.
-    init(_ rendered: RenderedResponse) { self.init(rendered.head, body: rendered.body) }
-}
