@@ -59,6 +59,8 @@ soak: deps test-deps
 
 lint:
 	swift format lint --strict --parallel --recursive $(SWIFT_FILES)
+	find Scripts Tests Benchmarks -name '*.py' -not -path '*/.build/*' -exec \
+		python3 -B -c 'import ast, sys; [ast.parse(open(path).read(), path) for path in sys.argv[1:]]' {} +
 	Scripts/unchecked-text.py
 	Scripts/quoted-tests.py
 	Scripts/declared-imports.py . Examples/CustomRealm Examples/Welcome Examples/Chat Benchmarks

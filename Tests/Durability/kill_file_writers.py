@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # Gatehouse
-<<<<<<<< HEAD:Tests/Durability/kill_file_writers.py
 """Kills programs that change a file of users at random times, and checks the file.
 
     kill_file_writers.py --add 'PROGRAM ... {file} ... {name} ... {groups}' [--form glassfish|htpasswd] [--rounds 200]
@@ -17,23 +16,6 @@ parser of this script, not by Gatehouse. It checks that
   - at most two temporary files are left over, and none after a writer that was not killed.
 
 The status is 0 if all checks succeed; otherwise it is 1, and the failures are printed.
-========
-"""Kills programs that change a file of users, at random moments, and checks the files afterwards.
-
-    killed_file_writers.py --add 'PROGRAM ... {file} ... {name} ... {groups}' [--form glassfish|htpasswd] [--rounds 200]
-
-The command adds one user. It ends with status 0 when the user is stored durably. These words are replaced in the command and in the
-template of --conf: {folder}, {file}, {group_file}, {conf}, {name}, {groups} (separated by commas). Two commands are started at a time.
-Most are killed with SIGKILL after a random part of their usual time. After each round the files are read by this program, not by
-Gatehouse, and these conditions are checked:
-
-  - the file is complete: every earlier line is unchanged, and every other line is a user that a command has added;
-  - every user of a successful command (status 0) is in the file once, with the right groups;
-  - there are no other users, and no user has other groups;
-  - at most one temporary file is left, and none after a command that was not killed.
-
-Status 0 if all conditions held, otherwise 1 and a list of the faults.
->>>>>>>> e9476e47033563be8a5fc5cbbb57cf767c6ff905:Tests/Durability/killed_file_writers.py
 """
 
 import argparse
@@ -50,11 +32,7 @@ HASH = "{SSHA}lHFzXul4wnzRItssVcTnvXWRjNgBAgMEBQYHCA=="
 
 
 class Files:
-<<<<<<<< HEAD:Tests/Durability/kill_file_writers.py
     """The files under test, with their contents at the start."""
-========
-    """The files under test, and their required content."""
->>>>>>>> e9476e47033563be8a5fc5cbbb57cf767c6ff905:Tests/Durability/killed_file_writers.py
 
     def __init__(self, folder, form, size):
         self.folder, self.form = folder, form
@@ -62,11 +40,7 @@ class Files:
         self.group_file = os.path.join(folder, "groups")
         self.conf = os.path.join(folder, "realms.conf")
         separator = ";" if form == "glassfish" else ":"
-<<<<<<<< HEAD:Tests/Durability/kill_file_writers.py
         lines = ["# a comment", "", "a malformed line"]
-========
-        lines = ["# a comment", "", "an invalid line"]
->>>>>>>> e9476e47033563be8a5fc5cbbb57cf767c6ff905:Tests/Durability/killed_file_writers.py
         lines += [f"old{n}{separator}{HASH}" + (";all" if form == "glassfish" else "") for n in range(size)]
         self.base = ("\r\n".join(lines[:3]) + "\r\n" + "".join(line + "\n" for line in lines[3:])).encode()
         self.group_base = b"# groups\nothers: old0 old1\n"
@@ -85,21 +59,12 @@ class Files:
         return text
 
     def added(self):
-<<<<<<<< HEAD:Tests/Durability/kill_file_writers.py
         """Returns the added users with their groups, and the faults of the files."""
         with open(self.file, "rb") as file:
             data = file.read()
         faults = [] if data.startswith(self.base) else ["a line from the start is missing or changed"]
         if data and not data.endswith(b"\n"):
             faults.append("the last line has no line end")
-========
-        """Returns the added users with their groups, and the faults of the file."""
-        with open(self.file, "rb") as file:
-            data = file.read()
-        faults = [] if data.startswith(self.base) else ["earlier lines are missing or changed"]
-        if data and not data.endswith(b"\n"):
-            faults.append("the last line has no line break")
->>>>>>>> e9476e47033563be8a5fc5cbbb57cf767c6ff905:Tests/Durability/killed_file_writers.py
         users = {}
         for line in data[len(self.base):].decode("utf-8", "replace").splitlines():
             fields = line.split(";" if self.form == "glassfish" else ":")
@@ -107,11 +72,7 @@ class Files:
                 faults.append(f"a line is malformed: {line!r}")
                 continue
             if fields[0] in users:
-<<<<<<<< HEAD:Tests/Durability/kill_file_writers.py
                 faults.append(f"{fields[0]} is on two lines")
-========
-                faults.append(f"{fields[0]} is in the file twice")
->>>>>>>> e9476e47033563be8a5fc5cbbb57cf767c6ff905:Tests/Durability/killed_file_writers.py
             users[fields[0]] = set(fields[2].split(",")) if self.form == "glassfish" else set()
         if self.form == "htpasswd":
             faults += self.add_groups(users)
@@ -120,21 +81,13 @@ class Files:
     def add_groups(self, users):
         with open(self.group_file, "rb") as file:
             data = file.read()
-<<<<<<<< HEAD:Tests/Durability/kill_file_writers.py
         faults = [] if data.startswith(self.group_base) else ["a line of the group file from the start is missing or changed"]
-========
-        faults = [] if data.startswith(self.group_base) else ["earlier lines of the group file are missing or changed"]
->>>>>>>> e9476e47033563be8a5fc5cbbb57cf767c6ff905:Tests/Durability/killed_file_writers.py
         for line in data[len(self.group_base):].decode("utf-8", "replace").splitlines():
             group, colon, members = line.partition(":")
             if not colon:
                 faults.append(f"a line of the group file is malformed: {line!r}")
             for member in members.split():
-<<<<<<<< HEAD:Tests/Durability/kill_file_writers.py
                 # A killed writer may leave a membership of a user who is not in the file. It gives access to no user.
-========
-                # A killed command may leave a member that is not in the user file. Such a member cannot sign in.
->>>>>>>> e9476e47033563be8a5fc5cbbb57cf767c6ff905:Tests/Durability/killed_file_writers.py
                 if member in users:
                     users[member].add(group)
         return faults
@@ -174,13 +127,8 @@ class Trial:
         self.expected[name] = {f"g{self.count % 3}", "all"}
         return name, sorted(self.expected[name])
 
-<<<<<<<< HEAD:Tests/Durability/kill_file_writers.py
     def usual_time(self):
         """Returns the usual time of a writer that is not killed."""
-========
-    def usual(self):
-        """Returns the usual time of a command that is not killed."""
->>>>>>>> e9476e47033563be8a5fc5cbbb57cf767c6ff905:Tests/Durability/killed_file_writers.py
         times = []
         for _ in range(5):
             name, groups = self.next_user()
@@ -192,13 +140,8 @@ class Trial:
             times.append(time.monotonic() - start)
         return sorted(times)[2]
 
-<<<<<<<< HEAD:Tests/Durability/kill_file_writers.py
     def round(self, usual_time):
         """Runs two writers at the same time, kills most of them, and returns the faults."""
-========
-    def round(self, usual):
-        """Runs two commands at a time, which may be killed. Returns the faults afterwards."""
->>>>>>>> e9476e47033563be8a5fc5cbbb57cf767c6ff905:Tests/Durability/killed_file_writers.py
         running = []
         for _ in range(2):
             name, groups = self.next_user()
@@ -215,18 +158,12 @@ class Trial:
             elif status == -signal.SIGKILL:
                 self.killed += 1
             else:
-<<<<<<<< HEAD:Tests/Durability/kill_file_writers.py
                 faults.append(f"a writer failed with status {status}: {errors}")
         return faults + self.check()
-========
-                faults.append(f"a command failed with status {status}: {errors}")
-        return faults + self.look()
->>>>>>>> e9476e47033563be8a5fc5cbbb57cf767c6ff905:Tests/Durability/killed_file_writers.py
 
     def check(self):
         users, faults = self.files.added()
         for name in sorted(self.acknowledged - users.keys()):
-<<<<<<<< HEAD:Tests/Durability/kill_file_writers.py
             faults.append(f"{name} was acknowledged but is missing")
         for name, groups in users.items():
             if name not in self.expected:
@@ -234,23 +171,10 @@ class Trial:
             elif not groups <= self.expected[name] or (name in self.acknowledged and groups != self.expected[name]):
                 faults.append(f"{name} is in {sorted(groups)}, expected {sorted(self.expected[name])}")
         self.stored_without_acknowledgement = len(users.keys() - self.acknowledged)
-========
-            faults.append(f"{name} was added successfully and is missing")
-        for name, groups in users.items():
-            if name not in self.wanted:
-                faults.append(f"{name} was never added")
-            elif not groups <= self.wanted[name] or (name in self.acknowledged and groups != self.wanted[name]):
-                faults.append(f"{name} is in {sorted(groups)}, not in {sorted(self.wanted[name])}")
-        self.unacknowledged_but_there = len(users.keys() - self.acknowledged)
->>>>>>>> e9476e47033563be8a5fc5cbbb57cf767c6ff905:Tests/Durability/killed_file_writers.py
         leftovers = self.files.leftovers()
         self.maximum_leftovers = max(self.maximum_leftovers, len(leftovers))
         if len(leftovers) > 2:
-<<<<<<<< HEAD:Tests/Durability/kill_file_writers.py
             faults.append(f"too many temporary files: {leftovers}")
-========
-            faults.append(f"too many temporary files are left: {leftovers}")
->>>>>>>> e9476e47033563be8a5fc5cbbb57cf767c6ff905:Tests/Durability/killed_file_writers.py
         return faults
 
     def run(self):
@@ -260,17 +184,10 @@ class Trial:
             if faults:
                 return usual_time, [f"round {number + 1}: {fault}" for fault in faults]
         name, groups = self.next_user()
-<<<<<<<< HEAD:Tests/Durability/kill_file_writers.py
         status, errors = finish(start_writer(self.options, self.files, name, groups))
         faults = [] if status == 0 else [f"a writer after the last round fails: {errors}"]
         faults += [f"temporary file left over: {name}" for name in self.files.leftovers()]
         return usual_time, faults + self.check()
-========
-        status, errors = finish(run(self.options, self.files, name, groups))
-        faults = [] if status == 0 else [f"after the last round a command fails: {errors}"]
-        faults += [f"the temporary file {name} is left" for name in self.files.leftovers()]
-        return usual, faults + self.look()
->>>>>>>> e9476e47033563be8a5fc5cbbb57cf767c6ff905:Tests/Durability/killed_file_writers.py
 
 
 def main():
@@ -278,15 +195,9 @@ def main():
     parser.add_argument("--add", required=True, help="the command that adds one user")
     parser.add_argument("--form", choices=["glassfish", "htpasswd"], default="glassfish")
     parser.add_argument("--rounds", type=int, default=200)
-<<<<<<<< HEAD:Tests/Durability/kill_file_writers.py
     parser.add_argument("--size", type=int, default=200, help="the number of users at the start")
     parser.add_argument("--conf", help="a template that is written to {conf} before the first round")
     parser.add_argument("--input", help="a line for the standard input of the command")
-========
-    parser.add_argument("--size", type=int, default=200, help="the number of users at the beginning")
-    parser.add_argument("--conf", help="a template that is written to {conf} first")
-    parser.add_argument("--input", help="a line for the command's standard input")
->>>>>>>> e9476e47033563be8a5fc5cbbb57cf767c6ff905:Tests/Durability/killed_file_writers.py
     parser.add_argument("--seed", type=int, default=int(time.time()))
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="durability-") as folder:

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # Gatehouse
-<<<<<<<< HEAD:Tests/Durability/kill_user_commands.py
 """Kills `gatehouse user` and the server at random times while users are changed, and checks the users.
 
     kill_user_commands.py PROGRAM [--kills 200] [--seed N]
@@ -18,23 +17,6 @@ realms that
   - a command that was not killed has status 0.
 
 The status is 0 if all checks succeed; otherwise it is 1, and the failures are printed.
-========
-"""Kills `gatehouse user` and the server at random moments while users are changed, and checks the users afterwards.
-
-    killed_user_commands.py PROGRAM [--kills 200] [--seed N]
-
-PROGRAM is the server binary. Three commands at a time change a store realm and a file realm: add, set-password, groups, remove. Most are
-killed with SIGKILL after a random part of their usual time, until --kills is reached. In one of three rounds the server is killed too, and
-started again. After each round these conditions are checked for both realms:
-
-  - `gatehouse user list` can read the users, and so can this program (with the integrity check of SQLite);
-  - every change of a successful command (status 0) is stored: the user has these groups, and can sign in with the new password only; a
-    removed user cannot sign in;
-  - the change of a killed command is stored completely or not at all;
-  - a command that was not killed has succeeded, or has reported that the user does not exist or exists already.
-
-Status 0 if all conditions held, otherwise 1 and a list of the faults.
->>>>>>>> e9476e47033563be8a5fc5cbbb57cf767c6ff905:Tests/Durability/killed_user_commands.py
 """
 
 import argparse
@@ -72,22 +54,13 @@ REALMS = ("people", "filed")
 NAMES = [f"user{number}" for number in range(8)]
 GROUPS = ["red", "green", "blue"]
 WRITERS = 3
-<<<<<<<< HEAD:Tests/Durability/kill_user_commands.py
 # A running server reads a change within a second (docs/operations.md). This is longer, for a busy machine.
 RELOAD_TIME = 3
-========
-# A running server notices a change within a second (docs/operations.md). Longer, because the machine may be busy.
-NOTICE = 3
->>>>>>>> e9476e47033563be8a5fc5cbbb57cf767c6ff905:Tests/Durability/killed_user_commands.py
 
 
 @dataclass(frozen=True)
 class State:
-<<<<<<<< HEAD:Tests/Durability/kill_user_commands.py
     """The password and groups of a user. The password is None if the user does not exist."""
-========
-    """The expected state of a user. If the password is None, the user does not exist."""
->>>>>>>> e9476e47033563be8a5fc5cbbb57cf767c6ff905:Tests/Durability/killed_user_commands.py
     password: str = None
     groups: frozenset = frozenset()
 
@@ -122,11 +95,7 @@ class Trial:
     def fault(self, text):
         self.faults.append(f"round {self.rounds}: {text}")
 
-<<<<<<<< HEAD:Tests/Durability/kill_user_commands.py
     # The commands
-========
-    # Commands
->>>>>>>> e9476e47033563be8a5fc5cbbb57cf767c6ff905:Tests/Durability/killed_user_commands.py
 
     def command(self, realm, name):
         before = self.known[realm, name]
@@ -141,11 +110,7 @@ class Trial:
         elif what == "set-password":
             words, stdin, after = words + ["--password-stdin"], password + "\n", State(password, before.groups)
         elif what == "groups":
-<<<<<<<< HEAD:Tests/Durability/kill_user_commands.py
             # Several groups are changed at once, so that an incomplete change is detected.
-========
-            # Several groups, so that an incomplete change would be noticed.
->>>>>>>> e9476e47033563be8a5fc5cbbb57cf767c6ff905:Tests/Durability/killed_user_commands.py
             leave = frozenset(group for group in before.groups if self.random.random() < 0.5)
             join = frozenset(GROUPS) - before.groups
             words += [word for group in sorted(leave) for word in ("--remove", group)]
@@ -169,11 +134,7 @@ class Trial:
             pass
 
     def round(self, server):
-<<<<<<<< HEAD:Tests/Durability/kill_user_commands.py
         """Runs three commands at the same time. Kills most of them, and sometimes the server."""
-========
-        """Runs three commands at a time. Some of them, and in some rounds the server, are killed."""
->>>>>>>> e9476e47033563be8a5fc5cbbb57cf767c6ff905:Tests/Durability/killed_user_commands.py
         self.rounds += 1
         targets = self.random.sample(sorted(self.known), WRITERS)
         commands = [self.command(realm, name) for realm, name in targets]
@@ -181,11 +142,7 @@ class Trial:
         for command in commands:
             self.start(command)
             command.is_killed = self.random.random() < 0.8
-<<<<<<<< HEAD:Tests/Durability/kill_user_commands.py
             # Half of the commands are killed near the end, when they write most.
-========
-            # Half of the kills are late, when most of the writing is done.
->>>>>>>> e9476e47033563be8a5fc5cbbb57cf767c6ff905:Tests/Durability/killed_user_commands.py
             part = self.random.choice([self.random.uniform(0, 1.4), self.random.gauss(1, 0.2)])
             command.kill_time = start_time + max(0, part) * self.usual_time
         kill_at = start_time + self.random.uniform(0, 1.4 * self.usual_time) if self.random.random() < 1 / 3 else None
@@ -211,11 +168,7 @@ class Trial:
             command.process.stderr.close()
         return commands, kill_at is not None
 
-<<<<<<<< HEAD:Tests/Durability/kill_user_commands.py
     # The checks
-========
-    # Checks
->>>>>>>> e9476e47033563be8a5fc5cbbb57cf767c6ff905:Tests/Durability/killed_user_commands.py
 
     def check(self, commands, server):
         seen = {}
@@ -225,15 +178,9 @@ class Trial:
             if listed is None or raw is None:
                 return
             if listed != raw:
-<<<<<<<< HEAD:Tests/Durability/kill_user_commands.py
                 self.fault(f"{realm}: `user list` returns {listed}, the file contains {raw}")
             for name in listed.keys() - set(NAMES):
                 self.fault(f"{realm}: {name} was not added by any command")
-========
-                self.fault(f"{realm}: `user list` prints {listed}, the file has {raw}")
-            for name in listed.keys() - set(NAMES):
-                self.fault(f"{realm}: {name} was never added")
->>>>>>>> e9476e47033563be8a5fc5cbbb57cf767c6ff905:Tests/Durability/killed_user_commands.py
             for name in NAMES:
                 seen[realm, name] = listed.get(name)
         touched = {(command.realm, command.name): command for command in commands}
@@ -242,29 +189,18 @@ class Trial:
             allowed = [self.known[key]]
             if command:
                 allowed = self.allowed(command)
-<<<<<<<< HEAD:Tests/Durability/kill_user_commands.py
             # First the groups are compared. settle() then checks the password by a login.
             allowed = [state for state in allowed if (None if state == ABSENT else state.groups) == groups]
             if not allowed:
                 self.fault(f"{key}: the groups are {groups}, the user was {self.known[key]},"
                            f" the command {command.words if command else '-'}"
-========
-            # The groups are compared first. The password is tested by signing in.
-            allowed = [state for state in allowed if (None if state == ABSENT else state.groups) == groups]
-            if not allowed:
-                self.fault(f"{key}: found {groups}, before {self.known[key]}, command {command.words if command else 'none'},"
->>>>>>>> e9476e47033563be8a5fc5cbbb57cf767c6ff905:Tests/Durability/killed_user_commands.py
                            f" status {command.status if command else '-'}")
                 continue
             if command or self.random.random() < 0.05:
                 self.settle(key, allowed, server)
 
     def allowed(self, command):
-<<<<<<<< HEAD:Tests/Durability/kill_user_commands.py
         """Returns the allowed states of the user after a command."""
-========
-        """Returns the states that are allowed after a command."""
->>>>>>>> e9476e47033563be8a5fc5cbbb57cf767c6ff905:Tests/Durability/killed_user_commands.py
         if command.status == 0:
             self.acknowledged += 1
             return [command.after]
@@ -275,21 +211,13 @@ class Trial:
         return [command.before, command.after]
 
     def settle(self, key, allowed, server):
-<<<<<<<< HEAD:Tests/Durability/kill_user_commands.py
         """Finds the state of the user by logins at the server. It must be one of the allowed states."""
-========
-        """Tests by signing in which of the allowed states the user has. It must be one of them."""
->>>>>>>> e9476e47033563be8a5fc5cbbb57cf767c6ff905:Tests/Durability/killed_user_commands.py
         realm, name = key
         until = time.monotonic() + RELOAD_TIME
         while True:
             for state in allowed:
                 if state == ABSENT:
-<<<<<<<< HEAD:Tests/Durability/kill_user_commands.py
                     # The previous password must be rejected.
-========
-                    # The old password must be rejected.
->>>>>>>> e9476e47033563be8a5fc5cbbb57cf767c6ff905:Tests/Durability/killed_user_commands.py
                     password = next((other.password for other in (self.known[key], *allowed) if other.password), "word")
                     status = self.sign_in(server, realm, name, password)
                     is_expected = status == 401
@@ -303,21 +231,13 @@ class Trial:
                         if other != 401 and time.monotonic() < until:
                             break
                         if other != 401:
-<<<<<<<< HEAD:Tests/Durability/kill_user_commands.py
                             self.fault(f"{key}: status {other} for the previous password, not 401")
-========
-                            self.fault(f"{key}: {other} for an old password")
->>>>>>>> e9476e47033563be8a5fc5cbbb57cf767c6ff905:Tests/Durability/killed_user_commands.py
                     if len(allowed) > 1 and state == allowed[1]:
                         self.completed_despite_kill += 1
                     self.known[key] = state
                     return
             if time.monotonic() > until:
-<<<<<<<< HEAD:Tests/Durability/kill_user_commands.py
                 self.fault(f"{key}: the last login has status {status}, and the user has none of the states {allowed}")
-========
-                self.fault(f"{key}: none of the allowed states {allowed} fits the answers of the server: {status}")
->>>>>>>> e9476e47033563be8a5fc5cbbb57cf767c6ff905:Tests/Durability/killed_user_commands.py
                 return
             time.sleep(0.1)
 
@@ -344,11 +264,7 @@ class Trial:
         except (sqlite3.Error, KeyError) as error:
             return self.fault(f"people: the store cannot be read: {error!r}")
         if whole != [("ok",)]:
-<<<<<<<< HEAD:Tests/Durability/kill_user_commands.py
             return self.fault(f"people: the integrity check of the store fails: {whole}")
-========
-            return self.fault(f"people: the integrity check of the store failed: {whole}")
->>>>>>>> e9476e47033563be8a5fc5cbbb57cf767c6ff905:Tests/Durability/killed_user_commands.py
         return {name: frozenset(groups) for name, groups in users.items()}
 
     def file(self):
@@ -356,7 +272,6 @@ class Trial:
             text = file.read()
         users = {}
         if text and not text.endswith("\n"):
-<<<<<<<< HEAD:Tests/Durability/kill_user_commands.py
             return self.fault("filed: the last line has no line end")
         for line in text.splitlines():
             fields = line.split(";")
@@ -366,17 +281,6 @@ class Trial:
         return users
 
     # The run
-========
-            return self.fault("filed: the last line has no line break")
-        for line in text.splitlines():
-            fields = line.split(";")
-            if len(fields) != 3 or not fields[1].startswith("$argon2id$") or fields[0] in users:
-                return self.fault(f"filed: a line is broken or repeated: {line!r}")
-            users[fields[0]] = frozenset(filter(None, fields[2].split(",")))
-        return users
-
-    # The whole run
->>>>>>>> e9476e47033563be8a5fc5cbbb57cf767c6ff905:Tests/Durability/killed_user_commands.py
 
     def measure_usual(self):
         times = []
@@ -398,11 +302,7 @@ class Trial:
                     server = Server(self.folder)
                 self.check(commands, server)
                 if server.process.poll() is not None:
-<<<<<<<< HEAD:Tests/Durability/kill_user_commands.py
                     self.fault(f"the server has exited: {server.log}")
-========
-                    self.fault(f"the server has ended unexpectedly: {server.log}")
->>>>>>>> e9476e47033563be8a5fc5cbbb57cf767c6ff905:Tests/Durability/killed_user_commands.py
                 if self.rounds % 50 == 0:
                     print(f"    {self.rounds} rounds, {self.kills} commands killed", flush=True)
             for key in sorted(self.known):
@@ -412,15 +312,9 @@ class Trial:
             server.kill()
         left = [name for name in os.listdir(self.folder.path) if ".new-" in name]
         if len(left) > 2:
-<<<<<<<< HEAD:Tests/Durability/kill_user_commands.py
             self.fault(f"too many temporary files: {left}")
         print(f"{self.rounds} rounds of {WRITERS} commands, {first * 1000:.0f} to {self.usual_time * 1000:.0f} ms each:"
               f" {self.kills} killed, {self.completed_despite_kill} of them had stored their change; {self.acknowledged} acknowledged;"
-========
-            self.fault(f"too many temporary files are left: {left}")
-        print(f"{self.rounds} rounds of {WRITERS} commands, {first * 1000:.0f} to {self.usual * 1000:.0f} ms each:"
-              f" {self.kills} killed, {self.half} of these had stored their change; {self.acknowledged} successful;"
->>>>>>>> e9476e47033563be8a5fc5cbbb57cf767c6ff905:Tests/Durability/killed_user_commands.py
               f" server killed {self.server_kills} times; {self.sign_ins} logins; {len(left)} temporary files left", flush=True)
 
 
@@ -436,13 +330,8 @@ def main():
         trial = Trial(folder, options)
         trial.run()
     for fault in trial.faults:
-<<<<<<<< HEAD:Tests/Durability/kill_user_commands.py
         print(f"FAILED {fault}")
     print(f"durability of users: {'failed' if trial.faults else 'passed'}, seed {options.seed}")
-========
-        print(f"WRONG {fault}")
-    print(f"durability of users: {'failed' if trial.faults else 'ok'}, seed {options.seed}")
->>>>>>>> e9476e47033563be8a5fc5cbbb57cf767c6ff905:Tests/Durability/killed_user_commands.py
     sys.exit(bool(trial.faults))
 
 
