@@ -12,8 +12,7 @@ internal import SignIn
 /// authentication.
 struct PreparedResponses: Sendable {
     let renderer: ResponseRenderer
-    // After the initializer, these two do not change. The first has the responses without parameters, by number.
-    private var numbered: [PreparedResponse?] = Array(repeating: nil, count: 2 * StandardResponse.numbers)
+    // After the initializer, this dictionary does not change.
     private var common: [Key: PreparedResponse] = [:]
 
     private struct Key: Hashable {
@@ -28,12 +27,7 @@ struct PreparedResponses: Sendable {
         self.renderer = renderer
         for response in renderer.commonResponses {
             for asHTML in [true, false] {
-                let made = make(response, asHTML: asHTML, for: nil)
-                if let number = response.number {
-                    numbered[2 * number + (asHTML ? 1 : 0)] = made
-                } else {
-                    common[Key(response: response, asHTML: asHTML)] = made
-                }
+                common[Key(response: response, asHTML: asHTML)] = make(response, asHTML: asHTML, for: nil)
             }
         }
     }
@@ -56,7 +50,6 @@ struct PreparedResponses: Sendable {
             }
             return cached.response
         }
-        if let number = response.number, let made = numbered[2 * number + (asHTML ? 1 : 0)] { return made }
         if Self.isCommon(response), let made = common[Key(response: response, asHTML: asHTML)] { return made }
         return make(response, asHTML: asHTML, for: authentication)
     }
@@ -93,26 +86,6 @@ struct PreparedResponses: Sendable {
         case .index, .health, .stylesheet, .script, .unauthorized, .signIn, .misdirected, .ambiguousPath, .malformed,
             .notFound, .methodNotAllowed, .unavailable:
             nil
-        }
-    }
-}
-
-extension StandardResponse {
-    /// The number of responses without parameters.
-    fileprivate static let numbers = 8
-
-    /// The number of a response without parameters, below ``numbers``; nil for a response with parameters.
-    fileprivate var number: Int? {
-        switch self {
-        case .index: 0
-        case .health: 1
-        case .stylesheet: 2
-        case .script: 3
-        case .misdirected: 4
-        case .ambiguousPath: 5
-        case .notFound: 6
-        case .unavailable: 7
-        case .welcome, .forbidden, .unauthorized, .signIn, .malformed, .methodNotAllowed: nil
         }
     }
 }

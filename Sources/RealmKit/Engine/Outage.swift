@@ -31,8 +31,6 @@ extension Outage {
             self.init(mayBeShown: failure == .unavailable, excludesSuccess: true)
             return
         }
-        let hasOutage = (0..<trace.reachedCount).contains { trace[$0].outcome.isOutage }
-        guard hasOutage || trace.cancelledAt != nil else { return nil }
         var down: [Int: Outcome] = [:]
         for round in 0..<trace.reachedCount where trace[round].outcome.isOutage {
             if !roundsUsingSharedState().contains(round) { down[Int(trace[round].entry)] = trace[round].outcome }

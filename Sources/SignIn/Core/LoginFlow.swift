@@ -112,56 +112,37 @@ struct LoginFlow: SignInComponent {
             state.logRejection(report)
             return .failed(.unavailable, report)
         case .accepted(let identity, let report):
-            switch await establish(identity, of: login, request: request) {
-            case .session(let session, let token): return .session(session, token, report)
-            case .notice(let notice): return .failed(notice, report)
-            }
+            let (progress, hasBegun) = await createSession(identity, of: login, report: report, request: request)
+            // If a session has begun, its end logs the modules out.
+            if !hasBegun { state.logouts.add(identity) }
+            return progress
         }
     }
 
-    /// A new session, or the notice that explains why there is no session.
-    private enum SessionOrNotice {
-        case session(Session, OpaqueToken)
-        case notice(Notice)
-    }
-
     /// Creates the session of an accepted login and ends the earlier session of the browser.
-    ///
-    /// If no session is created, the modules of the login are called to log out.
-    private func establish(
-        _ identity: AuthenticatedIdentity,
-        of login: Login,
-        request: WebRequest
-    ) async -> SessionOrNotice {
-        let (established, hasBegun) = await createSession(identity, of: login, request: request)
-        // If there is a session, its end logs the modules out.
-        if !hasBegun { state.logouts.add(identity) }
-        return established
-    }
-
-    /// Creates the session.
     ///
     /// `hasBegun` is true if a session has begun, even if the session has already ended.
     private func createSession(
         _ identity: AuthenticatedIdentity,
         of login: Login,
+        report: LoginReport,
         request: WebRequest
-    ) async -> (SessionOrNotice, hasBegun: Bool) {
+    ) async -> (Progress, hasBegun: Bool) {
         guard let realm = authenticator.realms[identity.realm], let host = request.host else {
-            return (.notice(.unavailable), false)
+            return (.failed(.unavailable, report), false)
         }
         let validator = SessionValidator(authenticator: authenticator)
         let stamp: SecurityStamp
         switch await validator.state(of: identity.username, in: realm) {
         case .present(let present): stamp = present
-        case .gone: return (.notice(.changed), false)
-        case .unknown: return (.notice(.unavailable), false)
+        case .gone: return (.failed(.changed, report), false)
+        case .unknown: return (.failed(.unavailable, report), false)
         }
         // The user may have changed after the login and before the stamp was read. All changes up to now are applied
         // here, so that the session is rejected below. A later change gives another stamp, which ends the session.
-        guard await settleChanges(of: identity.realm) else { return (.notice(.unavailable), false) }
+        guard await settleChanges(of: identity.realm) else { return (.failed(.unavailable, report), false) }
         if let before = session(request, isActivity: false), await !end(before.session, cause: .replaced) {
-            return (.notice(.unavailable), false)
+            return (.failed(.unavailable, report), false)
         }
         let earlier = state.sessionsByBrowser.of(login.browser)
         do throws(SessionFault) {
@@ -176,19 +157,19 @@ struct LoginFlow: SignInComponent {
             guard state.generation == login.start.generation else {
                 // The configuration was reloaded during the login, and the realm may have been replaced.
                 _ = await end(session, cause: .userChanged)
-                return (.notice(.unavailable), true)
+                return (.failed(.unavailable, report), true)
             }
             if let replaced = state.sessionsByBrowser.put(session, for: login.browser), replaced !== earlier {
                 // The browser has signed in twice at the same time, and keeps the cookie of one session only.
                 _ = await end(replaced, cause: .replaced)
             }
             state.logBeginning(session)
-            return (.session(session, token), true)
+            return (.session(session, token, report), true)
         } catch {
             switch error.code {
-            case .changedMeanwhile, .ended: return (.notice(.changed), false)
-            case .full, .tooManyStreams: return (.notice(.full), false)
-            case .closing, .unavailable: return (.notice(.unavailable), false)
+            case .changedMeanwhile, .ended: return (.failed(.changed, report), false)
+            case .full, .tooManyStreams: return (.failed(.full, report), false)
+            case .closing, .unavailable: return (.failed(.unavailable, report), false)
             }
         }
     }
