@@ -148,7 +148,10 @@ import Testing
         for _ in 0..<2 {
             let answer = try await send(flavour, "/", ["Authorization: Basic emVkOng="], by: client)
             #expect(answer.status == 200 && answer["remote-user"] == "zed")
-            #expect(answer["x-envoy-auth-headers-to-remove"] == (flavour == "envoy" ? "remote-email,remote-name,authorization" : nil))
+            #expect(
+                answer["x-envoy-auth-headers-to-remove"]
+                    == (flavour == "envoy" ? "remote-email,remote-name,authorization" : nil)
+            )
         }
         #expect(try await send(flavour, "/", ["Authorization: Basic Ym9iOng="], by: client).status == 401)
         #expect(try await send(flavour, "/zed", ["Authorization: Basic emVkOng="], by: client).status == 401)
