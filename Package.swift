@@ -84,8 +84,13 @@ let package = Package(
         .target(name: "RealmFile", dependencies: ["OpenSSLKit", "Passwords", "RealmKit"], path: "Sources/Realms/File"),
         .target(name: "RealmStartWith", dependencies: ["RealmKit"], path: "Sources/Realms/StartWith"),
         .target(
+            name: "RealmExec",
+            dependencies: ["Bytes", "HelperProcesses", "RealmKit"],
+            path: "Sources/Realms/Exec"
+        ),
+        .target(
             name: "RealmsWithoutStore",
-            dependencies: ["RealmFile", "RealmKit", "RealmStack", "RealmStartWith"]
+            dependencies: ["RealmExec", "RealmFile", "RealmKit", "RealmStack", "RealmStartWith"]
         ),
         .target(name: "BuiltInRealms", dependencies: ["RealmKit", "RealmStore", "RealmsWithoutStore"]),
 
@@ -102,7 +107,16 @@ let package = Package(
         // Password hashes, by the system's libraries, and the slots in which they are computed.
         .systemLibrary(name: "CArgon2", path: "Sources/System/CArgon2", providers: [.apt(["libargon2-dev"])]),
         .systemLibrary(name: "CCrypt", path: "Sources/System/CCrypt", providers: [.apt(["libcrypt-dev"])]),
-        .target(name: "Passwords", dependencies: ["Bytes", "CArgon2", "CCrypt", "OpenSSLKit", "RealmKit", deques]),
+        .target(
+            name: "Passwords",
+            dependencies: ["Bytes", "CArgon2", "CCrypt", "OpenSSLKit", "RealmKit", "WorkerThreads"]
+        ),
+
+        // Threads for work that blocks, and the queue in which sources take turns.
+        .target(name: "WorkerThreads", dependencies: [deques]),
+        // Programs of their own that answer requests of realms.
+        .target(name: "CHelperSpawn", path: "Sources/System/CHelperSpawn"),
+        .target(name: "HelperProcesses", dependencies: ["Bytes", "CHelperSpawn", "RealmKit", "WorkerThreads"]),
 
         // What a program keeps: users, lock-outs.
         .target(name: "Store", dependencies: ["OpenSSLKit", "RealmKit", "Sessions", "Throttle", grdb]),
@@ -203,6 +217,12 @@ let package = Package(
         .testTarget(
             name: "PasswordsTests",
             dependencies: ["OpenSSLKit", "Passwords", "RealmKit", "SeededRandom", "TestTools"]
+        ),
+        .testTarget(name: "WorkerThreadsTests", dependencies: ["WorkerThreads"]),
+        .testTarget(name: "HelperProcessesTests", dependencies: ["HelperProcesses", "RealmKit", "TestTools"]),
+        .testTarget(
+            name: "RealmExecTests",
+            dependencies: ["RealmExec", "RealmKit", "RealmTesting", "SeededRandom", "TestTools"]
         ),
         .testTarget(
             name: "StoreTests",

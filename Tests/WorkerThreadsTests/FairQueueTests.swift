@@ -2,8 +2,7 @@
 // Gatehouse
 
 import Testing
-
-@testable import Passwords
+import WorkerThreads
 
 @Suite struct FairQueueTests {
     @Test func `sources take turns, however many jobs of one source wait`() {
