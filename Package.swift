@@ -70,7 +70,9 @@ let package = Package(
         .target(name: "Sessions", dependencies: ["Bytes", "OpenSSLKit", "RealmKit"]),
         .target(
             name: "RealmConfiguration",
-            dependencies: ["HTTPLimits", "LoginConf", "Passwords", "RealmKit", "Sessions", "Throttle"]
+            dependencies: [
+                "Bytes", "HTTPLimits", "LoginConf", "OpenSSLKit", "Passwords", "RealmKit", "Sessions", "Throttle",
+            ]
         ),
         .target(name: "RealmTesting", dependencies: ["RealmKit"]),
 
