@@ -193,8 +193,8 @@ let package = Package(
         .testTarget(
             name: "RealmConfigurationTests",
             dependencies: [
-                "BuiltInRealms", "HTTPLimits", "LoginConf", "RealmConfiguration", "RealmKit", "RealmTesting",
-                "SeededRandom", "Sessions", "Throttle",
+                "BuiltInRealms", "HTTPLimits", "LoginConf", "OpenSSLKit", "RealmConfiguration", "RealmKit",
+                "RealmTesting", "SeededRandom", "Sessions", "Throttle",
             ]
         ),
         .testTarget(
@@ -272,7 +272,7 @@ let package = Package(
             name: "SignInTests",
             dependencies: [
                 "AccessControl", "Bytes", "OpenSSLKit", "RealmConfiguration", "RealmKit", "RealmTesting",
-                "SeededRandom", "Sessions", "SignIn", "Throttle", logging, nioCore,
+                "SeededRandom", "Sessions", "SignIn", "TLSTesting", "Throttle", logging, nioCore,
             ]
         ),
         .testTarget(

@@ -62,6 +62,7 @@ struct RealmAPIReader {
             builder.error(at: word.range, "client \(name) has no realm", hint: "as in: realm people staff;")
             return nil
         }
+        checkPaths(of: realm)
         var client = RealmAPISettings.Client(name: name, realms: builder.realms(realm, among: realms))
         if let statement = block.first("token") {
             client.tokens = tokens(statement, among: earlier)
@@ -86,6 +87,17 @@ struct RealmAPIReader {
         }
         checkCertificate(of: client, at: word, earlier: earlier)
         return client
+    }
+
+    /// Reports realms whose names cannot be part of a path, because their encoded characters make a path ambiguous.
+    private func checkPaths(of statement: Statement) {
+        for word in statement.arguments {
+            guard let name = builder.expanded(word), realms.contains(name),
+                name == "." || name == ".." || name.utf8.contains(where: { "/\\%;?#".utf8.contains($0) })
+            else { continue }
+            let message = "realm \(name) cannot be used here, because its name cannot be a part of a path"
+            builder.error(at: word.range, message, hint: "rename it without / \\ % ; ? #")
+        }
     }
 
     // MARK: Tokens

@@ -51,12 +51,12 @@ final class AskedServer: Sendable {
         realm code   { class PeopleRealm; jaas-context code; }
         realm down   { class PeopleRealm; jaas-context down; }
         realm hidden { class PeopleRealm; jaas-context hidden; }
-        realm "a b/c" { class PeopleRealm; }
+        realm "a b" { class PeopleRealm; }
         server {
             listen 127.0.0.1:0;
             trusted-proxies 192.0.2.200;
             realm-api {
-                client mail    { realm people code down hidden "a b/c"; token \(token); }
+                client mail    { realm people code down hidden "a b"; token \(token); }
                 client inner   { realm people; token \(otherToken); networks 10.0.0.0/8; may-name-address on; }
                 client details { realm people code hidden; token \(detailsToken); show-reasons on; }
             }

@@ -2,6 +2,7 @@
 // Gatehouse
 
 import Testing
+import Throttle
 
 @testable import SignIn
 
