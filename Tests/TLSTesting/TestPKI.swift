@@ -288,6 +288,7 @@ extension TestPKI {
     ///
     /// - Parameter name: The name of the certificate.
     /// - Returns: The digest in hexadecimal digits.
+    /// - Throws: An error if the command fails.
     public func publicKeyDigest(_ name: String) throws -> String {
         try run("x509", "-in", "\(name).pem", "-noout", "-pubkey", "-out", "\(name).pub")
         try run("pkey", "-pubin", "-in", "\(name).pub", "-outform", "DER", "-out", "\(name).der")

@@ -4,29 +4,29 @@
 internal import COpenSSL
 
 extension Certificate {
-    /// The SHA-256 digest of the certificate's public key.
+    /// Returns the SHA-256 digest of the public key, in the form that RFC 7469 pins: the DER form of the
+    /// SubjectPublicKeyInfo (RFC 5280 4.1.2.7).
     ///
-    /// The digest is that of the DER form of SubjectPublicKeyInfo (RFC 7469 section 2.4), so it stays the same when the
-    /// certificate is renewed with the same key.
-    public var publicKeyDigest: Digest {
-        get throws(OpenSSLError) {
-            ErrorQueue.clear()
-            let encoded = try unsafe withX509 { x509 throws(OpenSSLError) -> [UInt8] in
-                let key = unsafe X509_get_X509_PUBKEY(x509)
-                let count = unsafe i2d_X509_PUBKEY(key, nil)
-                guard count > 0 else { throw .draining(.malformedCertificate, context: "public key of \(subject)") }
-                var bytes = [UInt8](repeating: 0, count: Int(count))
-                // The function moves its pointer to the end of the bytes that it has written.
-                let written = unsafe bytes.withUnsafeMutableBufferPointer { buffer in
-                    var end = buffer.baseAddress
-                    return unsafe i2d_X509_PUBKEY(key, &end)
-                }
-                guard written == count else {
-                    throw .draining(.malformedCertificate, context: "public key of \(subject)")
-                }
-                return bytes
-            }
-            return try Digest.sha256(encoded)
+    /// A new certificate for the same key has the same digest.
+    ///
+    /// - Returns: The digest.
+    /// - Throws: ``OpenSSLError`` with code `malformedCertificate` or `libraryFailure`.
+    public func publicKeyDigest() throws(OpenSSLError) -> Digest {
+        try unsafe withX509 { x509 throws(OpenSSLError) in
+            try unsafe Self.publicKeyDigest(of: x509, context: "certificate \(subject)")
         }
+    }
+
+    static func publicKeyDigest(of x509: OpaquePointer, context: String) throws(OpenSSLError) -> Digest {
+        let key = unsafe X509_get_X509_PUBKEY(x509)
+        let count = unsafe i2d_X509_PUBKEY(key, nil)
+        guard count > 0 else { throw .draining(.malformedCertificate, context: context) }
+        var der = [UInt8](repeating: 0, count: Int(count))
+        let written = unsafe der.withUnsafeMutableBufferPointer { buffer in
+            var start = buffer.baseAddress
+            return unsafe i2d_X509_PUBKEY(key, &start)
+        }
+        guard written == count else { throw .draining(.malformedCertificate, context: context) }
+        return try Digest.sha256(der)
     }
 }

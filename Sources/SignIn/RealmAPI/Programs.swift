@@ -118,7 +118,7 @@ struct Programs: Sendable {
         if client.certificateSubjects.contains(where: { $0.hasBytes(of: certificate.subject) }) { return true }
         guard !client.certificateKeys.isEmpty else { return false }
         do throws(OpenSSLError) {
-            return client.certificateKeys.contains(try certificate.publicKeyDigest)
+            return client.certificateKeys.contains(try certificate.publicKeyDigest())
         } catch {
             return false
         }
