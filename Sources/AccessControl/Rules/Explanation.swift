@@ -200,7 +200,7 @@ extension ProtectRule.Requirement {
     /// The text of a role includes the groups and users of the role.
     fileprivate var explanation: String {
         switch self {
-        case .any, .users, .groups: description
+        case .any, .users, .groups, .attribute: description
         case .roles(let roles): roles.map(\.explanation).joined(separator: ", or ")
         }
     }

@@ -173,9 +173,18 @@ struct RuleReader {
                 }
             }
             return found.isEmpty ? nil : .roles(found)
+        case ("attribute", false) where names.count > 1:
+            guard let word = names.first, let name = builder.expanded(word) else { return nil }
+            guard UserAttribute.isValid(name: name) else {
+                let hint = "a name has ASCII letters, digits, - . and _, as in: require attribute department sales;"
+                builder.error(at: word.range, "\(name) is not a name of an attribute", hint: hint)
+                return nil
+            }
+            return .attribute(name, values: builder.userOrGroupNames(names.dropFirst()))
         default:
             let texts = words.compactMap(builder.expanded)
-            let hint = "require any;  require user ann zed;  require group User Staff;  or: require role admin;"
+            let hint =
+                "require any;  require user ann zed;  require group User Staff;  require role admin;  or: require attribute department sales;"
             builder.error(at: first.range, "unknown requirement: \(texts.joined(separator: " "))", hint: hint)
             return nil
         }

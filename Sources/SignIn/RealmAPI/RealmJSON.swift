@@ -43,7 +43,7 @@ struct CheckOutcomeJSON: Encodable {
         user = identity.username.text
         groups = identity.groups
         principals = identity.subject.principals.map { Principal(kind: $0.kind.rawValue, name: $0.name) }
-        attributes = [:]
+        attributes = identity.attributes.valuesByName
     }
 
     /// The outcome for refused credentials.

@@ -13,12 +13,22 @@ import Throttle
 
 /// Accepts ann with the password `right`, and refuses the users `locked`, `disabled` and `expired` for these reasons.
 struct PeopleModule: LoginModule {
-    init(realm: any Realm, options: ModuleOptions) throws(BadModule) {}
+    private let attributes: [UserAttribute]
+
+    init(realm: any Realm, options: ModuleOptions) throws(BadModule) {
+        do throws(BadAttribute) {
+            attributes = [try UserAttribute(name: "displayName", values: ["Ann <b>", "Ännchen"])]
+        } catch {
+            attributes = []
+        }
+    }
 
     func authenticateUser(_ attempt: LoginAttempt) async throws(LoginFault) -> Verdict {
         let given = try await attempt.password()
         switch attempt.username.text {
-        case "ann": return given.text == "right" ? attempt.commit(groups: ["Staff"]) : .failed(.wrongCredentials)
+        case "ann":
+            guard given.text == "right" else { return .failed(.wrongCredentials) }
+            return attempt.commit(groups: ["Staff"], attributes: attributes)
         case "locked": return .failed(.locked)
         case "disabled": return .failed(.disabled)
         case "expired": return .failed(.accountExpired)

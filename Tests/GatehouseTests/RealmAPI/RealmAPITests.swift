@@ -19,7 +19,7 @@ import Throttle
         #expect(answer["set-cookie"] == nil)
         #expect(
             answer.body == """
-                {"attributes":{},"groups":["Staff","Everyone"],"outcome":"accepted","principals":[\
+                {"attributes":{"displayName":["Ann \\u003cb\\u003e","Ännchen"]},"groups":["Staff","Everyone"],"outcome":"accepted","principals":[\
                 {"kind":"user","name":"ann"},{"kind":"group","name":"Staff"},{"kind":"group","name":"Everyone"}],\
                 "user":"ann"}
 
