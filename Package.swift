@@ -72,7 +72,9 @@ let package = Package(
         .target(name: "Sessions", dependencies: ["Bytes", "OpenSSLKit", "RealmKit"]),
         .target(
             name: "RealmConfiguration",
-            dependencies: ["HTTPLimits", "LoginConf", "Passwords", "RealmKit", "Sessions", "Throttle"]
+            dependencies: [
+                "Bytes", "HTTPLimits", "LoginConf", "OpenSSLKit", "Passwords", "RealmKit", "Sessions", "Throttle",
+            ]
         ),
         .target(name: "RealmTesting", dependencies: ["RealmKit"]),
 
@@ -225,8 +227,8 @@ let package = Package(
         .testTarget(
             name: "RealmConfigurationTests",
             dependencies: [
-                "BuiltInRealms", "HTTPLimits", "LoginConf", "RealmConfiguration", "RealmKit", "RealmTesting",
-                "SeededRandom", "Sessions", "Throttle",
+                "BuiltInRealms", "HTTPLimits", "LoginConf", "OpenSSLKit", "RealmConfiguration", "RealmKit",
+                "RealmTesting", "SeededRandom", "Sessions", "Throttle",
             ]
         ),
         .testTarget(
@@ -329,7 +331,7 @@ let package = Package(
             name: "SignInTests",
             dependencies: [
                 "AccessControl", "Bytes", "OpenSSLKit", "RealmConfiguration", "RealmKit", "RealmTesting",
-                "SeededRandom", "Sessions", "SignIn", "Throttle", logging, nioCore,
+                "SeededRandom", "Sessions", "SignIn", "TLSTesting", "Throttle", logging, nioCore,
             ]
         ),
         .testTarget(

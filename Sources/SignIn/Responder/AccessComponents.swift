@@ -15,6 +15,8 @@ package struct AccessComponents: Sendable {
     package let accessController: AccessController
     /// The sign-in pages, the session API and the account page.
     package let signIn: SignInResponder
+    /// The realm API; nil if it is disabled.
+    package let realmAPI: RealmAPI?
     /// Renders all other responses.
     package let renderer: ResponseRenderer
 }
@@ -48,7 +50,7 @@ extension SignInService {
                 isCertificateTrusted: isCertificateTrusted,
                 returnTo: settings.signIn.returnTo.map(\.description)
             ),
-            routes: Routes(prefix: settings.signIn.prefix)
+            routes: Routes(prefix: settings.signIn.prefix, hasRealmAPI: settings.realmAPI != nil)
         )
         let accessController = AccessController(
             rules: rules,
@@ -77,6 +79,7 @@ extension SignInService {
         return AccessComponents(
             accessController: accessController,
             signIn: SignInResponder(site: site),
+            realmAPI: settings.realmAPI.map { realmAPI($0, at: site) },
             renderer: ResponseRenderer(rules: configuration.rules, context: context)
         )
     }
