@@ -177,7 +177,8 @@ let package = Package(
         .target(
             name: "AuthcheckCommand",
             dependencies: [
-                "CommandSupport", "HostServices", "LoginConf", "RealmConfiguration", "RealmKit", arguments,
+                "Bytes", "CommandSupport", "HostServices", "LoginConf", "OpenSSLKit", "RealmConfiguration", "RealmKit",
+                arguments,
             ]
         ),
         .executableTarget(name: "gatehouse-server", dependencies: ["BuiltInRealms", "GatehouseCommand"]),
