@@ -72,7 +72,9 @@ let package = Package(
         .target(name: "Sessions", dependencies: ["Bytes", "OpenSSLKit", "RealmKit"]),
         .target(
             name: "RealmConfiguration",
-            dependencies: ["HTTPLimits", "LoginConf", "Passwords", "RealmKit", "Sessions", "Throttle"]
+            dependencies: [
+                "Bytes", "HTTPLimits", "LoginConf", "OpenSSLKit", "Passwords", "RealmKit", "Sessions", "Throttle",
+            ]
         ),
         .target(name: "RealmTesting", dependencies: ["RealmKit"]),
 
@@ -86,13 +88,18 @@ let package = Package(
         .target(name: "RealmFile", dependencies: ["OpenSSLKit", "Passwords", "RealmKit"], path: "Sources/Realms/File"),
         .target(name: "RealmStartWith", dependencies: ["RealmKit"], path: "Sources/Realms/StartWith"),
         .target(
+            name: "RealmExec",
+            dependencies: ["Bytes", "HelperProcesses", "RealmKit"],
+            path: "Sources/Realms/Exec"
+        ),
+        .target(
             name: "RealmRemote",
             dependencies: ["Bytes", "HTTPSClient", "OpenSSLKit", "RealmKit", "Slots"],
             path: "Sources/Realms/Remote"
         ),
         .target(
             name: "RealmsWithoutStore",
-            dependencies: ["RealmFile", "RealmKit", "RealmStack", "RealmStartWith"]
+            dependencies: ["RealmExec", "RealmFile", "RealmKit", "RealmStack", "RealmStartWith"]
         ),
         .target(
             name: "BuiltInRealms",
@@ -119,10 +126,19 @@ let package = Package(
         .systemLibrary(name: "CCrypt", path: "Sources/System/CCrypt", providers: [.apt(["libcrypt-dev"])]),
         .target(
             name: "Passwords",
-            dependencies: ["Bytes", "CArgon2", "CCrypt", "OpenSSLKit", "RealmKit", "Slots"]
+            dependencies: ["Bytes", "CArgon2", "CCrypt", "OpenSSLKit", "RealmKit", "Slots", "WorkerThreads"]
         ),
+
         // Slots for calls and checks, with a bounded queue in which the sources take turns.
         .target(name: "Slots", dependencies: ["Bytes", deques]),
+        // Threads for work that blocks.
+        .target(name: "WorkerThreads"),
+        // Programs of their own that answer requests of realms.
+        .target(name: "CHelperSpawn", path: "Sources/System/CHelperSpawn"),
+        .target(
+            name: "HelperProcesses",
+            dependencies: ["Bytes", "CHelperSpawn", "RealmKit", "Slots", "WorkerThreads"]
+        ),
 
         // What a program keeps: users, lock-outs.
         .target(name: "Store", dependencies: ["OpenSSLKit", "RealmKit", "Sessions", "Throttle", grdb]),
@@ -211,8 +227,8 @@ let package = Package(
         .testTarget(
             name: "RealmConfigurationTests",
             dependencies: [
-                "BuiltInRealms", "HTTPLimits", "LoginConf", "RealmConfiguration", "RealmKit", "RealmTesting",
-                "SeededRandom", "Sessions", "Throttle",
+                "BuiltInRealms", "HTTPLimits", "LoginConf", "OpenSSLKit", "RealmConfiguration", "RealmKit",
+                "RealmTesting", "SeededRandom", "Sessions", "Throttle",
             ]
         ),
         .testTarget(
@@ -223,6 +239,11 @@ let package = Package(
         .testTarget(
             name: "PasswordsTests",
             dependencies: ["OpenSSLKit", "Passwords", "RealmKit", "SeededRandom", "TestTools"]
+        ),
+        .testTarget(name: "HelperProcessesTests", dependencies: ["HelperProcesses", "RealmKit", "TestTools"]),
+        .testTarget(
+            name: "RealmExecTests",
+            dependencies: ["RealmExec", "RealmKit", "RealmTesting", "SeededRandom", "TestTools"]
         ),
         .testTarget(
             name: "StoreTests",
@@ -310,7 +331,7 @@ let package = Package(
             name: "SignInTests",
             dependencies: [
                 "AccessControl", "Bytes", "OpenSSLKit", "RealmConfiguration", "RealmKit", "RealmTesting",
-                "SeededRandom", "Sessions", "SignIn", "Throttle", logging, nioCore,
+                "SeededRandom", "Sessions", "SignIn", "TLSTesting", "Throttle", logging, nioCore,
             ]
         ),
         .testTarget(

@@ -13,6 +13,7 @@ enum ReportJSON {
         let reason: String?
         let module: String?
         let principals: [Principal]?
+        let attributes: [String: [String]]?
         let steps: [Step]
         let nanoseconds: Int64
     }
@@ -47,6 +48,7 @@ enum ReportJSON {
             reason: report.refusal?.code,
             module: module,
             principals: report.identity?.subject.principals.map { Principal(kind: $0.kind.rawValue, name: $0.name) },
+            attributes: report.identity?.attributes.valuesByName,
             steps: steps.map { step in
                 Step(
                     index: step.index,

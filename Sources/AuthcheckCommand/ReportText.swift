@@ -11,6 +11,9 @@ enum ReportText {
         if let identity = report.identity {
             lines.append("accepted: \(identity.username) in realm \(report.realm)")
             lines += Table.lines(identity.subject.principals.map { ["  " + $0.kind.rawValue, $0.name] })
+            lines += Table.lines(
+                identity.attributes.flatMap { attribute in attribute.values.map { ["  " + attribute.name, $0] } }
+            )
         } else if let refusal = report.refusal {
             lines.append(
                 "refused: \(report.username) in realm \(report.realm): \(reason(refusal, steps: report.steps))"

@@ -114,6 +114,20 @@ enum Migrations {
                     """
             )
         }
+        migrator.registerMigration("session attributes") { database in
+            // One row for each value; the values of an attribute have consecutive places.
+            try database.execute(
+                sql: """
+                    CREATE TABLE session_attributes (
+                        id TEXT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+                        place INTEGER NOT NULL,
+                        name TEXT NOT NULL,
+                        value TEXT NOT NULL,
+                        PRIMARY KEY (id, place)
+                    ) STRICT, WITHOUT ROWID;
+                    """
+            )
+        }
         return migrator
     }
 }

@@ -86,7 +86,7 @@ struct CommandOutputTests {
     @Test func `JSON is one object on one line`() throws {
         let step = #""control":"required","index":0,"module":"org.xtech.examples.gfloginmodule.MyLoginModule",T,"#
         let text =
-            #"{"accepted":true,T,"principals":[{"kind":"user","name":"zed"},{"kind":"group","name":"User"},"#
+            #"{"accepted":true,"attributes":{},T,"principals":[{"kind":"user","name":"zed"},{"kind":"group","name":"User"},"#
             + #"{"kind":"group","name":"Staff"}],"realm":"xtech","steps":[{"action":"ok","# + step
             + #""outcome":"success","phase":"login","state":"granting"},{"action":"ok","# + step
             + #""outcome":"success","phase":"commit","state":"granting"}],"user":"zed"}"# + "\n"

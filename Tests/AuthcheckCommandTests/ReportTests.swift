@@ -101,7 +101,7 @@ struct ReportTests {
         let json = ReportJSON.text(try await report("zed", (naming, .required, "M"), (failing, .optional, "N")))
         #expect(json.unicodeScalars.allSatisfy { (0x20...0x7E).contains($0.value) })
         let expected = [
-            #"{"accepted":true,"nanoseconds":0,"principals":[{"kind":"user","name":"zed"},"#,
+            #"{"accepted":true,"attributes":{},"nanoseconds":0,"principals":[{"kind":"user","name":"zed"},"#,
             #"{"kind":"group","name":"a\u001b[31m\u009bb\nrefused:\r\t\u007f\u202ec\u0000"}],"realm":"xtech","steps":["#,
             #"{"action":"ok","control":"required","index":0,"module":"M","nanoseconds":0,"outcome":"success","#,
             #""phase":"login","state":"granting"},"#,

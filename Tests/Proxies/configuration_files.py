@@ -12,7 +12,7 @@ from proxy_processes import DOCS
 from scenarios import expect_equal, expect
 
 SCENARIOS = []
-IDENTITY = ["remote-user", "remote-groups", "remote-realm"]
+IDENTITY = ["remote-user", "remote-groups", "remote-realm", "remote-email", "remote-name"]
 # Fields that Traefik itself replaces.
 BY_TRAEFIK = {"x-forwarded-port", "x-forwarded-server", "x-real-ip"}
 

@@ -90,7 +90,9 @@ def expect_user_allowed(place):
 def identity_fields(name):
     """The identity fields that the application must receive for a user, percent-encoded."""
     groups = ",".join(urllib.parse.quote(group, safe="") for group in GROUPS[name])
-    return [("remote-groups", groups), ("remote-realm", "town"), ("remote-user", name)]
+    return [
+        ("remote-email", ""), ("remote-groups", groups), ("remote-name", ""), ("remote-realm", "town"), ("remote-user", name)
+    ]
 
 
 def basic(name, password=None):
@@ -234,7 +236,7 @@ def a_request_for_an_unknown_host_is_rejected(place):
 def identity_fields_of_a_client_never_reach_the_application(place):
     forged = [(name, "root") for name in (
         "Remote-User", "REMOTE-USER", "remote_user", "Remote_User", "Remote-User", "Remote-Groups", "remote_groups",
-        "Remote-Realm", "remote_realm", "Remote-Groups", "Remote-User", "Remote.User", "remote~user", "Remote+Groups", "Remote!Realm",
+        "Remote-Realm", "remote_realm", "Remote-Email", "Remote.Name", "Remote-Groups", "Remote-User", "Remote.User", "remote~user", "Remote+Groups", "Remote!Realm",
         "Remote^User", "Remote|User", "Remote#User", "Remote*User", "Remote%User", "Remote`User", "Remote$User",
         "Remote&User", "Remote'User")]
     expect_equal(identity(place.member("ann").ask("/desk", fields=forged)), identity_fields("ann"))

@@ -122,11 +122,19 @@ extension MistakesTests {
         ),
         Mistake(
             login + realm + "protect /a { realm xtech; require user; }",
-            "etc/realms.conf:3:35: error: unknown requirement: user | require any;  require user ann zed;  require group User Staff;  or: require role admin;"
+            "etc/realms.conf:3:35: error: unknown requirement: user | require any;  require user ann zed;  require group User Staff;  require role admin;  or: require attribute department sales;"
+        ),
+        Mistake(
+            login + realm + "protect /a { realm xtech; require attribute a:b x; }",
+            "etc/realms.conf:3:45: error: a:b is not a name of an attribute | a name has ASCII letters, digits, - . and _, as in: require attribute department sales;"
+        ),
+        Mistake(
+            login + realm + "protect /a { realm xtech; require attribute mail; }",
+            "etc/realms.conf:3:35: error: unknown requirement: attribute mail | require any;  require user ann zed;  require group User Staff;  require role admin;  or: require attribute department sales;"
         ),
         Mistake(
             login + realm + "protect /a { realm xtech; require any body; }",
-            "etc/realms.conf:3:35: error: unknown requirement: any body | require any;  require user ann zed;  require group User Staff;  or: require role admin;"
+            "etc/realms.conf:3:35: error: unknown requirement: any body | require any;  require user ann zed;  require group User Staff;  require role admin;  or: require attribute department sales;"
         ),
         Mistake(
             login + realm + "protect /a { realm xtech; require; }",

@@ -26,6 +26,7 @@ struct RuleSettingsTests {
                 role admin { group Admins "Power Users"; user ann; group Root; realm a b; }
                 protect = App.Example.COM./x/ {
                     realm b a; auth form basic; require group User; require role admin;
+                    require attribute department sales "R & D";
                     methods GET M-SEARCH; networks 10.0.0.0/8 ::1;
                 }
                 """
@@ -41,7 +42,11 @@ struct RuleSettingsTests {
         #expect(rule.path == "/x" && rule.isExact)
         #expect(rule.realms == ["b", "a"])
         #expect(rule.schemes == [.form, .basic])
-        #expect(rule.requirements == [.groups(["User"]), .roles([admin])])
+        #expect(
+            rule.requirements == [
+                .groups(["User"]), .roles([admin]), .attribute("department", values: ["sales", "R & D"]),
+            ]
+        )
         #expect(rule.methods == ["GET", "M-SEARCH"])
         #expect(rule.networks == [try CIDRBlock("10.0.0.0/8"), try CIDRBlock("::1")])
         #expect(rule.access == .users)

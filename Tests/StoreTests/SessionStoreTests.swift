@@ -25,12 +25,13 @@ import Testing
         realm: String = "town",
         host: String = "house.example",
         groups: [String] = [],
+        attributes: [UserAttribute] = [],
         stamp: SaltedStamp? = nil
     ) throws -> SessionRecord {
         SessionRecord(
             try id(number),
             token: try Digest.sha256([UInt8(number)]),
-            user: SignedInUser(realm: realm, username: try Username(name), groups: groups),
+            user: SignedInUser(realm: realm, username: try Username(name), groups: groups, attributes: attributes),
             host: try #require(SessionHost(host)),
             client: SessionClient(address: number == 1 ? nil : "192.0.2.7", userAgent: "browser"),
             created: 100,
@@ -45,10 +46,14 @@ import Testing
         Set(try await store.loadSessions().sessions.map(\.id))
     }
 
-    @Test func `a stored session is read back unchanged, with its groups in their order`() async throws {
+    @Test func `a stored session is read back unchanged, with its groups and attributes in their order`() async throws {
         let stamp = SaltedStamp(salt: [0, 1, 2], digest: try Digest.sha256([7]))
+        let attributes = [
+            try UserAttribute(name: "mail", values: ["ann@x", "a@x"]),
+            try UserAttribute(name: "cn", values: ["e\u{301}"]),
+        ]
         let records = [
-            try record(1, groups: ["Staff", "Admin", "staff"], stamp: stamp),
+            try record(1, groups: ["Staff", "Admin", "staff"], attributes: attributes, stamp: stamp),
             try record(2, "e\u{301}", realm: "\u{e9}", host: "[2001:db8::1]"),
         ]
         let store = try GatehouseStore.open(folder: folder)

@@ -12,6 +12,7 @@ private protocol RuleUser {
     var realm: String { get }
     var username: Username { get }
     func isMember(of group: String) -> Bool
+    var attributes: [UserAttribute] { get }
 }
 
 extension AuthenticatedIdentity: RuleUser {}
@@ -77,6 +78,8 @@ extension ProtectRule.Requirement {
         case .users(let names): names.contains(bytesOf: user.username.text)
         case .groups(let names): names.contains { user.isMember(of: $0) }
         case .roles(let roles): roles.contains { $0.isHeld(by: user) }
+        case .attribute(let name, let values):
+            user.attributes.values(of: name).contains { values.contains(bytesOf: $0) }
         }
     }
 }

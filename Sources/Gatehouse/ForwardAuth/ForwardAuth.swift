@@ -97,6 +97,8 @@ struct ForwardAuth: Sendable {
         headers[.remoteUser] = identity.user
         headers[.remoteGroups] = identity.groups
         headers[.remoteRealm] = identity.realm
+        headers[.remoteEmail] = identity.email
+        headers[.remoteName] = identity.name
         if proxy == .envoy {
             // Envoy ignores empty fields, so their names are listed for removal. `Authorization` is also removed,
             // because the application must not get a password that Gatehouse has checked.
@@ -185,5 +187,7 @@ extension HTTPField.Name {
     fileprivate static let remoteUser = known("Remote-User")
     fileprivate static let remoteGroups = known("Remote-Groups")
     fileprivate static let remoteRealm = known("Remote-Realm")
+    fileprivate static let remoteEmail = known("Remote-Email")
+    fileprivate static let remoteName = known("Remote-Name")
     fileprivate static let envoyRemoved = known("x-envoy-auth-headers-to-remove")
 }

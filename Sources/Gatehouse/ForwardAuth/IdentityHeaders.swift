@@ -10,7 +10,7 @@ internal import RealmKit
 /// forward the client's field of the same name (CVE-2026-30851).
 struct IdentityHeaders: Sendable, Hashable {
     /// The names of the fields, in the order of ``values``.
-    static let names: [StaticString] = ["remote-user", "remote-groups", "remote-realm"]
+    static let names: [StaticString] = ["remote-user", "remote-groups", "remote-realm", "remote-email", "remote-name"]
 
     /// The percent-encoded user name; empty if there is no user.
     let user: String
@@ -18,15 +18,21 @@ struct IdentityHeaders: Sendable, Hashable {
     let groups: String
     /// The percent-encoded name of the realm.
     let realm: String
+    /// The first percent-encoded value of the attribute `mail`; empty if the user has none.
+    let email: String
+    /// The first percent-encoded value of the attribute `displayName`; empty if the user has none.
+    let name: String
 
     /// The values, in the order of ``names``.
-    var values: [String] { [user, groups, realm] }
+    var values: [String] { [user, groups, realm, email, name] }
 
     /// Creates the fields for a user; nil for a request without a user.
     init(_ user: SignedInUser?) {
         self.user = user.map { Self.encoded($0.username.text) } ?? ""
         groups = user?.groups.map(Self.encoded).joined(separator: ",") ?? ""
         realm = user.map { Self.encoded($0.realm) } ?? ""
+        email = user?.attributes.values(of: UserAttribute.mail).first.map(Self.encoded) ?? ""
+        name = user?.attributes.values(of: UserAttribute.displayName).first.map(Self.encoded) ?? ""
     }
 
     /// Percent-encodes a text.

@@ -3,6 +3,7 @@
 
 internal import OpenSSLKit
 internal import Slots
+internal import WorkerThreads
 
 /// The queue and the threads behind ``HashingPool``.
 ///

@@ -42,6 +42,8 @@ public struct ProtectRule: Sendable, Hashable {
         case groups([String])
         /// The users with one of these roles.
         case roles([Role])
+        /// The users whose attribute has one of these values.
+        case attribute(String, values: [String])
 
         /// The requirement as realms.conf spells it.
         public var description: String {
@@ -50,6 +52,7 @@ public struct ProtectRule: Sendable, Hashable {
             case .users(let names): "user \(names.joined(separator: " "))"
             case .groups(let names): "group \(names.joined(separator: " "))"
             case .roles(let roles): "role \(roles.map(\.name).joined(separator: " "))"
+            case .attribute(let name, let values): "attribute \(name) \(values.joined(separator: " "))"
             }
         }
     }

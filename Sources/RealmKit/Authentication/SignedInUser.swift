@@ -12,19 +12,27 @@ public struct SignedInUser: Sendable, Hashable {
     public let username: Username
     /// The names of all groups, each once.
     public let groups: [String]
+    /// The user's attributes at the sign-in, each name once.
+    public let attributes: [UserAttribute]
 
     /// Creates the user of an identity.
     ///
     /// - Parameter identity: The proof of the login.
     public init(_ identity: AuthenticatedIdentity) {
-        self.init(realm: identity.realm, username: identity.username, groups: identity.groups)
+        self.init(
+            realm: identity.realm,
+            username: identity.username,
+            groups: identity.groups,
+            attributes: identity.attributes
+        )
     }
 
     /// Creates a user without an ``AuthenticatedIdentity``, for stores, explanations and tests.
-    package init(realm: String, username: Username, groups: [String]) {
+    package init(realm: String, username: Username, groups: [String], attributes: [UserAttribute] = []) {
         self.realm = realm
         self.username = username
         self.groups = groups
+        self.attributes = attributes
     }
 
     /// Returns whether the user is a member of a group.

@@ -27,6 +27,9 @@ public struct AuthenticatedIdentity: Sendable {
     /// The names of all groups, each once.
     public var groups: [String] { subject.groups }
 
+    /// The user's attributes, each name once.
+    public var attributes: [UserAttribute] { record.attributes }
+
     /// Returns whether the user is a member of a group.
     ///
     /// - Parameter group: The group's name, compared byte by byte.

@@ -284,9 +284,20 @@ final class LoginRecord: OngoingLogin {
     var subject: Subject {
         var subject = Subject()
         for contribution in countedContributions {
-            subject.add(contribution.principals(requested: request.username), from: contribution.module)
+            subject.add(
+                contribution.principals(requested: request.username),
+                attributes: contribution.attributes,
+                from: contribution.module
+            )
         }
         return subject
+    }
+
+    /// The attributes of all contributions that count.
+    var attributes: [UserAttribute] {
+        var all: [UserAttribute] = []
+        for contribution in countedContributions { all.merge(contribution.attributes) }
+        return all
     }
 
     func isMember(of group: String) -> Bool {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// The principals that one call of one module adds to a subject, if the call counts.
+/// The principals and attributes that one call of one module adds to a subject, if the call counts.
 struct Contribution: Sendable {
     /// The user that the module names.
     enum Name: Sendable {
@@ -26,6 +26,7 @@ struct Contribution: Sendable {
     var isVoid = false
     var groups: [String] = []
     var others: [Principal] = []
+    var attributes: [UserAttribute] = []
 
     func user(requested: Username) -> Username? {
         switch name {

@@ -10,7 +10,7 @@ public protocol ImmediateLoginModule<RealmType>: LoginModule {
     /// Decides about a login; see ``LoginModule/authenticateUser(_:)``.
     ///
     /// - Parameter attempt: The current login.
-    /// - Returns: The result of ``LoginAttempt/commit(groups:)``, or another verdict.
+    /// - Returns: The result of ``LoginAttempt/commit(groups:attributes:)``, or another verdict.
     /// - Throws: ``LoginFault`` if the login could not be decided.
     func authenticateUser(_ attempt: LoginAttempt) throws(LoginFault) -> Verdict
 

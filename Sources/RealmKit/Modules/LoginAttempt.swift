@@ -30,10 +30,21 @@ public struct LoginAttempt: Sendable {
 
     /// Creates a success: the user is authenticated and is a member of these groups.
     ///
-    /// - Parameter groups: The user's groups, as far as this module knows them.
+    /// - Parameters:
+    ///   - groups: The user's groups, as far as this module knows them.
+    ///   - attributes: The user's attributes, as far as this module knows them.
     /// - Returns: The verdict to return.
-    public func commit(groups: [String] = []) -> Verdict {
-        success(Contribution(module: module, round: round, name: .asRequested, isCommit: true, groups: groups))
+    public func commit(groups: [String] = [], attributes: [UserAttribute] = []) -> Verdict {
+        success(
+            Contribution(
+                module: module,
+                round: round,
+                name: .asRequested,
+                isCommit: true,
+                groups: groups,
+                attributes: attributes
+            )
+        )
     }
 
     /// Creates a success for a user whose name the realm spells in another way.
@@ -42,8 +53,14 @@ public struct LoginAttempt: Sendable {
     ///   - user: The user's name as the realm spells it. It may differ from the name in the request.
     ///   - groups: The user's groups, as far as this module knows them.
     ///   - others: Further principals.
+    ///   - attributes: The user's attributes, as far as this module knows them.
     /// - Returns: The verdict to return.
-    public func commit(as user: Username, groups: [String] = [], others: [Principal] = []) -> Verdict {
+    public func commit(
+        as user: Username,
+        groups: [String] = [],
+        others: [Principal] = [],
+        attributes: [UserAttribute] = []
+    ) -> Verdict {
         success(
             Contribution(
                 module: module,
@@ -51,7 +68,8 @@ public struct LoginAttempt: Sendable {
                 name: .renamed(user),
                 isCommit: true,
                 groups: groups,
-                others: others
+                others: others,
+                attributes: attributes
             )
         )
     }
@@ -61,24 +79,39 @@ public struct LoginAttempt: Sendable {
     ///
     /// If no module of the stack names the user, the login is granted for the name in the request.
     ///
-    /// - Parameter principals: The principals to add.
+    /// - Parameters:
+    ///   - principals: The principals to add.
+    ///   - attributes: The attributes to add.
     /// - Returns: The verdict to return.
-    public func commit(only principals: [Principal]) -> Verdict {
-        success(Contribution(module: module, round: round, name: .unspecified, isCommit: true, others: principals))
+    public func commit(only principals: [Principal], attributes: [UserAttribute] = []) -> Verdict {
+        success(
+            Contribution(
+                module: module,
+                round: round,
+                name: .unspecified,
+                isCommit: true,
+                others: principals,
+                attributes: attributes
+            )
+        )
     }
 
     private func success(_ contribution: Contribution) -> Verdict {
         .success(Verdict.Success(login: login, round: round, number: login.add(contribution)))
     }
 
-    /// Adds principals, which count if the current call succeeds.
+    /// Adds principals and attributes, which count if the current call succeeds.
     ///
     /// The call succeeds if ``LoginModule/authenticateUser(_:)`` returns a success or ``LoginModule/commit(_:)``
     /// returns `done`. In an abort or a logout this method has no effect.
     ///
-    /// - Parameter principals: The principals to add.
-    public func add(_ principals: [Principal]) {
-        login.add(Contribution(module: module, round: round, name: .unspecified, others: principals))
+    /// - Parameters:
+    ///   - principals: The principals to add.
+    ///   - attributes: The attributes to add.
+    public func add(_ principals: [Principal], attributes: [UserAttribute] = []) {
+        login.add(
+            Contribution(module: module, round: round, name: .unspecified, others: principals, attributes: attributes)
+        )
     }
 
     /// Adds a note about this call for the administrator; `authcheck --trace` shows it.

@@ -36,7 +36,7 @@ public protocol LoginModule<RealmType>: Sendable {
     /// Decides about one login; a success commits principals and groups.
     ///
     /// - Parameter attempt: The current login.
-    /// - Returns: The result of ``LoginAttempt/commit(groups:)``, or ``Verdict/ignored``, or ``Verdict/failed(_:)``.
+    /// - Returns: The result of ``LoginAttempt/commit(groups:attributes:)``, or ``Verdict/ignored``, or ``Verdict/failed(_:)``.
     /// - Throws: ``LoginFault`` if the login could not be decided.
     func authenticateUser(_ attempt: LoginAttempt) async throws(LoginFault) -> Verdict
 

@@ -6,7 +6,7 @@
 /// Source: `LoginModule.login` of JAAS, which returns true or false or throws; PAM_SUCCESS, PAM_IGNORE and the other
 /// codes.
 public enum Verdict: Sendable {
-    /// The module accepts the user. Only ``LoginAttempt/commit(groups:)`` and its variants can create the required
+    /// The module accepts the user. Only ``LoginAttempt/commit(groups:attributes:)`` and its variants can create the required
     /// proof.
     case success(Success)
     /// The module does not apply to this login. If all modules ignore a login, it is refused.

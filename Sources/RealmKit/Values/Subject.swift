@@ -1,20 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// The result of a login: the principals of every module that committed, and the groups that the realm assigns.
+/// The result of a login: the principals and attributes of every module that committed, and the groups that the realm
+/// assigns.
 ///
 /// A subject records which module added which principals, so that a logout removes exactly the principals of its
 /// modules. Only the engine adds principals; an application may start with a subject of its own principals.
 ///
 /// Source: `javax.security.auth.Subject`; `assign-groups` and `group-mapping` of GlassFish.
 public struct Subject: Sendable {
-    private var parts: [(module: Int?, principals: [Principal])]
+    private struct Part {
+        let module: Int?
+        let principals: [Principal]
+        var attributes: [UserAttribute] = []
+    }
+
+    private var parts: [Part]
 
     /// Creates a subject with the given principals; a logout does not remove them.
     ///
     /// - Parameter principals: The principals known before a login.
     public init(_ principals: [Principal] = []) {
-        parts = [(nil, principals)]
+        parts = [Part(module: nil, principals: principals)]
     }
 
     /// All principals, each once: the given principals, the principals of each module in order, and the groups of the
@@ -30,6 +37,15 @@ public struct Subject: Sendable {
     /// The names of all user principals, each once, in the order of ``principals``.
     public var users: [String] { names(.user) }
 
+    /// The attributes, each name once.
+    ///
+    /// If several modules added values to one attribute, all values are in the order of the modules, each once.
+    public var attributes: [UserAttribute] {
+        var all: [UserAttribute] = []
+        for part in parts { all.merge(part.attributes) }
+        return all
+    }
+
     /// Returns whether the subject is a member of a group.
     ///
     /// - Parameter group: The group's name, compared byte by byte.
@@ -42,8 +58,8 @@ public struct Subject: Sendable {
         principals.filter { $0.kind == kind }.map(\.name)
     }
 
-    mutating func add(_ principals: [Principal], from module: Int?) {
-        parts.append((module, principals))
+    mutating func add(_ principals: [Principal], attributes: [UserAttribute] = [], from module: Int?) {
+        parts.append(Part(module: module, principals: principals, attributes: attributes))
     }
 
     mutating func remove(module: Int) {

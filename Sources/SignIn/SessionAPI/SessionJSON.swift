@@ -15,6 +15,7 @@ struct SessionJSON: Encodable {
     let realm: String
     let host: String
     let groups: [String]
+    let attributes: [String: [String]]
     let created: Int
     let lastSeen: Int
     let idleExpiresAt: Int
@@ -30,6 +31,7 @@ struct SessionJSON: Encodable {
         realm = session.user.realm
         host = session.host.name
         groups = session.user.groups
+        attributes = session.user.attributes.valuesByName
         created = session.created
         lastSeen = session.lastSeen
         idleExpiresAt = session.idleExpiry

@@ -30,9 +30,42 @@ extension GatehouseStore {
                 arguments: [id, place, group]
             )
         }
+        let values = session.user.attributes.flatMap { attribute in attribute.values.map { (attribute.name, $0) } }
+        for (place, (name, value)) in values.enumerated() {
+            try database.execute(
+                sql: "INSERT INTO session_attributes (id, place, name, value) VALUES (?, ?, ?, ?)",
+                arguments: [id, place, name, value]
+            )
+        }
     }
 
-    static func session(_ row: Row, groups: [String]) throws -> SessionRecord? {
+    /// Reads the attributes of all sessions, by the ID of the session.
+    ///
+    /// An attribute that is not valid is skipped.
+    static func attributes(in database: Database) throws -> [String: [UserAttribute]] {
+        var rows: [String: [(name: String, values: [String])]] = [:]
+        let values = try Row.fetchCursor(
+            database,
+            sql: "SELECT id, name, value FROM session_attributes ORDER BY id, place"
+        )
+        while let row = try values.next() {
+            var list = rows[row[0], default: []]
+            let name: String = row[1]
+            if let last = list.indices.last, list[last].name.utf8.elementsEqual(name.utf8) {
+                list[last].values.append(row[2])
+            } else {
+                list.append((name, [row[2]]))
+            }
+            rows[row[0]] = list
+        }
+        return rows.mapValues { list in
+            list.compactMap { name, values in
+                do throws(BadAttribute) { return try UserAttribute(name: name, values: values) } catch { return nil }
+            }
+        }
+    }
+
+    static func session(_ row: Row, groups: [String], attributes: [UserAttribute]) throws -> SessionRecord? {
         guard let id = SessionID(row["id"] as String), let token = digest(row["token"]), let name = name(row),
             let host = SessionHost(row["host"] as String)
         else { return nil }
@@ -44,7 +77,7 @@ extension GatehouseStore {
         return SessionRecord(
             id,
             token: token,
-            user: SignedInUser(realm: row["realm"], username: name, groups: groups),
+            user: SignedInUser(realm: row["realm"], username: name, groups: groups, attributes: attributes),
             host: host,
             client: SessionClient(address: row["address"], userAgent: row["agent"]),
             created: row["created"],

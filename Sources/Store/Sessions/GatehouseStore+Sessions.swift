@@ -27,9 +27,10 @@ extension GatehouseStore: SessionStore {
                     sql: #"SELECT id, "group" FROM session_groups ORDER BY id, place"#
                 )
                 while let row = try members.next() { groups[row[0], default: []].append(row[1]) }
+                let attributes = try Self.attributes(in: database)
                 // A row that is not a valid session is skipped.
                 let sessions = try Row.fetchAll(database, sql: "SELECT * FROM sessions").compactMap { row in
-                    try Self.session(row, groups: groups[row["id"]] ?? [])
+                    try Self.session(row, groups: groups[row["id"]] ?? [], attributes: attributes[row["id"]] ?? [])
                 }.filter { !ended.contains($0.id) }
                 // The number is read from the sequence, because the table may be empty. Numbers are never reused.
                 let last = try Int.fetchOne(

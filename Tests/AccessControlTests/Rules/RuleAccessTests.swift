@@ -43,6 +43,21 @@ struct RuleAccessTests {
         #expect(!rule().allows(try user("zed")))
     }
 
+    @Test func `an attribute requirement is met by a user whose attribute has one of the values`() throws {
+        let rule = rule(.attribute("department", values: ["sales", "caf\u{E9}"]))
+        func user(_ name: String, _ values: String...) throws -> SignedInUser {
+            let attributes = [
+                try UserAttribute(name: "cn", values: ["sales"]), try UserAttribute(name: name, values: values),
+            ]
+            return SignedInUser(realm: "a", username: try Username("ann"), groups: ["sales"], attributes: attributes)
+        }
+        #expect(rule.allows(try user("department", "it", "sales")))
+        #expect(rule.allows(try user("department", "caf\u{E9}")))
+        #expect(!rule.allows(try user("department", "Sales", "cafe\u{301}")))
+        #expect(!rule.allows(try user("Department", "sales")))
+        #expect(!rule.allows(try self.user("ann")))
+    }
+
     @Test func `names are compared byte by byte`() throws {
         #expect(!rule(.users(["caf\u{E9}"])).allows(try user("cafe\u{301}")))
         #expect(!rule(.groups(["caf\u{E9}"])).allows(try user("ann", "a", "cafe\u{301}")))

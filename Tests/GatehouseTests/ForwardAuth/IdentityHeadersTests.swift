@@ -21,15 +21,25 @@ struct IdentityHeadersTests {
         #expect(IdentityHeaders.encoded(name) == value)
     }
 
-    @Test func `the fields contain the user name, the groups and the realm`() throws {
-        let user = SignedInUser(realm: "my realm", username: try Username("ann"), groups: ["User", "a,b", "Ä"])
+    @Test func `the fields contain the user name, the groups, the realm, the mail address and the display name`() throws
+    {
+        let user = SignedInUser(
+            realm: "my realm",
+            username: try Username("ann"),
+            groups: ["User", "a,b", "Ä"],
+            attributes: [
+                try UserAttribute(name: "mail", values: ["ann@town.example", "other@town.example"]),
+                try UserAttribute(name: "displayName", values: ["Ann Ä"]),
+            ]
+        )
         let headers = IdentityHeaders(user)
-        #expect(headers.values == ["ann", "User,a%2Cb,%C3%84", "my%20realm"])
-        #expect(IdentityHeaders.names.map { "\($0)" } == ["remote-user", "remote-groups", "remote-realm"])
+        #expect(headers.values == ["ann", "User,a%2Cb,%C3%84", "my%20realm", "ann@town.example", "Ann%20%C3%84"])
+        let names = ["remote-user", "remote-groups", "remote-realm", "remote-email", "remote-name"]
+        #expect(IdentityHeaders.names.map { "\($0)" } == names)
     }
 
     @Test func `CVE-2026-30851: for an anonymous user every field is set to an empty value`() {
-        #expect(IdentityHeaders(nil).values == ["", "", ""])
+        #expect(IdentityHeaders(nil).values == ["", "", "", "", ""])
     }
 
     @Test func `no character of a name can add a field or a list entry`() throws {
