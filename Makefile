@@ -6,7 +6,7 @@ CONFIGURATION ?= debug
 SWIFT_FILES = Package.swift Sources Tests Examples Benchmarks
 # The Debian packages that a build needs, and those that the tests need in addition.
 BUILD_PACKAGES = libssl-dev libargon2-dev libcrypt-dev libsqlite3-dev pkg-config
-TEST_PACKAGES = curl openssl
+TEST_PACKAGES = curl openssl python3
 # The Debian packages that test-proxies, test-browser and test-openapi need.
 PROXY_PACKAGES = nginx-light caddy haproxy python3-venv
 BROWSER_PACKAGES = chromium python3-venv

@@ -40,7 +40,11 @@ extension SignInService {
         let clock = SystemClock()
         let settings = configuration.server
         let rules = ProtectionRules(configuration.rules)
-        let authenticator = configuration.authenticator.throttled(by: throttle)
+        let acceptedLogins = try AcceptedLogins(
+            clock: clock,
+            log: configuration.services[RealmLog.self] ?? RealmLog { _, _ in }
+        )
+        let authenticator = configuration.authenticator.throttled(by: throttle).caching(by: acceptedLogins)
         let context = PageContext(
             security: SecurityHeaders(
                 isCertificateTrusted: isCertificateTrusted,
@@ -53,6 +57,7 @@ extension SignInService {
             authenticator: authenticator,
             sessions: state.sessions,
             credentialCache: try CredentialCache(lifetime: settings.credentialCache.nanoseconds),
+            acceptedLogins: acceptedLogins,
             clock: clock
         )
         refresher.use(
