@@ -34,6 +34,7 @@ let package = Package(
         .library(name: "RealmsWithoutStore", targets: ["RealmsWithoutStore"]),
         .library(name: "StoreServices", targets: ["StoreServices"]),
         .library(name: "AuthcheckCommand", targets: ["AuthcheckCommand"]),
+        .library(name: "AuthcheckRemote", targets: ["AuthcheckRemote"]),
         .library(name: "GatehouseCommand", targets: ["GatehouseCommand"]),
         .library(name: "AccessControl", targets: ["AccessControl"]),
         .library(name: "Gatehouse", targets: ["Gatehouse"]),
@@ -215,8 +216,13 @@ let package = Package(
                 arguments,
             ]
         ),
+        // The HTTPS client of `authcheck --server`, apart from the command that programs of one's own link.
+        .target(name: "AuthcheckRemote", dependencies: ["AuthcheckCommand", "HTTPSClient", "OpenSSLKit", "RealmKit"]),
         .executableTarget(name: "gatehouse-server", dependencies: ["BuiltInRealms", "GatehouseCommand"]),
-        .executableTarget(name: "authcheck", dependencies: ["AuthcheckCommand", "BuiltInRealms", "StoreServices"]),
+        .executableTarget(
+            name: "authcheck",
+            dependencies: ["AuthcheckCommand", "AuthcheckRemote", "BuiltInRealms", "StoreServices"]
+        ),
         .executableTarget(
             name: "conformance",
             dependencies: ["LoginConf", "RealmConfiguration", "RealmKit", "RealmStack"]

@@ -53,7 +53,9 @@ enum KnownServersFile {
         return KnownServers(text, path: path)
     }
 
-    /// Replaces the file in one step. Only the user may read it.
+    /// Replaces the file in one step.
+    ///
+    /// Only the user may read the new file.
     ///
     /// - Parameter servers: The servers.
     /// - Throws: ``Fault`` if the file cannot be written. Then it is unchanged.
