@@ -277,7 +277,9 @@ let package = Package(
         .testTarget(name: "RealmStackTests", dependencies: ["RealmKit", "RealmStack", "RealmTesting"]),
         .testTarget(
             name: "AuthcheckCommandTests",
-            dependencies: ["AuthcheckCommand", "BuiltInRealms", "CommandSupport", "RealmKit", "RealmTesting"]
+            dependencies: [
+                "AuthcheckCommand", "BuiltInRealms", "CommandSupport", "OpenSSLKit", "RealmKit", "RealmTesting",
+            ]
         ),
         .testTarget(
             name: "ConformanceTests",
