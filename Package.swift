@@ -217,7 +217,7 @@ let package = Package(
             ]
         ),
         // The HTTPS client of `authcheck --server`, apart from the command that programs of one's own link.
-        .target(name: "AuthcheckRemote", dependencies: ["AuthcheckCommand", "HTTPSClient", "OpenSSLKit", "RealmKit"]),
+        .target(name: "AuthcheckRemote", dependencies: ["AuthcheckCommand", "HTTPSClient", "OpenSSLKit"]),
         .executableTarget(name: "gatehouse-server", dependencies: ["BuiltInRealms", "GatehouseCommand"]),
         .executableTarget(
             name: "authcheck",
