@@ -34,6 +34,7 @@ let package = Package(
         .library(name: "RealmsWithoutStore", targets: ["RealmsWithoutStore"]),
         .library(name: "StoreServices", targets: ["StoreServices"]),
         .library(name: "AuthcheckCommand", targets: ["AuthcheckCommand"]),
+        .library(name: "AuthcheckRemote", targets: ["AuthcheckRemote"]),
         .library(name: "GatehouseCommand", targets: ["GatehouseCommand"]),
         .library(name: "AccessControl", targets: ["AccessControl"]),
         .library(name: "Gatehouse", targets: ["Gatehouse"]),
@@ -211,11 +212,17 @@ let package = Package(
         .target(
             name: "AuthcheckCommand",
             dependencies: [
-                "CommandSupport", "HostServices", "LoginConf", "RealmConfiguration", "RealmKit", arguments,
+                "Bytes", "CommandSupport", "HostServices", "LoginConf", "OpenSSLKit", "RealmConfiguration", "RealmKit",
+                arguments,
             ]
         ),
+        // The HTTPS client of `authcheck --server`, apart from the command that programs of one's own link.
+        .target(name: "AuthcheckRemote", dependencies: ["AuthcheckCommand", "HTTPSClient", "OpenSSLKit"]),
         .executableTarget(name: "gatehouse-server", dependencies: ["BuiltInRealms", "GatehouseCommand"]),
-        .executableTarget(name: "authcheck", dependencies: ["AuthcheckCommand", "BuiltInRealms", "StoreServices"]),
+        .executableTarget(
+            name: "authcheck",
+            dependencies: ["AuthcheckCommand", "AuthcheckRemote", "BuiltInRealms", "StoreServices"]
+        ),
         .executableTarget(
             name: "conformance",
             dependencies: ["LoginConf", "RealmConfiguration", "RealmKit", "RealmStack"]
@@ -270,7 +277,9 @@ let package = Package(
         .testTarget(name: "RealmStackTests", dependencies: ["RealmKit", "RealmStack", "RealmTesting"]),
         .testTarget(
             name: "AuthcheckCommandTests",
-            dependencies: ["AuthcheckCommand", "BuiltInRealms", "CommandSupport", "RealmKit", "RealmTesting"]
+            dependencies: [
+                "AuthcheckCommand", "BuiltInRealms", "CommandSupport", "OpenSSLKit", "RealmKit", "RealmTesting",
+            ]
         ),
         .testTarget(
             name: "ConformanceTests",

@@ -87,4 +87,7 @@ public final class HTTPSClient: Sendable {
 
     /// The number of open connections, used and unused.
     var openConnections: Int { pool.openConnections }
+
+    /// The number of requests that wait for a connection.
+    var waitingRequests: Int { pool.waitingRequests }
 }

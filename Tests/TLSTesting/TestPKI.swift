@@ -61,6 +61,13 @@ public struct TestPKI: Sendable {
             dates: ["-startdate", "20900101000000Z", "-enddate", "20910101000000Z"]
         )
         try make("stranger", by: "strange", as: "client")
+        try make(
+            "expiredserver",
+            by: "inter",
+            as: "server",
+            names: "DNS:localhost",
+            dates: ["-startdate", "20200101000000Z", "-enddate", "20200201000000Z"]
+        )
         try list("inter", to: "none.crl")
         try run("ca", "-config", "ca.cnf", "-name", "inter", "-revoke", "revoked.pem")
         try list("root", to: "root.crl")

@@ -76,6 +76,8 @@ final class ConnectionPool: Sendable {
 
     var openConnections: Int { state.withLock { $0.servers.values.reduce(0) { $0 + $1.open } } }
 
+    var waitingRequests: Int { state.withLock { $0.servers.values.reduce(0) { $0 + $1.waiting.count } } }
+
     // MARK: Exchanges
 
     /// Starts an exchange, with a time limit.

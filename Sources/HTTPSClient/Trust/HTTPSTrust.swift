@@ -46,10 +46,27 @@ public struct HTTPSTrust: Sendable {
     }
 }
 
+extension HTTPSTrust {
+    /// No server: every request fails with code `certificateRejected` before any byte of it is sent.
+    ///
+    /// With it, a program can show the fingerprint of an unknown server.
+    ///
+    /// - Parameter presentedKey: Records the public key that the server presents.
+    /// - Returns: The trust.
+    public static func noServer(recording presentedKey: PresentedKey) -> HTTPSTrust {
+        HTTPSTrust(tls: .noServer(recording: presentedKey))
+    }
+}
+
 /// The SHA-256 digest of a server's public key (the DER form of its SubjectPublicKeyInfo, as in RFC 7469).
 public struct KeyPin: Sendable, Hashable, CustomStringConvertible {
     /// The digest.
     public let digest: Digest
+
+    /// Creates a pin.
+    ///
+    /// - Parameter digest: The digest.
+    public init(_ digest: Digest) { self.digest = digest }
 
     /// Creates the pin of a certificate's key.
     ///

@@ -22,6 +22,8 @@ final class CallbackData: @unchecked Sendable {
     var applicationProtocols: [UInt8] = []
     var pinned: Set<Digest> = []
     var pinnedKeys: Set<Digest> = []
+    /// The record for the key of a server; nil if servers may be accepted.
+    var presentedKey: PresentedKey?
     /// True if the chain of a server with a pinned key is also verified.
     var verifiesChain = false
     var hosts = ServerNames<Host>()

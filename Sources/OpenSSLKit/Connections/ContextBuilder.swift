@@ -162,6 +162,9 @@ struct ContextBuilder {
             sslContext.data.pinnedKeys = digests
             sslContext.data.verifiesChain = !authorities.isEmpty
             unsafe SSL_CTX_set_cert_verify_callback(context, checkKeyPin, callbacks)
+        case .noServer(let presentedKey):
+            sslContext.data.presentedKey = presentedKey
+            unsafe SSL_CTX_set_cert_verify_callback(context, recordKey, callbacks)
         }
     }
 
@@ -266,4 +269,17 @@ private func checkKeyPin(store: OpaquePointer?, data: UnsafeMutableRawPointer?) 
         unsafe X509_STORE_CTX_set_error(store, X509_V_ERR_UNSPECIFIED)
         return 0
     }
+}
+
+/// Called by OpenSSL to verify a server's certificate: records its public key and rejects it.
+private func recordKey(store: OpaquePointer?, data: UnsafeMutableRawPointer?) -> Int32 {
+    guard let data = unsafe data, let x509 = unsafe X509_STORE_CTX_get0_cert(store) else { return 0 }
+    let callbacks = unsafe Unmanaged<CallbackData>.fromOpaque(data).takeUnretainedValue()
+    unsafe X509_STORE_CTX_set_error(store, X509_V_ERR_CERT_UNTRUSTED)
+    do throws(OpenSSLError) {
+        callbacks.presentedKey?.record(try unsafe Certificate.publicKeyDigest(of: x509, context: "presented key"))
+    } catch {
+        unsafe X509_STORE_CTX_set_error(store, X509_V_ERR_UNSPECIFIED)
+    }
+    return 0
 }

@@ -24,6 +24,10 @@ public enum TLSTrust: Sendable {
     /// If there are authorities, the chain, the dates and the requested name are checked too. Without authorities,
     /// only the key is checked.
     case pinnedKeys(Set<Digest>, authorities: [Certificate] = [])
+    /// No server: the handshake records the server's public key and fails.
+    ///
+    /// With it, a program can show the fingerprint of an unknown server.
+    case noServer(recording: PresentedKey)
 }
 
 /// The configuration of a ``TLSContext``.
