@@ -67,7 +67,8 @@ struct OutageTests {
         try await RemoteSetup.run(respond: { _ in [] }) { setup in
             let realm = try setup.realm(["timeout": ["500ms"]])
             #expect(try await realm.login("ann", "secret").failure == .unavailable)
-            #expect(setup.log.contains("not complete after 0.") || setup.log.contains("not complete after"))
+            // On a busy machine the connection may not be open in time.
+            #expect(setup.log.contains("not complete after") || setup.log.contains("no connection"), "\(setup.log.all)")
         }
     }
 
