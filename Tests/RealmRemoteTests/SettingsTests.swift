@@ -120,4 +120,35 @@ struct SettingsTests {
             #expect(setup.service.requests.count == sent)
         }
     }
+
+    @Test func `the configuration of the documentation`() async throws {
+        let accepted = #"""
+            {"user":{"name":"Ann","mail":["ann@example.org"],"groups":[{"id":1,"name":"Staff"},{"id":2,"name":"Users"}]}}
+            """#
+        let respond: @Sendable (TestService.Received) -> [TestService.Step] = { request in
+            switch String(decoding: request.body, as: UTF8.self) {
+            case #"{"login":"ann","secret":"lilac"}"#: [json(accepted)]
+            case #"{"login":"old","secret":"lilac"}"#: [json(#"{"error":"expired"}"#, status: "403 Forbidden")]
+            case #"{"login":"off","secret":"lilac"}"#: [json(#"{"error":"disabled"}"#, status: "403 Forbidden")]
+            case #"{"login":"odd","secret":"lilac"}"#: [json(#"{"error":"odd"}"#, status: "403 Forbidden")]
+            case _: [empty("401 Unauthorized")]
+            }
+        }
+        try await RemoteSetup.run(respond: respond) { setup in
+            let realm = try setup.realm([
+                "body-template": [#"{"login":"%u","secret":"%p"}"#], "user-path": ["/user/name"],
+                "groups-path": ["/user/groups/*/name"], "attribute-paths": ["mail=/user/mail"],
+                "reason-path": ["/error"],
+                "outcomes": ["403/expired:credential-expired", "403/disabled:disabled"],
+            ])
+            let identity = try await realm.login("ann", "lilac").identity
+            #expect(identity?.subject.users == ["Ann"])
+            #expect(identity?.subject.groups == ["Staff", "Users"])
+            #expect(identity?.subject.attributes.values(of: "mail") == ["ann@example.org"])
+            #expect(try await realm.login("ann", "rose").failure == .wrongCredentials)
+            #expect(try await realm.login("old", "lilac").failure == .credentialExpired)
+            #expect(try await realm.login("off", "lilac").failure == .disabled)
+            #expect(try await realm.login("odd", "lilac").failure == .unavailable)
+        }
+    }
 }

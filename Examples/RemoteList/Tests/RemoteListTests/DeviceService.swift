@@ -68,16 +68,20 @@ final class DeviceService {
     }
 
     private static let program = """
-        import base64, http.server, json, ssl, sys
+        from base64 import b64encode
+        from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+        from json import dumps
+        from ssl import PROTOCOL_TLS_SERVER, SSLContext
+        from sys import argv
 
-        class Handler(http.server.BaseHTTPRequestHandler):
+        class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
 
             def do_GET(self):
-                expected = "Basic " + base64.b64encode(b"ann:open sesame").decode()
+                expected = "Basic " + b64encode(b"ann:open sesame").decode()
                 allowed = self.headers.get("Authorization") == expected
                 devices = [{"name": "lamp", "isOn": True}, {"name": "fan", "isOn": False}]
-                body = json.dumps(devices if allowed else {"error": "no"}).encode()
+                body = dumps(devices if allowed else {"error": "no"}).encode()
                 self.send_response(200 if allowed else 401)
                 self.send_header("Content-Type", "application/json")
                 self.send_header("Content-Length", str(len(body)))
@@ -87,9 +91,9 @@ final class DeviceService {
             def log_message(self, *arguments):
                 pass
 
-        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(sys.argv[1] + "/cert.pem", sys.argv[1] + "/key.pem")
+        server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        context = SSLContext(PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(argv[1] + "/cert.pem", argv[1] + "/key.pem")
         server.socket = context.wrap_socket(server.socket, server_side=True)
         print(server.server_address[1])
         server.serve_forever()
