@@ -308,7 +308,7 @@ let package = Package(
             name: "RealmRemoteTests",
             dependencies: [
                 "Bytes", "HTTPSClient", "HTTPSTesting", "OpenSSLKit", "RealmKit", "RealmRemote", "RealmTesting",
-                "SeededRandom", "Slots", "TLSTesting", "TestTools",
+                "SeededRandom", "TLSTesting", "TestTools",
             ]
         ),
         .testTarget(

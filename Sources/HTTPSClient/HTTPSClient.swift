@@ -46,7 +46,7 @@ public final class HTTPSClient: Sendable {
     public func send(_ request: HTTPSRequest, to delegate: some HTTPSResponseDelegate) async {
         let exchange = HTTPSExchange(request, timeout: request.timeout ?? pool.configuration.timeout)
         await withTaskCancellationHandler {
-            pool.start(exchange)
+            pool.assign(exchange)
             while true {
                 for event in await exchange.nextEvents() {
                     var progress = ResponseProgress.proceed

@@ -68,6 +68,9 @@ package final class CallSlots: Sendable {
     /// The number of waiting calls.
     package var waitingCalls: Int { state.withLock { $0.queue.count } }
 
+    /// The number of free slots.
+    package var freeSlots: Int { state.withLock { $0.free } }
+
     /// Waits for a slot, and runs a call in it.
     ///
     /// - Parameters:

@@ -117,4 +117,18 @@ struct ResponseTests {
             #expect(service.connections == 1)
         }
     }
+
+    @Test func `a connection is read again after large bodies`() async throws {
+        let respond: @Sendable (TestService.Received) -> [TestService.Step] = { request in
+            let size = 60_000 + 2_500 * request.number
+            return [Fixture.response(String(repeating: "x", count: size))]
+        }
+        try await Fixture.withService(respond: respond) { service in
+            let client = try Fixture.client()
+            for number in 0..<40 {
+                #expect(try await client.get(service.url()).body.count == 60_000 + 2_500 * number)
+            }
+            #expect(service.connections == 1)
+        }
+    }
 }

@@ -19,6 +19,9 @@ enum Fixture {
     /// Creates a client that trusts the authority of the tests.
     static func client(_ change: (inout HTTPSClientConfiguration) throws -> Void = { _ in }) throws -> HTTPSClient {
         var configuration = HTTPSClientConfiguration(trust: try trust())
+        // Tests must pass on a busy machine.
+        configuration.connectTimeout = .seconds(60)
+        configuration.timeout = .seconds(120)
         try change(&configuration)
         return try HTTPSClient(configuration)
     }

@@ -36,12 +36,14 @@ final class HTTPSExchange: Sendable {
     static let highWaterMark = 64 << 10
 
     let request: HTTPSRequest
-    let timeout: Duration
+    private let timeout: Duration
+    private let deadline: NIODeadline
     private let state = Mutex(State())
 
     init(_ request: HTTPSRequest, timeout: Duration) {
         self.request = request
         self.timeout = timeout
+        deadline = .now() + TimeAmount(timeout)
     }
 
     /// True if the exchange ended with an error.
@@ -89,9 +91,13 @@ final class HTTPSExchange: Sendable {
         }
     }
 
-    /// Starts the time limit of the exchange.
+    /// Starts the timer of the exchange's time limit, unless it is already started.
+    ///
+    /// The time limit begins when the exchange is created. The timer is best started on the event loop of the connection,
+    /// because another event loop would have to be woken up.
     func startTimer(on loop: any EventLoop) {
-        let timer = loop.scheduleTask(in: TimeAmount(timeout)) {
+        guard state.withLock({ $0.timer == nil && !$0.isOver }) else { return }
+        let timer = loop.scheduleTask(deadline: deadline) {
             self.fail(.timedOut, "the response was not complete after \(self.timeout)")
         }
         let isOver = state.withLock { state in

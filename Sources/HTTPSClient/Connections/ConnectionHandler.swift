@@ -27,6 +27,8 @@ final class ConnectionHandler: ChannelInboundHandler {
     private var encoder: RequestEncoder?
     /// True if the server keeps the connection open after this response.
     private var isReusable = false
+    /// True if reading was stopped in this exchange; the caller's task may have started it again.
+    private var isPaused = false
     /// The number of bytes of the body.
     private var count = 0
     /// The time for which the server keeps an unused connection.
@@ -64,6 +66,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         }
         guard exchange.attach(context.channel), exchange.willSend() else { return recycle() }
         state = .active(exchange)
+        exchange.startTimer(on: context.eventLoop)
         count = 0
         encoder.request = exchange.request
         let head = HTTPRequestHead(version: .http1_1, method: HTTPMethod(rawValue: exchange.request.method), uri: "/")
@@ -91,6 +94,7 @@ final class ConnectionHandler: ChannelInboundHandler {
             count += bytes.readableBytes
             guard count <= pool.configuration.maximumBody else { return closeTooLarge() }
             if exchange.add(.part(Array(bytes.readableBytesView))) {
+                isPaused = true
                 context.channel.setOption(.autoRead, value: false).whenFailure { _ in }
                 exchange.wake()
             }
@@ -155,6 +159,11 @@ final class ConnectionHandler: ChannelInboundHandler {
     private func recycle() {
         guard isReusable || isUnused, let connection, context?.channel.isActive == true else { return close() }
         state = .idle
+        if isPaused {
+            // The response may have ended before the caller's task started to read again.
+            isPaused = false
+            context?.channel.setOption(.autoRead, value: true).whenFailure { _ in }
+        }
         idleUntil = .now() + idleTime
         connection.usableUntil = idleUntil
         guard pool.release(connection) else { return close() }

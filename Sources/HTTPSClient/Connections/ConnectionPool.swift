@@ -80,12 +80,6 @@ final class ConnectionPool: Sendable {
 
     // MARK: Exchanges
 
-    /// Starts an exchange, with a time limit.
-    func start(_ exchange: HTTPSExchange) {
-        exchange.startTimer(on: group.next())
-        assign(exchange)
-    }
-
     /// Finds a connection for an exchange of which nothing was sent yet.
     func assign(_ exchange: HTTPSExchange) {
         let server = Server(exchange.request.url)
@@ -116,7 +110,7 @@ final class ConnectionPool: Sendable {
         switch step {
         case .use(let connection): connection.begin(exchange)
         case .connect: Connector(pool: self, server: server).connect(for: exchange)
-        case .wait: break
+        case .wait: exchange.startTimer(on: group.next())
         case .fail(let code, let cause): exchange.fail(code, cause)
         }
     }

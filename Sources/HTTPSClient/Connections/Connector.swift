@@ -18,6 +18,7 @@ struct Connector {
     func connect(for exchange: HTTPSExchange) {
         let loop = pool.group.next()
         let limit = pool.configuration.connectTimeout
+        exchange.startTimer(on: loop)
         exchange.startConnectTimer(limit, on: loop)
         ClientBootstrap(group: loop)
             .connectTimeout(TimeAmount(limit))

@@ -40,9 +40,9 @@ public struct RemoteLoginModule: PasswordLoginModule {
         }
         switch answer {
         case .failed(let failure): return .failed(failure)
-        case .accepted(let user, let groups, _):
-            guard let user else { return attempt.commit(groups: groups) }
-            return attempt.commit(as: user, groups: groups)
+        case .accepted(let user, let groups, let attributes):
+            guard let user else { return attempt.commit(groups: groups, attributes: attributes) }
+            return attempt.commit(as: user, groups: groups, attributes: attributes)
         }
     }
 

@@ -39,6 +39,7 @@ public struct RemoteRealm: Realm {
         .optional("groups-path"),
         .optional("reason-path", .list),
         .optional("attribute-paths", .list),
+        .optional("attributes-path"),
         .optional("outcomes", .list),
     ]
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Bytes
 internal import RealmKit
 
 /// Decides about a complete response.
@@ -11,6 +12,8 @@ struct AnswerChecks {
     static let maximumNameBytes = 1024
     /// The maximum number of groups.
     static let maximumGroups = 1000
+    /// The maximum number of attributes; further attributes are left out.
+    static let maximumAttributes = 64
 
     let format: AnswerFormat
     let status: Int
@@ -74,9 +77,30 @@ struct AnswerChecks {
         return .success(.accepted(user: user, groups: groups, attributes: attributes(values)))
     }
 
-    private func attributes(_ values: [JSONValues]) -> [(name: String, values: [String])] {
-        zip(format.attributes, values.suffix(format.attributes.count)).compactMap { attribute, found in
-            found.strings.isEmpty || found.hasWrongType ? nil : (attribute.name, found.strings)
+    /// Returns the attributes; those that are not valid are left out.
+    private func attributes(_ values: [JSONValues]) -> [UserAttribute] {
+        let first = values.count - format.attributes.count - (format.attributeMembers == nil ? 0 : 1)
+        var found: [(name: String, values: [String])] = []
+        for (attribute, values) in zip(format.attributes, values.dropFirst(first)) where !values.hasWrongType {
+            found.append((attribute.name, values.strings))
+        }
+        if format.attributeMembers != nil, let members = values.last, !members.hasWrongType {
+            for (name, value) in zip(members.names, members.strings) {
+                guard let name else { continue }
+                // The values of a member follow each other.
+                if let last = found.last, last.name.hasBytes(of: name.string) {
+                    found[found.count - 1].values.append(value)
+                } else {
+                    found.append((name.string, [value]))
+                }
+            }
+        }
+        return found.prefix(Self.maximumAttributes).compactMap { attribute in
+            do throws(BadAttribute) {
+                return try UserAttribute(name: attribute.name, values: attribute.values)
+            } catch {
+                return nil
+            }
         }
     }
 

@@ -94,7 +94,7 @@ enum RemoteAnswer: Sendable {
     /// The user is accepted.
     ///
     /// The user name is nil if no path to it is configured.
-    case accepted(user: Username?, groups: [String], attributes: [(name: String, values: [String])])
+    case accepted(user: Username?, groups: [String], attributes: [UserAttribute])
     /// The user is refused.
     case failed(LoginFailure)
 }

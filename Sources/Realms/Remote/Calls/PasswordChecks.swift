@@ -49,6 +49,9 @@ final class PasswordChecks: Sendable {
     /// The number of logins that wait for a slot.
     var waitingCalls: Int { slots.waitingCalls }
 
+    /// The number of logins that wait for an answer.
+    var sharedCallers: Int { shared.waitingCallers }
+
     /// Checks a user name and a password.
     ///
     /// - Parameters:

@@ -3,7 +3,8 @@
 
 internal import Bytes
 
-/// The path to a value in JSON: a JSON Pointer (RFC 6901) in which `*` stands for all elements of an array.
+/// The path to a value in JSON: a JSON Pointer (RFC 6901) in which `*` stands for all elements of an array, or all members
+/// of an object that no other path names.
 ///
 /// `/user/name` is the member `name` of the member `user`. `/groups/*/name` is the member `name` of each element of the
 /// array `groups`. In a name, `~1` stands for `/` and `~0` for `~`.
@@ -60,11 +61,13 @@ struct JSONPath: Sendable, Hashable {
 struct JSONValues: Sendable, Hashable {
     /// The strings, in order.
     var strings: [String] = []
-    /// True if there is a value at the path, or an array through which the path leads.
+    /// The name of the member that `*` stands for, for each string; nil if it stands for an element.
+    var names: [UTF8Text?] = []
+    /// True if there is a value at the path, or an array or object whose elements `*` stands for.
     var isPresent = false
     /// True if a value at the path is not a string and not an array of strings.
     var hasWrongType = false
-    /// The number of elements of the arrays through which the path leads.
+    /// The number of elements or members that `*` stands for.
     var elements = 0
 
     /// True if some of the elements through which the path leads have no value.

@@ -30,6 +30,8 @@ struct JSONReader {
         var names: Set<UTF8Text> = []
         /// The node of the member whose value follows.
         var memberNode: Int?
+        /// The name of the member whose value follows, if `*` stands for it.
+        var wildcardName: UTF8Text?
     }
 
     private enum State {
@@ -132,13 +134,14 @@ struct JSONReader {
     private mutating func begin(_ byte: UInt8) throws(Fault) {
         let (node, ends) = place()
         if byte != UInt8(ascii: "n") { for path in ends + nodeEnds(node) { values[path].isPresent = true } }
-        if let level = levels.last, !level.isObject, let node {
+        if let level = levels.last, !level.isObject || level.wildcardName != nil, let node {
             for path in tree.paths(through: node) { values[path].elements += 1 }
         }
         switch byte {
         case UInt8(ascii: "\""): state = .string(isName: false)
         case UInt8(ascii: "{"):
             reject(ends + nodeEnds(node))
+            markPresent(elementsOf: node)
             try open(Level(isObject: true, node: node, ends: []))
             state = .nameOrEnd
         case UInt8(ascii: "["):
@@ -146,9 +149,7 @@ struct JSONReader {
             reject(ends)
             let isElement = levels.last?.isObject == false
             if isElement { reject(nodeEnds(node)) }
-            if let node, let elements = tree.nodes[node].elements {
-                for path in tree.paths(through: elements) { values[path].isPresent = true }
-            }
+            markPresent(elementsOf: node)
             try open(Level(isObject: false, node: node, ends: isElement ? [] : nodeEnds(node)))
             state = .valueOrEnd
         case UInt8(ascii: "t"): startScalar(.literal("true", 1), ends + nodeEnds(node))
@@ -167,6 +168,11 @@ struct JSONReader {
     private mutating func startScalar(_ next: State, _ paths: [Int]) {
         reject(paths)
         state = next
+    }
+
+    private mutating func markPresent(elementsOf node: Int?) {
+        guard let elements = node.flatMap({ tree.nodes[$0].elements }) else { return }
+        for path in tree.paths(through: elements) { values[path].isPresent = true }
     }
 
     private mutating func reject(_ paths: [Int]) {
@@ -261,6 +267,7 @@ struct JSONReader {
             stringCount += 1
             guard stringCount <= Self.maximumStrings else { throw fault("more than \(Self.maximumStrings) values") }
             values[path].strings.append(string)
+            values[path].names.append(levels.last { $0.wildcardName != nil }?.wildcardName)
         }
         endValue()
     }
@@ -270,7 +277,9 @@ struct JSONReader {
         guard level.names.insert(name).inserted else { throw fault("a name that occurs twice") }
         nameCount += 1
         guard nameCount <= Self.maximumNames else { throw fault("more than \(Self.maximumNames) names") }
-        level.memberNode = level.node.flatMap { tree.nodes[$0].members[name] }
+        let node = level.node.map { tree.nodes[$0] }
+        level.memberNode = node?.members[name] ?? node?.elements
+        level.wildcardName = node?.members[name] == nil && node?.elements != nil ? name : nil
         levels.append(level)
         state = .colon
     }

@@ -16,13 +16,16 @@ struct AnswerFormat: Sendable {
     /// The paths to the reason; the first one with a value counts.
     var reasonPaths: [JSONPath] = []
     var attributes: [Attribute] = []
+    /// The path to the members of an object of attributes.
+    var attributeMembers: JSONPath?
     var outcomes: OutcomeTable
     /// True if 401 and 403 mean that this program is not allowed to check passwords.
     var isGatehouse = false
 
-    /// All paths, in the order of the values that ``RemoteAnswer`` reads.
+    /// All paths, in the order in which ``AnswerChecks`` takes their values.
     var paths: [JSONPath] {
         [userPath, groupsPath].compactMap(\.self) + reasonPaths + attributes.map(\.path)
+            + [attributeMembers].compactMap(\.self)
     }
 
     /// The format of `POST /realms/{realm}/check` of another Gatehouse.
@@ -33,6 +36,7 @@ struct AnswerFormat: Sendable {
         format.userPath = JSONPath("/user")
         format.groupsPath = JSONPath("/groups")
         format.reasonPaths = ["/reason", "/outcome"].compactMap { JSONPath($0) }
+        format.attributeMembers = JSONPath("/attributes/*")
         format.isGatehouse = true
         return format
     }

@@ -31,7 +31,7 @@ struct RemoteSettings: Sendable {
     private static func checkPreset(_ properties: RealmProperties) throws(BadRealm) {
         let preset = [
             "url", "method", "credentials", "body-template", "user-path", "groups-path", "reason-path",
-            "attribute-paths", "outcomes",
+            "attribute-paths", "attributes-path", "outcomes",
         ]
         for name in preset where properties.has(name) {
             throw BadRealm("is set by gatehouse already", setting: name)
@@ -125,6 +125,10 @@ struct RemoteSettings: Sendable {
                 format.reasonPaths.append(try path(text, setting: "reason-path"))
             }
         }
+        if properties.has("attributes-path") {
+            let text = try properties.string("attributes-path")
+            format.attributeMembers = try path(text + "/*", setting: "attributes-path")
+        }
         if properties.has("attribute-paths") {
             for word in try properties.list("attribute-paths") {
                 format.attributes.append(try attribute(word))
@@ -142,6 +146,9 @@ struct RemoteSettings: Sendable {
             throw BadRealm("takes entries such as mail=/user/mail, not \(word)", setting: "attribute-paths")
         }
         let text = String(word[word.index(after: sign)...])
+        guard UserAttribute.isValid(name: String(word[..<sign])) else {
+            throw BadRealm("has an entry whose name is not that of an attribute: \(word)", setting: "attribute-paths")
+        }
         return AnswerFormat.Attribute(name: String(word[..<sign]), path: try path(text, setting: "attribute-paths"))
     }
 
