@@ -55,6 +55,7 @@ struct ConfigurationBuilder {
             roles: roles,
             defaultRealm: defaultRealm,
             hasDefault: block.first("default-realm") != nil,
+            certificates: CertificateSupport(server, realms: realms),
             pagesPrefix: server.signIn.prefix
         ).read(block.all("protect"))
         roleReader.warnAboutUnused(block.all("role"), in: block.all("protect"))

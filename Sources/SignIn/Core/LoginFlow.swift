@@ -53,6 +53,7 @@ struct LoginFlow: SignInComponent {
         let interactive = InteractiveLogin(
             name: username.text,
             password: password,
+            certificate: request.client.certificate?.der(at: state.wallClock.seconds),
             numbers: state.questionNumbers
         ) { conversation in
             await authenticator.loginOnWeb(

@@ -51,7 +51,8 @@ extension SignInService {
             authenticator: authenticator,
             sessions: state.sessions,
             credentialCache: try CredentialCache(lifetime: settings.credentialCache.nanoseconds),
-            clock: clock
+            clock: clock,
+            wallClock: WallClock.system
         )
         refresher.use(
             configuration.realms,

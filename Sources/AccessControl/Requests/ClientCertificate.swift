@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+package import OpenSSLKit
+
+/// The client certificate of a connection, which TLS has verified.
+///
+/// The certificates are read once for each connection. All requests of the connection share them.
+package struct ClientCertificate: Sendable {
+    private let chain: [Certificate]
+    /// The certificate of the client.
+    private let leaf: Certificate
+
+    /// The certificate of a verified chain; nil if the chain is empty.
+    ///
+    /// - Parameter chain: The chain from the client's certificate to the authority.
+    package init?(_ chain: [Certificate]) {
+        guard let leaf = chain.first else { return nil }
+        self.chain = chain
+        self.leaf = leaf
+    }
+
+    /// The SHA-256 digest of the client's certificate.
+    package var digest: Digest { leaf.digest }
+
+    /// The last second in which all certificates of the chain are valid, in seconds since 1970.
+    package var notAfter: Int64 { chain.lazy.map(\.notAfter).min() ?? .min }
+
+    /// Returns true if all certificates of the chain are valid at a time.
+    ///
+    /// A connection may stay open after a certificate has expired.
+    ///
+    /// - Parameter now: Seconds since 1970.
+    /// - Returns: True if no certificate has expired or is not valid yet.
+    package func isValid(at now: Int) -> Bool {
+        chain.allSatisfy { $0.notBefore <= Int64(now) && Int64(now) <= $0.notAfter }
+    }
+
+    /// Returns the certificate for a conversation with login modules.
+    ///
+    /// - Parameter now: Seconds since 1970.
+    /// - Returns: The certificate in DER; nil if the chain is not valid at this time, or OpenSSL fails.
+    package func der(at now: Int) -> [UInt8]? {
+        guard isValid(at: now) else { return nil }
+        do throws(OpenSSLError) {
+            return try leaf.der
+        } catch {
+            // Without the certificate the login fails.
+            return nil
+        }
+    }
+}
