@@ -33,6 +33,8 @@ struct CertificateTests {
         realm both      { class StackRealm; jaas-context both; }
         realm either    { class StackRealm; jaas-context either; }
         realm passwords { class StackRealm; jaas-context passwords; }
+        realm glassfish { class com.sun.enterprise.security.auth.realm.certificate.CertificateRealm; assign-groups A; }
+        protect /glassfish   { realm glassfish; auth certificate; require user "CN=ann,OU=Staff,O=Town"; }
         protect /card        { realm cards; auth certificate; require any; }
         protect /staff       { realm cards; auth certificate; require group Staff; }
         protect /mail        { realm staff; auth certificate; require attribute mail ann@town.example; }
@@ -94,6 +96,58 @@ struct CertificateTests {
         #expect(page.status == 403)
         #expect(page.body.contains("This page accepts only client certificates."))
         #expect(try await server.request("/card", "-D", "-").body.lowercased().contains("www-authenticate") == false)
+    }
+
+    @Test func `GlassFish's realm needs no login context, and its users have the names of their subjects`() async throws
+    {
+        let server = try await server()
+        #expect(try await status(server, "/glassfish", "ann") == 200)
+        #expect(try await status(server, "/glassfish", "bob") == 403)
+        try await server.untilLogged("\"CN=bob,OU=Guests,O=Town\"@\"glassfish\"")
+    }
+
+    @Test func `a session that needed a certificate ends with the certificate`() async throws {
+        try await authority.issue("brief", subject: "/CN=brief", lifetime: 20)
+        let server = try await server()
+        let jar = authority.path("jar")
+        let json = "{\"username\":\"brief\",\"password\":\"secret\",\"realm\":\"both\"}"
+        #expect(try await status(server, "/session", "brief", "--json", json, "-c", jar) == 201)
+        // The session is the credential now, so no certificate is needed.
+        #expect(try await status(server, "/both-form", nil, "-b", jar) == 200)
+        let hasEnded = try await Program.wait { try await status(server, "/both-form", nil, "-b", jar) == 401 }
+        #expect(hasEnded)
+    }
+
+    /// Returns a block of indented lines in the documentation of the realm.
+    private static func block(_ number: Int) throws -> String {
+        let path = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("../../docs/realms/certificate.md").standardized.path
+        let text = String(decoding: try #require(FileManager.default.contents(atPath: path)), as: UTF8.self)
+        var blocks: [[Substring]] = []
+        var isInside = false
+        for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+            let isIndented = line.hasPrefix("    ") || line.isEmpty && isInside
+            if isIndented, !isInside { blocks.append([]) }
+            if isIndented { blocks[blocks.count - 1].append(line) }
+            isInside = isIndented
+        }
+        return blocks[number].joined(separator: "\n")
+    }
+
+    @Test func `the configuration of the documentation works`() async throws {
+        let text = try Self.block(0).replacing("server {", with: "server { listen 127.0.0.1:0;")
+            .replacing("/etc/gatehouse/clients-ca.pem", with: authority.path("ca.pem"))
+        let server = try await RunningServer(text)
+        let page = try await server.request(
+            "/welcome",
+            "--cert",
+            authority.path("ann.pem"),
+            "--key",
+            authority.path("ann.key")
+        )
+        #expect(page == (200, "Welcome ann@town.example\n"))
+        #expect(try await status(server, "/welcome", "bob") == 403)
+        #expect(try Self.block(1).contains("Welcome ann@town.example"))
     }
 
     @Test func `header fields with certificates are not used`() async throws {

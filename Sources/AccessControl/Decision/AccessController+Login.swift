@@ -58,6 +58,7 @@ extension AccessController {
                 case .success(let result): outcome = result
                 case .failure(let fault):
                     last.certificateFault = fault
+                    isUnavailable = isUnavailable || fault.kind == .unavailable
                     continue
                 }
             case .password(let credentials):
@@ -128,7 +129,7 @@ extension AccessController {
             do throws(LoginFault) {
                 username = try await realm.stack.username(ofCertificate: der)
             } catch {
-                fault = error
+                if fault.kind != .unavailable { fault = error }
                 continue
             }
             let outcome = await authenticator.loginOnWeb(
@@ -143,7 +144,9 @@ extension AccessController {
             case .rejected: if case .unavailable = last { break } else { last = outcome }
             }
         }
-        return last.map { .success($0) } ?? .failure(fault)
+        // A realm that was unavailable may hold the user whom another realm has refused.
+        guard let last, fault.kind != .unavailable else { return .failure(fault) }
+        return .success(last)
     }
 
     /// Adds an accepted login to the credential cache.
@@ -162,7 +165,7 @@ extension AccessController {
         )
         var limit = UInt64.max
         if let certificate = login.certificate {
-            let seconds = UInt64(max(0, certificate.notAfter &- Int64(wallClock.seconds)))
+            let seconds = UInt64(max(0, certificate.notAfter - wallClock.seconds))
             let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
             limit = overflow ? .max : product
         }

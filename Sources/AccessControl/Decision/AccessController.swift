@@ -121,7 +121,7 @@ package struct AccessController: Sendable {
         credentials: () -> BasicScheme.Presented
     ) -> Evaluation {
         let rule = compiled.rule
-        // A certificate that has expired since the handshake is treated as no certificate.
+        // A certificate that has expired since the handshake is never used. If a login follows, the log shows it.
         let certificate = request.certificate.flatMap { $0.isValid(at: wallClock.seconds) ? $0 : nil }
         var attempts: [Login.Attempt] = []
         var wasRejected = false
@@ -131,7 +131,12 @@ package struct AccessController: Sendable {
             switch scheme {
             case .form: continue
             case .certificate:
-                guard let certificate else { continue }
+                guard let certificate else {
+                    if let expired = request.certificate {
+                        attempts.append(Login.Attempt(method: .certificate(expired), key: nil))
+                    }
+                    continue
+                }
                 (presented, cached) = (.certificate(certificate), .certificate)
             case .basic:
                 switch credentials() {

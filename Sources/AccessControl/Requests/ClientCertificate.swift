@@ -7,24 +7,25 @@ package import OpenSSLKit
 ///
 /// The certificates are read once for each connection. All requests of the connection share them.
 package struct ClientCertificate: Sendable {
+    // Not empty. The only property, so that requests without a certificate cost nothing.
     private let chain: [Certificate]
-    /// The certificate of the client.
-    private let leaf: Certificate
 
     /// The certificate of a verified chain; nil if the chain is empty.
     ///
     /// - Parameter chain: The chain from the client's certificate to the authority.
     package init?(_ chain: [Certificate]) {
-        guard let leaf = chain.first else { return nil }
+        guard !chain.isEmpty else { return nil }
         self.chain = chain
-        self.leaf = leaf
     }
+
+    /// The certificate of the client.
+    private var leaf: Certificate { chain[0] }
 
     /// The SHA-256 digest of the client's certificate.
     package var digest: Digest { leaf.digest }
 
     /// The last second in which all certificates of the chain are valid, in seconds since 1970.
-    package var notAfter: Int64 { chain.lazy.map(\.notAfter).min() ?? .min }
+    package var notAfter: Int { Int(chain.lazy.map(\.notAfter).min() ?? 0) }
 
     /// Returns true if all certificates of the chain are valid at a time.
     ///

@@ -19,6 +19,9 @@ public struct CertificateRealm: Realm {
     /// The properties that are listed above.
     public static let properties = [.jaasContext(default: "certificateRealm")] + CertificateSettings.properties
 
+    /// True, as in GlassFish: without an entry in login.conf, ``CertificateLoginModule`` decides alone.
+    public static let isUsableWithoutContext = true
+
     /// The entry of login.conf that checks this realm's users.
     public let jaasContext: String
     let reader: CertificateReader

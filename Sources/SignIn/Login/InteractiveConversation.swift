@@ -32,6 +32,8 @@ final class InteractiveConversation<Outcome: Sendable>: Conversation {
         var prompt: String?
         /// True if the stack has received a secret, which may be an attacker's guess.
         var hasGivenSecret = false
+        /// True if the stack has received the client certificate.
+        var hasGivenCertificate = false
         var isClosed = false
         var outcome: Outcome?
         var messages: [String] = []
@@ -104,7 +106,10 @@ final class InteractiveConversation<Outcome: Sendable>: Conversation {
     private func known(_ callback: Callback, _ state: inout State) -> Answer? {
         switch callback {
         case .name: return .name(name)
-        case .certificate: return certificate.map(Answer.certificate) ?? Answer.none
+        case .certificate:
+            guard let certificate else { return Answer.none }
+            state.hasGivenCertificate = true
+            return .certificate(certificate)
         case .message: return Answer.none
         case .oneTimeCode: return nil
         case .password(let prompt):
@@ -160,6 +165,9 @@ final class InteractiveConversation<Outcome: Sendable>: Conversation {
     }
 
     // MARK: Functions for the user
+
+    /// True if the stack has received the client certificate.
+    var hasGivenCertificate: Bool { state.withLock { $0.hasGivenCertificate } }
 
     /// The messages without a question since the last answer.
     var messages: [String] { state.withLock { $0.messages } }

@@ -69,6 +69,9 @@ final class InteractiveLogin<Outcome: Sendable>: Sendable {
     /// The messages without a question since the last answer.
     var messages: [String] { conversation.messages }
 
+    /// True if a module has received the client certificate.
+    var hasGivenCertificate: Bool { conversation.hasGivenCertificate }
+
     /// Cancels the login.
     ///
     /// All questions of the stack fail, and ``next()`` returns when the stack has ended.
